@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from rankbounds.rbp.published_comparison import compare_published
 from rankbounds.rbp.published_score import Published
-from rankbounds.rbp.transfer import transfer
-from rankbounds.rbp.vectors import accumulated, contribution, first_relevance, remaining
+from rankbounds.rbp.transfer import compare_published, transfer
+from rankbounds.rbp.vectors import accumulated, contribution, remaining
 
 
 def relevant_at(ranks, length):
@@ -91,9 +90,8 @@ class TestParameterSensitivity:
         assert compare_published(a, b, method="greedy").verdict == "undecided"
 
     def test_first_document_at_equality(self):
-        assert first_relevance(0.2, 0.8) is None
+        assert rb.greedy_vectors([0.2, 0.8], 0.8).choices_greatest[:, 0].all()
         assert accumulated([1], 0.8) == pytest.approx(0.2)
-        assert first_relevance(0.8, 0.8) is None
         assert accumulated(relevant_at(range(2, 200), 200), 0.8) == pytest.approx(0.8)
 
     def test_one_half_does_not_always_give_two_vectors(self):

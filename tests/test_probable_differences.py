@@ -148,7 +148,7 @@ def test_estimated_probabilities_widen_drawn_differences_as_they_do_exact_ones()
     exact = rb.differences(simulated.pooled, simulated.runs[:2], "P@20").pairs[0]
     assumptions, facts = Assumptions(), TopicFacts(simulated.pooled)
     batches = [list(joined_run(run, facts, assumptions).batches) for run in simulated.runs[:2]]
-    from rankbounds.probability.models.choice import ChosenModels
+    from rankbounds.probability.models.estimates import ChosenModels
 
     models = ChosenModels("logistic", None, simulated.runs[:2], facts, assumptions, batches)
     collection = OpenCollection(simulated.runs[:2], facts, assumptions, batches)

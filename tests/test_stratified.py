@@ -155,8 +155,8 @@ def test_the_standard_error_is_that_of_repeated_draws():
 
 def test_the_error_of_a_mean_is_that_of_independent_topics(unpacked):
     folder = unpacked("references.tar.xz") / "references"
-    found = rb.sampling_errors(folder / "stratified.qrels", folder / "run1.txt", "xinfAP")
-    *topics, mean = found.rows(per_topic=True)
+    found = rb.sampling_errors(folder / "stratified.qrels", folder / "run1.txt", "xinfAP", per_topic=True)
+    *topics, mean = found.rows()
     errors = [row["standard_error"] for row in topics]
     assert mean["standard_error"] == pytest.approx(math.sqrt(sum(error**2 for error in errors)) / len(topics))
     assert mean["value"] == pytest.approx(statistics.mean(row["value"] for row in topics))

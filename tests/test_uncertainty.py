@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -80,7 +81,7 @@ def test_the_normal_interval_is_near_the_distribution(files):
     assert exact.error < 2e-5
     assert 0.003 < exact.distance_from_normal() < 0.01
     assert "0.006" in found.table().text()
-    by_quantile = next(rb.uncertainty(*map(str, files), q=0.2, interval="distribution").rows())
+    by_quantile = rb.uncertainty(*map(str, files), q=0.2, interval="distribution").rows()[0]
     assert by_quantile["ci_low"] == pytest.approx(exact.quantile(0.025))
 
 
@@ -95,7 +96,7 @@ def test_beyond_the_list_counts_in_mean_only_with_tail(q):
     qrels, run = paper_collection(topics=40, depth=12, judged=10)
     inside, beyond = 0.2 * (0.8**10 + 0.8**11), 0.8**12
     for tail, extra, squares in ((False, 0.0, 0.0), (True, beyond, 0.8**24 * 0.2 / 1.8)):
-        row = next(rb.uncertainty(qrels, run, q=q, tail=tail).rows())
+        row = rb.uncertainty(qrels, run, q=q, tail=tail).rows()[0]
         assert row["mean"] == pytest.approx(q * (inside + extra))
         variance = q * (1 - q) * (0.04 * (0.8**20 + 0.8**22) + squares)
         assert row["sd"] == pytest.approx(math.sqrt(variance / 40))
@@ -134,7 +135,7 @@ def test_moments_and_distribution_are_those_of_all_judgments(several, chances):
             outcomes = [(a + b, p * q) for a, p in outcomes for b, q in mine]
         mean = sum(one * weight for one, weight in outcomes)
         sd = math.sqrt(max(0, sum(one**2 * weight for one, weight in outcomes) - mean**2))
-        row = found._row(score)
+        row = replace(found, scores=[score]).rows()[0]
         assert row["mean"] == pytest.approx(mean, abs=1e-9)
         assert row["sd"] == pytest.approx(sd, abs=1e-7)
         assert row["low"] == pytest.approx(bounds.low[0, 0, at], abs=1e-12)
@@ -195,7 +196,7 @@ def test_draws_agree_with_enumeration_for_other_measures():
             one = value(Topic(full, [*full, 1], 1), score.measure)
             mean, second = mean + weight * one, second + weight * one**2
         sd = math.sqrt(max(second - mean**2, 0))
-        row = found._row(score)
+        row = replace(found, scores=[score]).rows()[0]
         assert abs(row["mean"] - mean) <= 4 * sd / 4000**0.5 + 1e-12
         assert row["sd"] == pytest.approx(sd, rel=0.08, abs=1e-9)
         assert row["low"] - 1e-12 <= row["ci_low"] <= row["ci_high"] <= row["high"] + 1e-12
@@ -206,7 +207,7 @@ def test_draws_agree_with_enumeration_for_other_measures():
 
 def test_expected_ties_use_the_mean_weight_of_a_group():
     qrels, run = {"t": {"a": 1}}, {"t": {"a": 2.0, "b": 1.0, "c": 1.0}}
-    row = next(rb.uncertainty(qrels, run, q=0.5, ties="expected").rows())
+    row = rb.uncertainty(qrels, run, q=0.5, ties="expected").rows()[0]
     assert row["mean"] == pytest.approx(0.2 + 0.5 * (0.16 + 0.128))
     assert row["sd"] == pytest.approx(math.sqrt(2 * 0.25 * 0.144**2))
     for ties in ("best", "worst"):
@@ -325,7 +326,7 @@ class TestEstimates:
     def test_graded_measures_expect_a_share_of_the_largest_gain(self):
         drawn = rb.simulate(runs=3, topics=30, grades=3, seed=12)
         graded, binary = (
-            next(rb.uncertainty(drawn.pooled, drawn.runs[:1], measure).rows())
+            rb.uncertainty(drawn.pooled, drawn.runs[:1], measure).rows()[0]
             for measure in ("RBP(p=0.8,graded=true)", "RBP(p=0.8)")
         )
         assert graded["mean"] - graded["base"] < 0.8 * (binary["mean"] - binary["base"])
@@ -335,7 +336,7 @@ class TestEstimates:
     def test_all_relevant_or_none_can_be_fitted(self):
         run = {"t": {f"d{rank}": -rank for rank in range(9)}}
         for grade in (0, 1):
-            row = next(rb.uncertainty({"t": {"d0": grade, "d1": grade}}, run).rows())
+            row = rb.uncertainty({"t": {"d0": grade, "d1": grade}}, run).rows()[0]
             assert (row["mean"] - row["base"] > 0.5 * (row["high"] - row["base"])) is bool(grade)
         with pytest.raises(rb.UsageError, match="nothing to estimate"):
             rb.uncertainty({"t": {"x": 1}}, run)
@@ -344,7 +345,7 @@ class TestEstimates:
         drawn = rb.simulate(1, 40, 100, 100, relevant=0.2, variation=0, best=0.3, difficulty=0, ties=0, seed=5)
         truth = rb.evaluate(drawn.complete, drawn.runs, "RBP(p=0.8)").mean().value[0, 0, 0]
         found = rb.uncertainty(drawn.pooled, drawn.runs, q="urn")
-        row = next(found.rows())
+        row = found.rows()[0]
         assert abs(row["mean"] - truth) < 0.35 * (truth - row["base"])
         assert "urn with q=" in found.notes()[0]
 
@@ -352,7 +353,7 @@ class TestEstimates:
 class TestBothSources:
     def test_parts_add_up_and_the_interval_is_wider(self, simulated):
         rows = {
-            which: next(rb.uncertainty(simulated.pooled, simulated.runs[:1], q=0.2, sources=which).rows())
+            which: rb.uncertainty(simulated.pooled, simulated.runs[:1], q=0.2, sources=which).rows()[0]
             for which in ("documents", "topics", "both")
         }
         both = rows["both"]
@@ -366,7 +367,7 @@ class TestBothSources:
         from scipy import stats
 
         scores = rb.evaluate(simulated.complete, simulated.runs[:1], "P@10").value[0, :, 0]
-        row = next(rb.uncertainty(simulated.complete, simulated.runs[:1], "P@10", q=0.1, sources="both").rows())
+        row = rb.uncertainty(simulated.complete, simulated.runs[:1], "P@10", q=0.1, sources="both").rows()[0]
         low, high = stats.t.interval(0.95, scores.size - 1, scores.mean(), stats.sem(scores))
         assert (row["ci_low"], row["ci_high"]) == (pytest.approx(low), pytest.approx(high))
 
@@ -389,7 +390,7 @@ def test_coverage_takes_the_intervals_that_uncertainty_gives(way):
     run, qrels = coverage_by_relevance_ratio.collection(relevant, depth)
     q = {"true share": share, "judged rate": relevant[:, :depth].mean()}.get(way, "logistic")
     sources = "both" if way == "both sources" else "documents"
-    row = next(rb.uncertainty(qrels, run, measure, q=q, sources=sources).rows())
+    row = rb.uncertainty(qrels, run, measure, q=q, sources=sources).rows()[0]
     low, high = coverage_by_relevance_ratio.JudgedToDepth(40, 35, depth, measure).interval(way, relevant, share, 0.95)
     assert (low, high) == pytest.approx((row["ci_low"], row["ci_high"]), abs=1e-12)
 

@@ -119,7 +119,7 @@ def test_what_follows_the_judged_ranks_is_predicted():
 
 def test_chances_by_rank_are_those_of_all_orders():
     n, relevant, ratio, before = 6, 3, 0.4, (1, 0)
-    found = _forward(2, 1, n, n, np.array([relevant]), ratio)[0]
+    found = _forward(2, 1, n, n, np.array([relevant]).tobytes(), ratio)[0]
     orders = [one for one in set(itertools.product((0, 1), repeat=n)) if sum(one) == relevant and one[:2] == before]
     weight = np.array([probability(one, n, relevant, ratio) for one in orders])
     assert found == pytest.approx(weight @ np.array(orders)[:, 2:] / weight.sum())

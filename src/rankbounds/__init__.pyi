@@ -131,7 +131,7 @@ from rankbounds.measures.search_effort import ESL as ESL
 from rankbounds.measures.search_effort import RankPower as RankPower
 from rankbounds.probability.differences import differences as differences
 from rankbounds.probability.mean import uncertainty as uncertainty
-from rankbounds.probability.models.calibration import label_probabilities as label_probabilities
+from rankbounds.probability.models.trusted_labels import label_probabilities as label_probabilities
 from rankbounds.probability.models.urn import fit_urn as fit_urn
 from rankbounds.probability.models.urn import sample_rankings as sample_rankings
 from rankbounds.probability.models.urn import urn_moments as urn_moments
@@ -148,8 +148,8 @@ from rankbounds.rbp.curves import bounds_by_persistence as bounds_by_persistence
 from rankbounds.rbp.planning import judgments_needed as judgments_needed
 from rankbounds.rbp.planning import planned_depth as planned_depth
 from rankbounds.rbp.planning import planned_persistence as planned_persistence
-from rankbounds.rbp.published_comparison import compare_published as compare_published
 from rankbounds.rbp.published_score import Published as Published
+from rankbounds.rbp.transfer import compare_published as compare_published
 from rankbounds.rbp.transfer import transfer as transfer
 from rankbounds.rbp.vectors import count_vectors as count_vectors
 from rankbounds.rbp.vectors import enumerate_vectors as enumerate_vectors

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -17,12 +17,14 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.inputs import run_from
 from rankbounds.collection.run import Run
 from rankbounds.errors import DataError, UsageError, did_you_mean
-from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.measures import Measure, RankWeighted, parse_measure
 from rankbounds.measures.measure import is_weighted_sum
 from rankbounds.measures.reciprocal_rank import RR
-from rankbounds.rankings.order import ranked_rows
-from rankbounds.rankings.ties import ORDERS
+from rankbounds.rankings.order import ranked
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Rho: TypeAlias = str | float | Fraction | Decimal
 FLOATS = ("float32", "float16", "bfloat16")
@@ -82,7 +84,7 @@ def rank_safe_depth(rho: Rho) -> int | None:
     return None if factor == 1 else math.floor(1 / (factor - 1))
 
 
-def banded(run: Any, rho: Rho, *, ties: str = "trec", score_precision: str = "double") -> Run:
+def banded(run: Any, rho: Rho, **options: Unpack[RankingOptions]) -> Run:
     """The run with its documents in bands that grow with rank: tied on purpose, inside each band.
 
     Parameters
@@ -91,17 +93,13 @@ def banded(run: Any, rho: Rho, *, ties: str = "trec", score_precision: str = "do
         One run, in any form that ``evaluate`` takes.
     rho
         By which factor bands grow: after the one that begins at rank b, the next begins at ceil(rho * b).
-    ties, score_precision
-        As in ``evaluate``, for the order in which documents stand before; ties in one fixed order.
+    **options
+        Ties (one fixed order) and reading options of ``evaluate``, for the order in which documents stand before.
 
     Returns
     -------
     Run
         With the score 1/g for every document in the g-th band of its topic. Score it with ``ties="expected"``.
-
-    Notes
-    -----
-    Bands ask how exact a ranking must be (Yang, Moffat and Turpin, 2016).
 
     Examples
     --------
@@ -111,17 +109,15 @@ def banded(run: Any, rho: Rho, *, ties: str = "trec", score_precision: str = "do
     True
 
     """
-    original = run_from(run)
-    assumptions = Assumptions(ties, score_precision=score_precision)
-    if ties not in ORDERS:
-        raise UsageError(f'Bands need one order of tied documents: {", ".join(ORDERS)}, not "{ties}".')
-    rows, _ = ranked_rows(original, order=assumptions.order, precision=assumptions.score_precision)
-    ranked = original.take(rows)
-    first = np.flatnonzero(np.diff(ranked.pairs.topic, prepend=-1))
-    length = np.diff(first, append=len(ranked))
-    rank = np.arange(len(ranked)) - np.repeat(first, length) + 1
+    refused = dict.fromkeys(("gain", "topics", "labels"), "bands are made without judgments.")
+    assumptions, reading = chosen_options(options, RankingOptions, refused=refused, one_order="Bands need")
+    original = reading.run(run)
+    in_order = ranked(original, assumptions.order, assumptions.score_precision, assumptions.ties_key)
+    first = np.flatnonzero(np.diff(in_order.pairs.topic, prepend=-1))
+    length = np.diff(first, append=len(in_order))
+    rank = np.arange(len(in_order)) - np.repeat(first, length) + 1
     band = np.searchsorted(band_starts(rho, int(length.max())), rank, side="right")
-    return Run(original.name, ranked.pairs, 1 / band, lambda: rank)
+    return Run(original.name, in_order.pairs, 1 / band, lambda: rank)
 
 
 def rounded(run: Any, *, bits: str | int | None = None, digits: int | None = None, decimals: int | None = None) -> Run:
@@ -135,9 +131,9 @@ def rounded(run: Any, *, bits: str | int | None = None, digits: int | None = Non
         ``"float32"``, ``"float16"``, ``"bfloat16"``, or a whole number b for 2^b evenly spaced levels between the run's
         least and greatest score.
     digits
-        So many significant decimal digits.
+        To how many significant decimal digits.
     decimals
-        So many digits behind the point.
+        To how many digits behind the point.
 
     Returns
     -------
@@ -245,7 +241,7 @@ def worst_difference(measure: str | Measure, rho: Rho) -> float:
     mean = np.repeat(np.add.reduceat(weights, starts - 1) / size, inside)
     number = np.arange(weights.size) - first + 1
     above = np.append(0.0, np.cumsum(weights))
-    # With so many relevant documents at the top of a band: their weights, less as many times the band's mean weight.
+    # With so many relevant documents at the top of a band: their weights minus as many times the band's mean weight.
     lost = above[first + number] - above[first] - number * mean
     return float(np.maximum(np.maximum.reduceat(lost, starts - 1), 0.0).sum())
 

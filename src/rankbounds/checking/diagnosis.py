@@ -1,4 +1,4 @@
-"""What is wrong with a run file, what its ties are, and how far they move its scores."""
+"""What is wrong with a run file, what its ties are, and how far they move its scores and its place among others."""
 
 from __future__ import annotations
 
@@ -14,19 +14,37 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.checking.corpus import Corpus, corpus_ids, outside
 from rankbounds.checking.run_contents import Contents, Problem, read
-from rankbounds.checking.tie_effects import TieEffect
 from rankbounds.collection.inputs import RunToRead, judgments_from, runs_to_read
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run, unique_names
 from rankbounds.errors import DataError, Place, RankboundsWarning
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
+from rankbounds.evaluation.score_differences import better, equal
 from rankbounds.files.opening import plain_name
-from rankbounds.measures import Measure, parse_measures
+from rankbounds.measures import Measure, parse_measure, parse_measures
 from rankbounds.rankings.order import ranked_rows
 from rankbounds.threads import in_threads, processors
 
 COVERAGE_DEPTH = 10
 RESIDUAL_MEASURE = "RBP(p=0.8)"
+SHOWN_PLACES = 10
+"""How many of the best runs are looked at by themselves."""
+
+
+@dataclass(frozen=True)
+class TieEffect:
+    """The mean of a measure under trec_eval's order of ties, over all orders, and between the worst and the best."""
+
+    measure: str
+    value: float
+    expected: float
+    low: float
+    high: float
+
+    @property
+    def width(self) -> float:
+        """How far ties can move the mean."""
+        return 0.0 if equal(self.high, self.low) else self.high - self.low
 
 
 @dataclass(frozen=True)
@@ -132,7 +150,7 @@ def diagnose(
     measures
         Which measures ties are tried on, where there are judgments.
     examples
-        How many contradictions of each kind are told.
+        How many contradictions of each kind are described.
     corpus
         The ids of the documents that can be retrieved, or a file with one in front of every line: with them how many
         documents of each run are not among them.
@@ -234,7 +252,7 @@ def _with_contradictions(diagnosis: Diagnosis, contents: Contents, run: Run, exa
     diagnosis = replace(diagnosis, contradictions_line=len(rising), exponent_mistakes=sum(mistaken))
     ranks = run.stated_rank
     if ranks is None:
-        return replace(diagnosis, examples=_kept(sentences))
+        return replace(diagnosis, examples={kind: several for kind, several in sentences.items() if several})
     rows, _ = ranked_rows(run, order="rank")
     against = _pairs_of(run, rows, ranks[rows][1:] < ranks[rows][:-1])
     sentences["rank"] = [
@@ -247,12 +265,8 @@ def _with_contradictions(diagnosis: Diagnosis, contents: Contents, run: Run, exa
         diagnosis,
         contradictions_rank=len(against),
         rank_gap_topics=_topics_with_gaps(run.pairs.topic, ranks),
-        examples=_kept(sentences),
+        examples={kind: several for kind, several in sentences.items() if several},
     )
-
-
-def _kept(sentences: dict[str, list[str]]) -> dict[str, list[str]]:
-    return {kind: several for kind, several in sentences.items() if several}
 
 
 def _pairs_of(run: Run, rows: Ints, out_of_order: Flags) -> Ints:
@@ -285,10 +299,8 @@ def _with_effects(diagnosis: Diagnosis, run: Run, qrels: Qrels, measures: list[M
     expected = evaluate(qrels, run, measures, ties="expected", bounds="none", threads=1).mean()
     residual = evaluate(qrels, run, RESIDUAL_MEASURE, threads=1).mean()
 
-    def row(array: Floats) -> list[float]:
-        return array[0, 0].tolist()
-
-    effects = zip(mean.measures, row(mean.value), row(expected.value), row(mean.low), row(mean.high), strict=True)
+    columns = (array[0, 0].tolist() for array in (mean.value, expected.value, mean.low, mean.high))
+    effects = zip(mean.measures, *columns, strict=True)
     return replace(
         diagnosis,
         missing_topics=scores.notes[0].missing,
@@ -296,3 +308,74 @@ def _with_effects(diagnosis: Diagnosis, run: Run, qrels: Qrels, measures: list[M
         residual=float(residual.high[0, 0, 0] - residual.low[0, 0, 0]),
         effects=[TieEffect(str(measure), *numbers) for measure, *numbers in effects],
     )
+
+
+@dataclass(frozen=True)
+class RunPlace:
+    """Where a run stands among others by one measure, and where it could stand if ties were broken otherwise."""
+
+    run: str
+    effect: TieEffect
+    place: int
+    expected_place: int
+    highest: int
+    lowest: int
+
+
+def places(diagnoses: Sequence[Diagnosis], measure: int = 0) -> list[RunPlace]:
+    """The runs by their mean of a measure, the best first; equal means share a place.
+
+    A run could stand as high as its best order allows with all others in their worst, and as low as the reverse.
+    """
+    known = [diagnosis for diagnosis in diagnoses if diagnosis.effects]
+    effects = [diagnosis.effects[measure] for diagnosis in known]
+    value, expected, low, high = (
+        np.array([getattr(effect, name) for effect in effects]) for name in ("value", "expected", "low", "high")
+    )
+    kind = parse_measure(effects[0].measure)
+    worst, best = (high, low) if kind.lower_is_better else (low, high)
+
+    def ahead(others: Floats, mean: float) -> int:
+        return int(np.count_nonzero(better(others, mean, kind)))
+
+    ranking = [
+        RunPlace(
+            diagnosis.run,
+            diagnosis.effects[measure],
+            place=1 + ahead(value, value[number]),
+            expected_place=1 + ahead(expected, expected[number]),
+            highest=1 + ahead(worst, best[number]),
+            lowest=1 + ahead(np.delete(best, number), worst[number]),
+        )
+        for number, diagnosis in enumerate(known)
+    ]
+    return sorted(ranking, key=lambda standing: (standing.place, standing.run))
+
+
+def in_words(ranking: Sequence[RunPlace]) -> str:
+    """What ties do to the order of the runs, in plain words."""
+    if len(ranking) < 2:
+        return ""
+    measure = ranking[0].effect.measure
+    movable = [run for run in ranking if run.highest < run.lowest]
+    if not movable:
+        return f"By {measure}, no run's place depends on how ties are broken."
+    widest = max(movable, key=lambda run: (run.lowest - run.highest, run.effect.width, run.run))
+    moved = [run for run in ranking if run.place != run.expected_place]
+    top = [run for run in movable if run.place <= SHOWN_PLACES]
+    sentences = [
+        f"By {measure}, the places of {len(movable)} of {len(ranking)} runs depend on how ties are broken; most of all "
+        f"that of {widest.run}, which stands in place {widest.place} and could stand anywhere from {widest.highest} to "
+        f"{widest.lowest}."
+    ]
+    if top:
+        shown = ", ".join(f"{run.run} ({run.highest} to {run.lowest})" for run in top[:5])
+        sentences.append(
+            f"Among the first {SHOWN_PLACES}: {shown}{f' and {len(top) - 5} more' if len(top) > 5 else ''}."
+        )
+    example = f", such as {moved[0].run} from {moved[0].place} to {moved[0].expected_place}" if moved else ""
+    sentences.append(
+        f"With the mean over all orders in place of trec_eval's, {len(moved)} run{'s' * (len(moved) != 1)} would "
+        f"change place{example}."
+    )
+    return " ".join(sentences)

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections import Counter
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from rankbounds.checking.quirks import quirks
-from rankbounds.checking.repeated_documents import run_with_repeats
 from rankbounds.checking.reproduction import Computation, by_topic, combinations, computations, quietly
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
-from rankbounds.errors import DataError, UsageError
+from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.evaluation.options import ReadingOptions, chosen_options
 from rankbounds.evaluation.scores import ALL
+from rankbounds.files.named_columns import Columns
+from rankbounds.files.opening import STANDARD_INPUT, read_text
 from rankbounds.files.reported_scores import ANY_MEASURE, Printed, read_reported, reported, stated
 from rankbounds.measures import Measure, parse_measure
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 WELL_KNOWN = ("nDCG@10", "nDCG", "AP", "RR", "P@10", "Recall@100")
-"""What a number may be of which the measure is not told; depths are tried among the rest."""
+"""The measures that are tried for a number without one; depths are tried too."""
 NOT_EXPLAINED = "not explained by anything that was tried"
 
 
@@ -78,7 +85,7 @@ def read_output(path: str | os.PathLike[str]) -> Printed:
     return read_reported(path, is_measure) if number is None else number
 
 
-def explain(qrels: Any, run: Any, output: Any, *, lenient: bool = False) -> list[Explanation]:
+def explain(qrels: Any, run: Any, output: Any, **options: Unpack[ReadingOptions]) -> list[Explanation]:
     """Find out why another tool reported other numbers for the same judgments and run.
 
     Parameters
@@ -91,8 +98,8 @@ def explain(qrels: Any, run: Any, output: Any, *, lenient: bool = False) -> list
         What it reported: a file (what trec_eval or ir_measures printed; JSON of pytrec_eval, ranx, BEIR or MTEB), the
         dicts of these tools (``{measure: mean}``, ``{query: {measure: score}}``, ``{measure: {query: score}}``),
         ``{(measure, topic): value}``, or a number as in ``"nDCG@10=0.534"``, ``"nDCG@10=53.4%"`` or ``"0.534"``.
-    lenient
-        Leave out lines that cannot be read.
+    **options
+        Reading options of ``evaluate``.
 
     Returns
     -------
@@ -117,7 +124,7 @@ def explain(qrels: Any, run: Any, output: Any, *, lenient: bool = False) -> list
     >>> found.switch
     '--topics shared'
     """
-    reading = Reading(lenient=lenient)
+    _, reading = chosen_options(options, ReadingOptions)
     judgments = reading.judgments(qrels)
     ours, repeated = run_with_repeats(run, reading)
     return explained(judgments, ours, output, repeated)
@@ -214,3 +221,37 @@ def _explanation(
     nearest = min(computed, key=lambda computation: (-computation.equal, computation.largest_difference))
     closest = "" if nearest is ours else f"{Reason(nearest.why, nearest.switch)}, with {nearest.example}"
     return Explanation(*agreement, NOT_EXPLAINED, nearest=closest, tried=len(computed))
+
+
+def run_with_repeats(given: Any, reading: Reading) -> tuple[Run, Run | None]:
+    """The run with every document once and, where a TREC file has some twice in a list, the run as it stands there."""
+    path = next(iter(given.values())) if isinstance(given, Mapping) and len(given) == 1 else given
+    is_file = isinstance(path, str | os.PathLike) and os.fspath(path) != STANDARD_INPUT and os.path.isfile(path)
+    try:
+        run = reading.run(given)
+        return run, _as_it_stands(path, run.name) if is_file and reading.lenient else None
+    except DataError:
+        repeated = _as_it_stands(path, os.path.basename(path)) if is_file else None
+        if repeated is None:
+            raise
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankboundsWarning)
+        run = replace(reading, lenient=True).run(given)
+    if len(run) + repeated.pairs.repeats().size != len(repeated):
+        return reading.run(given), None  # other lines are bad too: the error tells of them
+    return run, repeated
+
+
+def _as_it_stands(path: str | os.PathLike[str], name: str) -> Run | None:
+    """All lines of a TREC run; None where it is no such file, or holds no document twice."""
+    text = read_text(os.fspath(path))
+    fields = [line.split() for line in text.tobytes().decode("utf-8", "surrogateescape").splitlines() if line.strip()]
+    if not fields or any(len(row) != 6 for row in fields):
+        return None
+    queries, _, docs, _, scores, _ = zip(*fields, strict=True)
+    try:
+        table = Columns.of(queries, docs, [float(score) for score in scores], value_name="score", source=text.name)
+        pairs, score = table.checked()
+    except ValueError:
+        return None
+    return Run(name, pairs, score) if pairs.repeats().size else None

@@ -1,17 +1,19 @@
-"""What other computations do otherwise than we do: the order of documents, grades, depth, names; and all of them."""
+"""What other computations do otherwise than we do, one respect each, and the options of ours that do the same."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 
-from rankbounds.checking.quirk import Quirk
-from rankbounds.checking.quirks_of_collections import of_runs, of_topics, of_unretrieved
+from rankbounds.arrays import Flags, Ints
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
+from rankbounds.columns.ids import Ids
+from rankbounds.columns.pairs import Pairs, number_pairs
 from rankbounds.errors import UsageError
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.naming.elsewhere import DIFFERENT
@@ -21,40 +23,88 @@ from rankbounds.rankings.preparation import Preparation
 DEPTHS = (1, 3, 5, 10, 20, 50, 100, 1000)
 ANYWHERE = ("topics", "precision", "preparation")
 """Respects that are tried together with every other."""
+SEPARATORS = ("#", "_", "-", ":", ".", "/", "|", "@", "%")
+"""What may stand between a document's id and its chunk's."""
+
+
+@dataclass(frozen=True)
+class Quirk:
+    """A computation that differs from ours in one respect."""
+
+    respect: str
+    why: str
+    switch: str | None = ""
+    """The option that makes us do so too; empty: the measure is spelt otherwise; None: there is none."""
+    options: dict[str, str] = field(default_factory=dict)
+    measure: Callable[[Measure], Measure | None] = lambda measure: measure
+    """The measure as it is computed; None: the quirk does not concern it."""
+    run: Callable[[Run], Run] = lambda run: run
+    qrels: Callable[[Qrels, Run], Qrels] = lambda qrels, _: qrels
+
+    @classmethod
+    def of_option(cls, respect: str, why: str, name: str, value: str, **more: Any) -> Quirk:
+        """One that an option of ``evaluate`` makes us share."""
+        return cls(respect, why, f"--{name.replace('_', '-')} {value}", {name: value}, **more)
 
 
 def quirks(
     qrels: Qrels, run: Run, measures: Iterable[Measure], depths: Iterable[int], repeated: Run | None
 ) -> Iterator[Quirk]:
     """Every quirk that can make a difference for these judgments, this run and these measures."""
-    yield from of_topics(qrels, run)
+    yield from _of_topics(qrels, run)
     yield from _of_order(run)
-    yield from of_runs(qrels, run, repeated)
-    yield Quirk(
-        "unjudged",
-        "unjudged: documents without a judgment are left out (trec_eval -J)",
-        "--unjudged condensed",
-        {"unjudged": "condensed"},
-    )
+    yield from _of_documents(qrels, run, repeated)
+    why = "unjudged: documents without a judgment are left out (trec_eval -J)"
+    yield Quirk.of_option("unjudged", why, "unjudged", "condensed")
     yield from _of_grades(qrels)
     cutoffs = sorted({measure.cutoff for measure in measures if measure.cutoff is not None})
-    yield from of_unretrieved(cutoffs)
+    yield from _of_unretrieved(cutoffs)
     yield from _of_depth(run, depths)
     yield from _of_names(measures)
+
+
+# ---- which topics are averaged ----
+
+
+def _of_topics(qrels: Qrels, run: Run) -> Iterator[Quirk]:
+    present = np.bincount(run.pairs.topic, minlength=len(run.query_ids)) > 0
+    retrieved = {topic for topic, there in zip(run.query_ids, present.tolist(), strict=True) if there}
+    judged = set(qrels.query_ids)
+    if judged - retrieved:
+        why = "missing topics: without -c, trec_eval leaves out topics that the run lacks, and so do many others"
+        yield Quirk.of_option("topics", why, "topics", "shared")
+    if _without_relevant(qrels).any():
+        yield Quirk(
+            "topics",
+            "empty topics: topics without a relevant document are left out of the mean",
+            None,
+            qrels=lambda judgments, _: judgments.take(
+                np.flatnonzero(~_without_relevant(judgments)[judgments.pairs.topic])
+            ),
+        )
+    unjudged = sorted(retrieved - judged)
+    if unjudged:
+        why = f"unjudged topics: {len(unjudged):,} of the run's topics have no judgments and count as 0"
+        yield Quirk("topics", why, None, qrels=lambda judgments, _: _with_topics(judgments, unjudged))
+
+
+def _without_relevant(qrels: Qrels) -> Flags:
+    return np.bincount(qrels.pairs.topic[qrels.grade > 0], minlength=len(qrels.query_ids)) == 0
+
+
+def _with_topics(qrels: Qrels, topics: list[str]) -> Qrels:
+    """The judgments, and these topics with nothing relevant."""
+    queries, docs, grades = zip(*qrels, *((topic, "nothing", 0.0) for topic in topics), strict=True)
+    return Qrels.from_columns(queries, docs, grades)
 
 
 # ---- in which order documents stand ----
 
 
 def _of_order(run: Run) -> Iterator[Quirk]:
-    single = run.score.astype(np.float32)
-    if (single != run.score).any():
-        yield Quirk(
-            "precision",
-            "precision: scores were compared in 32 bits, as trec_eval 9 and pytrec_eval do",
-            "--score-precision single",
-            {"score_precision": "single"},
-        )
+    if (run.score.astype(np.float32) != run.score).any():
+        why = "precision: scores were compared in 32 bits, as trec_eval 9 and pytrec_eval do"
+        yield Quirk.of_option("precision", why, "score_precision", "single")
     fixed: dict[Order, str] = {
         "docid": "ties: documents of equal score in rising order of their ids",
         "line": "ties: documents of equal score in the order of the file",
@@ -68,21 +118,68 @@ def _of_order(run: Run) -> Iterator[Quirk]:
         places = _places(run, order)
         if places not in seen:  # the same order under another name is no other reason
             seen.add(places)
-            yield Quirk("ties", why, f"--ties {order}", {"ties": order})
+            yield Quirk.of_option("ties", why, "ties", order)
     if len(seen) > 1:
-        yield from (
-            Quirk("ties", f"ties: {why}", f"--ties {order}", {"ties": order})
-            for order, why in (
-                ("expected", "the mean over all orders of documents of equal score"),
-                ("best", "of documents of equal score the relevant ones first"),
-                ("worst", "of documents of equal score the relevant ones last"),
-            )
-        )
+        for rule, what in (
+            ("expected", "the mean over all orders of documents of equal score"),
+            ("best", "of documents of equal score the relevant ones first"),
+            ("worst", "of documents of equal score the relevant ones last"),
+        ):
+            yield Quirk.of_option("ties", f"ties: {what}", "ties", rule)
 
 
 def _places(run: Run, order: Order) -> bytes:
     """Where every row stands, in either precision."""
     return b"".join(ranks(run, order, precision).tobytes() for precision in get_args(Precision))
+
+
+# ---- what stands in the run ----
+
+
+def _of_documents(qrels: Qrels, run: Run, repeated: Run | None) -> Iterator[Quirk]:
+    """What is made of the documents of lists: duplicates, self-matches, chunks."""
+    if repeated is not None:
+        count = len(repeated) - len(run)
+        repeat = "duplicates: 1 line names" if count == 1 else f"duplicates: {count:,} lines name"
+        again, last = f"{repeat} a document again, and", _last_of_each(repeated)
+        yield Quirk("preparation", f"{again} every line was counted", None, run=lambda _: repeated)
+        yield Quirk("preparation", f"{again} the last line of each was taken", None, run=lambda _: last)
+    drop_self = Preparation(drop_self=True)
+    if len(drop_self(run)) < len(run):
+        why = "self-matches: documents with the id of their query were dropped, as BEIR does"
+        yield Quirk("preparation", why, "--drop-self", run=drop_self)
+    for separator in _separators(qrels, run):
+        cut = f'chunks: ids were cut at the last "{separator}", and'
+        yield Quirk(
+            "preparation",
+            f"{cut} each document counted once, by its best chunk",
+            f"--documents-of '{separator}'",
+            run=Preparation(documents_of=separator),
+        )
+        why = f"{cut} every chunk counted as a document (duplicates)"
+        yield Quirk("preparation", why, None, run=partial(_cut_ids, separator))
+
+
+def _separators(qrels: Qrels, run: Run) -> Iterator[str]:
+    """Those that, taken as such, make more of the run's documents judged."""
+    judged = np.count_nonzero(_retrieved(qrels, run))
+    for separator in SEPARATORS:
+        if not np.isin(ord(separator), run.pairs.docs.text):
+            continue
+        if np.count_nonzero(_retrieved(qrels, Preparation(documents_of=separator)(run))) > judged:
+            yield separator
+
+
+def _cut_ids(separator: str, run: Run) -> Run:
+    docs = [head or doc for doc in run.pairs.docs.to_list() for head in [doc.rpartition(separator)[0]]]
+    pairs = run.pairs
+    return Run(run.name, Pairs.numbered(pairs.topics, pairs.topic, Ids.of(docs), pairs.source), run.score)
+
+
+def _last_of_each(run: Run) -> Run:
+    (number,) = number_pairs([run.pairs])
+    _, from_behind = np.unique(number[::-1], return_index=True)
+    return run.take(np.sort(len(run) - 1 - from_behind))
 
 
 # ---- what grades are worth ----
@@ -92,50 +189,92 @@ def _of_grades(qrels: Qrels) -> Iterator[Quirk]:
     grades = sorted({float(grade) for grade in np.unique(qrels.grade) if grade > 0})
     for level in grades:
         if level != 1:
-            yield Quirk(
-                "grades",
-                f"relevance level: documents are relevant from grade {level:g} on (trec_eval -l {level:g})",
-                measure=partial(_at_level, level),
-            )
+            why = f"relevance level: documents are relevant from grade {level:g} on (trec_eval -l {level:g})"
+            yield Quirk("grades", why, measure=partial(_at_level, level))
     if len(grades) < 2:
         return
     exponential = ",".join(f"{grade:g}={2**grade - 1:g}" for grade in grades)
     why = "gains: 2^grade - 1 in place of the grade"
-    yield Quirk("grades", why, measure=lambda measure: _with_gain(measure, "exp"))
-    yield Quirk(
-        "grades", "gains: the grade in place of 2^grade - 1", measure=lambda measure: _with_gain(measure, "linear")
-    )
-    yield Quirk("grades", why, f"--gain {exponential}", {"gain": exponential}, measure=_graded_without_gain)
+    yield Quirk("grades", why, measure=partial(_with_gain, "exp"))
+    yield Quirk("grades", "gains: the grade in place of 2^grade - 1", measure=partial(_with_gain, "linear"))
+    without_gain = partial(_graded, without="gain")
+    yield Quirk.of_option("grades", why, "gain", exponential, measure=without_gain)
     binary = ",".join(f"{grade:g}=1" for grade in grades)
-    yield Quirk(
-        "grades", "gains: every relevant document gains 1", f"--gain {binary}", {"gain": binary}, measure=_graded
-    )
+    yield Quirk.of_option("grades", "gains: every relevant document gains 1", "gain", binary, measure=_graded)
     for level in grades[1:]:
         lower = ",".join(f"{grade:g}=0" if grade < level else f"{grade:g}={grade:g}" for grade in grades)
-        yield Quirk(
-            "grades",
-            f"gains: grades below {level:g} gain nothing, as in ranx with -l{level:g}",
-            f"--gain {lower}",
-            {"gain": lower},
-            measure=_graded,
-        )
+        why = f"gains: grades below {level:g} gain nothing, as in ranx with -l{level:g}"
+        yield Quirk.of_option("grades", why, "gain", lower, measure=_graded)
 
 
-def _graded(measure: Measure) -> Measure | None:
-    return measure if measure.graded else None
+def _graded(measure: Measure, without: str = "") -> Measure | None:
+    return measure if measure.graded and without not in measure.parameters else None
 
 
-def _with_gain(measure: Measure, gain: str) -> Measure | None:
+def _with_gain(gain: str, measure: Measure) -> Measure | None:
     given = measure.parameters.get("gain", gain)
     return None if given == gain or not isinstance(given, str) else measure.changed(gain=gain)
 
 
-def _graded_without_gain(measure: Measure) -> Measure | None:
-    return measure if measure.graded and "gain" not in measure.parameters else None
-
-
 def _at_level(level: float, measure: Measure) -> Measure | None:
     return measure.at_level(level) if "rel" in measure.parameters else None
+
+
+# ---- relevant documents that nobody retrieved ----
+
+
+def _of_unretrieved(cutoffs: list[int]) -> Iterator[Quirk]:
+    yield Quirk(
+        "ideal",
+        "ideal: relevant documents that the run did not retrieve were not counted (scikit-learn's nDCG; recall and AP "
+        "divided by the relevant documents of the list)",
+        None,
+        qrels=lambda qrels, run: _relevant_only_where(qrels, _retrieved(qrels, run)),
+    )
+    for cutoff in cutoffs:
+        yield from _of_unretrieved_at(cutoff)
+
+
+def _of_unretrieved_at(cutoff: int) -> Iterator[Quirk]:
+    yield Quirk(
+        "ideal",
+        f"ideal: relevant documents that are not among the first {cutoff} were not counted (the ideal sorts "
+        f"the first {cutoff} alone; recall and AP divided by the relevant ones among them)",
+        None,
+        measure=lambda measure: measure if measure.cutoff == cutoff else None,
+        qrels=lambda qrels, run: _relevant_only_where(qrels, _retrieved(qrels, run, cutoff)),
+    )
+    yield Quirk(
+        "ideal",
+        f"ideal: divided by {cutoff} where a topic has more than {cutoff} relevant documents (min(k, R))",
+        None,
+        measure=lambda measure: measure if measure.cutoff == cutoff and "rel" in measure.parameters else None,
+        qrels=partial(_at_most, cutoff),
+    )
+
+
+def _retrieved(qrels: Qrels, run: Run, depth: int | None = None) -> Flags:
+    """Which judged documents the run has, to this depth."""
+    if depth is not None:
+        run = run.take(np.flatnonzero(ranks(run) <= depth))
+    if not len(run) or not len(qrels):
+        return np.zeros(len(qrels), dtype=bool)
+    of_judgments, of_run = number_pairs([qrels.pairs, run.pairs])
+    return np.isin(of_judgments, of_run)
+
+
+def _relevant_only_where(qrels: Qrels, kept: Flags) -> Qrels:
+    return Qrels(qrels.pairs, np.where(kept, qrels.grade, np.minimum(qrels.grade, 0.0)))
+
+
+def _at_most(most: int, qrels: Qrels, run: Run) -> Qrels:
+    """At most this many relevant documents in a topic: those that the run has come first."""
+    found, topic = _retrieved(qrels, run, most), qrels.pairs.topic
+    order = np.lexsort((~found, qrels.grade <= 0, topic))
+    count: Ints = np.bincount(topic, minlength=len(qrels.query_ids))
+    place = np.empty(len(qrels), dtype=np.int64)
+    place[order] = np.arange(len(qrels)) - np.repeat(np.cumsum(count) - count, count)
+    return _relevant_only_where(qrels, place < most)
 
 
 # ---- how deep ----
@@ -145,18 +284,11 @@ def _of_depth(run: Run, depths: Iterable[int]) -> Iterator[Quirk]:
     deepest = int(np.bincount(run.pairs.topic).max(initial=0))
     for depth in sorted({*DEPTHS, *depths}):
         if 0 < depth < deepest:
-            yield Quirk(
-                "depth",
-                f"depth: only the first {depth:,} documents of each list counted (trec_eval -M {depth})",
-                f"--depth {depth}",
-                run=Preparation(depth=depth),
-            )
+            why = f"depth: only the first {depth:,} documents of each list counted (trec_eval -M {depth})"
+            yield Quirk("depth", why, f"--depth {depth}", run=Preparation(depth=depth))
     for cutoff in (*DEPTHS, None):
-        yield Quirk(
-            "depth",
-            "depth: the measure read the whole list" if cutoff is None else f"depth: the measure read {cutoff:,} ranks",
-            measure=partial(_at_cutoff, cutoff),
-        )
+        what = "the whole list" if cutoff is None else f"{cutoff:,} ranks"
+        yield Quirk("depth", f"depth: the measure read {what}", measure=partial(_at_cutoff, cutoff))
 
 
 def _at_cutoff(cutoff: int | None, measure: Measure) -> Measure | None:
@@ -173,14 +305,14 @@ def _at_cutoff(cutoff: int | None, measure: Measure) -> Measure | None:
 
 def _of_names(measures: Iterable[Measure]) -> Iterator[Quirk]:
     names = {measure.name for measure in measures}
-    yield Quirk("name", "discount: log2(rank) from rank 2 on, as in the paper of 2002", measure=_with_base_2)
+    yield Quirk(
+        "name",
+        "discount: log2(rank) from rank 2 on, as in the paper of 2002",
+        measure=lambda measure: measure.changed(base=2.0) if measure.parameters.get("base", 0) is None else None,
+    )
     for name, tool, spelling, what in DIFFERENT:
         if name in names and spelling and "," not in spelling:
             yield Quirk("name", f"name: {name} in {tool}: {what}", measure=partial(_spelt, name, spelling))
-
-
-def _with_base_2(measure: Measure) -> Measure | None:
-    return measure.changed(base=2.0) if measure.parameters.get("base", 0) is None else None
 
 
 def _spelt(name: str, spelling: str, measure: Measure) -> Measure | None:

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.checking.quirk import Quirk
-from rankbounds.checking.quirks import ANYWHERE
+from rankbounds.checking.quirks import ANYWHERE, Quirk
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.errors import RankboundsError, RankboundsWarning
@@ -151,15 +150,12 @@ def _same(value: float, text: str) -> bool:
 
 def by_topic(printed: Printed, name: str, measure: Measure, qrels: Qrels, run: Run) -> str | None:
     """What trec_eval does to each topic by its own judgments, where that makes the difference."""
-    topics = np.arange(len(qrels.query_ids))
-    if hasattr(measure, "recall"):
-        why = "interpolation: version 9 takes recall r to be reached with floor(r R + 0.9) documents, 10 with 0.5"
-        relevant = np.bincount(qrels.pairs.topic[qrels.grade >= 1], minlength=topics.size)
-        needed = np.floor(float(measure.recall) * relevant + 0.9)
-        wanted = [replace(measure, recall=level) for level in (needed / np.maximum(relevant, 1)).tolist()]
-    else:
+    if not hasattr(measure, "recall"):
         return None
-    values = np.full((1, topics.size, 1), np.nan)
+    relevant = np.bincount(qrels.pairs.topic[qrels.grade >= 1], minlength=len(qrels.query_ids))
+    needed = np.floor(float(measure.recall) * relevant + 0.9)
+    wanted = [replace(measure, recall=level) for level in (needed / np.maximum(relevant, 1)).tolist()]
+    values = np.full((1, relevant.size, 1), np.nan)
     for level in dict.fromkeys(wanted):
         chosen = np.array([other == level for other in wanted])
         rows = np.flatnonzero(chosen[qrels.pairs.topic])
@@ -169,6 +165,7 @@ def by_topic(printed: Printed, name: str, measure: Measure, qrels: Qrels, run: R
     nothing = np.full_like(values, np.nan)
     scores = Scores([run.name], list(qrels.query_ids), [measure], values, nothing, nothing, nothing[:, :, 0])
     lines, equal, _, _ = _compared(printed, name, scores, 0)
+    why = "interpolation: version 9 takes recall r to be reached with floor(r R + 0.9) documents, 10 with 0.5"
     return why if lines == equal else None
 
 

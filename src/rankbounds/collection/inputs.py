@@ -256,11 +256,3 @@ def _is_one_query(inner: Any) -> bool:
 def _is_one_labelled_query(inner: Any) -> bool:
     """Are these the labels of one query, ``{document: grade}`` or ``{document, ...}``, rather than a whole set?"""
     return isinstance(inner, set | frozenset) or _is_one_query(inner)
-
-
-def two_runs(runs: Any, *, lenient: bool = False) -> list[Run]:
-    """The two runs in anything that ``evaluate`` takes."""
-    pair = all_runs(runs, lenient=lenient)
-    if len(pair) != 2:
-        raise UsageError(f"Exactly two runs are wanted here, but {len(pair)} were given.")
-    return pair

@@ -9,8 +9,7 @@ places of the runs depend on how ties are broken.
 from __future__ import annotations
 
 from rankbounds.checking.corpus import JudgedOutside, corpus_ids, judged_outside
-from rankbounds.checking.diagnosis import Diagnosis, diagnose
-from rankbounds.checking.tie_effects import in_words, places
+from rankbounds.checking.diagnosis import Diagnosis, diagnose, in_words, places
 from rankbounds.commands.options import Option, Options
 from rankbounds.commands.output import OUTPUT, write_rows
 from rankbounds.commands.progress import progress_on_terminal

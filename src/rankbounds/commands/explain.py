@@ -57,8 +57,7 @@ BY_CHANCE = 3
 
 def run(options: Options) -> None:
     """Compare and print."""
-    from rankbounds.checking.explanation import explained
-    from rankbounds.checking.repeated_documents import run_with_repeats
+    from rankbounds.checking.explanation import explained, run_with_repeats
 
     judgments = judgments_from(options)
     name, path = name_and_path(options.run_file)

@@ -33,7 +33,7 @@ def run(options: Options) -> None:
     result = sampling_errors(
         *collection_from(options),
         options.measures or DEFAULT_MEASURES,
-        **pick(options, "confidence", "ties", "gain", "topics", "score_precision"),
+        **pick(options, "confidence", "per_topic", "ties", "gain", "topics", "score_precision"),
     )
     say_all(result.notes())
-    write_result(options, result, per_topic=options.per_topic)
+    write_result(options, result)

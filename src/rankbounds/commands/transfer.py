@@ -19,9 +19,8 @@ from rankbounds.commands.options import Option, Options
 from rankbounds.commands.output import figure, output, write_figure, write_rows
 from rankbounds.errors import UsageError
 from rankbounds.rbp.integer_program import muted
-from rankbounds.rbp.published_comparison import PublishedComparison, compare_published
 from rankbounds.rbp.published_score import Published
-from rankbounds.rbp.transfer import METHODS, Transferred, interval, transferred
+from rankbounds.rbp.transfer import METHODS, PublishedComparison, Transferred, compare_published, interval, transferred
 from rankbounds.results import Column, build_table
 from rankbounds.tables import Table
 

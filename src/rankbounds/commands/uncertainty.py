@@ -24,7 +24,7 @@ from rankbounds.measures import parse_measures
 from rankbounds.probability.differences import differences
 from rankbounds.probability.drawn_scores import SAMPLES
 from rankbounds.probability.mean import INTERVALS, SOURCES, uncertainty
-from rankbounds.probability.models.choice import KINDS
+from rankbounds.probability.models.estimates import KINDS
 
 QUESTION = "How good are my runs?", 2
 PROBABILITY = (
@@ -89,6 +89,7 @@ def run(options: Options) -> None:
         judgments,
         runs,
         measures,
+        per_topic=options.per_topic,
         progress=progress_on_terminal("runs scored"),
         **pick(options, "tail", "sources", "interval"),
         **how,
@@ -97,7 +98,7 @@ def run(options: Options) -> None:
     by = order_of_runs(options)
     result = result if by == "given" else result.sort(by)
     result = result if options.top is None else result.first(options.top)
-    write_result(options, result, per_topic=options.per_topic)
+    write_result(options, result)
 
 
 def probability_from(given: str) -> float | str:

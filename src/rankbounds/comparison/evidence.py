@@ -33,7 +33,7 @@ from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.differences import SharedUnjudged, chances_of_sums, drawn_chances
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions
-from rankbounds.probability.models.choice import ChosenModels
+from rankbounds.probability.models.estimates import ChosenModels
 from rankbounds.probability.models.probabilities import ByDocument, Constant
 from rankbounds.probability.unjudged_documents import UnjudgedDocuments, find_unjudged, follows_grades, joined_run
 from rankbounds.rankings.join import Joined

@@ -5,7 +5,7 @@ to the number of relevant documents too, whichever of the runs retrieved it and 
 is a collection: the lists with grades for all their documents, and the facts of the topic with those documents judged.
 Any measure can be evaluated on it as it is on a collection that is judged in full.
 
-Many completions of many topics are evaluated at once. Of each, only documents of a grade above 0 are told one by one:
+Many completions of many topics are evaluated at once. Of each, only documents of a grade above 0 are listed one by one:
 among the unjudged ones they are few.
 """
 
@@ -29,7 +29,7 @@ from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import CompletedFacts, TopicFacts
 
 CELLS = 1 << 20
-"""So many cells of completed lists are held at once."""
+"""How many cells of completed lists are held at once."""
 NO_DOCUMENT = -1
 
 
@@ -69,6 +69,13 @@ class OpenLists:
     row: Ints
     """The row of the run's table that each document has."""
 
+    @property
+    def topic(self) -> Ints:
+        """The topic of each document."""
+        some = np.flatnonzero(self.length > 0)
+        order = some[np.argsort(self.start[some])]
+        return np.repeat(order, self.length[order])
+
 
 class OpenCollection:
     """The lists of several runs and the unjudged documents that they retrieved, each document once.
@@ -91,7 +98,7 @@ class OpenCollection:
         holes = [np.flatnonzero(np.isnan(lists.grade)) for lists in flat]
         rows = [lists.row[hole] for lists, hole in zip(flat, holes, strict=True)]
         numbered = number_pairs([run.pairs.take(row) for run, row in zip(self.runs, rows, strict=True)])
-        topic_of = [_topic_of_cells(lists)[hole] for lists, hole in zip(flat, holes, strict=True)]
+        topic_of = [lists.topic[hole] for lists, hole in zip(flat, holes, strict=True)]
         size = max((int(number.max(initial=-1)) for number in numbered), default=-1) + 1
         topic, key = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.uint64)
         for run, number, its_topic, row in zip(self.runs, numbered, topic_of, rows, strict=True):
@@ -170,7 +177,7 @@ class OpenCollection:
         return bool((rank > 0).any() if depth is None else ((rank > 0) & (rank <= depth)).any())
 
     def parts(self, measure: Measure, completions: int, topics: Ints | None = None) -> Iterator[Ints]:
-        """The topics in parts of which so many completions of each fit into memory."""
+        """The topics in parts whose completions fit into memory, this many of each topic."""
         chosen = np.arange(self.first.size - 1) if topics is None else topics
         deepest = np.max([lists.length for lists in self.lists], axis=0)
         depth = self.depth(measure)
@@ -271,14 +278,6 @@ def _flat(rankings_of_run: Sequence[Rankings], topics: int) -> OpenLists:
         row.append(rankings.row[present])
         begin = int(ends[-1]) if ends.size else begin
     return OpenLists(start, length, np.concatenate(grade), np.concatenate(tied), np.concatenate(row))
-
-
-def _topic_of_cells(lists: OpenLists) -> Ints:
-    topic = np.empty(lists.grade.size, dtype=np.int64)
-    some = np.flatnonzero(lists.length > 0)
-    order = some[np.argsort(lists.start[some])]
-    topic[:] = np.repeat(order, lists.length[order])
-    return topic
 
 
 def _padded(column: NDArray[Any], start: Ints, length: Ints, beyond: Any) -> NDArray[Any]:

@@ -1,7 +1,7 @@
 """What unjudged documents leave open of the difference between two runs.
 
 Two runs share unjudged documents, and a shared document is relevant for both or for neither. So each document counts
-once, with its net weight: its weight at its rank in A less that at its rank in B (0 where a list does not hold it).
+once, with its net weight: its weight at its rank in A minus that at its rank in B (0 where a list does not hold it).
 
 Bounds that nothing can violate follow from letting every unjudged document take the value that helps A most (or hurts
 it most). What lies beyond the end of a list is unknown: in the best case for A, everything that follows A's list is
@@ -14,20 +14,20 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_share
-from rankbounds.collection.inputs import all_runs, judgments_from
 from rankbounds.columns.pairs import number_pairs
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import DifferenceBounds, SharedLists, difference_bounds
 from rankbounds.evaluation.differences.shared_lists import same_lists
+from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.evaluation.score_differences import zeroed
 from rankbounds.measures import Measure, RankWeighted
 from rankbounds.measures.measure import is_weighted_sum
@@ -35,9 +35,7 @@ from rankbounds.notebook import Bar, shown
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.distribution import EVEN, Distribution, distribution_of_sum
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
-from rankbounds.probability.models.choice import ChosenModels
-from rankbounds.probability.models.estimates import Estimate
-from rankbounds.probability.models.urn_estimates import UrnEstimate
+from rankbounds.probability.models.estimates import ChosenModels, estimation_slopes
 from rankbounds.probability.retrieved_documents import POOLED
 from rankbounds.probability.unjudged_documents import (
     UnjudgedDocuments,
@@ -47,17 +45,17 @@ from rankbounds.probability.unjudged_documents import (
     warn_of_topics,
 )
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.tables import Table, number, render_rows, signed
+from rankbounds.results import Column, Result, Row, build_table, interval
+from rankbounds.tables import number, signed
 from rankbounds.threads import in_threads, processors
 
-FIELDS = (
-    "run_a", "run_b", "measure", "difference", "sd", "ci_low", "ci_high", "probability_a_better",
-    "probability_b_better", "error", "certain_low", "certain_high", "verdict",
-)  # fmt: skip
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 PAIRS_AT_ONCE = 200
-"""So many pairs are a matrix of documents each; for more, SciPy is loaded, which takes a tenth of a second."""
+"""For more pairs than this SciPy is loaded, which takes a tenth of a second; fewer are a matrix of documents each."""
 MANY_PAIRS = 28
-"""Up to so many pairs (of 8 runs), probabilities come from the distribution; beyond, from the normal one."""
+"""Up to this many pairs (of 8 runs), probabilities come from the distribution; beyond, from the normal one."""
 DRAWN_CELLS, FEWEST_DRAWS = 150_000_000, 100
 """Where nobody says how often, measures that are not weighted sums are drawn so often that about so many cells are gone
 through, less often than ``FEWEST_DRAWS`` not at all."""
@@ -69,7 +67,7 @@ LIKELY = 0.8
 
 @dataclass(frozen=True)
 class Difference:
-    """Run A less run B, the mean over topics."""
+    """Run A minus run B, the mean over topics."""
 
     run_a: str
     run_b: str
@@ -113,13 +111,9 @@ class Difference:
         most = 1 - max(3 * self.error, 0.0005)
         return f"{probability:.3f}" if probability < most else f"above {math.floor(1000 * most) / 1000:.3f}"
 
-    def row(self) -> dict[str, Any]:
-        """The fields as a dict."""
-        return {name: getattr(self, name) for name in FIELDS}
 
-
-@dataclass(frozen=True, eq=False)
-class Differences:
+@dataclass(frozen=True, eq=False, repr=False)
+class Differences(Result):
     """All pairs of runs under each measure."""
 
     pairs: list[Difference]
@@ -134,41 +128,40 @@ class Differences:
     seed: int = 0
     confidence: float = 0.95
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """A dict for each pair."""
-        return (pair.row() for pair in self.pairs)
-
-    def table(self) -> Table:
-        """The table for people."""
-        header = [
-            "A", "B", "measure", "A - B", "sd", f"{self.confidence:.6g} interval", "P(A better)", "P(B better)",
-            "certain bounds", "verdict",
-        ]  # fmt: skip
-        rows = [
-            [
-                pair.run_a, pair.run_b, pair.measure, signed(pair.difference), number(pair.sd),
-                f"[{signed(pair.ci_low)}, {signed(pair.ci_high)}]",
-                number(pair.probability_a_better, 3), number(pair.probability_b_better, 3),
-                "-" if math.isnan(pair.certain_low) else f"[{signed(pair.certain_low)}, {signed(pair.certain_high)}]",
-                pair.verdict,
-            ]
-            for pair in self.pairs
-        ]  # fmt: skip
-        ends = [abs(end) for pair in self.pairs for end in (pair.certain_low, pair.certain_high, pair.difference)]
-        most = max((end for end in ends if math.isfinite(end)), default=0.0)
-        bars = [
-            Bar(pair.difference, pair.certain_low, pair.certain_high, pair.ci_low, pair.ci_high, -most, most)
-            if math.isfinite(pair.difference)
-            else None
-            for pair in self.pairs
+    @property
+    def columns(self) -> list[Column]:  # type: ignore[override]
+        """The columns of rows and table."""
+        return [
+            Column("run_a", "A"),
+            Column("run_b", "B", importance=7),
+            Column("measure"),
+            Column("difference", "A - B", lambda row: signed(row["difference"]), importance=6, bar=self._bar),
+            Column("sd"),
+            interval("ci_low", "ci_high", f"{self.confidence:.6g} interval", signed, importance=5),
+            *(Column(name, None) for name in ("ci_low", "ci_high")),
+            Column("probability_a_better", "P(A better)", lambda row: number(row["probability_a_better"], 3), 2),
+            Column("probability_b_better", "P(B better)", lambda row: number(row["probability_b_better"], 3), 1),
+            Column("error", None),
+            interval("certain_low", "certain_high", "certain bounds", signed, importance=3),
+            *(Column(name, None) for name in ("certain_low", "certain_high")),
+            Column("verdict", importance=4),
         ]
-        return Table(header, rows, frozenset({0, 1, 2, 9}), importance=[1, 3, 5, 9, 8, 6, 7], bars={3: bars})
 
-    def render(self, kind: str, *, raw: bool = False) -> str:
-        """In any text format of the command line."""
-        if kind in ("json", "jsonl", "csv", "tsv"):
-            return render_rows(self.rows(), kind, FIELDS, raw=raw)
-        return self.table().render(kind)
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict for each pair."""
+        return [{name: getattr(pair, name) for name in self.fields} for pair in self.pairs]
+
+    @cached_property
+    def _reach(self) -> float:
+        """How far the bars of differences reach."""
+        ends = [abs(end) for pair in self.pairs for end in (pair.certain_low, pair.certain_high, pair.difference)]
+        return max((end for end in ends if math.isfinite(end)), default=0.0)
+
+    def _bar(self, row: Row) -> Bar | None:
+        if not math.isfinite(row["difference"]):
+            return None
+        certain, likely = (row["certain_low"], row["certain_high"]), (row["ci_low"], row["ci_high"])
+        return Bar(row["difference"], *certain, *likely, -self._reach, self._reach)
 
     def notes(self) -> list[str]:
         """What a reader of the numbers must know, in sentences."""
@@ -184,18 +177,13 @@ class Differences:
             )
         return [*sentences, *self.remarks]
 
-    def __repr__(self) -> str:
-        return self.table().text() + "".join(f"{remark}\n" for remark in self.remarks)
-
     def _repr_html_(self) -> str:
-        whole = self.table()
-        kept = [0, 1, 2, 3, 6, 7, 9]  # the bar has the other numbers
-        header, *rows = ([row[column] for column in kept] for row in (whole.header, *whole.rows))
+        shown_beside_bar = [column for column in self.columns if column.in_rows and column.name != "sd"]
         legend = (
             f"Bar: the difference; line: its {self.confidence:.6g} interval over what unjudged documents may be; band: "
             "certain bounds, whatever they are."
         )
-        return shown(Table(header, rows, frozenset({0, 1, 2, 6}), bars=whole.bars), legend, *self.remarks)
+        return shown(build_table(self.rows(), shown_beside_bar), legend, *self.remarks)
 
 
 def differences(
@@ -206,13 +194,9 @@ def differences(
     q: Any = "logistic",
     otherwise: float | None = None,
     confidence: float = 0.95,
-    ties: str = "trec",
-    gain: Any = None,
-    topics: str = "judged",
-    score_precision: str = "double",
     samples: int = SAMPLES,
     seed: int = 0,
-    lenient: bool = False,
+    **options: Unpack[RankingOptions],
 ) -> Differences:
     """Every pair of runs: the mean difference, its sd, who is probably better, and bounds that are certain.
 
@@ -228,12 +212,10 @@ def differences(
         How probable it is that an unjudged document is relevant, as in ``uncertainty``.
     confidence
         Of the intervals.
-    ties, gain, score_precision, lenient
-        As in ``evaluate``.
-    topics
-        ``"judged"``, or ``"shared"``: the topics that all runs have.
     samples, seed
         How often measures that are not weighted sums over ranks are drawn, and where the draws start.
+    **options
+        Ties, gains, topics and reading options of ``evaluate``; ``topics="shared"``: those that all runs have.
 
     Returns
     -------
@@ -262,10 +244,10 @@ def differences(
     >>> pair.difference, pair.certain_low, pair.certain_high
     (0.5, 0.5, 0.5)
     """
-    assumptions = Assumptions(ties, gain=gain, topics=topics, score_precision=score_precision)
+    assumptions, reading = chosen_options(options, RankingOptions, threads=processors())
     chosen = open_measures(measures, assumptions)
-    facts = TopicFacts(judgments_from(qrels, lenient, rule=assumptions.gain), assumptions.gain)
-    read = all_runs(runs, lenient=lenient)
+    facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
+    read = reading.runs(runs)
     warn_of_topics(read, facts, assumptions.topics)
     if len(read) < 2:
         raise UsageError("A difference needs two runs.")
@@ -297,7 +279,8 @@ def differences(
     model = ", ".join(dict.fromkeys(str(models.of(measure)) for measure in chosen))
     unpooled = frozenset(models.unpooled())
     pairs = [replace(pair, unpooled=tuple(sorted(unpooled & {pair.run_a, pair.run_b}))) for pair in pairs]
-    return Differences(pairs, model, exact, models.remarks(), unpooled, drawn, seed, confidence)
+    settings = {"q": model, "confidence": confidence, "samples": samples, "seed": seed}
+    return Differences(pairs, model, exact, models.remarks(), unpooled, drawn, seed, confidence, settings=settings)
 
 
 def _drawn_pairs(
@@ -371,14 +354,7 @@ class SharedUnjudged:
         self.chance = np.divide(total, self.copies, out=np.zeros(size), where=self.copies > 0)
         self.base = np.array([unjudged.base[self.counted].sum() for unjudged in of_runs])
         self.tail = np.array([unjudged.tail[self.counted].sum() for unjudged in of_runs])
-        self.slope: Floats = np.zeros((len(of_runs), 1))
-        self.covariance: Floats = np.zeros((1, 1))
-        if isinstance(model, Estimate):
-            self.slope = np.stack([model.slope(unjudged) for unjudged in of_runs])
-            self.covariance = model.covariance
-        elif isinstance(model, UrnEstimate):
-            self.slope = model.slopes(of_runs, self.document)
-            self.covariance = np.eye(self.slope.shape[1])
+        self.slope, self.covariance = estimation_slopes(model, of_runs, self.document)
 
     def pairs(self, measure: Measure, *, exact: bool, confidence: float = 0.95) -> list[Difference]:
         """All pairs, in the order of the runs."""

@@ -14,7 +14,7 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 
 ENUMERATED = 15
-"""Up to so many weights, all sums are enumerated."""
+"""Up to this many weights, all sums are enumerated."""
 CELLS = 1 << 17
 BLOCK = 64
 REACH = 1 << 13
@@ -89,7 +89,7 @@ def distribution_of_sum(weight: Floats, chance: Floats, base: float = 0.0) -> Di
     certain = (chance == 0) | (chance == 1) | (np.abs(weight) < 1e-100)
     base += float(weight[certain & (chance == 1)].sum())
     weight, chance = weight[~certain], chance[~certain]
-    # A negative weight that counts with probability q is, less itself, a positive one that counts with 1 - q.
+    # A negative weight that counts with probability q is, minus itself, a positive one that counts with 1 - q.
     negative = weight < 0
     base += float(weight[negative].sum())
     weight, chance = np.abs(weight), np.where(negative, 1 - chance, chance)

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,24 +21,16 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.score_differences import TOLERANCE, merit
 from rankbounds.measures import Measure
 from rankbounds.probability.completions import Completions, OpenCollection
-from rankbounds.probability.models.estimates import Estimate
+from rankbounds.probability.models.estimates import Estimate, UrnEstimate, lowest_relevant_grade
 from rankbounds.probability.models.probabilities import RelevanceProbability
-from rankbounds.probability.models.urn_estimates import UrnEstimate
 from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.stats.logistic import expit
 
 SAMPLES = 1000
-"""How often unjudged documents are drawn where nothing is said."""
+"""How often unjudged documents are drawn by default."""
 NEVER, ALWAYS = 1e-12, 1 - 1e-12
 FARTHEST = 4.0
 """By so much at most the log odds of a document move as the q and w of an urn vary."""
-
-
-def lowest_relevant_grade(measure: Measure, facts: TopicFacts) -> float:
-    """From which grade on a document is relevant: the measure's own, or for gains the least that is judged above 0."""
-    if not measure.graded:
-        return measure.rel
-    known = facts.grade[facts.grade > 0]
-    return float(min(known.min(initial=np.inf), 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,9 +118,9 @@ class DrawnCompletions:
             moved = moved.reshape(-1, *documents.shape).transpose(1, 0, 2)
             if not isinstance(self.model, Estimate):  # linear in probabilities, not in log odds
                 moved = moved.clip(-FARTHEST, FARTHEST)
-            most = np.where(chance > 0, _chance(odds + moved.max(axis=1)), 0.0)
+            most = np.where(chance > 0, expit(odds + moved.max(axis=1)), 0.0)
             at, draw, column = np.nonzero(uniform < most[:, None, :])
-            chance = _chance(odds[at, column] + moved[at, draw, column])
+            chance = expit(odds[at, column] + moved[at, draw, column])
             met = uniform[at, draw, column] < chance
             at, draw, column, chance = at[met], draw[met], column[met], chance[met]
         grade = self.grades.drawn(uniform[at, draw, column] / chance)
@@ -156,56 +149,46 @@ class DrawnCompletions:
         return 2 * pairs * read + 4 * len(self.collection)
 
 
-def _chance(odds: Floats) -> Floats:
-    """The probability that these log odds stand for."""
-    return 1 / (1 + np.exp(-np.clip(odds, -500, 500)))
-
-
 @dataclass(frozen=True, eq=False)
 class DrawnDifference:
-    """Draws of the mean difference of two runs, the first less the second, over the topics that both are scored on."""
+    """Draws of the mean difference of two runs, the first minus the second, over the topics that both are scored on.
+
+    ``scale`` says how large the scores are that were subtracted. Mean, sd and interval are NaN where a draw is not
+    finite, as of searches that may never end.
+    """
 
     measure: Measure
     draws: Floats
     scale: float
-    """How large the scores are that were subtracted."""
 
-    @property
-    def finite(self) -> bool:
-        """Is every draw a finite number? Where searches may never end, it is not."""
-        return bool(np.isfinite(self.draws).all())
+    @cached_property
+    def _finite(self) -> Floats:
+        return self.draws if np.isfinite(self.draws).all() else np.full(self.draws.shape, np.nan)
 
     @property
     def mean(self) -> float:
-        """The expected difference; NaN where it is not finite."""
-        return float(self.draws.mean()) if self.finite else np.nan
+        """The expected difference."""
+        return float(self._finite.mean())
 
     @property
     def sd(self) -> float:
-        """The standard deviation of the difference; NaN where it is not finite."""
-        if not self.finite:
-            return np.nan
-        return float(self.draws.std(ddof=1)) if np.ptp(self.draws) > TOLERANCE * self.scale else 0.0
+        """The standard deviation of the difference; 0 where draws differ by no more than a rounding."""
+        return 0.0 if np.ptp(self._finite) <= TOLERANCE * self.scale else float(self._finite.std(ddof=1))
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """The middle share of the draws."""
-        if not self.finite:
-            return np.nan, np.nan
-        low, high = np.quantile(self.draws, ((1 - confidence) / 2, (1 + confidence) / 2)).tolist()
+        low, high = np.quantile(self._finite, ((1 - confidence) / 2, (1 + confidence) / 2)).tolist()
         return low, high
 
     @property
     def better(self) -> float:
         """How likely the first run is the better one; scores that are equal but for rounding make no run better."""
-        return self._share(merit(self.draws, self.measure))
+        return float(np.mean(merit(self.draws, self.measure) > TOLERANCE * self.scale))
 
     @property
     def worse(self) -> float:
         """How likely the second run is the better one."""
-        return self._share(-merit(self.draws, self.measure))
-
-    def _share(self, ahead: Floats) -> float:
-        return float(np.mean(ahead > TOLERANCE * self.scale))
+        return float(np.mean(-merit(self.draws, self.measure) > TOLERANCE * self.scale))
 
     @property
     def error(self) -> float:

@@ -1,4 +1,4 @@
-"""What one document's judgment changes: a run's score with the document relevant less that with it non-relevant.
+"""What one document's judgment changes: a run's score with the document relevant minus that with it non-relevant.
 
 For a weighted sum over ranks that is the document's weight. For other measures it depends on what the other unjudged
 documents turn out to be, and it reaches runs that lack the document too: one more relevant document makes an ideal
@@ -19,12 +19,12 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.measures import Measure
 from rankbounds.measures.measure import is_weighted_sum, quotient, weights_by_rank, worth_of_one
-from rankbounds.probability.completions import NO_DOCUMENT, Completions, OpenCollection
+from rankbounds.probability.completions import NO_DOCUMENT, Completions
 from rankbounds.probability.drawn_scores import DrawnCompletions
 from rankbounds.rankings.ties import ORDERS
 
 FIRST, FURTHER = 24, 24
-"""Of each list so many of the first unjudged documents are looked at, and at most so many further down."""
+"""How many of the first unjudged documents of a list are looked at, and at most how many further down."""
 
 
 def document_effects(drawn: DrawnCompletions, groups: Sequence[tuple[int, ...]]) -> Iterator[tuple[int, Ints, Floats]]:
@@ -42,14 +42,16 @@ def document_effects(drawn: DrawnCompletions, groups: Sequence[tuple[int, ...]])
         documents = collection.flat_documents_of(topics)
         if not documents.size:
             continue
-        completed = None if by_rank else _with_none_relevant(drawn.completed(topics))
+        completed = None if by_rank else drawn.completed(topics)
+        if completed is not None:  # in the first completion none is relevant: that is how things stand as judged
+            completed = completed.only(completed.completion > 0)
         for number, group in enumerate(groups):
             has_list = np.logical_and.reduce(collection.has_list[list(group)])
             counts = collection.held_by(group, documents) & has_list[collection.topic[documents]]
             effect = np.zeros((len(group), documents.size))
             some = documents[counts]
             if some.size:
-                mine = None if completed is None else _held_by(completed, collection, group)
+                mine = completed and completed.only(collection.held_by(group, completed.document))
                 for row, run in enumerate(group):
                     if mine is None:
                         assert is_weighted_sum(measure)
@@ -65,16 +67,6 @@ def document_effects(drawn: DrawnCompletions, groups: Sequence[tuple[int, ...]])
 def is_plain_sum(measure: Measure) -> bool:
     """Does a rank have the same weight in every topic?"""
     return is_weighted_sum(measure) and not getattr(measure, "by_topic", False)
-
-
-def _held_by(completed: Completions, collection: OpenCollection, group: Sequence[int]) -> Completions:
-    """The completions without documents that none of these runs holds."""
-    return completed.only(collection.held_by(group, completed.document))
-
-
-def _with_none_relevant(completed: Completions) -> Completions:
-    """The completions, the first of them without relevant documents: that is how things stand as judged."""
-    return completed.only(completed.completion > 0)
 
 
 def _effects_on_average_precision(

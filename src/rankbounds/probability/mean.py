@@ -1,41 +1,215 @@
-"""How uncertain mean scores are when unjudged documents are relevant with a probability."""
+"""How uncertain mean scores are when unjudged documents are relevant with a probability.
+
+For a weighted sum such as RBP, a topic's score is what its judged documents add for certain plus, for every unjudged
+document, its weight with its probability. Mean and variance are exact, documents being independent of each other, and
+add up over topics. For other measures (AP, nDCG) the same probabilities are drawn many times.
+
+Source: Park, Uncertainty in Rank-Biased Precision, ADCS 2016; equation 8 is the case of one probability and the same
+unjudged ranks in every topic.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_choice, check_share
-from rankbounds.collection.inputs import all_runs, judgments_from
+from rankbounds.collection.run import Run
 from rankbounds.errors import UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.evaluation.scores import ALL
-from rankbounds.measures import parse_measure
+from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.measure import is_weighted_sum
-from rankbounds.notebook import shown
-from rankbounds.probability.models.choice import ChosenModels
-from rankbounds.probability.uncertain_score import UncertainScore, drawn_score, exact_score
-from rankbounds.probability.unjudged_documents import find_unjudged, open_measures, warn_of_topics
+from rankbounds.probability.completions import OpenCollection
+from rankbounds.probability.distribution import Distribution, distribution_of_sum
+from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions
+from rankbounds.probability.models.estimates import ChosenModels, estimation_slopes
+from rankbounds.probability.models.probabilities import RelevanceProbability
+from rankbounds.probability.unjudged_documents import (
+    UnjudgedDocuments,
+    find_unjudged,
+    joined_run,
+    open_measures,
+    warn_of_topics,
+)
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.tables import Table, number, render_rows
+from rankbounds.results import Column, Result, Row
+from rankbounds.results import interval as interval_column
+from rankbounds.tables import number
+from rankbounds.threads import processors
 
-FIELDS = ("run", "query_id", "measure", "base", "mean", "sd", "ci_low", "ci_high", "low", "high")
-PARTS = ("sd_documents", "sd_topics")
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 SOURCES = ("documents", "topics", "both")
 INTERVALS = ("normal", "distribution")
 ENOUGH_TOPICS = 30
 """With fewer topics the mean's distribution may be far from normal."""
 SHOWN_DISTRIBUTIONS = 12
-"""A table of up to so many rows says how far each distribution is from normal; that takes a moment for each."""
+"""A table of up to this many rows says how far each distribution is from normal, which takes a moment for each."""
 
 
 @dataclass(frozen=True, eq=False)
-class Uncertainty:
+class UncertainScore:
+    """One run under one measure: by topic (NaN: left out) the certain part, mean, variance and bounds.
+
+    ``weight``, ``chance`` and ``topic`` are those of its unjudged documents; measures that are not weighted sums have
+    ``draws`` instead, a row for each draw and a column for each topic. ``estimation`` is the variance that estimating
+    the probabilities adds to the mean over topics.
+    """
+
+    run: str
+    measure: Measure
+    query_ids: Sequence[str]
+    base: Floats
+    mean: Floats
+    variance: Floats
+    low: Floats
+    high: Floats
+    topic: Ints
+    weight: Floats
+    chance: Floats
+    draws: Floats | None = None
+    estimation: float = 0.0
+
+    @cached_property
+    def topics(self) -> int:
+        """How many topics are scored."""
+        return int(np.count_nonzero(~np.isnan(self.base)))
+
+    def mean_of(self, values: Floats) -> float:
+        """The mean over the topics that are scored."""
+        return float(np.nansum(np.where(np.isnan(self.base), np.nan, values)) / self.topics)
+
+    @property
+    def variance_of_documents(self) -> float:
+        """The part of the mean's variance that comes from not knowing which unjudged documents are relevant."""
+        if self.draws is not None:  # estimated probabilities move together in all topics
+            return float(np.nanmean(self.draws, axis=-1).var(ddof=1))
+        return float(np.nansum(self.variance)) / self.topics**2 + self.estimation
+
+    @property
+    def variance_of_topics(self) -> float:
+        """The part of the mean's variance that comes from the topics being a sample."""
+        if self.topics < 2:
+            raise UsageError("With one topic nothing can be said about other topics.")
+        return float(np.nanvar(self.mean, ddof=1)) / self.topics
+
+    def sd(self, sources: str = "documents") -> float:
+        """The standard deviation of the mean over topics."""
+        documents = self.variance_of_documents if sources != "topics" else 0.0
+        topics = self.variance_of_topics if sources != "documents" else 0.0
+        return math.sqrt(documents + topics)
+
+    def distribution(self, query_id: str = ALL) -> Distribution:
+        """The distribution of one topic's score, or of the mean over topics: enumerated or convolved, not normal."""
+        if query_id == ALL:
+            if self.draws is not None:
+                return _of_draws(np.nanmean(self.draws, axis=-1))
+            return distribution_of_sum(self.weight / self.topics, self.chance, self.mean_of(self.base))
+        topic = list(self.query_ids).index(query_id)
+        if self.draws is not None:
+            return _of_draws(self.draws[:, topic])
+        mine = self.topic == topic
+        return distribution_of_sum(self.weight[mine], self.chance[mine], float(self.base[topic]))
+
+    def interval(self, confidence: float, sources: str = "documents", kind: str = "normal") -> tuple[float, float]:
+        """An interval for the mean over topics.
+
+        ``documents``: the mean over these topics, were all documents judged. ``topics`` and ``both``: the mean over
+        all topics these are a sample of (Student's t).
+        """
+        from scipy.special import ndtri, stdtrit
+
+        if sources == "documents" and kind == "distribution":
+            return self.distribution().interval(confidence)
+        share = (1 + confidence) / 2
+        middle = self.mean_of(self.mean)
+        if sources == "documents":
+            half = float(ndtri(share)) * self.sd()
+            return _within(middle - half, middle + half, self.mean_of(self.low), self.mean_of(self.high))
+        half = float(stdtrit(self.topics - 1, share)) * self.sd(sources)
+        return middle - half, middle + half
+
+    def distance_from_normal(self) -> float | None:
+        """By how much the normal approximation's probabilities are off at most; None for draws, too coarse to say."""
+        return None if self.draws is not None else self.distribution().distance_from_normal()
+
+    def topic_interval(self, topic: int, confidence: float, kind: str) -> tuple[float, float]:
+        """An interval for one topic's score."""
+        from scipy.special import ndtri
+
+        if kind == "distribution":
+            return self.distribution(self.query_ids[topic]).interval(confidence)
+        half = float(ndtri((1 + confidence) / 2)) * math.sqrt(self.variance[topic])
+        return _within(self.mean[topic] - half, self.mean[topic] + half, self.low[topic], self.high[topic])
+
+
+def _within(low: float, high: float, least: float, most: float) -> tuple[float, float]:
+    """The interval without what is impossible; where bounds are not known (NaN), as it is."""
+    return float(np.fmax(low, least)), float(np.fmin(high, most))
+
+
+def _of_draws(values: Floats) -> Distribution:
+    return Distribution(np.sort(values), np.full(values.size, 1 / values.size), float("nan"))
+
+
+def exact_score(unjudged: UnjudgedDocuments, measure: Measure, model: RelevanceProbability) -> UncertainScore:
+    """The moments of a weighted sum."""
+    chance = model(unjudged)
+    mean = unjudged.base + unjudged.sums(unjudged.weight * chance)
+    variance = np.where(unjudged.counted, unjudged.sums(unjudged.weight**2 * chance * (1 - chance)), np.nan)
+    (slope,), covariance = estimation_slopes(model, [unjudged], [np.arange(unjudged.topic.size)])
+    slope = slope / np.count_nonzero(unjudged.counted)
+    estimation = max(float(slope @ covariance @ slope), 0.0)  # rounding may leave it below
+    return UncertainScore(
+        unjudged.run.name, measure, unjudged.facts.query_ids, unjudged.base, mean, variance, unjudged.base,
+        unjudged.high, unjudged.topic, unjudged.weight, chance, estimation=estimation,
+    )  # fmt: skip
+
+
+def drawn_score(
+    run: Run,
+    facts: TopicFacts,
+    measure: Measure,
+    assumptions: Assumptions,
+    model: RelevanceProbability,
+    samples: int,
+    seed: int,
+) -> UncertainScore:
+    """The moments of any measure, from draws of which unjudged documents are relevant, and how relevant.
+
+    A document that is drawn relevant counts among the topic's relevant ones, as it does in the measure's bounds.
+    """
+    topics = len(facts.query_ids)
+    base, low, high = (np.full(topics, np.nan) for _ in range(3))
+    draws = np.full((samples, topics), np.nan)
+    batches = list(joined_run(run, facts, assumptions).batches)
+    for rankings in batches:
+        base[rankings.topic] = assumptions.value(measure, rankings.assume(0.0))
+        bounds = assumptions.low_high(measure, rankings)
+        if bounds is not None:
+            low[rankings.topic], high[rankings.topic] = bounds
+    collection = OpenCollection([run], facts, assumptions, [batches])
+    for _, part, scores in DrawnCompletions(collection, measure, model, samples, seed).scores([(0,)]):
+        draws[:, part] = scores[0].T
+    none_kept = np.empty(0, dtype=np.int64)
+    return UncertainScore(
+        run.name, measure, facts.query_ids, base, draws.mean(axis=0), draws.var(axis=0, ddof=1), low, high,
+        none_kept, np.empty(0), np.empty(0), draws=draws,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Uncertainty(Result):
     """What unjudged documents (and the sampling of topics, if asked) leave uncertain of each run's mean score."""
 
     scores: list[UncertainScore]
@@ -47,18 +221,54 @@ class Uncertainty:
     samples: int
     seed: int
     remarks: Sequence[str] = ()
+    per_topic: bool = False
+    """Are there rows for each topic, before those of the mean?"""
 
     @property
-    def fields(self) -> tuple[str, ...]:
-        """The columns of ``rows``."""
-        return FIELDS if self.sources == "documents" else (*FIELDS, *PARTS)
+    def columns(self) -> list[Column]:  # type: ignore[override]
+        """The columns of rows and table."""
+        parts = ("sd_documents", "sd_topics") if self.sources != "documents" else ()
+        with_shape = not (self.per_topic or parts) and len(self.scores) <= SHOWN_DISTRIBUTIONS
+        return [
+            Column("run"),
+            Column("query_id", "topic" if self.per_topic else None, importance=5),
+            Column("measure", importance=1),
+            Column("base", "judged"),
+            Column("mean", importance=4),
+            Column("sd"),
+            *(Column(name, in_rows=False) for name in parts),
+            interval_column("ci_low", "ci_high", f"{self.confidence:.6g} interval", importance=3),
+            interval_column("low", "high", "certain bounds", importance=2),
+            *([Column("normal off by", cell=self._distance, left=False, in_rows=False)] if with_shape else []),
+            *(Column(name, None) for name in ("ci_low", "ci_high", "low", "high", *parts)),
+        ]
 
-    def rows(self, *, per_topic: bool = False) -> Iterator[dict[str, Any]]:
+    def _distance(self, row: Row) -> str:
+        names = row["run"], row["measure"]
+        score = next(score for score in self.scores if (score.run, str(score.measure)) == names)
+        return number(score.distance_from_normal(), 3)
+
+    def rows(self) -> list[dict[str, Any]]:
         """A dict for each run and measure; with ``per_topic`` one for each topic before it."""
+        rows: list[dict[str, Any]] = []
         for score in self.scores:
-            for topic in np.flatnonzero(~np.isnan(score.base)).tolist() if per_topic else ():
-                yield self._topic_row(score, topic)
-            yield self._row(score)
+            label = {"run": score.run, "measure": str(score.measure)}
+            ends = ("base", "mean", "low", "high")
+            for topic in np.flatnonzero(~np.isnan(score.base)).tolist() if self.per_topic else ():
+                low, high = score.topic_interval(topic, self.confidence, self.interval)
+                sd = math.sqrt(score.variance[topic])
+                values = {name: float(getattr(score, name)[topic]) for name in ends}
+                parts = {"sd": sd, "sd_documents": sd, "sd_topics": None}
+                rows.append(
+                    {**label, "query_id": score.query_ids[topic], **values, **parts, "ci_low": low, "ci_high": high}
+                )
+            low, high = score.interval(self.confidence, self.sources, self.interval)
+            values = {name: score.mean_of(getattr(score, name)) for name in ends}
+            values["sd"] = score.sd(self.sources)
+            if self.sources != "documents":
+                values |= {f"sd_{source}": score.sd(source) for source in ("documents", "topics")}
+            rows.append({**label, "query_id": ALL, **values, "ci_low": low, "ci_high": high})
+        return [{name: row[name] for name in self.fields} for row in rows]
 
     def sort(self, by: str | None = None) -> Uncertainty:
         """The runs by their means of a measure (the first one, unless named), the best first; ``"run"``: by name."""
@@ -77,58 +287,6 @@ class Uncertainty:
         kept = list(dict.fromkeys(score.run for score in self.scores))[:runs]
         return replace(self, scores=[score for score in self.scores if score.run in kept])
 
-    def _row(self, score: UncertainScore) -> dict[str, Any]:
-        low, high = score.interval(self.confidence, self.sources, self.interval)
-        middle = score.mean_of(score.base), score.mean_of(score.mean), score.sd(self.sources)
-        bounds = score.mean_of(score.low), score.mean_of(score.high)
-        row = dict(zip(FIELDS, (score.run, ALL, str(score.measure), *middle, low, high, *bounds), strict=True))
-        if self.sources != "documents":
-            row |= dict(zip(PARTS, (score.sd("documents"), score.sd("topics")), strict=True))
-        return row
-
-    def _topic_row(self, score: UncertainScore, topic: int) -> dict[str, Any]:
-        interval = score.topic_interval(topic, self.confidence, self.interval)
-        sd = math.sqrt(score.variance[topic])
-        values = (score.base[topic], score.mean[topic], sd, *interval, score.low[topic], score.high[topic])
-        names = (score.run, score.query_ids[topic], str(score.measure))
-        row = dict(zip(FIELDS, (*names, *map(float, values)), strict=True))
-        if self.sources != "documents":
-            row |= dict(zip(PARTS, (sd, None), strict=True))
-        return row
-
-    def table(self, *, per_topic: bool = False) -> Table:
-        """The table for people."""
-        with_parts = self.sources != "documents"
-        with_shape = not per_topic and len(self.scores) <= SHOWN_DISTRIBUTIONS and self.sources == "documents"
-        interval = f"{self.confidence:.6g} interval"
-        header = [
-            "run", *(["topic"] if per_topic else []), "measure", "judged", "mean", "sd",
-            *(["sd documents", "sd topics"] if with_parts else []),
-            interval, "certain bounds", *(["normal off by"] if with_shape else []),
-        ]  # fmt: skip
-        rows = []
-        for row in self.rows(per_topic=per_topic):
-            cells = [row["run"], *([row["query_id"]] if per_topic else []), row["measure"]]
-            cells += [number(row[name]) for name in ("base", "mean", "sd", *(PARTS if with_parts else ()))]
-            cells.append(f"[{number(row['ci_low'])}, {number(row['ci_high'])}]")
-            cells.append("-" if math.isnan(row["low"]) else f"[{number(row['low'])}, {number(row['high'])}]")
-            rows.append(cells)
-        if with_shape:
-            for cells, score in zip(rows, self.scores, strict=True):
-                cells.append(number(score.distance_from_normal(), 3))
-        words = 3 if per_topic else 2
-        first = [
-            *range(1, words - 1),
-            *(header.index(name) for name in ("mean", interval, "certain bounds", "measure")),
-        ]
-        return Table(header, rows, frozenset(range(words)), first)
-
-    def render(self, kind: str, *, per_topic: bool = False, raw: bool = False) -> str:
-        """In any text format of the command line."""
-        if kind in ("json", "jsonl", "csv", "tsv"):
-            return render_rows(self.rows(per_topic=per_topic), kind, self.fields, raw=raw)
-        return self.table(per_topic=per_topic).render(kind)
-
     def notes(self) -> list[str]:
         """What a reader of the numbers must know, in sentences."""
         sentences = [f"{self.model} for unjudged documents.", *self.remarks]
@@ -142,12 +300,6 @@ class Uncertainty:
             )
         return sentences
 
-    def __repr__(self) -> str:
-        return self.table().text()
-
-    def _repr_html_(self) -> str:
-        return shown(self.table())
-
 
 def uncertainty(
     qrels: Any,
@@ -160,14 +312,11 @@ def uncertainty(
     tail: bool = False,
     sources: str = "documents",
     interval: str = "normal",
-    ties: str = "trec",
-    gain: Any = None,
-    topics: str = "judged",
-    score_precision: str = "double",
-    samples: int = 1000,
+    samples: int = SAMPLES,
     seed: int = 0,
-    lenient: bool = False,
+    per_topic: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    **options: Unpack[RankingOptions],
 ) -> Uncertainty:
     """Mean scores with intervals for what unjudged documents may turn out to be.
 
@@ -189,12 +338,14 @@ def uncertainty(
         ``"documents"`` (unjudged ones), ``"topics"`` (the sampling of topics) or ``"both"``.
     interval
         ``"normal"``, or ``"distribution"`` for quantiles of the enumerated or convolved distribution.
-    ties, gain, topics, score_precision, lenient
-        As in ``evaluate``.
     samples, seed
-        Measures that are not weighted sums over ranks are drawn so many times.
+        How often measures that are not weighted sums over ranks are drawn, and where the draws start.
+    per_topic
+        Add a row for each topic.
     progress : callable, optional
-        Told how many of how many runs are scored.
+        Called with the number of runs that are scored and that of all.
+    **options
+        Ties, gains, topics and reading options of ``evaluate``.
 
     Returns
     -------
@@ -213,7 +364,7 @@ def uncertainty(
     >>> import rankbounds as rb
     >>> qrels, run = {"q": {"a": 1}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
     >>> found = rb.uncertainty(qrels, run, "RBP(p=0.5)", q=0.5, interval="distribution")
-    >>> row = next(found.rows())
+    >>> (row,) = found.rows()
     >>> [row["base"], row["mean"], round(row["sd"], 4), row["low"], row["high"]]
     [0.5, 0.6875, 0.1398, 0.5, 1.0]
 
@@ -228,10 +379,10 @@ def uncertainty(
     by_urn = isinstance(q, str) and q == "urn"
     if interval == "distribution" and by_urn:
         raise UsageError("The distribution takes documents for independent, which those of an urn are not: use normal.")
-    assumptions = Assumptions(ties, gain=gain, topics=topics, score_precision=score_precision)
+    assumptions, reading = chosen_options(options, RankingOptions, threads=processors())
     chosen = open_measures(measures, assumptions)
-    facts = TopicFacts(judgments_from(qrels, lenient, rule=assumptions.gain), assumptions.gain)
-    systems = all_runs(runs, lenient=lenient)
+    facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
+    systems = reading.runs(runs)
     warn_of_topics(systems, facts, assumptions.topics)
     models = ChosenModels(q, otherwise, systems, facts, assumptions)
     scores = []
@@ -248,7 +399,11 @@ def uncertainty(
         if progress:
             progress(number_of_run, len(systems))
     in_words = ", ".join(dict.fromkeys(str(models.of(measure)) for measure in chosen))
-    result = Uncertainty(scores, confidence, sources, interval, in_words, samples, seed, models.remarks())
+    settings = {"q": in_words, "confidence": confidence, "sources": sources, "interval": interval, "tail": tail}
+    settings |= {"samples": samples, "seed": seed}
+    result = Uncertainty(
+        scores, confidence, sources, interval, in_words, samples, seed, models.remarks(), per_topic, settings=settings
+    )
     if not by_urn:  # there is no other interval to use
         _warn_of_few_topics(result)
     return result

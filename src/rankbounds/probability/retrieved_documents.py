@@ -26,7 +26,7 @@ POOLED_DEPTH, POOLED_SHARE = 5, 0.95
 POOLED = f"{POOLED_SHARE:.0%} of the first {POOLED_DEPTH} documents"
 """The same in words."""
 GROUPS = 6
-"""Runs that look pooled are put into at most so many groups of about the same quality, and so are the others."""
+"""Into how many groups of about the same quality runs that look pooled are put at most, and the others too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +65,9 @@ def retrieved_documents(
     pooled = [looks_pooled(parts) for parts in batches]
     group = _groups(batches, pooled)
     topic, retrieved_by, grade = np.full(size, -1), np.zeros(size, dtype=np.int64), np.full(size, np.nan)
+    key = np.zeros(size, dtype=np.uint64)
+    for run, number in zip(runs, numbers, strict=True):
+        key[number] = run.pairs.keys
     nowhere = 1 + max(rankings.width for parts in batches for rankings in parts)
     best_rank = np.full((max(group) + 1, size), nowhere)
     for parts, number, its_group in zip(batches, numbers, group, strict=True):
@@ -77,17 +80,20 @@ def retrieved_documents(
             retrieved_by[document] += 1
             ranks[document] = np.minimum(ranks[document], rank + 1)
             grade[document] = rankings.grade[line, rank]
-    known = topic >= 0
-    place = np.cumsum(known) - 1
+    # Documents stand in an order that does not depend on that of the runs, so that sums over them do not either.
+    order = np.argsort(key)
+    order = order[topic[order] >= 0]
+    place = np.full(size, -1)
+    place[order] = np.arange(order.size)
     return RetrievedDocuments(
-        topic[known],
-        best_rank[:, known],
-        retrieved_by[known],
-        grade[known],
+        topic[order],
+        best_rank[:, order],
+        retrieved_by[order],
+        grade[order],
         {run.name: its_group for run, its_group in zip(runs, group, strict=True)},
         {run.name: looks for run, looks in zip(runs, pooled, strict=True)},
         nowhere,
-        {run.name: np.where(known[number], place[number], -1) for run, number in zip(runs, numbers, strict=True)},
+        {run.name: place[number] for run, number in zip(runs, numbers, strict=True)},
     )
 
 

@@ -6,11 +6,8 @@ stratified jackknife with the correction for finite strata: each drawn document 
 
     variance = sum over strata h of (1 - n_h / N_h) (n_h - 1) / n_h * sum over its drawn documents of (e_i - mean e)^2,
 
-where e_i is the estimate without document i. A stratum that was judged entirely adds nothing. Where one was not, and
-fewer than two of its documents were drawn, nothing is known of its spread: the standard error is not given. The
-interval is the normal one around the estimate, cut at 0. It is about the drawing of documents: topics are taken as
-they are, and topics are drawn independently, so that the variance of a mean is the sum of theirs over their number
-squared.
+where e_i is the estimate without document i. A stratum that was judged entirely adds nothing. Topics are taken as they
+are and their documents drawn independently: the variance of a mean is the sum of theirs over their number squared.
 
 Source: Wolter, Introduction to Variance Estimation, chapter 4 (the jackknife for stratified samples).
 """
@@ -18,31 +15,31 @@ Source: Wolter, Introduction to Variance Estimation, chapter 4 (the jackknife fo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.choices import check_share
-from rankbounds.collection.inputs import all_runs, judgments_from
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.evaluation.scores import ALL
 from rankbounds.measures import MeasureLike, parse_measures
 from rankbounds.measures.samples.stratified import Sampled
-from rankbounds.notebook import shown
 from rankbounds.rankings.join import join
 from rankbounds.rankings.strata import StratifiedLists
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.tables import Table, number, render_rows
+from rankbounds.results import Column, Result, interval
+from rankbounds.threads import processors
 
-FIELDS = ("run", "query_id", "measure", "value", "standard_error", "ci_low", "ci_high")
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
-@dataclass(frozen=True, eq=False)
-class SamplingErrors:
+@dataclass(frozen=True, eq=False, repr=False)
+class SamplingErrors(Result):
     """Estimates of runs by topic, each with its standard error; NaN where that is not known, or a topic is lacking."""
 
     runs: tuple[str, ...]
@@ -51,45 +48,44 @@ class SamplingErrors:
     value: Floats
     standard_error: Floats
     confidence: float
+    per_topic: bool = False
+    """Are there rows for each topic, before those of the mean?"""
 
-    def rows(self, *, per_topic: bool = False) -> Iterator[dict[str, Any]]:
+    @property
+    def columns(self) -> list[Column]:  # type: ignore[override]
+        """The columns of rows and table."""
+        return [
+            Column("run"),
+            Column("query_id", "topic" if self.per_topic else None),
+            Column("measure"),
+            Column("value", "estimate"),
+            Column("standard_error"),
+            interval("ci_low", "ci_high", f"{self.confidence:.6g} interval"),
+            Column("ci_low", None),
+            Column("ci_high", None),
+        ]
+
+    def rows(self) -> list[dict[str, Any]]:
         """A dict for each run and measure, ``query_id`` being "all"; with ``per_topic`` one for each topic before."""
+        rows = []
         for run_number, run in enumerate(self.runs):
             for place, measure in enumerate(self.measures):
                 value, error = self.value[run_number, :, place], self.standard_error[run_number, :, place]
                 there = np.flatnonzero(~np.isnan(value))
-                for topic in there.tolist() if per_topic else ():
-                    yield self._row(run, self.query_ids[topic], measure, value[topic], error[topic])
+                for topic in there.tolist() if self.per_topic else ():
+                    rows.append(self._row(run, self.query_ids[topic], measure, value[topic], error[topic]))
                 shared = 1 if measure.total == "sum" else there.size
                 total = math.sqrt(float((error[there] ** 2).sum())) / shared
-                yield self._row(run, ALL, measure, value[there].sum() / shared, total)
+                rows.append(self._row(run, ALL, measure, value[there].sum() / shared, total))
+        return rows
 
     def _row(self, run: str, query: str, measure: Sampled, value: float, error: float) -> dict[str, Any]:
         from scipy.special import ndtri
 
         reach = float(ndtri(0.5 + self.confidence / 2)) * float(error)
-        numbers = (float(value), float(error), max(0.0, float(value) - reach), float(value) + reach)
-        if math.isnan(reach):
-            numbers = (*numbers[:2], math.nan, math.nan)
-        return dict(zip(FIELDS, (run, query, str(measure), *numbers), strict=True))
-
-    def table(self, *, per_topic: bool = False) -> Table:
-        """The table for people."""
-        topic = ["topic"] if per_topic else []
-        header = ["run", *topic, "measure", "estimate", "standard error", f"{self.confidence:.6g} interval"]
-        rows = []
-        for row in self.rows(per_topic=per_topic):
-            unknown = math.isnan(row["standard_error"])
-            interval = "-" if unknown else f"[{number(row['ci_low'])}, {number(row['ci_high'])}]"
-            cells = [number(row["value"]), "-" if unknown else number(row["standard_error"]), interval]
-            rows.append([row["run"], *([row["query_id"]] if per_topic else []), row["measure"], *cells])
-        return Table(header, rows, frozenset(range(len(topic) + 2)))
-
-    def render(self, kind: str, *, per_topic: bool = False, raw: bool = False) -> str:
-        """In any text format of the command line."""
-        if kind in ("json", "jsonl", "csv", "tsv"):
-            return render_rows(self.rows(per_topic=per_topic), kind, FIELDS, raw=raw)
-        return self.table(per_topic=per_topic).render(kind)
+        low = math.nan if math.isnan(reach) else max(0.0, float(value) - reach)
+        cells = (run, query, str(measure), float(value), float(error), low, float(value) + reach)
+        return dict(zip(self.fields, cells, strict=True))
 
     def notes(self) -> list[str]:
         """What a reader of the numbers must know, in sentences."""
@@ -103,12 +99,6 @@ class SamplingErrors:
             "judged entirely."
         ]
 
-    def __repr__(self) -> str:
-        return self.table().text()
-
-    def _repr_html_(self) -> str:
-        return shown(self.table())
-
 
 def sampling_errors(
     qrels: Any,
@@ -116,11 +106,8 @@ def sampling_errors(
     measures: MeasureLike | Iterable[MeasureLike] = ("xinfAP", "infNDCG"),
     *,
     confidence: float = 0.95,
-    ties: str = "trec",
-    gain: Any = "linear",
-    topics: str = "judged",
-    score_precision: str = "double",
-    lenient: bool = False,
+    per_topic: bool = False,
+    **options: Unpack[RankingOptions],
 ) -> SamplingErrors:
     """Estimates from a sample of judgments, with standard errors and confidence intervals over what was drawn.
 
@@ -133,8 +120,10 @@ def sampling_errors(
         Of xinfAP, infNDCG, infP@k, infNumRelRet, infNumRel.
     confidence
         Of the intervals.
-    ties, gain, topics, score_precision, lenient
-        As in ``evaluate``; ``ties`` names an order.
+    per_topic
+        Add a row for each topic.
+    **options
+        Ties (one order), gains, topics and reading options of ``evaluate``.
 
     Returns
     -------
@@ -154,7 +143,7 @@ def sampling_errors(
     ...     "query_id": ["q"] * 6, "stratum": [1, 2, 2, 2, 2, 2], "doc_id": list("abcdef"),
     ...     "relevance": [1, 1, -1, 0, 1, -1],
     ... }
-    >>> row = next(rb.sampling_errors(sample, {"q": ["a", "c", "b", "d"]}, "infNumRel").rows())
+    >>> (row,) = rb.sampling_errors(sample, {"q": ["a", "c", "b", "d"]}, "infNumRel").rows()
     >>> [round(row[name], 4) for name in ("value", "standard_error", "ci_low", "ci_high")]
     [4.3333, 1.0541, 2.2673, 6.3993]
     """
@@ -165,11 +154,11 @@ def sampling_errors(
             known = "xinfAP, infNDCG, infP@10, infNumRelRet or infNumRel"
             raise UsageError(f"{measure} is no estimate from a sample with strata. Use {known}.")
     sampled = tuple(measure for measure in chosen if isinstance(measure, Sampled))
-    assumptions = Assumptions(ties, gain=gain, topics=topics, score_precision=score_precision)
-    if assumptions.order != ties:
-        raise UsageError(f'Estimates from a sample need one order of tied documents, not ties="{ties}".')
-    facts = TopicFacts(judgments_from(qrels, lenient, rule=assumptions.gain), assumptions.gain)
-    systems = all_runs(runs, lenient=lenient)
+    assumptions, reading = chosen_options(options, RankingOptions, threads=processors())
+    if assumptions.order != assumptions.ties:
+        raise UsageError(f'Estimates from a sample need one order of tied documents, not ties="{assumptions.ties}".')
+    facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
+    systems = reading.runs(runs)
     value, error = (np.full((len(systems), len(facts.query_ids), len(sampled)), np.nan) for _ in range(2))
     for run_number, run in enumerate(systems):
         joined = join(
@@ -178,6 +167,7 @@ def sampling_errors(
             order=assumptions.order,
             precision=assumptions.score_precision,
             topics=assumptions.topics,
+            tie_key=assumptions.ties_key,
             keep_judgments=True,
         )
         for rankings in joined.batches:
@@ -188,7 +178,10 @@ def sampling_errors(
                     [_variance(measure, lists.of_list(row)) for row in range(rankings.length.size)]
                 )
     names = tuple(run.name for run in systems)
-    return SamplingErrors(names, tuple(facts.query_ids), sampled, value, error, confidence)
+    settings = {"confidence": confidence}
+    return SamplingErrors(
+        names, tuple(facts.query_ids), sampled, value, error, confidence, per_topic, settings=settings
+    )
 
 
 def _variance(measure: Sampled, lists: StratifiedLists) -> float:

@@ -21,6 +21,7 @@ from rankbounds.collection.run import Run
 from rankbounds.errors import UsageError
 from rankbounds.files.writing import make_empty_folder, make_folder, writing
 
+COUNTED = ("runs", "topics", "documents", "depth", "grades", "pool_depth", "pooled_runs")
 LARGEST = 10**9
 """Of anything that is counted."""
 
@@ -38,16 +39,13 @@ class SimulatedCollection:
         """Write ``runs/*.txt``, ``qrels-complete.txt``, ``qrels-pooled.txt`` and ``settings.json`` to a new folder."""
         target = make_empty_folder(folder)
         make_folder(target / "runs")
-        written = []
-        for run in self.runs:
-            run.write(target / "runs" / f"{run.name}.txt")
-            written.append(target / "runs" / f"{run.name}.txt")
-        for name, qrels in (("complete", self.complete), ("pooled", self.pooled)):
-            qrels.write(target / f"qrels-{name}.txt")
-            written.append(target / f"qrels-{name}.txt")
+        files: dict[Path, Run | Qrels] = {target / "runs" / f"{run.name}.txt": run for run in self.runs}
+        files |= {target / "qrels-complete.txt": self.complete, target / "qrels-pooled.txt": self.pooled}
+        for path, content in files.items():
+            content.write(path)
         with writing(target / "settings.json") as out:
             out.write(json.dumps(self.settings, indent=2) + "\n")
-        return [*written, target / "settings.json"]
+        return [*files, target / "settings.json"]
 
 
 def simulate(
@@ -170,23 +168,20 @@ def _judgments(topic_ids: list[str], doc_ids: Any, grade: Ints, known: Any) -> Q
 
 def _check(settings: dict[str, Any]) -> None:
     for name, value in settings.items():
+        said = name.replace("_", " ")
         if isinstance(value, float) and not np.isfinite(value):
-            raise UsageError(f"{name.replace('_', ' ')} must be a finite number, not {value:g}.")
-        if name != "seed" and isinstance(value, int) and value > LARGEST:
-            raise UsageError(f"{name.replace('_', ' ')} must be at most {LARGEST:,}, not {value}.")
-    for name in ("runs", "topics", "documents", "depth", "grades", "pool_depth", "pooled_runs"):
-        if settings.get(name, 1) < 1:
-            raise UsageError(f"{name.replace('_', ' ')} must be at least 1, not {settings[name]}.")
-    if settings["seed"] < 0:
-        raise UsageError(f"The seed must not be negative, but is {settings['seed']}.")
-    for name in ("best", "worst"):
-        if not settings[name] > 0:
-            raise UsageError(f"The {name} system's relevance ratio must be positive, not {settings[name]:g}.")
-    if not 0 < settings["relevant"] < 1:
-        raise UsageError(f"The share of relevant documents must lie between 0 and 1, not {settings['relevant']:g}.")
-    for name in ("agreement", "ties"):
-        if not 0 <= settings[name] <= 1:
-            raise UsageError(f"{name} must lie between 0 and 1, not {settings[name]:g}.")
-    for name in ("variation", "difficulty"):
-        if settings[name] < 0:
-            raise UsageError(f"{name} is a standard deviation and cannot be {settings[name]:g}.")
+            raise UsageError(f"{said} must be a finite number, not {value:g}.")
+        if name == "seed" and value < 0:
+            raise UsageError(f"The seed must not be negative, but is {value}.")
+        if name in COUNTED and value < 1:
+            raise UsageError(f"{said} must be at least 1, not {value}.")
+        if name in COUNTED and value > LARGEST:
+            raise UsageError(f"{said} must be at most {LARGEST:,}, not {value}.")
+        if name in ("best", "worst") and not value > 0:
+            raise UsageError(f"The {name} system's relevance ratio must be positive, not {value:g}.")
+        if name == "relevant" and not 0 < value < 1:
+            raise UsageError(f"The share of relevant documents must lie between 0 and 1, not {value:g}.")
+        if name in ("agreement", "ties") and not 0 <= value <= 1:
+            raise UsageError(f"{name} must lie between 0 and 1, not {value:g}.")
+        if name in ("variation", "difficulty") and value < 0:
+            raise UsageError(f"{name} is a standard deviation and cannot be {value:g}.")

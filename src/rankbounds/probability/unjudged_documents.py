@@ -63,11 +63,6 @@ class UnjudgedDocuments:
         return self.sums(np.where(self.retrieved, self.weight, 0.0))
 
     @property
-    def low(self) -> Floats:
-        """By topic, the score when nothing unjudged is relevant."""
-        return self.base
-
-    @property
     def high(self) -> Floats:
         """By topic, the score when all that is unjudged is relevant, beyond the end of the list too."""
         return self.base + self.open + self.tail

@@ -101,9 +101,9 @@ def _sorted_lists(score: Floats, topic: Ints, stable: bool) -> Ints:
     return (np.argsort(lists, axis=-1, kind=kind) + start[:, None])[inside]
 
 
-def ranked(run: Run, order: Order = "trec", precision: Precision = "double") -> Run:
+def ranked(run: Run, order: Order = "trec", precision: Precision = "double", tie_key: TieKey | None = None) -> Run:
     """The run's rows topic by topic, each topic's in the order of rank."""
-    return run.take(ranked_rows(run, order=order, precision=precision)[0])
+    return run.take(ranked_rows(run, order=order, precision=precision, tie_key=tie_key)[0])
 
 
 def _order_within_groups(tied: Flags, keys: list[NDArray[Any]]) -> Ints | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,11 @@ from rankbounds.evaluation.score_differences import merit
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rbp.curves import GRID, bounds_by_persistence
 from rankbounds.stats.rank_correlation import kendall_tau
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from rankbounds.evaluation.options import RankingOptions
 
 KINDS = ("depths", "examined")
 FINE_GRID = (*GRID, *(thousandth / 1000 for thousandth in range(991, 1000)))
@@ -122,21 +127,14 @@ def _misfit(ended: Floats, unseen: Floats, p: float) -> float | None:
     sessions = ended.sum() + unseen.sum()
     if unseen[:-1].any() or not 0 < p < 1:
         return None
-    observed, expected = [], []
-    left = sessions
-    for rank, number in enumerate(ended[:-1].tolist()):  # (who went to the last rank may have gone on)
-        here = sessions * (1 - p) * p**rank
-        if here < 5 or left - here < 5:
-            break
-        observed.append(number)
-        expected.append(here)
-        left -= here
-    if len(observed) < 2:
+    expected = sessions * (1 - p) * p ** np.arange(ended.size - 1)  # (who went to the last rank may have gone on)
+    left = sessions - np.cumsum(expected)
+    ranks = int(np.cumprod((expected >= 5) & (left >= 5)).sum())
+    if ranks < 2:
         return None
-    observed.append(sessions - sum(observed))
-    expected.append(left)
-    statistic = sum((count - mean) ** 2 / mean for count, mean in zip(observed, expected, strict=True))
-    return float(chi2.sf(statistic, len(observed) - 2))
+    observed = np.append(ended[:ranks], sessions - ended[:ranks].sum())
+    expected = np.append(expected[:ranks], left[ranks - 1])
+    return float(chi2.sf(((observed - expected) ** 2 / expected).sum(), ranks - 1))
 
 
 def persistence_agreement(
@@ -146,7 +144,7 @@ def persistence_agreement(
     *,
     p: Iterable[float] = FINE_GRID,
     measure: RBP | None = None,
-    **assumptions: Any,
+    **options: Unpack[RankingOptions],
 ) -> list[dict[str, Any]]:
     """How alike RBP and other measures order runs, for each p.
 
@@ -160,7 +158,7 @@ def persistence_agreement(
         The persistences; without them 0, 0.01, ..., 0.99, 0.991, ..., 0.999.
     measure
         Everything of RBP but p.
-    **assumptions
+    **options
         As of ``bounds_by_persistence``.
 
     Returns
@@ -179,10 +177,10 @@ def persistence_agreement(
     [{'measure': 'AP', 'p': 0.5, 'tau': 1.0}]
 
     """
-    grid = bounds_by_persistence(qrels, runs, p, measure=measure, **assumptions).mean()
+    grid = bounds_by_persistence(qrels, runs, p, measure=measure, **options).mean()
     if len(grid.runs) < 3:
         raise UsageError("Agreement between orders of runs needs at least three runs.")
-    targets = evaluate(qrels, runs, measures, bounds="none", **assumptions).mean()
+    targets = evaluate(qrels, runs, measures, bounds="none", **options).mean()
     rows = []
     for number, target in enumerate(targets.measures):
         by_target = merit(targets.value[:, 0, number], target)
@@ -204,8 +202,6 @@ def best_agreement(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             last += 1
         chosen = table[(ties[0] + last) // 2]
         if chosen is table[-1]:
-            warn(
-                f"{name} agrees best at {chosen['p']:g}, the largest p that was tried; a larger one may agree better.",
-            )
+            warn(f"{name} agrees best at {chosen['p']:g}, the largest p that was tried; a larger one may agree better.")
         best.append({**chosen, "p_from": table[ties[0]]["p"], "p_to": table[last]["p"], "tau": most})
     return best

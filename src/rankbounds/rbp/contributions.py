@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.collection.inputs import judgments_from, run_from
 from rankbounds.errors import DataError, UsageError, did_you_mean
-from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.measures import Measure, Normalised, parse_measures
 from rankbounds.measures.measure import is_weighted_sum
 from rankbounds.rankings.join import join
 from rankbounds.rankings.order import ranked
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 FIELDS = ("run", "query_id", "rank", "doc_id", "relevance", "measure", "contribution", "share", "could_add")
 
@@ -26,26 +27,20 @@ def contributions(
     run: Any,
     query_id: str,
     measures: Any = ("AP", "RBP(p=0.8)"),
-    *,
-    ties: str = "trec",
-    gain: Any = None,
-    score_precision: str = "double",
-    lenient: bool = False,
+    **options: Unpack[RankingOptions],
 ) -> list[dict[str, Any]]:
     """What each document of one topic of one run adds to its score.
 
     Parameters
     ----------
-    qrels
-        Judgments, in any form that ``evaluate`` takes.
-    run
-        One run, in any form that ``evaluate`` takes.
+    qrels, run
+        Judgments and one run, in any form that ``evaluate`` takes.
     query_id
         The topic.
     measures
         Weighted sums over ranks such as RBP, P and DCG, and AP.
-    ties, gain, score_precision, lenient
-        As in ``evaluate``; ties in one fixed order.
+    **options
+        Ties (one fixed order), gains and reading options of ``evaluate``.
 
     Returns
     -------
@@ -70,18 +65,18 @@ def contributions(
     3 c 0.125 0.2 None
 
     """
-    if ties not in ORDERS:
-        raise UsageError(f'Contributions need one order of tied documents: {", ".join(ORDERS)}, not "{ties}".')
-    assumptions = Assumptions(ties, gain=gain, score_precision=score_precision)
-    facts = TopicFacts(judgments_from(qrels, lenient, rule=assumptions.gain), assumptions.gain)
-    whole = run_from(run, lenient=lenient)
+    refused = {"topics": "one topic is looked at."}
+    assumptions, reading = chosen_options(options, RankingOptions, refused=refused, one_order="Contributions need")
+    facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
+    whole = reading.run(run)
     query = str(query_id)
     if query not in whole.query_ids or query not in facts.query_ids:
         where = "judgments" if query in whole.query_ids else f'run "{whole.name}"'
         known = list(facts.query_ids if query in whole.query_ids else whole.query_ids)
         raise DataError(f'The {where} have no topic "{query}".{did_you_mean(query, known)}')
     rows_of_topic = np.flatnonzero(whole.pairs.topic == whole.query_ids.index(query))
-    ranking = ranked(whole.take(rows_of_topic), assumptions.order, assumptions.score_precision)
+    ordered = (assumptions.order, assumptions.score_precision, assumptions.ties_key)
+    ranking = ranked(whole.take(rows_of_topic), *ordered)
     rankings = next(iter(join(ranking, facts, order="run", topics="shared").batches))
     grade = rankings.grade[0].tolist()
     rows = []

@@ -9,24 +9,24 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.inputs import judgments_from, two_runs
-from rankbounds.collection.run import Run
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.evaluation.scores import ALL
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.join import join
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.rbp.polynomials import sign_changes, sign_near_zero
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 FIELDS = ("query_id", "p", "from", "to", "change")
 REGION_FIELDS = ("query_id", "p_from", "p_to", "ahead", "sure")
@@ -56,7 +56,7 @@ class Region:
 
     def row(self) -> dict[str, Any]:
         """The region for a table."""
-        return {name: getattr(self, name) for name in REGION_FIELDS}
+        return asdict(self)
 
 
 def lead_changes(
@@ -64,7 +64,7 @@ def lead_changes(
 ) -> list[tuple[float, str, str]]:
     """Where the lead of two runs changes, from their rankings: p, who leads below it, who above.
 
-    These are the winners' rows of ``crossings``, for whoever has the rankings at hand.
+    These are the winners' rows of ``crossings``, for callers that have the rankings.
     """
     lists = [_from_rankings(name, batches, facts, measure) for name, batches in runs]
     scaled, most = _whole_numbers(lists, (measure.max_grade or facts.max_gain) if measure.graded else 1.0)
@@ -83,25 +83,20 @@ def crossings(
     *,
     measure: RBP | None = None,
     per_topic: bool = False,
-    ties: str = "trec",
-    gain: Any = None,
-    score_precision: str = "double",
-    lenient: bool = False,
+    **options: Unpack[RankingOptions],
 ) -> list[dict[str, Any]]:
     """The values of p at which the winner of two runs changes, or whether it is sure to win.
 
     Parameters
     ----------
-    qrels
-        Judgments, in any form that ``evaluate`` takes.
-    runs
-        Two runs, in any form that ``evaluate`` takes.
+    qrels, runs
+        Judgments and two runs, in any form that ``evaluate`` takes.
     measure
         RBP with everything but p, such as ``RBP(graded=True)``; its p is not looked at.
     per_topic
         Add the crossings of each topic to those of the mean over topics.
-    ties, gain, score_precision, lenient
-        As in ``evaluate``; ties in one fixed order.
+    **options
+        Ties (one fixed order), gains and reading options of ``evaluate``.
 
     Returns
     -------
@@ -128,18 +123,7 @@ def crossings(
     [('top', 'deep', 0.618)]
 
     """
-    return crossings_of(
-        regions(
-            qrels,
-            runs,
-            measure=measure,
-            per_topic=per_topic,
-            ties=ties,
-            gain=gain,
-            score_precision=score_precision,
-            lenient=lenient,
-        )
-    )
+    return crossings_of(regions(qrels, runs, measure=measure, per_topic=per_topic, **options))
 
 
 def crossings_of_gains(a: Any, b: Any, *, measure: RBP | None = None, per_topic: bool = False) -> list[dict[str, Any]]:
@@ -191,22 +175,24 @@ def regions(
     *,
     measure: RBP | None = None,
     per_topic: bool = False,
-    ties: str = "trec",
-    gain: Any = None,
-    score_precision: str = "double",
-    lenient: bool = False,
+    **options: Unpack[RankingOptions],
 ) -> list[Region]:
     """The range of p from 0 to 1 cut wherever another run is ahead, or the lead becomes sure or unsure.
 
     Arguments are those of ``crossings``.
     """
     template = _template(measure)
-    if ties not in ORDERS:
-        raise UsageError(f'Crossings need one order of tied documents: {", ".join(ORDERS)}, not "{ties}".')
-    assumptions = Assumptions(ties, gain=gain, score_precision=score_precision)
-    facts = TopicFacts(judgments_from(qrels, lenient, rule=assumptions.gain), assumptions.gain)
-    pair = two_runs(runs, lenient=lenient)
-    lists = [_from_run(run, facts, assumptions, template) for run in pair]
+    refused = {"topics": "every judged topic counts."}
+    assumptions, reading = chosen_options(options, RankingOptions, refused=refused, one_order="Crossings need")
+    facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
+    order, precision, tie_key = assumptions.order, assumptions.score_precision, assumptions.ties_key
+    pair = reading.runs(runs)
+    if len(pair) != 2:
+        raise UsageError(f"Exactly two runs are wanted here, but {len(pair)} were given.")
+    lists = []
+    for run in pair:
+        joined = join(run, facts, order=order, precision=precision, tie_key=tie_key)
+        lists.append(_from_rankings(run.name, list(joined.batches), facts, template))
     largest = (template.max_grade or facts.max_gain) if template.graded else 1.0
     return _regions_of_lists(lists, list(facts.query_ids), largest, per_topic=per_topic)
 
@@ -230,11 +216,9 @@ def _template(measure: RBP | None) -> RBP:
 
 def _regions_of_lists(lists: list[_Lists], query_ids: list[str], largest: float, *, per_topic: bool) -> list[Region]:
     scaled, most = _whole_numbers(lists, largest)
-    stretches = []
-    if per_topic:
-        for topic, query in enumerate(query_ids):
-            stretches += _regions_of(query, scaled, [topic], most)
-    return stretches + _regions_of(ALL, scaled, range(len(query_ids)), most)
+    parts = [(query, [topic]) for topic, query in enumerate(query_ids)] if per_topic else []
+    parts.append((ALL, list(range(len(query_ids)))))
+    return [region for query, topics in parts for region in _regions_of(query, scaled, topics, most)]
 
 
 def _from_gains(name: str, given: Any, template: RBP) -> _Lists:
@@ -250,11 +234,6 @@ def _from_gains(name: str, given: Any, template: RBP) -> _Lists:
     if gain.min(initial=0.0) < 0 or gain.max(initial=0.0) > (template.max_grade or 1.0):
         raise UsageError("Gains must lie between 0 and 1 (or max_grade); None stands for an unjudged document.")
     return _cut(_Lists(name, gain, holes, np.array([len(gains) for gains in several])), template)
-
-
-def _from_run(run: Run, facts: TopicFacts, assumptions: Assumptions, template: RBP) -> _Lists:
-    batches = list(join(run, facts, order=assumptions.order, precision=assumptions.score_precision).batches)
-    return _from_rankings(run.name, batches, facts, template)
 
 
 def _from_rankings(name: str, batches: Sequence[Rankings], facts: TopicFacts, template: RBP) -> _Lists:
@@ -273,11 +252,8 @@ def _from_rankings(name: str, batches: Sequence[Rankings], facts: TopicFacts, te
 def _cut(lists: _Lists, template: RBP) -> _Lists:
     """The lists down to the measure's depth."""
     depth = template.cutoff
-    if depth is None:
-        return lists
-    return replace(
-        lists, gain=lists.gain[:, :depth], holes=lists.holes[:, :depth], length=np.minimum(lists.length, depth)
-    )
+    length = lists.length if depth is None else np.minimum(lists.length, depth)
+    return replace(lists, gain=lists.gain[:, :depth], holes=lists.holes[:, :depth], length=length)
 
 
 def _whole_numbers(lists: list[_Lists], largest: float) -> tuple[list[_Lists], int]:
@@ -317,7 +293,7 @@ def _regions_of(query: str, lists: list[_Lists], topics: Sequence[int], most: in
 
 
 def _difference(lists: list[_Lists], topics: Sequence[int], most: int, which: str) -> list[int]:
-    """The coefficients of the first run's score less the second's, over these topics, times a positive number.
+    """The coefficients of the first run's score minus the second's, over these topics, times a positive number.
 
     ``value``: both runs' unjudged documents non-relevant. ``low``: the first's non-relevant, the second's and all
     beyond the end of its lists relevant. ``high``: the other way round.

@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.collection.inputs import judgments_from, runs_to_read
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.assumptions import Assumptions, Cells
+from rankbounds.evaluation.assumptions import Cells
 from rankbounds.evaluation.evaluate import score_runs
+from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.evaluation.scores import PARTS, Scores
-from rankbounds.measures.measure import Measure, RankWeighted
+from rankbounds.measures.measure import RankWeighted
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS, group_means, reordered
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import processors
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 GRID = tuple(hundredth / 100 for hundredth in range(100))
 """Persistences 0, 0.01, ..., 0.99."""
@@ -29,7 +32,13 @@ PERSISTENCES = (0.5, 0.8, 0.95)
 
 
 def bounds_by_persistence(
-    qrels: Any, runs: Any, p: Iterable[float] = GRID, *, measure: RBP | None = None, **assumptions: Any
+    qrels: Any,
+    runs: Any,
+    p: Iterable[float] = GRID,
+    *,
+    measure: RBP | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **options: Unpack[RankingOptions],
 ) -> Scores:
     """RBP with low and high of every run and topic, over a grid of p.
 
@@ -41,9 +50,10 @@ def bounds_by_persistence(
         The persistences; without them 0, 0.01, ..., 0.99.
     measure
         Everything of RBP but p, such as ``RBP(graded=True)``.
-    **assumptions
-        ``ties``, ``gain``, ``topics``, ``score_precision``, ``lenient``, ``threads`` and ``progress`` are those of
-        ``evaluate``; ties may be any fixed order, or ``expected``.
+    progress
+        Called with the number of runs that are done and that of all.
+    **options
+        Ties (any fixed order, or ``expected``), gains, topics and reading options of ``evaluate``.
 
     Returns
     -------
@@ -66,7 +76,7 @@ def bounds_by_persistence(
 
     """
     family = [replace(measure or RBP(), p=float(persistence)) for persistence in p]
-    return _scores_of_family(qrels, runs, family, **assumptions)
+    return _scores_of_family(qrels, runs, family, progress, options)
 
 
 def bounds_by_depth(
@@ -76,7 +86,8 @@ def bounds_by_depth(
     p: float | Iterable[float] = PERSISTENCES,
     *,
     measure: RBP | None = None,
-    **assumptions: Any,
+    progress: Callable[[int, int], None] | None = None,
+    **options: Unpack[RankingOptions],
 ) -> Scores:
     """RBP with low and high as the lists are read deeper.
 
@@ -90,7 +101,7 @@ def bounds_by_depth(
         One persistence or several.
     measure
         Everything of RBP but p and the depth, such as ``RBP(graded=True)``.
-    **assumptions
+    progress, **options
         As of ``bounds_by_persistence``.
 
     Returns
@@ -115,38 +126,29 @@ def bounds_by_depth(
     family = [
         replace(measure or RBP(), p=float(persistence), cutoff=depth) for persistence in persistences for depth in ranks
     ]
-    return _scores_of_family(qrels, runs, family, **assumptions)
+    return _scores_of_family(qrels, runs, family, progress, options)
 
 
 def _scores_of_family(
     qrels: Any,
     runs: Any,
     family: Sequence[RBP],
-    *,
-    ties: str = "trec",
-    gain: Any = None,
-    topics: str = "judged",
-    score_precision: str = "double",
-    lenient: bool = False,
-    threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] | None,
+    options: RankingOptions,
 ) -> Scores:
     if not family:
         raise UsageError("No persistence or no depth was given.")
-    if ties not in (*ORDERS, "expected"):
-        raise UsageError(f'Over a grid, ties may be {", ".join(ORDERS)} or expected, not "{ties}".')
+    assumptions, reading = chosen_options(options, RankingOptions, threads=processors())
+    if assumptions.ties not in (*ORDERS, "expected"):
+        raise UsageError(f'Over a grid, ties may be {", ".join(ORDERS)} or expected, not "{assumptions.ties}".')
     family = list(dict.fromkeys(family))
-    measures: list[Measure] = [*family]
-    assumptions = Assumptions(ties, gain=gain, topics=topics, score_precision=score_precision)
-    workers = threads or processors()
-    facts = TopicFacts(judgments_from(qrels, lenient, workers, assumptions.gain), assumptions.gain)
     return score_runs(
-        facts,
-        runs_to_read(runs, lenient, workers),
-        measures,
+        TopicFacts(reading.judgments(qrels), assumptions.gain),
+        reading.runs_to_read(runs),
+        [*family],
         assumptions,
-        lambda rankings: family_cells(family, rankings, expected_ties=ties == "expected"),
-        threads=workers,
+        lambda rankings: family_cells(family, rankings, expected_ties=assumptions.ties == "expected"),
+        threads=reading.threads,
         progress=progress,
     )
 

@@ -18,11 +18,14 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats
+
+if TYPE_CHECKING:
+    from rankbounds.rbp.published_score import Published
 
 FINER = 1000
 """The ranks below the last integer one weigh less than this part of the rounding interval."""
@@ -41,22 +44,6 @@ FEASIBILITY = 1e-6
 
 
 @dataclass(frozen=True)
-class Problem:
-    """What is known of a list, or of a mean over lists, in numbers."""
-
-    p: float
-    score: tuple[float, float]
-    """Least and greatest score at p that round to the printed one."""
-    residual: tuple[float, float] | None
-    """The same of the residual; None: unjudged documents count as non-relevant."""
-    topics: int
-    gains: tuple[float, ...]
-    """The gains that a document may have, 0 and 1 among them, ascending."""
-    depth: int | None
-    """No relevant document stands below this rank."""
-
-
-@dataclass(frozen=True)
 class End:
     """One end of a range."""
 
@@ -67,14 +54,15 @@ class End:
     feasible: bool = True
 
 
-def solve(problem: Problem, to: float, *, highest: bool, time_limit: float) -> End:
-    """The least or the greatest score at persistence ``to``.
+def solve(published: Published, to: float, *, highest: bool, time_limit: float, wider: float = 0.0) -> End:
+    """The least or the greatest score at persistence ``to`` of lists with one published score.
 
-    The greatest counts unjudged documents as relevant, the least as non-relevant.
+    The greatest counts unjudged documents as relevant, the least as non-relevant. Scores and residuals are those that
+    round to the printed ones; their intervals become ``wider`` by this share at either end.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
 
-    columns = _Columns(problem, to)
+    columns = _Columns(published, to, wider)
     sign = -1.0 if highest else 1.0
     if len(columns.upper) > MOST_COLUMNS:
         return End(-sign * np.inf, reached=False)
@@ -124,37 +112,38 @@ def muted() -> Iterator[None]:
 class _Columns:
     """The program's variables: for each rank the gain (by steps, or by level), the unjudged documents, the tail."""
 
-    def __init__(self, problem: Problem, to: float) -> None:
-        self.problem = problem
-        n, p = problem.topics, problem.p
-        half = min((known[1] - known[0]) / 2 for known in (problem.score, problem.residual) if known is not None)
+    def __init__(self, published: Published, to: float, wider: float) -> None:
+        self.topics, p = int(published.topics), published.p
+        self.score = _widened(published.score_range, wider)
+        self.residual = None if published.residual_range is None else _widened(published.residual_range, wider)
+        half = min((known[1] - known[0]) / 2 for known in (self.score, self.residual) if known is not None)
         finest = max(half, 1e-12) / FINER
         needed = 1 if p == 0 else int(np.ceil(np.log(finest) / np.log(p)))
-        depth = needed if problem.depth is None else problem.depth
+        depth = needed if published.depth is None else published.depth
         ranks = needed
-        if problem.depth is not None and problem.residual is None:  # (unjudged documents may stand below the depth)
+        if published.depth is not None and self.residual is None:  # (unjudged documents may stand below the depth)
             there = 1 if to == 0 else int(np.ceil(np.log(NEGLIGIBLE) / np.log(to)))
-            ranks = min(max(needed, there), problem.depth)
+            ranks = min(max(needed, there), published.depth)
         weight, weight_there = ((1 - q) * q ** np.arange(ranks) for q in (p, to))
         self.ranks = ranks
 
         # Even gains need one column for each rank, which counts steps over all topics; others one for each level,
         # which counts topics. One more counts the topics whose document at this rank is unjudged.
-        even = even_steps(problem.gains)
-        levels, self.steps = ([1.0 / even], even) if even else (list(problem.gains[1:]), 1)
+        even = published.even_steps
+        levels, self.steps = ([1.0 / even], even) if even else (list(published.gains[1:]), 1)
         self.gain_blocks = len(levels)
-        worth = np.array([*levels, *([] if problem.residual is None else [1.0])]) / n
-        most = [n * self.steps] * self.gain_blocks + ([] if problem.residual is None else [n])
+        worth = np.array([*levels, *([] if self.residual is None else [1.0])]) / self.topics
+        most = [self.topics * self.steps] * self.gain_blocks + ([] if self.residual is None else [self.topics])
         self.score_weights = np.outer(worth, weight).ravel()
         self.other_weights = np.outer(worth, weight_there).ravel()
         self.upper = np.repeat(np.array(most, dtype=np.float64), ranks)
         self.upper.reshape(-1, ranks)[: self.gain_blocks, depth:] = 0.0
         # What lies below the last rank can take this much of the score and of the residual upon itself. No variable
         # stands for it: rows that reach lower do, and leave the solver nothing but whole numbers.
-        beyond = (0.0, 0.0) if problem.depth is None else tuple(q ** max(problem.depth, ranks) for q in (p, to))
+        beyond = (0.0, 0.0) if published.depth is None else tuple(q ** max(published.depth, ranks) for q in (p, to))
         self.tail = p**ranks
         self.tail_of_score = self.tail - beyond[0]
-        self.tail_at_other_p = to**ranks - (beyond[1] if problem.residual is None else 0.0)
+        self.tail_at_other_p = to**ranks - (beyond[1] if self.residual is None else 0.0)
 
     def at_other_p(self, *, with_unjudged: bool) -> Floats:
         """The score at the other persistence of each column's unit, the tail left out."""
@@ -171,11 +160,10 @@ class _Columns:
         gains = self.gain_blocks * self.ranks
         score, open_ = (float(values[part] @ self.score_weights[part]) for part in (slice(gains), slice(gains, None)))
         tails = [(self.tail_of_score, 0.0)] if highest else [(0.0, 0.0)]
-        if self.problem.residual is not None:
+        if self.residual is not None:
             tails.append((0.0, self.tail))
         return any(
-            _within(score + more, self.problem.score)
-            and (self.problem.residual is None or _within(open_ + unjudged, self.problem.residual))
+            _within(score + more, self.score) and (self.residual is None or _within(open_ + unjudged, self.residual))
             for more, unjudged in tails
         )
 
@@ -184,15 +172,15 @@ class _Columns:
         from scipy.sparse import csr_array, eye_array, hstack
 
         gains = self.gain_blocks * self.ranks
-        rows = [self._known(self.problem.score, slice(0, gains), self.tail_of_score)]
-        if self.problem.residual is not None:
-            rows.append(self._known(self.problem.residual, slice(gains, None), self.tail))
-        if self.gain_blocks > 1 or self.problem.residual is not None:
+        rows = [self._known(self.score, slice(0, gains), self.tail_of_score)]
+        if self.residual is not None:
+            rows.append(self._known(self.residual, slice(gains, None), self.tail))
+        if self.gain_blocks > 1 or self.residual is not None:
             each_rank = eye_array(self.ranks)
             parts = [each_rank] * self.gain_blocks
-            if self.problem.residual is not None:
+            if self.residual is not None:
                 parts.append(each_rank * self.steps)
-            rows.append((csr_array(hstack(parts)), -np.inf, float(self.problem.topics * self.steps)))
+            rows.append((csr_array(hstack(parts)), -np.inf, float(self.topics * self.steps)))
         return rows
 
     def _known(self, known: tuple[float, float], columns: slice, tail: float) -> tuple[Any, float, float]:
@@ -203,12 +191,12 @@ class _Columns:
         return row[None] / scale, (known[0] - tail) / scale - FEASIBILITY, known[1] / scale + FEASIBILITY
 
 
+def _widened(known: tuple[Floats, Floats], share: float) -> tuple[float, float]:
+    low, high = (float(end) for end in known)
+    extra = share * (high - low)
+    return low - extra, high + extra
+
+
 def _within(number: float, known: tuple[float, float]) -> bool:
     slack = FEASIBILITY * max((known[1] - known[0]) / 2, 1 / LARGEST_COEFFICIENT)
     return known[0] - slack <= number <= known[1] + slack
-
-
-def even_steps(gains: tuple[float, ...]) -> int | None:
-    """Into how many equal steps the gains divide [0, 1]; None where they are uneven."""
-    steps = len(gains) - 1
-    return steps if np.allclose(gains, np.linspace(0, 1, steps + 1), atol=1e-9, rtol=0) else None

@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_persistence
-from rankbounds.collection.inputs import judgments_from, runs_to_read
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.rankings.order import ranked
-from rankbounds.rankings.ties import ORDERS
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 FINEST = 6
 """Decimals of a persistence that a depth supports."""
@@ -98,10 +99,7 @@ def judgments_needed(
     runs: Any,
     p: float | Iterable[float],
     digits: int = 4,
-    *,
-    ties: str = "trec",
-    score_precision: str = "double",
-    lenient: bool = False,
+    **options: Unpack[RankingOptions],
 ) -> list[dict[str, Any]]:
     """How many more documents must be judged until every run's residual on every topic is below 10^-digits.
 
@@ -113,8 +111,8 @@ def judgments_needed(
         One persistence or several.
     digits
         How many decimals are to be certain.
-    ties, score_precision, lenient
-        As in ``evaluate``; ties in one fixed order.
+    **options
+        Ties (one fixed order) and reading options of ``evaluate``.
 
     Returns
     -------
@@ -139,16 +137,16 @@ def judgments_needed(
     """
     persistences = [p] if isinstance(p, int | float) else list(p)
     depths = [planned_depth(persistence, digits) for persistence in persistences]
-    assumptions = Assumptions(ties, score_precision=score_precision)
-    if ties not in ORDERS:
-        raise UsageError(f'Judgments are planned for one order of tied documents: {", ".join(ORDERS)}, not "{ties}".')
-    judgments = judgments_from(qrels, lenient)
+    refused = {"gain": "what a document gains does not matter.", "topics": "every judged topic counts."}
+    order = "Judgments are planned for"
+    assumptions, reading = chosen_options(options, RankingOptions, refused=refused, one_order=order)
+    judgments = reading.judgments(qrels)
     p_values = np.array(persistences, dtype=np.float64)
     goal = 10.0**-digits
     needed: list[list[Any]] = [[] for _ in persistences]
     short = np.zeros(len(persistences), dtype=np.int64)
-    for job in runs_to_read(runs, lenient):
-        run = ranked(job.read(), assumptions.order, assumptions.score_precision)
+    for job in reading.runs_to_read(runs):
+        run = ranked(job.read(), assumptions.order, assumptions.score_precision, assumptions.ties_key)
         topic_here = judgments.pairs.index.topics_of(run.pairs)
         known_rows, judgment = judgments.pairs.index.find(run.pairs, topic_here)
         unjudged = topic_here[run.pairs.topic] >= 0
@@ -167,24 +165,24 @@ def judgments_needed(
         known = topic_here[run.pairs.topic[start]] >= 0
         short += np.count_nonzero(known[:, None] & (tail >= goal), axis=0)
         short += len(judgments.query_ids) - np.count_nonzero(known)
-    table = []
-    for number, persistence in enumerate(persistences):
-        key, topic = np.concatenate(needed[number], axis=-1)
+    rows = []
+    for persistence, depth, found, too_short in zip(persistences, depths, needed, short.tolist(), strict=True):
+        key, topic = np.concatenate(found, axis=-1)
         _, first = np.unique(key, return_index=True)  # 64 bits of (topic, document) tell documents apart
         per_topic = np.bincount(topic[first].astype(np.int64), minlength=len(judgments.query_ids))
-        table.append(
+        rows.append(
             {
                 "p": float(persistence),
                 "digits": digits,
-                "depth": depths[number],
+                "depth": depth,
                 "expected_examined": expected_examined(persistence),
                 "judgments": int(per_topic.sum()),
                 "per_topic": float(per_topic.mean()),
                 "most": int(per_topic.max()),
-                "too_short": int(short[number]),
+                "too_short": too_short,
             }
         )
-    return table
+    return rows
 
 
 def _sum_below(weight: Floats, start: Ints, length: Ints) -> Floats:

@@ -13,7 +13,6 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats
 from rankbounds.choices import check_persistence
 from rankbounds.errors import DataError, UsageError
-from rankbounds.rbp.integer_program import even_steps
 from rankbounds.rbp.vectors import cannot_occur
 
 BINARY = (0.0, 1.0)
@@ -41,7 +40,7 @@ class Published:
         To how many digits the numbers are known; without it, to those they are written with (an array: to the most
         that any of its numbers has).
     topics
-        The score is a mean over so many.
+        How many topics the score is a mean over.
     gains
         What one document can be worth: (0, 1) if binary, such as (0, 0.5, 1), or ``"any"``.
     depth
@@ -141,6 +140,14 @@ class Published:
         (low, high), (least, most) = self.score_range, self.residual_range
         return np.minimum(1.0, low + least), np.minimum(1.0, high + most)
 
+    @cached_property
+    def even_steps(self) -> int | None:
+        """Into how many equal steps the gains divide [0, 1]; None where they are uneven, or of any size."""
+        if self.gains == "any":
+            return None
+        steps = len(self.gains) - 1
+        return steps if np.allclose(self.gains, np.linspace(0, 1, steps + 1), atol=1e-9, rtol=0) else None
+
     @property
     def single(self) -> bool:
         """Whether this is one score and not an array of them."""
@@ -170,7 +177,7 @@ class Published:
         everything below it.
         """
         low, high = self.score_range
-        steps = None if self.gains == "any" else even_steps(self.gains)
+        steps = self.even_steps
         if steps is None or self.p >= 1 / (self.topics * steps + 1):
             return np.ones(np.shape(low), dtype=bool)
         steps *= self.topics

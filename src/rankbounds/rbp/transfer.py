@@ -1,7 +1,7 @@
 """A published RBP score at another persistence: between which values it must lie, and who wins.
 
-A score S at p, printed with d digits, stands for every score that rounds to it. The lists that have such a score give
-a range of scores at another persistence p'. Three ways to it:
+The lists that have a score which rounds to the printed one give a range of scores at another persistence p'. Three ways
+to it:
 
 ``relaxed``
     lets every rank hold any gain from 0 to 1. The weight of a rank at p' over that at p rises or falls with rank, so
@@ -28,12 +28,14 @@ from numpy.typing import ArrayLike
 from rankbounds.arrays import Floats
 from rankbounds.choices import check_persistence
 from rankbounds.errors import DataError, UsageError, did_you_mean
-from rankbounds.rbp.integer_program import Problem, solve
+from rankbounds.rbp.integer_program import solve
 from rankbounds.rbp.published_score import ARITHMETIC, BINARY, Published
 from rankbounds.rbp.vectors import greedy_vectors
 
 Method: TypeAlias = Literal["tightest", "exact", "relaxed", "greedy"]
 METHODS = ("tightest", "exact", "relaxed", "greedy")
+BY_CLOSED_FORM = " by the closed-form range."
+Verdict: TypeAlias = Literal["A", "B", "undecided"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +101,8 @@ def transfer(
         The persistence asked for.
     method
         ``"tightest"``, the default for one score: the exact range, or as close to it as ``time_limit`` allows.
-        ``"relaxed"``, the default for arrays: a closed form, microseconds for each score. ``"exact"``: the integer
-        program alone. ``"greedy"``: the paper's, which can be violated.
+        ``"relaxed"``, the default for arrays: a closed form. ``"exact"``: the integer program alone. ``"greedy"``: the
+        paper's, which can be violated.
     time_limit
         Seconds for either end.
 
@@ -208,10 +210,10 @@ def _all_below(score: Floats, p: float, to: float) -> Floats:
 
 def _exact(relaxed: Transferred, time_limit: float) -> Transferred:
     published, to = relaxed.published, relaxed.to
-    problem = _problem(published)
-    low, high = (solve(problem, to, highest=highest, time_limit=time_limit) for highest in (False, True))
+    low, high = (solve(published, to, highest=highest, time_limit=time_limit) for highest in (False, True))
     if not (low.feasible and high.feasible):
-        if _impossible(problem, to, time_limit):
+        # Where clearly wider intervals hold no list either, it is not the solver's arithmetic that finds none.
+        if not solve(published, to, highest=True, time_limit=time_limit, wider=0.01).feasible:
             raise DataError(
                 f"No list has the score {published}"
                 + (f" over {published.topics} topics" if published.topics > 1 else "")
@@ -230,25 +232,121 @@ def _exact(relaxed: Transferred, time_limit: float) -> Transferred:
     )
 
 
-def _problem(published: Published) -> Problem:
-    residual = published.residual_range
-    return Problem(
-        published.p,
-        (float(published.score_range[0]), float(published.score_range[1])),
-        None if residual is None else (float(residual[0]), float(residual[1])),
-        int(published.topics),
-        published.gains,
-        published.depth,
+@dataclass(frozen=True, eq=False)
+class Meeting:
+    """Two published scores at one persistence."""
+
+    a: Transferred
+    b: Transferred
+
+    @property
+    def p(self) -> float:
+        """Where they meet."""
+        return self.a.to
+
+    @property
+    def verdict(self) -> Verdict:
+        """Which has the higher score whatever the lists were."""
+        if self.a.low > self.b.high:
+            return "A"
+        return "B" if self.b.low > self.a.high else "undecided"
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedComparison:
+    """What two published scores say of each other, at the persistence asked for and at the others' own."""
+
+    meetings: tuple[Meeting, ...]
+    """The first is the one that was asked for."""
+    advice: tuple[str, ...]
+    """What further information would decide, where nothing is decided yet."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict at the persistence asked for."""
+        return self.meetings[0].verdict
+
+    def __str__(self) -> str:
+        lines = []
+        for meeting in self.meetings:
+            ranges = ", ".join(
+                f"{name} {interval(side.low, side.high)}" for name, side in (("A", meeting.a), ("B", meeting.b))
+            )
+            decided = "undecided" if meeting.verdict == "undecided" else f"{meeting.verdict} is surely better"
+            lines.append(f"at p={meeting.p:g}: {decided} ({ranges})")
+        return "\n".join([*lines, *self.advice])
+
+
+def compare_published(
+    a: Published, b: Published, to: float | None = None, *, method: Method | None = None, time_limit: float = 1.0
+) -> PublishedComparison:
+    """Which of two systems is surely better, from scores that were published at different persistences.
+
+    Parameters
+    ----------
+    a, b
+        One published score each.
+    to
+        The persistence to compare at; without it the lower of the two, where ranges are narrower.
+    method, time_limit
+        As in ``transfer``. With ``"greedy"`` this is the paper's comparison in six steps, whose verdict can be wrong.
+
+    Returns
+    -------
+    PublishedComparison
+        Its ``verdict`` at ``to`` (``"A"``, ``"B"`` or ``"undecided"``), the ``meetings`` there and at either system's
+        own persistence, and ``advice`` on what would decide.
+
+    Notes
+    -----
+    A verdict holds for all lists that could have had the printed scores. The advice is judged by the closed form.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> a, b = rb.Published("0.900", 0.8), rb.Published("0.200", 0.5)
+    >>> found = rb.compare_published(a, b)
+    >>> found.verdict, found.meetings[0].p
+    ('A', 0.5)
+
+    """
+    if not (a.single and b.single):
+        raise UsageError("compare_published takes one score for each system.")
+    asked = min(a.p, b.p) if to is None else check_persistence(to)
+    places = dict.fromkeys([asked, *sorted({a.p, b.p})])
+    meetings = tuple(
+        Meeting(transferred(a, place, method, time_limit), transferred(b, place, method, time_limit))
+        for place in places
     )
+    decided = meetings[0].verdict != "undecided" or method == "greedy"
+    return PublishedComparison(meetings, () if decided else tuple(_advice(a, b, asked)))
 
 
-def _impossible(problem: Problem, to: float, time_limit: float) -> bool:
-    """Whether even clearly wider intervals hold no list: then it is not the solver's arithmetic that finds none."""
+def _advice(a: Published, b: Published, to: float) -> list[str]:
+    """What would settle an undecided comparison, judged by the closed form."""
+    advice = []
+    if a.residual is not None or b.residual is not None:
+        judged = Meeting(*(relaxed_transfer(replace(published, residual=None), to) for published in (a, b)))
+        could = judged.verdict != "undecided"
+        advice.append(
+            "Judging the documents behind the residuals "
+            + (f"could decide it (for {judged.verdict} if none is relevant)." if could else "would not be enough")
+            + ("" if could else BY_CLOSED_FORM)
+        )
+    if _finer(a, b, to) or _finer(b, a, to):
+        advice.append("More printed digits could decide it.")
+    else:
+        advice.append(f"More printed digits would not be enough{BY_CLOSED_FORM}")
+    if max(a.topics, b.topics) > 1:
+        advice.append("The scores of the single topics would narrow the range of a mean.")
+    for name, published in (("A", a), ("B", b)):
+        if published.p != to:
+            advice.append(f"Best: the score of {name} at p={to:g} itself, or its run.")
+    return advice
 
-    def wider(known: tuple[float, float]) -> tuple[float, float]:
-        extra = (known[1] - known[0]) / 100
-        return known[0] - extra, known[1] + extra
 
-    residual = None if problem.residual is None else wider(problem.residual)
-    wide = replace(problem, score=wider(problem.score), residual=residual)
-    return not solve(wide, to, highest=True, time_limit=time_limit).feasible
+def _finer(better: Published, worse: Published, to: float) -> bool:
+    """Whether one wins for some scores within the printed digits, were they known exactly."""
+    low = relaxed_range(better.score_range[1], better.p, to, better.depth)[0]
+    high = relaxed_range(worse.total_range[0], worse.p, to, worse.depth if worse.residual is None else None)[1]
+    return bool(low > high)

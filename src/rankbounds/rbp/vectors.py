@@ -80,27 +80,6 @@ def accumulated(vector: ArrayLike, p: float) -> Floats:
     return weighted
 
 
-def possible_relevance(prefix: ArrayLike, score: float, p: float, length: int | None = None) -> tuple[int, ...]:
-    """What the rank behind this prefix may hold for the score to come out; both 0 and 1 at a choice point."""
-    rank = np.asarray(prefix).shape[-1] + 1
-    acc = float(accumulated(prefix, p))
-    slack = EQUAL * 1e-4
-    may_be_0 = acc <= score + slack and acc + remaining(rank, p, length) >= score - slack
-    may_be_1 = acc + contribution(rank, p) <= score + slack
-    return (*([0] if may_be_0 else []), *([1] if may_be_1 else []))
-
-
-def first_relevance(score: float, p: float) -> int | None:
-    """Whether the first document is relevant, where the score alone says so; else None.
-
-    It is relevant for every score above p and not relevant for every score below 1 - p; at equality either may be.
-    """
-    choices = possible_relevance([], score, p)
-    if not choices:
-        raise DataError(cannot_occur(score, p))
-    return choices[0] if len(choices) == 1 else None
-
-
 def cannot_occur(score: float | str, p: float, length: int | None = None) -> str:
     """The sentence for a score in one of the gaps that p < 0.5 leaves, or that the greedy rules run into."""
     if p >= 0.5:
@@ -268,14 +247,8 @@ def count_vectors(score: float, p: float, precision: float = 1e-4, length: int |
 
     Parameters
     ----------
-    score
-        The published RBP score.
-    p
-        The persistence it was computed at.
-    precision
-        Of the printed score: 1e-4 for four digits.
-    length
-        The list's, where it is known to end there.
+    score, p, precision, length
+        As in ``greedy_vectors``.
 
     Returns
     -------
@@ -314,14 +287,8 @@ def enumerate_vectors(
 
     Parameters
     ----------
-    score
-        The published RBP score.
-    p
-        The persistence it was computed at. Below 0.5 there is one vector at most.
-    precision
-        Of the printed score: 1e-4 for four digits.
-    length
-        The list's, where it is known to end there.
+    score, p, precision, length
+        As in ``greedy_vectors``. Below p = 0.5 there is one vector at most.
     at_most
         More vectors than this are refused before the first is built.
 

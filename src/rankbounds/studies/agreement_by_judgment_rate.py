@@ -35,13 +35,7 @@ def run(
     chosen = parse_measures(measures)
     means = mean_scores(qrels, runs, gain, chosen, rates, seeds, first_seed, progress)
     tau = np.array(
-        [
-            [
-                [kendall_tau(draw[0, :, column], draw[rate, :, column]) for column in range(len(chosen))]
-                for rate in range(1, len(rates) + 1)
-            ]
-            for draw in means
-        ]
+        [[[kendall_tau(*both) for both in zip(draw[0].T, few.T, strict=True)] for few in draw[1:]] for draw in means]
     )
     rows = rows_by_rate(chosen, rates, tau, "tau")
     last = tau[:, -1].mean(axis=0)

@@ -23,22 +23,8 @@ from rankbounds.stats.rank_correlation import kendall_tau
 from rankbounds.studies import Result
 
 MEASURES = (
-    "RR",
-    "P@10",
-    "RPrec",
-    "AP",
-    "nDCG(base=2)@1000",
-    "RBP(p=0.5)",
-    "RBP(p=0.8)",
-    "RBP(p=0.95)",
-    "Q",
-    "AP'",
-    "Q'",
-    "nDCG'(base=2)@1000",
-    "Bpref_R",
-    "Bpref_N",
-    "Rpref_N",
-    "Rpref_relative2",
+    *("RR", "P@10", "RPrec", "AP", "nDCG(base=2)@1000", "RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)"),
+    *("Q", "AP'", "Q'", "nDCG'(base=2)@1000", "Bpref_R", "Bpref_N", "Rpref_N", "Rpref_relative2"),
 )
 
 

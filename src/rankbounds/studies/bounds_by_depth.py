@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankbounds.plots.style import fresh_axes
 from rankbounds.rbp import curves
-from rankbounds.studies import Result
+from rankbounds.studies import BESIDE, Result, rows_by
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,12 +34,8 @@ def run(
 ) -> Result:
     """Rows ``run, p, depth, low, high``, means over topics."""
     mean = curves.bounds_by_depth(qrels, runs, depths, persistences, gain=gain, progress=progress).mean()
-    cells = [(p, depth) for p in persistences for depth in depths]
-    rows = [
-        {"run": name, "p": p, "depth": depth, "low": mean.low[run, 0, number], "high": mean.high[run, 0, number]}
-        for run, name in enumerate(mean.runs)
-        for number, (p, depth) in enumerate(cells)
-    ]
+    axes = {"run": mean.runs, "p": persistences, "depth": depths}
+    rows = rows_by(axes, {"low": mean.low, "high": mean.high})
     width = (mean.high - mean.low)[:, 0].mean(axis=0).reshape(len(persistences), len(depths))
     answer = " ".join(
         f"At p = {p:g} a run's mean is open by {width[row, 0]:.3f} on average at depth {depths[0]} and by "
@@ -50,21 +47,15 @@ def run(
 
 def figure(result: Result, ax: Axes | None = None) -> Axes:
     """Low and high by depth for each p, averaged over the runs."""
-    from rankbounds.plots.style import COLOURS, fresh_axes
-
     axes = fresh_axes(ax, figsize=(6.0, 3.4))
-    for number, p in enumerate(result.settings["persistences"]):
-        depths = result.settings["depths"]
-        chosen = [[row for row in result.rows if row["p"] == p and row["depth"] == depth] for depth in depths]
-        low, high = ([float(np.mean([row[end] for row in rows])) for rows in chosen] for end in ("low", "high"))
-        axes.fill_between(depths, low, high, color=COLOURS[number], alpha=0.2, linewidth=0)
-        axes.plot(depths, low, color=COLOURS[number], label=f"p = {p:g}")
-        axes.plot(depths, high, color=COLOURS[number])
+    depths = result.settings["depths"]
+    for p, rows, colour in result.by("p"):
+        low, high = (np.reshape([row[end] for row in rows], (-1, len(depths))).mean(axis=0) for end in ("low", "high"))
+        axes.fill_between(depths, low, high, color=colour, alpha=0.2, linewidth=0)
+        axes.plot(depths, low, color=colour, label=f"p = {p:g}")
+        axes.plot(depths, high, color=colour)
     axes.set_xscale("log")
     axes.set_xticks([1, 10, 100], ["1", "10", "100"])
-    axes.set_xlabel("depth read (ranks)")
-    axes.set_ylabel("bounds of mean RBP, average of runs")
-    axes.set_ylim(0, 1)
-    # Bands may cover all of the axes: the legend stands beside them.
-    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    axes.set(xlabel="depth read (ranks)", ylabel="bounds of mean RBP, average of runs", ylim=(0, 1))
+    axes.legend(**BESIDE)
     return axes

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rankbounds.plots.style import COLOURS, fresh_axes
 from rankbounds.rbp import curves
-from rankbounds.studies import Result
+from rankbounds.studies import BESIDE, Result, rows_by
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,11 +36,7 @@ def run(
     """Rows ``run, p, low, high``, means over topics."""
     mean = curves.bounds_by_persistence(qrels, runs, persistences, gain=gain, progress=progress).mean()
     low, high = mean.low[:, 0], mean.high[:, 0]
-    rows = [
-        {"run": name, "p": p, "low": low[run, number], "high": high[run, number]}
-        for run, name in enumerate(mean.runs)
-        for number, p in enumerate(persistences)
-    ]
+    rows = rows_by({"run": mean.runs, "p": persistences}, {"low": low, "high": high})
     leaders = list(dict.fromkeys(mean.runs[run] for run in low.argmax(axis=0).tolist()))
     width = (high - low).mean(axis=0)
     answer = (
@@ -52,23 +49,17 @@ def run(
 
 def figure(result: Result, ax: Axes | None = None) -> Axes:
     """Bands from low to high: the runs that reach the highest low, and the one with the widest band."""
-    from rankbounds.plots.style import COLOURS, fresh_axes
-
     axes = fresh_axes(ax, figsize=(6.4, 3.6))
-    names = list(dict.fromkeys(row["run"] for row in result.rows))
-    bands = {name: [row for row in result.rows if row["run"] == name] for name in names}
-    best = sorted(names, key=lambda name: -sum(row["low"] for row in bands[name]))[:DRAWN]
-    widest = max(names, key=lambda name: sum(row["high"] - row["low"] for row in bands[name]))
+    bands = {name: rows for name, rows, _ in result.by("run")}
+    best = sorted(bands, key=lambda name: -sum(row["low"] for row in bands[name]))[:DRAWN]
+    widest = max(bands, key=lambda name: sum(row["high"] - row["low"] for row in bands[name]))
     for number, name in enumerate(dict.fromkeys([*best, widest])):
         p = [row["p"] for row in bands[name]]
         low, high = ([row[end] for row in bands[name]] for end in ("low", "high"))
         axes.fill_between(p, low, high, color=COLOURS[number], alpha=0.2, linewidth=0)
         axes.plot(p, low, color=COLOURS[number], label=name)
         axes.plot(p, high, color=COLOURS[number], linewidth=0.7)
-    axes.set_xlabel("persistence p")
-    axes.set_ylabel("mean RBP, low (thick) to high")
-    axes.set_ylim(0, 1)
-    # Bands may cover all of the axes: the legend stands beside them.
+    axes.set(xlabel="persistence p", ylabel="mean RBP, low (thick) to high", ylim=(0, 1))
     title = f"{len(best)} best run{'s' if len(best) > 1 else ''} and\nthe widest band"
-    axes.legend(frameon=False, title=title, fontsize=8, title_fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    axes.legend(title=title, fontsize=8, title_fontsize=8, **BESIDE)
     return axes

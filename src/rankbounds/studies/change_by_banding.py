@@ -27,7 +27,8 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.stats.significance import t_statistic
+from rankbounds.plots.style import fresh_axes
+from rankbounds.stats.significance import p_values, pairs_of
 from rankbounds.studies import Result
 
 if TYPE_CHECKING:
@@ -52,29 +53,21 @@ class Changes:
     """Axes: treatment, run, topic, measure."""
 
     def differences(self, treatment: int, measure: int) -> Floats:
-        """Before less after for every run and topic: positive where the treatment costs something."""
+        """Before minus after for every run and topic: positive where the treatment costs something."""
         return (self.before[..., measure] - self.after[treatment, ..., measure]).ravel()
 
     def runs_within(self, treatment: int, measure: int, limit: float, alpha: float = 0.05) -> int:
         """For how many runs a one-sided paired t-test shows that at least this share of the score is kept."""
         kept = self.after[treatment, ..., measure] - limit * self.before[..., measure]
-        return int(np.count_nonzero(_below(-t_statistic(kept), kept.shape[-1]) <= alpha))
+        return int(np.count_nonzero(p_values(kept, "t", "greater") <= alpha))
 
     def p_values(self, measure: int, treatment: int | None = None) -> Floats:
         """Of a two-sided paired t-test, for every pair of runs."""
         scores = self.before[..., measure] if treatment is None else self.after[treatment, ..., measure]
-        statistics = [t_statistic(differences(scores[run], scores[run + 1 :])) for run in range(len(scores) - 1)]
-        if not statistics:
+        if len(scores) < 2:
             raise UsageError("p-values of pairs need at least two runs.")
-        return 2 * _below(-np.abs(np.concatenate(statistics)), scores.shape[-1])
-
-
-def _below(statistic: Floats, topics: int) -> Floats:
-    """The probability that Student's t is lower."""
-    from scipy.special import stdtr
-
-    below: Floats = stdtr(topics - 1, statistic)
-    return below
+        first, second = pairs_of(len(scores))
+        return p_values(differences(scores[first], scores[second]), "t")
 
 
 def measure_changes(
@@ -126,7 +119,7 @@ def run(
 ) -> Result:
     """A row for each treatment and measure; ``treatments`` are ``rhos``, ``bits``, ``digits`` of ``measure_changes``.
 
-    ``best`` keeps so many of the runs that are best by the last measure.
+    ``best``: how many of the runs to keep, the best by the last measure.
     """
     changes = measure_changes(qrels, runs, measures, gain=gain, **treatments)
     return summarise(changes if best is None else best_runs(changes, best), alpha=alpha)
@@ -164,19 +157,17 @@ def summarise(changes: Changes, *, alpha: float = 0.05) -> Result:
                 "largest": float(np.abs(difference).max()),
                 "most_possible_loss": _most_possible_loss(measure, label),
             }
-            row |= {
+            within = {
                 f"runs_within_{limit:.0%}": changes.runs_within(treatment, number, limit, alpha) for limit in LIMITS
             }
-            row |= {
-                name: float(flags.mean()) if flags.size else None
-                for name, flags in (
-                    ("significant_both", before & after),
-                    ("significant_before_only", before & ~after),
-                    ("significant_after_only", ~before & after),
-                    ("significant_neither", ~before & ~after),
-                )
+            quadrants = {
+                "both": before & after, "before_only": before & ~after,
+                "after_only": ~before & after, "neither": ~before & ~after,
+            }  # fmt: skip
+            shares = {
+                f"significant_{name}": float(flags.mean()) if flags.size else None for name, flags in quadrants.items()
             }
-            rows.append(row)
+            rows.append(row | within | shares)
     return Result(rows, _answer(rows, alpha), {"alpha": alpha, "limits": LIMITS, "treatments": changes.treatments})
 
 
@@ -215,14 +206,11 @@ def _answer(rows: list[dict[str, Any]], alpha: float) -> str:
 
 def figure(result: Result, ax: Axes | None = None) -> Axes:
     """The mean change of each measure by treatment."""
-    from rankbounds.plots.style import COLOURS, fresh_axes
-
     axes = fresh_axes(ax)
     treatments = list(dict.fromkeys(row["treatment"] for row in result.rows))
     axes.axhline(0, color="0.8", linewidth=0.8, zorder=0)
-    for number, measure in enumerate(dict.fromkeys(row["measure"] for row in result.rows)):
-        lost = [row["mean_change"] for row in result.rows if row["measure"] == measure]
-        axes.plot(treatments, lost, marker="o", color=COLOURS[number % len(COLOURS)], label=measure)
+    for measure, rows, colour in result.by("measure"):
+        axes.plot(treatments, [row["mean_change"] for row in rows], marker="o", color=colour, label=measure)
     axes.set_xlabel("how documents are ranked (rho: growth of bands)")
     axes.set_ylabel("score lost, mean over topics and runs")
     axes.legend(frameon=False)

@@ -19,14 +19,15 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.plots.style import fresh_axes
+from rankbounds.probability.mean import exact_score
 from rankbounds.probability.models.estimates import estimate
 from rankbounds.probability.models.probabilities import Constant
 from rankbounds.probability.models.urn import fit_urn, sample_rankings, urn_moments
 from rankbounds.probability.retrieved_documents import retrieved_documents
-from rankbounds.probability.uncertain_score import exact_score
 from rankbounds.probability.unjudged_documents import find_unjudged
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.studies import Result
+from rankbounds.studies import BESIDE, Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -140,18 +141,13 @@ def _answer(rows: list[dict[str, Any]], confidence: float) -> str:
 
 def figure(result: Result, ax: Axes | None = None) -> Axes:
     """How often each way's interval holds the truth, with two standard errors, by the quality of the system."""
-    from rankbounds.plots.style import COLOURS, fresh_axes
-
     axes = fresh_axes(ax, figsize=(6.4, 3.6))
     axes.axhline(result.settings["confidence"], color="0.5", linestyle=":")
-    for number, way in enumerate(dict.fromkeys(row["way"] for row in result.rows)):
-        rows = [row for row in result.rows if row["way"] == way]
-        ratio, coverage, error = (
-            [row[key] for row in rows] for key in ("relevance_ratio", "coverage", "standard_error")
-        )
-        style: dict[str, Any] = {"color": COLOURS[number % len(COLOURS)], "capsize": 3, "marker": "o"}
-        axes.errorbar(ratio, coverage, [2 * standard_error for standard_error in error], label=way, **style)
+    for way, rows, colour in result.by("way"):
+        ratio, coverage = ([row[key] for row in rows] for key in ("relevance_ratio", "coverage"))
+        error = [2 * row["standard_error"] for row in rows]
+        axes.errorbar(ratio, coverage, error, label=way, color=colour, capsize=3, marker="o")
     axes.set_xlabel("relevance ratio w (1: random order)")
     axes.set_ylabel(f"intervals that hold the truth (p = {result.settings['p']:g})")
-    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    axes.legend(**BESIDE)
     return axes

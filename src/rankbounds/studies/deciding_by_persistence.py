@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.plots.style import COLOURS, fresh_axes
 from rankbounds.rbp.curves import PERSISTENCES
 from rankbounds.rbp.published_score import Published
 from rankbounds.rbp.transfer import transferred
@@ -64,28 +65,15 @@ def run(
                     published = Published(np.round(moved[:, at_from], known), p, digits=known, topics=count)
                     truth = np.sign(moved[:, at_to] - met[:, at_to])
                     decisions = _decisions(published, np.round(met[:, at_to], known), to, time_limit)
-                    rows.append(
-                        {"topics": count, "digits": known, "from": p, "to": to, "pairs": len(truth)}
-                        | {
-                            name: figure
-                            for method, decided in decisions.items()
-                            for name, figure in (
-                                (method, float(np.mean(decided != 0))),
-                                (f"{method}_wrong", float(np.mean((decided != 0) & (decided != truth)))),
-                            )
-                        }
-                    )
+                    row = {"topics": count, "digits": known, "from": p, "to": to, "pairs": len(truth)}
+                    for method, decided in decisions.items():
+                        row[method] = float(np.mean(decided != 0))
+                        row[f"{method}_wrong"] = float(np.mean((decided != 0) & (decided != truth)))
+                    rows.append(row)
                     if progress:
                         progress(len(rows), steps)
-    settings = {
-        "seed": seed,
-        "pairs": pairs,
-        "runs": len(scores.runs),
-        "topics": topics,
-        "persistences": list(persistences),
-        "digits": list(digits),
-        "time_limit": time_limit,
-    }
+    settings = {"seed": seed, "pairs": pairs, "runs": len(scores.runs), "topics": topics}
+    settings |= {"persistences": list(persistences), "digits": list(digits), "time_limit": time_limit}
     return Result(rows, _answer(rows), settings)
 
 
@@ -119,8 +107,7 @@ def _decisions(published: Published, met: Floats, to: float, time_limit: float) 
 
 
 def _side(low: Floats, high: Floats, met_low: Floats, met_high: Floats) -> Ints:
-    higher: Flags = np.asarray(low > met_high)
-    return np.where(higher, 1, np.where(high < met_low, -1, 0))
+    return np.where(low > met_high, 1, np.where(high < met_low, -1, 0))
 
 
 def _answer(rows: list[dict[str, Any]]) -> str:
@@ -145,8 +132,6 @@ def _answer(rows: list[dict[str, Any]]) -> str:
 
 def figure(result: Result, ax: Axes | None = None) -> Axes:
     """How many pairs the relaxed and the exact range decide on one topic, by where a score is taken."""
-    from rankbounds.plots.style import COLOURS, fresh_axes
-
     axes = fresh_axes(ax, figsize=(6.4, 4.4))
     rows = [row for row in result.rows if row["topics"] == 1]
     places = np.arange(len(rows))
@@ -156,7 +141,6 @@ def figure(result: Result, ax: Axes | None = None) -> Axes:
     labels = [f"p = {row['from']:g} to {row['to']:g}, {row['digits']} digits" for row in rows]
     axes.set_yticks(places + 0.2, labels, fontsize=8)
     axes.invert_yaxis()
-    axes.set_xlim(0, 100)
-    axes.set_xlabel("pairs of runs decided on one topic (%)")
+    axes.set(xlim=(0, 100), xlabel="pairs of runs decided on one topic (%)")
     axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     return axes

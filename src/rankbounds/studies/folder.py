@@ -47,13 +47,8 @@ class Study:
     @property
     def needs(self) -> list[str]:
         """What must be given: judgments, runs, and whatever else has no default."""
-        empty = inspect.Parameter.empty
-        kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-        return [
-            name
-            for name, parameter in self.parameters.items()
-            if parameter.default is empty and parameter.kind in kinds
-        ]
+        named = [one for one in self.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        return [parameter.name for parameter in named if parameter.default is inspect.Parameter.empty]
 
     def parameter(self, option: str) -> str | None:
         """The parameter of ``run`` that an option of the command is for; None: the study does not take it."""

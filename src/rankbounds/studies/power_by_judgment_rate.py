@@ -18,6 +18,7 @@ from rankbounds.evaluation.judged_runs import JudgedRuns, Progress
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.judging.pools import RATES, Reduction
 from rankbounds.measures import Measure, parse_measures
+from rankbounds.plots.incomplete import by_rate
 from rankbounds.stats.significance import p_values, pairs_of
 from rankbounds.studies import Result
 from rankbounds.studies.score_by_judgment_rate import MEASURES, rows_by_rate, settings
@@ -68,8 +69,6 @@ def run(
 
 def figure(result: Result, ax: Axes | None = None) -> Axes:
     """Each measure's power as judgments grow fewer."""
-    from rankbounds.plots.incomplete import by_rate
-
     axes = by_rate(result, "power", ax)
     axes.set_ylabel(f"share of pairs separated (t test, {LEVEL:g})")
     return axes

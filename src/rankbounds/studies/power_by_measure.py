@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.measures import Measure
+from rankbounds.plots.style import COLOURS, fresh_axes
 from rankbounds.stats.discriminative_power import discriminative_power
 from rankbounds.stats.significance import Resampling
-from rankbounds.studies import Result
+from rankbounds.studies import BESIDE, Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,8 +62,6 @@ def _shown(rows: list[dict[str, Any]], test: str) -> list[dict[str, Any]]:
 
 def figure(result: Result, ax: Axes | None = None) -> Axes:
     """A bar for each measure: the share of pairs it separates at level 0.05 by the bootstrap; marks for other tests."""
-    from rankbounds.plots.style import COLOURS, fresh_axes
-
     rows = sorted(_shown(result.rows, TESTS[0]), key=lambda row: row["power"])
     names = [row["measure"] for row in rows]
     axes = fresh_axes(ax, figsize=(6.0, 1.2 + 0.22 * len(names)))
@@ -73,5 +72,5 @@ def figure(result: Result, ax: Axes | None = None) -> Axes:
     axes.set_xlabel(f"pairs of runs separated at level {LEVEL:g} (%)")
     axes.set_xlim(0, 100)
     axes.tick_params(axis="y", labelsize=8)
-    axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    axes.legend(fontsize=8, **BESIDE)
     return axes

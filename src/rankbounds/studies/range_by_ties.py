@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.checking.diagnosis import diagnose
-from rankbounds.checking.tie_effects import in_words, places
+from rankbounds.checking.diagnosis import diagnose, in_words, places
 from rankbounds.measures import Measure, parse_measure
+from rankbounds.plots.ties import ranges_by_ties
 from rankbounds.studies import Result
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def run(qrels: Any, runs: Any, measure: str | Measure = "AP", *, best: int | None = None) -> Result:
-    """Rows by falling score under trec_eval's order. ``best`` keeps so many of the best runs, as the paper does."""
+    """Rows by falling score under trec_eval's order. ``best``: how many of the best runs to keep, as the paper does."""
     chosen = parse_measure(measure)
     diagnoses = diagnose(runs, qrels=qrels, measures=[chosen], examples=0)
     if best is not None:
@@ -33,17 +33,12 @@ def run(qrels: Any, runs: Any, measure: str | Measure = "AP", *, best: int | Non
             "run": place.run,
             "measure": place.effect.measure,
             "place": place.place,
-            "value": place.effect.value,
-            "expected": place.effect.expected,
-            "low": place.effect.low,
-            "high": place.effect.high,
+            **{name: getattr(place.effect, name) for name in ("value", "expected", "low", "high")},
             "range": place.effect.width,
             "highest_place": place.highest,
             "lowest_place": place.lowest,
             "expected_place": place.expected_place,
-            "tied_documents": by_name[place.run].tied_documents,
-            "tied_topics": by_name[place.run].tied_topics,
-            "lines": by_name[place.run].lines,
+            **{name: getattr(by_name[place.run], name) for name in ("tied_documents", "tied_topics", "lines")},
         }
         for place in ranking
     ]
@@ -52,6 +47,4 @@ def run(qrels: Any, runs: Any, measure: str | Measure = "AP", *, best: int | Non
 
 def figure(result: Result, ax: Axes | None = None) -> Axes:
     """Each run's range over the orders of its ties."""
-    from rankbounds.plots.ties import ranges_by_ties
-
     return ranges_by_ties(result.rows, ax)

@@ -17,19 +17,11 @@ from rankbounds.arrays import Floats
 from rankbounds.evaluation.judged_runs import JudgedRuns, Progress
 from rankbounds.judging.pools import RATES, Reduction
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.studies import Result
+from rankbounds.studies import Result, rows_by
 
 MEASURES = (
-    "AP",
-    "Q",
-    "nDCG(base=2)@1000",
-    "AP'",
-    "Q'",
-    "nDCG'(base=2)@1000",
-    "Bpref",
-    "Rpref_relative2",
-    "RBP(p=0.8)",
-    "RBP'(p=0.8)",
+    *("AP", "Q", "nDCG(base=2)@1000", "AP'", "Q'", "nDCG'(base=2)@1000"),
+    *("Bpref", "Rpref_relative2", "RBP(p=0.8)", "RBP'(p=0.8)"),
 )
 
 
@@ -87,18 +79,11 @@ def rows_by_rate(
 ) -> list[dict[str, Any]]:
     """Rows from values with axes seed, rate, measure: the mean over seeds, and where 95% of the draws lie."""
     low, high = np.quantile(values, (0.025, 0.975), axis=0)
-    mean = values.mean(axis=0)
-    return [
-        {
-            "measure": str(measure),
-            "rate": float(rate),
-            name: float(mean[row, number]),
-            "low_draw": float(low[row, number]),
-            "high_draw": float(high[row, number]),
-        }
-        for number, measure in enumerate(measures)
-        for row, rate in enumerate(rates)
-    ]
+    axes: dict[str, list[Any]] = {
+        "measure": [str(measure) for measure in measures],
+        "rate": [float(rate) for rate in rates],
+    }
+    return rows_by(axes, {name: values.mean(axis=0).T, "low_draw": low.T, "high_draw": high.T})
 
 
 def settings(measures: Sequence[Measure], rates: Sequence[float], seeds: int, first_seed: int) -> dict[str, Any]:

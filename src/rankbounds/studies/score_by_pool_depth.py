@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats
+from rankbounds.arrays import Flags
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.judged_runs import JudgedRuns, Progress
 from rankbounds.judging.candidates import ranks_of_judgments
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.stats.rank_correlation import kendall_tau
-from rankbounds.studies import Result
+from rankbounds.studies import Result, rows_by
 
 MEASURES = ("AP", "RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)")
 
@@ -43,32 +43,17 @@ def run(
     best = ranks_of_judgments(judged.qrels, judged.runs).min(axis=0)
     subsets: list[Flags | None] = [None, *(best <= depth for depth in depths)]
     means = judged.scores(subsets, chosen, progress=progress).mean(axis=2)
-    rows, answers = [], []
-    for number, measure in enumerate(chosen):
-        full = means[0, :, number]
-        for place, depth in enumerate(depths, 1):
-            value = means[place, :, number]
-            low, high = (bound.mean(axis=1) for bound in judged.low_high(subsets[place], measure))
-            rows += _rows(judged.names, measure, depth, value, low, high, full)
-            answers.append(
-                f"{measure} at depth {depth}: {np.mean(value > full + 1e-12):.0%} of runs score higher than under all "
-                f"judgments, mean change {np.mean(value - full):+.4f}, tau {kendall_tau(value, full):.3f}."
-            )
-    return Result(rows, " ".join(answers), {"measures": [str(measure) for measure in chosen], "depths": list(depths)})
-
-
-def _rows(
-    names: Sequence[str], measure: Measure, depth: int, value: Floats, low: Floats, high: Floats, full: Floats
-) -> list[dict[str, Any]]:
-    return [
-        {
-            "run": name,
-            "measure": str(measure),
-            "depth": depth,
-            "value": float(value[run]),
-            "low": None if np.isnan(low[run]) else float(low[run]),
-            "high": None if np.isnan(high[run]) else float(high[run]),
-            "full": float(full[run]),
-        }
-        for run, name in enumerate(names)
+    full, value = means[0].T[:, None], np.moveaxis(means[1:], -1, 0)
+    bounds = [[judged.low_high(subset, measure) for subset in subsets[1:]] for measure in chosen]
+    low, high = np.moveaxis(np.array(bounds).mean(axis=-1), 2, 0)
+    answers = [
+        f"{measure} at depth {depth}: {np.mean(shallow > whole + 1e-12):.0%} of runs score higher than under all "
+        f"judgments, mean change {np.mean(shallow - whole):+.4f}, tau {kendall_tau(shallow, whole):.3f}."
+        for measure, by_depth, (whole,) in zip(chosen, value, full, strict=True)
+        for depth, shallow in zip(depths, by_depth, strict=True)
     ]
+    names = [str(measure) for measure in chosen]
+    numbers = {"value": value, "low": low, "high": high, "full": np.broadcast_to(full, value.shape)}
+    rows = rows_by({"measure": names, "depth": depths, "run": judged.names}, numbers)
+    rows = [{"run": row["run"]} | row for row in rows]
+    return Result(rows, " ".join(answers), {"measures": names, "depths": list(depths)})

@@ -10,8 +10,8 @@ everything is judged. Probabilities are estimated once, from the judgments that 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ from rankbounds.measures.measure import is_weighted_sum
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.order import ranks
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.studies import Result
+from rankbounds.studies import Result, rows_by
 
 MEASURES = ("RBP(p=0.8)", "nDCG@10", "AP")
 STAND_IN = RBP(p=0.9)
@@ -65,20 +65,12 @@ def run(
     at_first = subset(judgments, pooled)
     facts = TopicFacts(at_first)
     rng = np.random.default_rng(seed)
-    chosen = list(combinations(range(len(cut)), 2))
+    chosen = list(itertools.combinations(range(len(cut)), 2))
     chosen = [chosen[place] for place in rng.permutation(len(chosen)).tolist()]
     rows, asked = [], parse_measures(measures)
     for done, measure in enumerate(asked, 1):
-        counts: list[dict[str, float]] = []
-        sizes: list[int] = []
-        for a, b in chosen:
-            if len(counts) == pairs:
-                break
-            found = _settled_after([cut[a], cut[b]], facts, at_first, judgments, measure, rng)
-            if found is not None:
-                counts.append(found[0])
-                sizes.append(found[1])
-        rows += _rows(str(measure), counts, sizes)
+        settled = (_settled_after([cut[a], cut[b]], facts, at_first, judgments, measure, rng) for a, b in chosen)
+        rows += _rows(str(measure), list(itertools.islice(filter(None, settled), pairs)))
         if progress:
             progress(done, len(asked))
     return Result(
@@ -118,7 +110,11 @@ def _settled_after(
         "effect": np.argsort(-np.abs(effect), kind="stable"),
         "value": judging.orders()[0],
     }
-    counts = {name: asked.until_settled(pair, grade, _completed(order, size), 32) for name, order in orders.items()}
+    everything = np.arange(size)
+    counts = {}
+    for name, order in orders.items():
+        completed = np.concatenate((order, np.setdiff1d(everything, order)))  # an order may leave documents out
+        counts[name] = asked.until_settled(pair, grade, completed, 32)
     return counts, size
 
 
@@ -145,28 +141,14 @@ def _by_strategy(asked: Question, at_first: Qrels, strategy: str) -> Ints:
     return np.array([place[document] for document in zip(plan.query_ids, plan.doc_ids, strict=True)], dtype=np.int64)
 
 
-def _completed(order: Ints, size: int) -> Ints:
-    """The order with the documents behind it that it left out."""
-    return np.concatenate((order, np.setdiff1d(np.arange(size), order)))
-
-
-def _rows(measure: str, counts: Sequence[Mapping[str, float]], sizes: Sequence[int]) -> list[dict[str, Any]]:
-    if not counts:
+def _rows(measure: str, settled: Sequence[tuple[Mapping[str, float], int]]) -> list[dict[str, Any]]:
+    if not settled:
         return []
-    table = np.array([[found[order] for order in ORDERS] for found in counts])
-    fewest = table == table.min(axis=1, keepdims=True)
-    return [
-        {
-            "measure": measure,
-            "order": order,
-            "pairs": len(counts),
-            "median": float(np.median(table[:, column])),
-            "mean": float(table[:, column].mean()),
-            "share": float((table[:, column] / np.array(sizes)).mean()),
-            "fewest": int(fewest[:, column].sum()),
-        }
-        for column, order in enumerate(ORDERS)
-    ]
+    table = np.array([[counts[order] for order in ORDERS] for counts, _ in settled])
+    share = table / np.array([[size] for _, size in settled])
+    fewest = np.count_nonzero(table == table.min(axis=1, keepdims=True), axis=0)
+    values = {"median": np.median(table, axis=0), "mean": table.mean(axis=0), "share": share.mean(axis=0)}
+    return rows_by({"measure": [measure], "order": ORDERS, "pairs": [len(settled)]}, values | {"fewest": fewest})
 
 
 def _answer(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -187,12 +169,9 @@ def figure(result: Result) -> Any:
     import matplotlib.pyplot as plt
 
     _, axes = plt.subplots()
-    for measure in dict.fromkeys(row["measure"] for row in result.rows):
-        rows = [row for row in result.rows if row["measure"] == measure]
+    for measure, rows, _ in result.by("measure"):
         axes.plot([row["order"] for row in rows], [row["mean"] for row in rows], marker="o", label=measure)
-    axes.set_xlabel("order of judging")
-    axes.set_ylabel("judgments that settle a pair (mean)")
-    axes.set_ylim(bottom=0)
+    axes.set(xlabel="order of judging", ylabel="judgments that settle a pair (mean)", ylim=(0, None))
     if result.rows:
         axes.legend(frameon=False)
     return axes

@@ -26,8 +26,9 @@ from rankbounds.errors import DataError
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.score_differences import TOLERANCE
 from rankbounds.measures import Measure
+from rankbounds.plots.style import fresh_axes
 from rankbounds.stats.significance import check_finite, pairs_of
-from rankbounds.studies import Result
+from rankbounds.studies import BESIDE, Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,13 +36,13 @@ if TYPE_CHECKING:
 MEASURES = ("AP", "nDCG@10", "P@10", "RBP(p=0.8)", "RR")
 LEVEL = 0.05
 SIZES = 8
-"""So many sizes of sets are looked at."""
+"""How many sizes of sets are looked at."""
 WANTED = 0.05
 """The share of swaps for which topics are counted."""
 SLOWEST = 0.1
 """Where swaps fall by a smaller power of topics, no number of topics is promised."""
 FURTHER = (1, 2, 4)
-"""Extrapolated to so many times the topics at hand."""
+"""To how many times the topics at hand swaps are extrapolated."""
 
 
 def run(
@@ -90,14 +91,9 @@ def run(
                 | {"topics": size, "swaps_low": swaps[0], "swaps_high": swaps[1]}
                 | {"topics_for_5_low": low, "topics_for_5_high": high}
             )
-    settings = {
-        "measures": [str(measure) for measure in scores.measures],
-        "splits": splits,
-        "seed": seed,
-        "level": LEVEL,
-        "topics": topics,
-    }
-    return Result(rows, _answer(rows, str(scores.measures[0]), topics), settings)
+    names = [str(measure) for measure in scores.measures]
+    settings = {"measures": names, "splits": splits, "seed": seed, "level": LEVEL, "topics": topics}
+    return Result(rows, _answer(rows, names[0], topics), settings)
 
 
 def replayed(scores: Floats, size: int, splits: int, critical: float, generator: np.random.Generator) -> dict[str, Any]:
@@ -223,12 +219,8 @@ def _answer(rows: Sequence[dict[str, Any]], measure: str, topics: int) -> str:
 
 def figure(result: Result, ax: Axes | None = None) -> Axes:
     """A curve for each measure: swaps by topics, observed as points and extrapolated as a line."""
-    from rankbounds.plots.style import COLOURS, fresh_axes
-
     axes = fresh_axes(ax, figsize=(6.0, 3.6))
-    for number, measure in enumerate(dict.fromkeys(row["measure"] for row in result.rows)):
-        colour = COLOURS[number % len(COLOURS)]
-        rows = [row for row in result.rows if row["measure"] == measure]
+    for measure, rows, colour in result.by("measure"):
         points = [row for row in rows if row.get("swaps") is not None]
         further = [row for row in rows if row.get("swaps_low") is not None]
         if further:
@@ -237,15 +229,8 @@ def figure(result: Result, ax: Axes | None = None) -> Axes:
                 [100 * points[-1]["swaps"], *(100 * row[end] for row in further)] for end in ("swaps_low", "swaps_high")
             )
             axes.fill_between(across, low, high, color=colour, alpha=0.25, linewidth=0)
-        axes.plot(
-            [row["topics"] for row in points],
-            [100 * row["swaps"] for row in points],
-            "o-",
-            linewidth=1,
-            color=colour,
-            markersize=4,
-            label=measure,
-        )
+        observed = [row["topics"] for row in points], [100 * row["swaps"] for row in points]
+        axes.plot(*observed, "o-", linewidth=1, color=colour, markersize=4, label=measure)
     axes.axhline(100 * WANTED, color="0.5", linewidth=0.8, linestyle=":")
     axes.set_xscale("log")
     ticks = sorted({int(row["topics"]) for row in result.rows})
@@ -255,5 +240,5 @@ def figure(result: Result, ax: Axes | None = None) -> Axes:
     axes.set(
         xlabel="topics in a set (points: observed; bands: extrapolated)", ylabel="pairs that swap (%)", ylim=(0, None)
     )
-    axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    axes.legend(fontsize=8, **BESIDE)
     return axes

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankbounds.plots.style import fresh_axes
 from rankbounds.probability.models.urn import sample_rankings, urn_moments
 from rankbounds.studies import Result
 
@@ -88,15 +89,10 @@ def _answer(mean: Any, sd: Any, ratios: Sequence[float], shares: Sequence[float]
 
 def figure(result: Result, ax: Axes | None = None) -> Axes:
     """Mean and standard deviation of what lies below the judged depth, by relevance ratio, a line for each share."""
-    from rankbounds.plots.style import COLOURS, fresh_axes
-
     axes = fresh_axes(ax, figsize=(5.6, 3.6))
-    for number, share in enumerate(dict.fromkeys(row["q"] for row in result.rows)):
-        rows = [row for row in result.rows if row["q"] == share]
+    for share, rows, colour in result.by("q"):
         ratio, mean, sd = ([row[key] for row in rows] for key in ("relevance_ratio", "mean", "sd"))
-        axes.errorbar(
-            ratio, mean, sd, label=f"q = {share:g}", color=COLOURS[number % len(COLOURS)], capsize=3, marker="o"
-        )
+        axes.errorbar(ratio, mean, sd, label=f"q = {share:g}", color=colour, capsize=3, marker="o")
     settings = result.settings
     axes.set_xlabel("relevance ratio w (1: random order)")
     axes.set_ylabel(f"mean RBP (p = {settings['p']:g}) below rank {settings['judged_depth']}, with sd", fontsize=9)

@@ -24,7 +24,7 @@ from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.differences import chances_of_sums, drawn_chances
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
 from rankbounds.probability.effects import document_effects, is_plain_sum
-from rankbounds.probability.models.choice import ChosenModels
+from rankbounds.probability.models.estimates import ChosenModels
 from rankbounds.probability.unjudged_documents import find_unjudged, joined_run
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import CompletedFacts, TopicFacts

@@ -21,17 +21,18 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_persistence
 from rankbounds.errors import UsageError
+from rankbounds.stats.logistic import expit
 
 MOST_NUMBERS = 64
-"""So many numbers of relevant documents are followed down the ranks; those between them are interpolated."""
+"""How many numbers of relevant documents are followed down the ranks; those between them are interpolated."""
 IMPLAUSIBLE = 1e-3
 """Pairs of q and w of less than this share of the most plausible one's weight are left out of averages."""
 FARTHEST_PLAUSIBLE = 8.0
 """A log likelihood that is farther than this below the greatest is not looked at closely."""
 PLACES = 15
-"""So many values of q, and of w, stand for all that are plausible: about two for each standard deviation."""
+"""How many values of q, and of w, stand for all that are plausible: about two for each standard deviation."""
 DIRECTIONS = 3
-"""In so many ways chances move together as q and w vary: two parameters, and a little for the bend."""
+"""In how many ways chances move together as q and w vary: two parameters, and a little for the bend."""
 LOG_RATIOS: Floats = np.linspace(math.log(0.005), math.log(4), 27)
 """The values of log w that are looked at first, and those that are followed down the ranks."""
 _TINY = 1e-15
@@ -71,7 +72,7 @@ def urn_moments(
     judged_depth
         Ranks down to this one are judged and not counted.
     topics
-        The mean is over so many.
+        How many topics the mean is over.
     relevant
         The number of relevant documents, in place of ``q``.
 
@@ -92,9 +93,10 @@ def urn_moments(
     0.01727 0.00188
 
     """
-    _check(n_documents, p, judged_depth, topics)
-    if (q is None) == (relevant is None):
-        raise UsageError("An urn needs either q, the share of relevant documents, or relevant, their number.")
+    if n_documents < 1 or topics < 1 or judged_depth < 0:
+        raise UsageError("An urn needs at least one document and one topic, and a judged depth from 0 on.")
+    check_persistence(p)
+    _check_number(q, relevant)
     if relevant is not None and not 0 <= relevant <= n_documents:
         raise UsageError(f"Of {n_documents} documents, {relevant} cannot be relevant.")
     shares, ratios = np.broadcast_arrays(np.nan if q is None else np.asarray(q, float), _ratios(relevance_ratio))
@@ -130,12 +132,8 @@ def sample_rankings(
         How many documents the urn holds, all of which are drawn.
     lists
         How many lists.
-    q
-        The share of relevant documents: their number is Binomial(n_documents, q). May differ by list.
-    relevant
-        The number of relevant documents, in place of ``q``. May differ by list.
-    relevance_ratio
-        The weight of a non-relevant document when a relevant one has 1. May differ by list.
+    q, relevant, relevance_ratio
+        As in ``urn_moments``; each may differ by list.
     seed
         Of the draws, or a generator.
 
@@ -158,8 +156,7 @@ def sample_rankings(
 
     """
     rng = np.random.default_rng(seed)
-    if (q is None) == (relevant is None):
-        raise UsageError("An urn needs either q, the share of relevant documents, or relevant, their number.")
+    _check_number(q, relevant)
     number = rng.binomial(n_documents, q, lists) if relevant is None else np.broadcast_to(relevant, lists)
     is_relevant = np.arange(n_documents) < number[:, None]
     rate = np.where(is_relevant, 1.0, np.broadcast_to(_ratios(relevance_ratio), lists)[:, None])
@@ -191,14 +188,13 @@ class UrnFit:
         different, copies = np.unique(self.prefix, axis=0, return_counts=True)
 
         def loss(point: Sequence[float]) -> float:
-            share = np.array([1 / (1 + math.exp(-point[0]))])
-            ratio = np.array([math.exp(point[1])])
+            share, ratio = expit(np.array(point[:1])), np.exp(point[1:])
             return -float(_total_likelihood(different, copies, self.n_documents, share, ratio)[0, 0])
 
         start = (math.log(share / (1 - share)), math.log(self.ratios[best_ratio]))
         bounds = [(-9, 6), (math.log(1e-3), math.log(20))]
         least = minimize(loss, start, method="Nelder-Mead", bounds=bounds, options={"xatol": 1e-4})
-        return float(1 / (1 + math.exp(-least.x[0]))), float(math.exp(least.x[1]))
+        return float(expit(least.x[0])), math.exp(least.x[1])
 
     @property
     def q(self) -> float:
@@ -303,15 +299,14 @@ class UrnFit:
     def ranges(self, confidence: float = 0.95) -> dict[str, tuple[float, float, float]]:
         """The middle and the ends of what the judged documents leave plausible of ``q`` and of ``w``."""
         levels = (0.5, (1 - confidence) / 2, (1 + confidence) / 2)
-        found = {}
-        for name, values, weight in (
-            ("q", self.shares, self.posterior.sum(axis=1)),
-            ("w", self.ratios, self.posterior.sum(axis=0)),
-        ):
+
+        def quantiles(values: Floats, weight: Floats) -> tuple[float, float, float]:
             place = np.searchsorted(np.cumsum(weight), levels).clip(max=values.size - 1)
             middle, low, high = values[place].tolist()
-            found[name] = (middle, low, high)
-        return found
+            return middle, low, high
+
+        by_share, by_ratio = self.posterior.sum(axis=1), self.posterior.sum(axis=0)
+        return {"q": quantiles(self.shares, by_share), "w": quantiles(self.ratios, by_ratio)}
 
     def __str__(self) -> str:
         return ", ".join(
@@ -370,7 +365,7 @@ def fit_urn(prefix: Any, n_documents: int, *, depth: int = 100) -> UrnFit:
     log_odds: Floats = np.linspace(-6, 3, 37)
     log_ratios: Floats = LOG_RATIOS
     for _ in range(2):  # the second time only where the first found anything plausible: that may be one place
-        shares, ratios = 1 / (1 + np.exp(-log_odds)), np.exp(log_ratios)
+        shares, ratios = expit(log_odds), np.exp(log_ratios)
         likelihood = _total_likelihood(different, copies, n_documents, shares, ratios)
         plausible = likelihood >= likelihood.max() - FARTHEST_PLAUSIBLE
         log_odds, log_ratios = _around(log_odds, plausible.any(axis=1)), _around(log_ratios, plausible.any(axis=0))
@@ -383,10 +378,9 @@ def _around(values: Floats, kept: Flags) -> Floats:
     return np.linspace(values[max(first - 1, 0)], values[min(last + 1, values.size - 1)], PLACES)
 
 
-def _check(n_documents: int, p: float, judged_depth: int, topics: int) -> None:
-    if n_documents < 1 or topics < 1 or judged_depth < 0:
-        raise UsageError("An urn needs at least one document and one topic, and a judged depth from 0 on.")
-    check_persistence(p)
+def _check_number(q: Any, relevant: Any) -> None:
+    if (q is None) == (relevant is None):
+        raise UsageError("An urn needs either q, the share of relevant documents, or relevant, their number.")
 
 
 def _ratios(given: Any) -> Floats:
@@ -415,7 +409,7 @@ def _binomial(n: int, shares: Floats) -> tuple[Ints, Floats]:
 
 
 def _chance_of_relevant(left: Floats | Ints, others: Floats | Ints, ratio: Any) -> Floats:
-    """The next draw is relevant with this probability, when so many relevant and other documents are left."""
+    """The probability that the next draw is relevant, given how many relevant and other documents are left."""
     left, others = np.maximum(left, 0), np.maximum(others, 0)
     weight = left + ratio * others
     return np.divide(left, weight, out=np.zeros(weight.shape), where=weight > 0)
@@ -453,8 +447,10 @@ def _states(
     return [by_depth[rank] for rank in depths]
 
 
-def _forward(rank: int, relevant: int, depth: int, n: int, number: Ints, ratio: float) -> Floats:
+@lru_cache(maxsize=2048)
+def _forward(rank: int, relevant: int, depth: int, n: int, numbers: bytes, ratio: float) -> Floats:
     """For each number of relevant documents in the urn and each rank behind this one: the chance of a relevant one."""
+    number = np.frombuffer(numbers, dtype=np.int64)
     state = np.zeros((number.size, depth - rank + 1))
     state[:, 0] = 1.0
     chances = np.empty((number.size, max(depth - rank, 0)))
@@ -474,16 +470,11 @@ def _ahead(rank: int, relevant: int, depth: int, n: int, number: Ints, ratio: fl
     above = int(np.clip(np.searchsorted(LOG_RATIOS, math.log(ratio)), 1, LOG_RATIOS.size - 1))
     share = (math.log(ratio) - LOG_RATIOS[above - 1]) / (LOG_RATIOS[above] - LOG_RATIOS[above - 1])
     below, beyond = (
-        _kept_forward(rank, relevant, depth, n, number.tobytes(), math.exp(LOG_RATIOS[place]))
+        _forward(rank, relevant, depth, n, number.tobytes(), math.exp(LOG_RATIOS[place]))
         for place in (above - 1, above)
     )
     mixed: Floats = (1 - share) * below + share * beyond
     return mixed
-
-
-@lru_cache(maxsize=2048)
-def _kept_forward(rank: int, relevant: int, depth: int, n: int, number: bytes, ratio: float) -> Floats:
-    return _forward(rank, relevant, depth, n, np.frombuffer(number, dtype=np.int64), ratio)
 
 
 def _followed(n: int, shares: Floats) -> tuple[Ints, Floats]:
@@ -519,7 +510,7 @@ def _log_likelihood(prefix: Floats, number: Ints, n: int, ratios: Floats) -> Flo
 
 
 def _total_likelihood(prefix: Floats, copies: Ints, n: int, shares: Floats, ratios: Floats) -> Floats:
-    """For each share and ratio, the log likelihood of all judged beginnings together, each met so many times."""
+    """For each share and ratio, the log likelihood of all judged beginnings together, with their copies."""
     number, mixture = _followed(n, shares)
     logs = _log_likelihood(prefix, number, n, ratios)
     top = logs.max(axis=-1, keepdims=True)
