@@ -47,11 +47,26 @@ class Signatures(griffe.Extension):
                 if isinstance(called, griffe.Function) and called.module.path.startswith("rankbounds.plots."):
                     drawing = getattr(importlib.import_module(called.module.path), called.name, None)
                     called.docstring.value = inspect.getdoc(drawing) or called.docstring.value
+                if any(parameter.name == "options" for parameter in called.parameters):
+                    _name_options(called)
                 sections = called.docstring.parse("numpy", warnings=False)
                 for section in sections:
                     if section.kind is griffe.DocstringSectionKind.parameters:
                         _set_apart(section.value, called.parameters)
                 called.docstring.__dict__["parsed"] = sections
+
+
+def _name_options(called: griffe.Function | griffe.Class) -> None:
+    """Show options that a function takes as ``**options`` by name, where Python's own signature does."""
+    live = getattr(importlib.import_module(called.module.path), called.name, None)
+    if isinstance(called, griffe.Class):
+        live = getattr(live, "__init__", None)
+    for name, parameter in getattr(getattr(live, "__signature__", None), "parameters", {}).items():
+        if parameter.kind is parameter.KEYWORD_ONLY and name not in called.parameters:
+            default = None if parameter.default is parameter.empty else repr(parameter.default)
+            annotation = str(parameter.annotation)
+            kind = griffe.ParameterKind.keyword_only
+            called.parameters.add(griffe.Parameter(name, annotation=annotation, kind=kind, default=default))
 
 
 def _called(within: griffe.Module | griffe.Class) -> Iterator[griffe.Function | griffe.Class]:
