@@ -273,7 +273,7 @@ class TestDiscriminativePower:
             scores_of(self.value, measures=("AP", "RR")), 0.05, resampling=Resampling(200, seed=2)
         )
         counts = topic_counts(12, Resampling(200, seed=2))
-        for at, row in enumerate(found.rows):
+        for at, row in enumerate(found.rows()):
             discriminated, required = 0, 0.0
             for one, other in itertools.combinations(range(5), 2):
                 z = self.value[one, :, at] - self.value[other, :, at]
@@ -289,7 +289,7 @@ class TestDiscriminativePower:
             assert row["power"] == discriminated / 10
 
     def test_by_other_tests(self):
-        rows = discriminative_power(scores_of(self.value, measures=("AP", "RR")), (0.05, 0.01), test="t").rows
+        rows = discriminative_power(scores_of(self.value, measures=("AP", "RR")), (0.05, 0.01), test="t").rows()
         assert [(row["measure"], row["alpha"]) for row in rows] == [
             ("AP", 0.05),
             ("AP", 0.01),
@@ -300,9 +300,9 @@ class TestDiscriminativePower:
         assert rows[0]["required_difference"] is None
 
     def test_the_order_of_runs_does_not_matter_and_a_seed_repeats_everything(self):
-        one = discriminative_power(scores_of(self.value, measures=("AP", "RR"))).rows
-        reversed_runs = discriminative_power(scores_of(self.value[::-1], measures=("AP", "RR"))).rows
-        assert one == discriminative_power(scores_of(self.value, measures=("AP", "RR"))).rows
+        one = discriminative_power(scores_of(self.value, measures=("AP", "RR"))).rows()
+        reversed_runs = discriminative_power(scores_of(self.value[::-1], measures=("AP", "RR"))).rows()
+        assert one == discriminative_power(scores_of(self.value, measures=("AP", "RR"))).rows()
         for row, other in zip(one, reversed_runs, strict=True):
             assert row["discriminated"] == other["discriminated"]
             assert row["required_difference"] == pytest.approx(other["required_difference"])
@@ -659,7 +659,7 @@ def test_pairs_among_some_runs_are_as_they_are_among_all(correction):
     kept = [row for row in whole.pairs if {row["a"], row["b"]} <= set("bde")]
     assert some.pairs == kept
     assert some.systems == whole.systems
-    np.testing.assert_array_equal(some.p_adjusted, whole.columns["p_adjusted"])
+    np.testing.assert_array_equal(some.p_adjusted, whole.numbers["p_adjusted"])
     assert some.words("P@10", ("e", "b")) == whole.words("P@10", ("e", "b"))
     with pytest.raises(UsageError, match="There is no run"):
         compare(scores, among=["a", "x"])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from rankbounds.commands.output import add_output, progress_on_terminal, write_rows, write_text
+from rankbounds.commands.output import add_output, progress_on_terminal, write_text
 from rankbounds.commands.reading import add_inputs, add_score_tables
 from rankbounds.commands.scoring import (
     add_assumptions,
@@ -16,7 +16,6 @@ from rankbounds.commands.scoring import (
     evaluate_from,
     resampling_from,
 )
-from rankbounds.tables import Table, number
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
 
@@ -27,7 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_score_tables(parser)
     add_measures(parser)
     parser.add_argument("--alpha", type=float, action="append", help="significance level; may be repeated (0.05, 0.01)")
-    parser.add_argument("--test", default="bootstrap", help="bootstrap (default), t, wilcoxon, sign or randomization")
+    from rankbounds.stats.significance import default_first
+
+    parser.add_argument("--test", default="bootstrap", help=default_first("bootstrap"))
     add_resampling(parser, resamples=1000)
     add_assumptions(parser)
     add_output(parser, FORMATS)
@@ -36,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Evaluate, resample and print."""
-    from rankbounds.stats.discriminative_power import FIELDS, discriminative_power
+    from rankbounds.stats.discriminative_power import discriminative_power
 
     resampling = resampling_from(options)
     scores = evaluate_from(options)
@@ -47,20 +48,5 @@ def run(options: argparse.Namespace) -> int:
         resampling,
         progress=progress_on_terminal("measures resampled"),
     )
-    if options.format in ("json", "jsonl", "csv", "tsv"):
-        write_rows(options, found.rows, FIELDS)
-        return 0
-    rows = [
-        [
-            row["measure"],
-            row["test"],
-            f"{row['alpha']:g}",
-            f"{row['discriminated']}/{row['pairs']}",
-            f"{row['power']:.1%}",
-            number(row["required_difference"]),
-        ]
-        for row in found.rows
-    ]
-    header = ["measure", "test", "alpha", "pairs separated", "power", "difference required"]
-    write_text(options, Table(header, rows, frozenset({0, 1})).render(options.format))
+    write_text(options, found.render(options.format, raw=options.raw))
     return 0

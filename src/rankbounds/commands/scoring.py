@@ -165,7 +165,9 @@ def add_resampling(parser: argparse.ArgumentParser, resamples: int) -> None:
 
 def add_tests(parser: argparse.ArgumentParser) -> None:
     """Which tests runs are compared by; the same everywhere, so that the same pair gets the same p-values."""
-    parser.add_argument("--test", default="randomization", help="randomization (default), t, wilcoxon, sign, bootstrap")
+    from rankbounds.stats.significance import default_first
+
+    parser.add_argument("--test", default="randomization", help=default_first("randomization"))
     parser.add_argument(
         "--correction",
         default="auto",

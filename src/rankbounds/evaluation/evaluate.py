@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from rankbounds.threads import in_threads, started
 if TYPE_CHECKING:
     from rankbounds.evaluation.engines.spark.scores import SparkScores
 
+Job = TypeVar("Job")
 DEFAULT_MEASURES = ("RBP(p=0.8)", "AP", "nDCG@10", "P@10", "RR")
 
 
@@ -287,21 +288,29 @@ def score_runs(
             index.join()
         return score_run(run, *how, seen)
 
+    places, given = [job.place for job in jobs], [job.name is not None for job in jobs]
+    return gather_runs(score, list(enumerate(jobs)), places, facts, measures, assumptions, threads, progress, given)
+
+
+def gather_runs(
+    score: Callable[[Job], RunResult],
+    jobs: Sequence[Job],
+    places: list[str],
+    facts: TopicFacts,
+    measures: list[Measure],
+    assumptions: Assumptions,
+    threads: int,
+    progress: Callable[[int, int], None] | None = None,
+    given: Sequence[bool] | None = None,
+) -> Scores:
+    """Score every run in threads, put the results into one table, and warn of what a reader must know of them."""
     results = []
-    for result in in_threads(score, list(enumerate(jobs)), threads):
+    for result in in_threads(score, jobs, threads):
         results.append(result)
         if progress:
             progress(len(results), len(jobs))
-    scores = gathered(
-        results,
-        [job.place for job in jobs],
-        list(facts.query_ids),
-        measures,
-        assumptions,
-        facts,
-        facts.without_relevant,
-        [job.name is not None for job in jobs],
-    )
+    query_ids = list(facts.query_ids)
+    scores = gathered(results, places, query_ids, measures, assumptions, facts, facts.without_relevant, given)
     for message in [*scores.warnings(), *assumptions.more_known(facts), *fractions_lost(facts.grade, measures)]:
         warn(message)
     return scores

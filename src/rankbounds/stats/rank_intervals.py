@@ -26,7 +26,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.score_differences import levelled, zeroed
-from rankbounds.stats.corrections import FAMILY_WISE, adjusted
+from rankbounds.stats.corrections import CORRECTIONS, adjusted
 from rankbounds.stats.significance import (
     Resampling,
     check_differences,
@@ -77,7 +77,7 @@ def separated_pairs(p_values: Floats, p_adjusted: Floats, correction: str, alpha
 
     Where the correction does not say that, Holm's takes its place.
     """
-    if p_values.size > 1 and correction not in FAMILY_WISE:
+    if p_values.size > 1 and not CORRECTIONS[correction].family_wise:
         p_adjusted = adjusted(p_values, "holm")
     return p_adjusted < alpha
 

@@ -25,7 +25,7 @@ from rankbounds.evaluation.scores import Scores
 from rankbounds.measures.judged import Judged
 from rankbounds.stats.equivalence import TOST, equivalent, not_inferior
 from rankbounds.stats.power import topics_for_effects
-from rankbounds.stats.significance import ORDER_TESTS, Resampling, deviation_of, p_values
+from rankbounds.stats.significance import TESTS, Resampling, deviation_of, p_values
 from rankbounds.tables import plain
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Outcome:
     value, low, high : float
         Of a condition on a value, the run's mean and its bounds; else None.
     difference, certain_low, certain_high : float
-        Of a change, run less baseline, and its bounds over judgments; else None.
+        Of a change, run minus baseline, and its bounds over judgments; else None.
     p_fail, p_pass : float
         Of a change: the p-values of the test that fails the run, and of the one that passes it.
     could_turn : bool
@@ -226,7 +226,7 @@ class HeldChange:
     def p_values(self) -> tuple[float, float]:
         """Of the test that fails the run, and of the one that passes it."""
         settings = self.comparison.settings
-        if self.margin and self.test in ORDER_TESTS and np.isfinite(self.gain).all():
+        if self.margin and not TESTS[self.test].of_mean and np.isfinite(self.gain).all():
             raise UsageError(
                 f'The gate "{self.condition}" is about the mean, and the {self.test} test is not: it goes by signs and '
                 "ranks. With a margin, take the randomization or the t test."
@@ -368,6 +368,8 @@ class HeldChange:
         resamples = self.comparison.settings["resamples"]
         sides = "greater" if self.worse or self.margin else "two-sided"
         must = topics_that_must_differ(self.gain.size, self.test, self.alpha, alternative=sides, resamples=resamples)
+        if must is None:
+            return ""
         if must == 0:
             return f"With {resamples:,} resamples no p is below {self.alpha:g}: take more of them."
         differing = int(np.count_nonzero(self.gain))
