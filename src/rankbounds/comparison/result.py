@@ -250,19 +250,9 @@ class Comparison(Result):
     def sentences(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> list[str]:
         """The verdict on one pair by one measure, sentence by sentence; the first ones where none is named.
 
-        Parameters
-        ----------
-        measure : str or Measure, optional
-            One of those compared by.
-        pair : tuple of two names, optional
-            Two runs, in either order: differences are the first minus the second.
-
-        Returns
-        -------
-        list of str
-            What the scores are, whether it is noise, what unjudged documents and ties could do; and, where the runs
-            are at hand as evidence, whether it holds for other persistences and what to judge.
-
+        A pair is two runs in either order: differences are the first minus the second. The sentences say what the
+        scores are, whether it is noise, what unjudged documents and ties could do; and, where the runs are at hand as
+        evidence, whether it holds for other persistences and what to judge.
         """
         at = 0 if measure is None else self._place(measure)
         place, is_turned = (0, False) if pair is None else self._pair_place(*pair)
@@ -271,18 +261,8 @@ class Comparison(Result):
     def words(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> str:
         """The verdict in plain words: a paragraph for each measure and pair asked for, or for all.
 
-        Parameters
-        ----------
-        measure : str or Measure, optional
-            One of those compared by; all where none is named.
-        pair : tuple of two names, optional
-            Two runs, in either order; all pairs where none is named.
-
-        Returns
-        -------
-        str
-            Sentences on lines of their own, an empty line between paragraphs.
-
+        Sentences stand on lines of their own, with an empty line between paragraphs; a pair is two runs in either
+        order.
         """
         asked: Iterable[str | Measure] = self.measures if measure is None else [measure]
         named = zip(self.first.tolist(), self.second.tolist(), strict=True)
@@ -317,27 +297,14 @@ class Comparison(Result):
     def sort(self, by: str | Measure | None = None) -> Comparison:
         """The comparison with its runs in one order in all tables, and ``top`` the first ones in that order.
 
-        Parameters
-        ----------
-        by : str or Measure, optional
-            A measure, by which the best come first; ``"run"``: the runs' names; ``"given"``: as they were given.
-            Without it every measure has its own best first, and tables of all measures the best by the first one.
+        ``by`` is a measure, by which the best come first; ``"run"``: the runs' names; ``"given"``: as they were given.
+        Without it every measure has its own best first, and tables of all measures the best by the first one.
 
-        Returns
-        -------
-        Comparison
-
-        Examples
-        --------
         >>> import rankbounds as rb
-        >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
-        >>> runs = {"z": {q: {"r": 2, "n": 1} for q in qrels}, "a": {q: {"n": 2, "r": 1} for q in qrels}}
-        >>> compared = rb.compare(rb.evaluate(qrels, runs, "RR"))
-        >>> [row["run"] for row in compared.leaderboard("RR")]
-        ['z', 'a']
-        >>> [row["run"] for row in compared.sort("run").leaderboard("RR")]
-        ['a', 'z']
-
+        >>> runs = {"z": {"1": ["r", "n"], "2": ["r", "n"]}, "a": {"1": ["n", "r"], "2": ["n", "r"]}}
+        >>> compared = rb.compare(rb.evaluate({"1": {"r": 1}, "2": {"r": 1}}, runs, "RR"))
+        >>> [[row["run"] for row in kept.leaderboard("RR")] for kept in (compared, compared.sort("run"))]
+        [['z', 'a'], ['a', 'z']]
         """
         if by is None:
             return replace(self, order=())
@@ -436,26 +403,12 @@ class Comparison(Result):
     ) -> str:
         r"""One table for a paper, with a caption that says how it was made; it needs the package booktabs alone.
 
-        Parameters
-        ----------
-        style, small, top
-            As of ``summary``.
-        caption : bool
-            False: the tabular alone.
-        label : str
-            For ``\ref``.
-        cite : bool
-            The caption cites the measures; the entries are those of ``rankbounds.bibtex``.
+        ``style``, ``small`` and ``top`` are those of ``summary``. Without ``caption`` it is the tabular alone;
+        ``label`` is for ``\ref``; with ``cite`` the caption cites the measures (entries: ``rankbounds.bibtex``).
 
-        Returns
-        -------
-        str
-
-        Examples
-        --------
         >>> import rankbounds as rb
         >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
-        >>> runs = {"good": {q: {"r": 2, "n": 1} for q in qrels}, "bad": {q: {"n": 2, "r": 1} for q in qrels}}
+        >>> runs = {"good": {q: ["r", "n"] for q in qrels}, "bad": {q: ["n", "r"] for q in qrels}}
         >>> print(rb.compare(rb.evaluate(qrels, runs, "RR")).to_latex(caption=False), end="")
         \begin{tabular}{@{}rllr@{}}
         \toprule
@@ -465,43 +418,17 @@ class Comparison(Result):
         2 & bad & 0.5000 & 100\% \\
         \bottomrule
         \end{tabular}
-
         """
         from rankbounds.comparison.summary import summary
 
         return summary(self, style, small, top, cite=cite).latex(caption=caption, label=label)
 
     def to_markdown(self, style: str = "beats", *, small: str = "bounds", top: int | None = None) -> str:
-        """The table of ``to_latex`` for a README or a wiki, its caption below.
-
-        Parameters
-        ----------
-        style, small, top
-            As of ``summary``.
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
-        >>> runs = {"good": {q: {"r": 2, "n": 1} for q in qrels}, "bad": {q: {"n": 2, "r": 1} for q in qrels}}
-        >>> print(rb.compare(rb.evaluate(qrels, runs, "RR")).to_markdown().splitlines()[2])
-        | 1 | good | **1.0000**<sup>2</sup> | 100% |
-
-        """
+        """The table of ``to_latex`` for a README or a wiki, its caption below; options are those of ``summary``."""
         return self.summary(style, small, top).markdown()
 
     def to_bibtex(self) -> str:
-        """The sources of the measures and of the tests, as BibTeX.
-
-        Returns
-        -------
-        str
-
-        """
+        """The sources of the measures and of the tests, as BibTeX."""
         from rankbounds.measures.naming.sources import bibtex
 
         return bibtex(self.measures, wording.sources_of_tests(self.settings))

@@ -412,13 +412,3 @@ def _place_columns(placed: Places | None, runs: int) -> list[Sequence[Any] | Flo
         return [[None] * runs for _ in range(5)]
     whole = [placed.rank.tolist(), placed.low.tolist(), placed.high.tolist()]
     return [*whole, placed.probability_best, placed.expected]
-
-
-def verdict(difference: float, p_adjusted: float, certain_low: float, certain_high: float, *, alpha: float) -> str:
-    """What can be said of a pair in a few words, where more is better.
-
-    "better": significant over topics, and no judgment can turn the difference on these topics around. "better as
-    judged": significant, but unjudged documents could still turn it around (or it is not known whether they could).
-    """
-    numbers = np.array([difference, p_adjusted, certain_low, certain_high], dtype=np.float64)
-    return VERDICTS[int(verdicts(numbers[0], numbers[1], numbers[2], numbers[3], alpha))]

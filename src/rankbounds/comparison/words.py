@@ -146,7 +146,8 @@ def word_choices(comparison: Comparison) -> dict[str, Ints]:
     # Could judgments undo what is shown: the sign of the difference, or that it is below the margin?
     overturned = (low < 0) & (high > 0) if margin is None else (low <= -margin) | (high >= margin)
     left_open = ~unknown & ~nothing_open & overturned & ~(zero & _unseen(low, high))
-    enough = same | (must_differ is None) | ((differing >= (must_differ or 0)) & (must_differ != 0))
+    # What succeeded could succeed, also where a p-value is sampled and comes out below the smallest that it estimates.
+    enough = same | shown | (must_differ is None) | ((differing >= (must_differ or 0)) & (must_differ != 0))
     elsewhere = _elsewhere_cases(numbers)
     says_elsewhere = ~elsewhere[0][0]
     needs_topics = numbers["topics_needed"] > 0

@@ -11,7 +11,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.columns.native.shuffles import shuffled_means_by_kernel
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.score_differences import TOLERANCE
-from rankbounds.stats.significance import Resampling, pairs_of
+from rankbounds.stats.significance import Resampling
 
 
 @dataclass(frozen=True)
@@ -87,23 +87,16 @@ def adjusted(p_values: Floats, correction: str) -> Floats:
     return result
 
 
-def randomized_tukey(scores: Floats, resampling: Resampling | None = None) -> Floats:
-    """Paired randomised Tukey HSD: for each pair, how often chance alone gives any two systems so large a difference.
-
-    ``scores`` has a row for each system and a column for each topic. In each resample the systems' scores are shuffled
-    within every topic, and the largest difference of two means is noted. The outcome at hand counts as one (the +1).
-    """
-    return over_all_pairs(scores[None], *pairs_of(scores.shape[0]), resampling or Resampling())[0]
-
-
 def over_all_pairs(
     scores: Floats, first: Ints, second: Ints, resampling: Resampling, baseline: int | None = None
 ) -> Floats:
-    """The p-values of ``randomized_tukey`` for these pairs, by measure (the first axis of ``scores``).
+    """Paired randomised Tukey HSD: for each pair, how often chance alone gives any two systems so large a difference.
 
-    With a ``baseline``, the largest difference between its mean and any other is noted in each resample, as in
-    Dunnett's test. The measures share the shuffles. Systems are shuffled from an order of their own, so that the order
-    in which they were given does not matter.
+    ``scores`` has axes measure, system, topic. In each resample the systems' scores are shuffled within every topic,
+    and the largest difference of two means is noted. The outcome at hand counts as one (the +1). With a
+    ``baseline``, the largest difference between its mean and any other is noted, as in Dunnett's test. The measures
+    share the shuffles. Systems are shuffled from an order of their own, so that the order in which they were given does
+    not matter.
     """
     orders = np.stack([np.lexsort(matrix.T[::-1]) for matrix in scores])
     values = np.stack([matrix[order].T for matrix, order in zip(scores, orders, strict=True)], axis=-1)

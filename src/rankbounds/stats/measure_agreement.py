@@ -137,10 +137,3 @@ def correlations(a: Floats, b: Floats, p: float = 0.9) -> dict[str, float]:
         "spearman": spearman(a, b),
         "rbo": rank_biased_overlap(a, b, p),
     }
-
-
-def swaps(scores: Scores, one: int, other: int) -> list[tuple[str, str]]:
-    """Pairs of runs that two measures order differently: better by the first, worse by the second."""
-    merits = _merits(scores)
-    better, worse = np.nonzero((order_signs(merits[:, one]) > 0) & (order_signs(merits[:, other]) < 0))
-    return [(scores.runs[i], scores.runs[j]) for i, j in zip(better.tolist(), worse.tolist(), strict=True)]

@@ -429,20 +429,6 @@ def mean_interval(
     return np.minimum(mean, np.maximum(mean - half, limits[0])), np.maximum(mean, np.minimum(mean + half, limits[1]))
 
 
-def bootstrap_interval(
-    differences: Floats, confidence: float = 0.95, resampling: Resampling | None = None
-) -> tuple[Floats, Floats]:
-    """The percentile interval of each row's mean over resampled topics."""
-    differences = check_differences(differences)
-    counts = topic_counts(differences.shape[-1], resampling or Resampling())
-    low, high = np.empty(differences.shape[0]), np.empty(differences.shape[0])
-    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
-    for rows in chunks(differences.shape[0], counts.shape[0]):
-        means = differences[rows] @ counts.T / differences.shape[-1]
-        low[rows], high[rows] = np.quantile(means, tails, axis=-1)
-    return low, high
-
-
 def standardised_effect(differences: Floats) -> Floats:
     """The mean difference in units of its standard deviation over topics; 0 where there is no difference at all.
 
