@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -61,7 +61,8 @@ KEPT_ROWS = 4_000_000
 """Rankings of more documents than this are not kept in memory, but made again when they are asked for."""
 NAMED = 10
 """How many of the topics that are left out are named."""
-_COMPUTED = ("_joined", "_looked", "_documents", "_unjudged", "_probabilities", "_shared", "_estimated", "_few_rows")
+_COMPUTED = ("_joined", "_looked", "_made", "_few_rows")
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,11 +130,14 @@ class Evidence:
         """Begin without anything that can be computed from judgments and runs."""
         self._joined: dict[int, Joined] = {}
         self._looked: dict[tuple[Measure, ...], _Looked] = {}
-        self._documents: dict[tuple[object, ...], dict[Measure, list[UnjudgedDocuments]]] = {}
-        self._unjudged: dict[tuple[object, ...], dict[Measure, DifferenceBounds]] = {}
-        self._probabilities: dict[tuple[Measure, ...], Probabilities] = {}
-        self._shared: dict[tuple[int, ...], SharedLists] = {}
-        self._estimated: ChosenModels | None = None
+        self._made: dict[tuple[object, ...], Any] = {}
+
+    def _once(self, *key: object, make: Callable[[], Made]) -> Made:
+        """What was made before under this key; else it is made now and kept."""
+        if key not in self._made:
+            self._made[key] = make()
+        found: Made = self._made[key]
+        return found
 
     @classmethod
     def read(
@@ -263,11 +267,13 @@ class Evidence:
     def shared_lists(self, among: Sequence[int] | None = None) -> SharedLists:
         """The lists of all runs, or of those with these numbers, topic by topic."""
         numbers = tuple(range(len(self.runs)) if among is None else among)
-        if numbers not in self._shared:
+
+        def join() -> SharedLists:
             self.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
             batches = in_threads(lambda number: list(self._rankings(number).batches), numbers, worth_starting())
-            self._shared[numbers] = SharedLists([self.runs[number] for number in numbers], self.facts, list(batches))
-        return self._shared[numbers]
+            return SharedLists([self.runs[number] for number in numbers], self.facts, list(batches))
+
+        return self._once("lists", numbers, make=join)
 
     def unjudged(
         self, measures: Sequence[Measure], among: Sequence[int] | None = None
@@ -275,10 +281,7 @@ class Evidence:
         """Bounds of the differences of all pairs; unknown but of pairs ``among`` these runs, where they are named."""
         chosen = self._looked_at(measures)
         numbers = tuple(range(len(self.runs)) if among is None else among)
-        key = (*chosen, numbers)
-        if key not in self._unjudged:
-            self._unjudged[key] = self._unjudged_of(chosen, numbers)
-        return self._unjudged[key]
+        return self._once("bounds", chosen, numbers, make=lambda: self._unjudged_of(chosen, numbers))
 
     def _documents_of(
         self, measures: tuple[Measure, ...], numbers: tuple[int, ...]
@@ -293,20 +296,16 @@ class Evidence:
                 for measure in weighted
             ]
 
-        key = (*weighted, numbers)
-        if key not in self._documents:
+        def collect() -> dict[Measure, list[UnjudgedDocuments]]:
             by_run = list(in_threads(find, numbers, worth_starting())) if weighted else []
-            self._documents[key] = {
-                measure: [of_run[place] for of_run in by_run] for place, measure in enumerate(weighted)
-            }
-        return self._documents[key]
+            return {measure: [of_run[place] for of_run in by_run] for place, measure in enumerate(weighted)}
+
+        return self._once("documents", tuple(weighted), numbers, make=collect)
 
     def probabilities(self, measures: Sequence[Measure]) -> Probabilities:
         """How likely each run of every pair is the better one; nothing for many runs."""
         chosen = self._looked_at(measures)
-        if chosen not in self._probabilities:
-            self._probabilities[chosen] = self._probabilities_of(chosen)
-        return self._probabilities[chosen]
+        return self._once("chances", chosen, make=lambda: self._probabilities_of(chosen))
 
     def _looked_at(self, measures: Sequence[Measure]) -> tuple[Measure, ...]:
         """The measures of a look that was taken before and holds these; else these."""
@@ -431,15 +430,17 @@ class Evidence:
 
     def _models(self) -> ChosenModels:
         """Probabilities estimated from the judgments; even ones where there is nothing to estimate them from."""
-        if self._estimated is None:
+
+        def estimate() -> ChosenModels:
             batches = [list(self._rankings(at).batches) for at in range(len(self.runs))]
             models = ChosenModels(self._known_of_unjudged(), None, self.runs, self.facts, self.assumptions, batches)
             try:
                 models.of_grades(RBP())
             except UsageError:
                 models = ChosenModels(0.5, None, self.runs, self.facts, self.assumptions, batches)
-            self._estimated = models
-        return self._estimated
+            return models
+
+        return self._once("models", make=estimate)
 
 
 def left_out_words(topics: Sequence[str], number: int, *, judged: bool = True) -> str:

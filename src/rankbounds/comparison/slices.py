@@ -72,12 +72,10 @@ class Slices(Result):
     Examples
     --------
     >>> import rankbounds as rb
-    >>> qrels = {str(topic): {"r": 1} for topic in range(12)}
-    >>> first, second = {"r": 2, "n": 1}, {"n": 2, "r": 1}
-    >>> runs = {"a": {topic: first if int(topic) < 6 else second for topic in qrels}}
-    >>> runs["b"] = {topic: second if int(topic) < 6 else first for topic in qrels}
-    >>> length = {topic: "short" if int(topic) < 6 else "long" for topic in qrels}
-    >>> sliced = rb.slices(rb.evaluate(qrels, runs, "RR"), {"length": length})
+    >>> runs = {"a": {str(topic): ["r", "n"] if topic < 6 else ["n", "r"] for topic in range(12)}}
+    >>> runs["b"] = {topic: ranking[::-1] for topic, ranking in runs["a"].items()}
+    >>> length = {topic: "short" if int(topic) < 6 else "long" for topic in runs["a"]}
+    >>> sliced = rb.slices(rb.evaluate(dict.fromkeys(length, {"r": 1}), runs, "RR"), {"length": length})
     >>> [(row["slice"], row["difference"], row["p_adjusted"]) for row in sliced.rows()]
     [('long', -0.5, 0.0625), ('short', 0.5, 0.0625)]
     >>> sliced.interactions[0]["p_value"] < 0.01

@@ -400,15 +400,8 @@ def _system_rows(
             share * mean.low[:, 0, at],
             share * mean.high[:, 0, at],
             groups,
-            *_place_columns(placed[at] if placed else None, len(scores.runs)),
+            *(placed[at].columns() if placed else [[None] * len(scores.runs)] * 5),
             mean.judged[:, 0],
             (best / best.sum(axis=0)).sum(axis=-1),  # a topic led together is shared
         )
     return rows
-
-
-def _place_columns(placed: Places | None, runs: int) -> list[Sequence[Any] | Floats]:
-    if placed is None:
-        return [[None] * runs for _ in range(5)]
-    whole = [placed.rank.tolist(), placed.low.tolist(), placed.high.tolist()]
-    return [*whole, placed.probability_best, placed.expected]

@@ -173,7 +173,7 @@ register(PairedTest("t", t_test, _least_of_t))
 
 def t_statistic(differences: Floats) -> Floats:
     """Mean over its standard error; 0 where all differences are 0, infinite where all are the same other number."""
-    return _over_error(differences.mean(axis=-1), deviation_of(differences), differences.shape[-1])
+    return over_error(differences.mean(axis=-1), deviation_of(differences) / np.sqrt(differences.shape[-1]))
 
 
 def deviation_of(differences: Floats) -> Floats:
@@ -183,9 +183,10 @@ def deviation_of(differences: Floats) -> Floats:
         return np.where(same, 0.0, differences.std(axis=-1, ddof=1))
 
 
-def _over_error(mean: Floats, deviation: Floats, topics: int) -> Floats:
+def over_error(mean: Floats, error: Floats) -> Floats:
+    """The mean in units of its error: 0 where both are 0, infinite where only the error is."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = mean / (deviation / np.sqrt(topics))
+        t = mean / error
     return np.where(np.isnan(t), 0.0, t)
 
 
@@ -436,7 +437,7 @@ def standardised_effect(differences: Floats) -> Floats:
     """
     with np.errstate(invalid="ignore"):
         mean = differences.mean(axis=-1)
-    return np.where(np.isfinite(mean), _over_error(mean, deviation_of(differences), 1), np.nan)
+    return np.where(np.isfinite(mean), over_error(mean, deviation_of(differences)), np.nan)
 
 
 def pairs_of(systems: int) -> tuple[Ints, Ints]:

@@ -248,5 +248,5 @@ def gate(
                 how = "give two runs, the baseline first" if len(runs) < 2 else "name the baseline (--baseline-run)"
                 raise UsageError(f'The gate "{condition}" compares a run with a baseline: {how}.')
             else:
-                outcomes.append(HeldChange(condition, comparison, run, baseline, settled).outcome())
+                outcomes.append(HeldChange(condition, comparison, run, baseline, settled=settled).outcome())
     return Gate(outcomes, undecided)
