@@ -121,7 +121,7 @@ def said_by_all(qrels, runs, command):
     assert json.loads(json.dumps(python.pairs)) == printed["pairs"]
     assert json.loads(json.dumps(python.settings)) == printed["settings"] == content["comparison"]
     for name in ("p_value", "p_adjusted", "difference", "certain_low", "won"):
-        np.testing.assert_array_equal(unpacked_array(content["pairs"][name]), python.columns[name])
+        np.testing.assert_array_equal(unpacked_array(content["pairs"][name]), python.numbers[name])
     assert content["words"]["method"] == python.method()
     for measure, name in enumerate(MEASURES):
         rows = [row for row in printed["systems"] if row["measure"] == name]

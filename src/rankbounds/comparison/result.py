@@ -126,15 +126,9 @@ class Comparison(Result):
     def __getitem__(self, measure: str | Measure) -> Comparison:
         """The comparison by one measure alone. p-values stay as they are."""
         at = self._place(measure)
-        scores = replace(
-            self.scores,
-            measures=[self.measures[at]],
-            **{name: getattr(self.scores, name)[..., at : at + 1] for name in ("value", "low", "high")},
-            parts=None if self.scores.parts is None else self.scores.parts[..., at : at + 1],
-        )
         return replace(
             self,
-            scores=scores,
+            scores=self.scores[self.measures[at]],
             systems=[row for row in self.systems if row["measure"] == str(self.measures[at])],
             numbers={name: column[at : at + 1] for name, column in self.numbers.items()},
             verdicts=self.verdicts[at : at + 1],

@@ -246,7 +246,10 @@ def _bars(numbers: Floats, none: bool) -> list[Bar | None]:
         return [None] * len(numbers)
     least, most = min(0.0, float(finite.min())), max(float(finite.max()), 0.0)
     most = 1.0 if least == 0 and most <= 1 else most
-    return [Bar(*row, least=least, most=most) if np.isfinite(row[0]) else None for row in numbers.tolist()]
+    return [
+        Bar(mean, low, high, ci_low, ci_high, least, most) if np.isfinite(mean) else None
+        for mean, low, high, ci_low, ci_high in numbers.tolist()
+    ]
 
 
 # ---- the caption ----

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
@@ -286,12 +285,7 @@ def over_shared_topics(scores: Scores) -> Scores:
         raise DataError(_nothing_shared(scores))
     left_out = [query for query, kept in zip(scores.query_ids, has.tolist(), strict=True) if not kept]
     warn(left_out_words(left_out, has.size, judged=scores.has_judged))
-    return replace(
-        scores,
-        query_ids=[query for query, kept in zip(scores.query_ids, has.tolist(), strict=True) if kept],
-        **{name: getattr(scores, name)[:, has] for name in ("value", "low", "high", "judged")},
-        parts=None if scores.parts is None else scores.parts[:, :, has],
-    )
+    return scores.filter(topic=[query for query, kept in zip(scores.query_ids, has.tolist(), strict=True) if kept])
 
 
 def _nothing_shared(scores: Scores) -> str:

@@ -151,6 +151,9 @@ class Gate(Result):
         ElementTree.indent(suites)
         return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(suites, encoding="unicode")}\n'
 
+    def __repr__(self) -> str:
+        return f"{self.table().text()}\n{self.words()}"
+
     def _repr_html_(self) -> str:
         return shown(self.table(), self.reasons())
 
