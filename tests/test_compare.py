@@ -360,12 +360,12 @@ class TestAgreement:
     def test_rows(self):
         value = np.array([[[0.9, 0.1]] * 6, [[0.5, 0.5]] * 6, [[0.1, 0.2]] * 6])
         scores = scores_of(value, measures=("AP", "RR"))
-        row = agreement(scores)[0]
+        row = agreement(scores).rows()[0]
         assert (row["measure_a"], row["measure_b"], row["tau"]) == ("AP", "RR", pytest.approx(-1 / 3))
         assert (row["swapped"], row["swapped_significantly"]) == (2, 2)
-        few = agreement(scores_of(value[:, :2], measures=("AP", "RR")))[0]  # equal differences on two topics
+        few = agreement(scores_of(value[:, :2], measures=("AP", "RR"))).rows()[0]  # equal differences on two topics
         assert (few["swapped"], few["swapped_significantly"]) == (2, 0)
-        same = agreement(scores, against=scores)
+        same = agreement(scores, against=scores).rows()
         assert [(one["measure_a"], one["measure_b"], one["tau"]) for one in same] == [("AP", "AP", 1), ("RR", "RR", 1)]
 
 

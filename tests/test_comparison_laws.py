@@ -119,7 +119,7 @@ def test_equal_scores_compare_equal(test):
 def test_equal_scores_are_swapped_in_no_pair():
     for measure in MEASURES:
         value = np.repeat(permuted_copies(values_by_measure()[measure])[:, :, None], 2, axis=-1)
-        assert agreement(scores_by(value, [measure] * 2))[0]["swapped"] == 0, measure
+        assert agreement(scores_by(value, [measure] * 2)).rows()[0]["swapped"] == 0, measure
 
 
 @functools.cache
@@ -246,7 +246,7 @@ def test_orders_by_effort_agree_with_orders_by_gain():
     gain = np.array([[0.9, 0.8], [0.5, 0.4], [0.1, 0.3]])
     value = np.stack([gain, 10 * (1 - gain)], axis=-1)
     scores = replace(scores_of(gain), measures=[parse_measure("AP"), parse_measure("ESL(n=1)")], value=value)
-    row = agreement(scores)[0]
+    row = agreement(scores).rows()[0]
     assert [row[key] for key in ("tau", "tau_a", "tau_ap", "spearman", "rbo")] == pytest.approx([1] * 5)
     assert row["swapped"] == 0
 
@@ -255,7 +255,7 @@ def test_infinite_means_share_the_last_place():
     effort = np.array([[1, 2], [3, 4], [np.inf, 1], [5, np.inf]])
     value = np.stack([[[4, 4], [3, 3], [1, 1], [1, 1]], effort], axis=-1)
     scores = replace(scores_of(effort), measures=[parse_measure("AP"), parse_measure("ESL(n=1)")], value=value)
-    row = agreement(scores)[0]
+    row = agreement(scores).rows()[0]
     assert [row[key] for key in ("tau", "tau_ap", "spearman", "rbo")] == pytest.approx(
         [1, tau_ap(*[np.array([4.0, 3, 1, 1])] * 2), 1, rank_biased_overlap(*[np.array([4.0, 3, 1, 1])] * 2)]
     )

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import argparse
 
-from rankbounds.commands.output import add_output, write_rows, write_text
+from rankbounds.commands.output import add_output, write_text
 from rankbounds.commands.reading import add_inputs, add_score_tables, read_runs
 from rankbounds.commands.scoring import add_assumptions, add_measures, evaluate_from
 from rankbounds.errors import UsageError
-from rankbounds.tables import Table, number
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
 
@@ -34,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Evaluate, correlate and print."""
     from rankbounds.choices import check_share
-    from rankbounds.stats.measure_agreement import FIELDS, agreement
+    from rankbounds.stats.measure_agreement import agreement
 
     check_share("RBO's persistence p", options.p)
     if options.measures and len(set(options.measures)) < 2 and not options.against:
@@ -42,23 +41,5 @@ def run(options: argparse.Namespace) -> int:
     runs = read_runs(options) if options.against and not options.scores else None
     scores = evaluate_from(options, runs=runs)
     against = evaluate_from(options, qrels=options.against, runs=runs) if options.against else None
-    rows = agreement(scores, options.p, against)
-    if options.format in ("json", "jsonl", "csv", "tsv"):
-        write_rows(options, rows, FIELDS)
-        return 0
-    cells = [
-        [number(row[field]) if isinstance(row[field], float) else str(row[field]) for field in FIELDS] for row in rows
-    ]
-    header = [
-        "measure a",
-        "measure b",
-        "tau",
-        "tau-a",
-        "tau_AP",
-        "Spearman",
-        f"RBO(p={options.p:g})",
-        "swapped",
-        "both p<.05",
-    ]
-    write_text(options, Table(header, cells, frozenset({0, 1})).render(options.format))
+    write_text(options, agreement(scores, options.p, against).render(options.format, raw=options.raw))
     return 0

@@ -214,8 +214,7 @@ class Evidence:
 
         def score(number: int) -> RunResult:
             how = self.facts, list(measures), self.assumptions, alone, None, partial(see, number)
-            result = score_joined(self._rankings(number), self.names[number], *how)
-            return result.noted(self.runs[number], self.qrels)
+            return score_joined(self._rankings(number), self.names[number], *how)
 
         jobs, names = range(len(self.runs)), list(self.names)
         scores = gather_runs(

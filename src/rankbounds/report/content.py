@@ -514,7 +514,7 @@ def _of_measure(scores: Scores, measure: Measure) -> Scores | None:
 def _agreement(scores: Scores) -> list[dict[str, Any]]:
     if len(scores.runs) < 2 or len(scores.measures) < 2 or len(scores.query_ids) < 2:
         return []
-    return [{key: plain(value) for key, value in row.items()} for row in agreement(scores)]
+    return agreement(scores).rows()
 
 
 def _identity(
