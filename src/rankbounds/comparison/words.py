@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def sentences(comparison: Comparison, at: int, place: int, *, is_turned: bool) -> list[str]:
-    """The verdict on one pair by one measure, by their numbers; ``is_turned``: the second run less the first."""
+    """The verdict on one pair by one measure, by their numbers; ``is_turned``: the second run minus the first."""
     numbers: dict[str, Any] = {name: float(column[at, place]) for name, column in comparison.word_numbers.items()}
     a, b = int(comparison.first[place]), int(comparison.second[place])
     choices = wording.chosen({kind: codes[at, place] for kind, codes in comparison.word_choices.items()})
@@ -110,10 +110,7 @@ def _elsewhere(comparison: Comparison) -> dict[str, Floats]:
         left_open(comparison.evidence, comparison.scores, measure, comparison.first, comparison.second, bounds)
         for measure, bounds in zip(comparison.measures, certain, strict=True)
     ]
-    low, high = (
-        np.stack([of_measure.low for of_measure in left]),
-        np.stack([of_measure.high for of_measure in left]),
-    )
+    low, high, endless = (np.stack(parts) for parts in zip(*left, strict=True))
     depth = np.array([np.nan if measure.cutoff is None else measure.cutoff for measure in comparison.measures])
     return {
         "depth": np.broadcast_to(depth[:, None], low.shape),
@@ -121,7 +118,7 @@ def _elsewhere(comparison: Comparison) -> dict[str, Floats]:
         "elsewhere_high": high,
         "elsewhere_least": np.where(comparison.numbers["difference"] > 0, low, high),
         "elsewhere_most": np.where(comparison.numbers["difference"] > 0, high, low),
-        "elsewhere_endless": np.stack([of_measure.endless for of_measure in left]).astype(np.float64),
+        "elsewhere_endless": endless.astype(np.float64),
     }
 
 
@@ -145,7 +142,7 @@ def word_choices(comparison: Comparison) -> dict[str, Ints]:
     shown = significant & (of_equivalence | ~zero)
     # Could judgments undo what is shown: the sign of the difference, or that it is below the margin?
     overturned = (low < 0) & (high > 0) if margin is None else (low <= -margin) | (high >= margin)
-    left_open = ~unknown & ~nothing_open & overturned & ~(zero & _unseen(low, high))
+    still_open = ~unknown & ~nothing_open & overturned & ~(zero & _unseen(low, high))
     # What succeeded could succeed, also where a p-value is sampled and comes out below the smallest that it estimates.
     enough = same | shown | (must_differ is None) | ((differing >= (must_differ or 0)) & (must_differ != 0))
     elsewhere = _elsewhere_cases(numbers)
@@ -181,8 +178,8 @@ def word_choices(comparison: Comparison) -> dict[str, Ints]:
             (zero & _unseen(ties_low, ties_high), "unseen"), (zero, "moves"),
             ((ties_low >= 0) | (ties_high <= 0), "levels"), (True, "yes")],
         "found": [(np.isinf(numbers["detectable"]), "none"), (True, "some")],
-        "besides": [(left_open, "open"), (True, "none")],
-        "settle": [(~finite, "none"), (shown & left_open, "judgments"), (shown, "none"),
+        "besides": [(still_open, "open"), (True, "none")],
+        "settle": [(~finite, "none"), (shown & still_open, "judgments"), (shown, "none"),
             (same & (not of_equivalence), "same"), (deviation == 0, "constant"),
             (of_equivalence & needs_topics, "equivalence"), (of_equivalence, "equivalence_never"), (zero, "found"),
             (~needs_topics, "never"), (True, "topics")],
