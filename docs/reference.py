@@ -81,7 +81,7 @@ def commands_page() -> str:
     for name, command in commands.items():
         parts.append(f"\n## rankbounds {name}\n\n{_prose(command.explanation)}")
         options = (*command.load().OPTIONS, *TERMINAL)
-        rows = [[f"<code>{_text(option.usage)}</code>", _text(option.help)] for option in options]
+        rows = [[f"<code>{_text(option.usage)}</code>", _text(option.text)] for option in options]
         parts.append(_table(["argument", "meaning"], rows))
     return "\n".join(parts)
 

@@ -25,8 +25,8 @@ from rankbounds.measures import REGISTRY, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.report import Choices, gather
 from rankbounds.stats.discriminative_power import discriminative_power
-from rankbounds.stats.measure_agreement import agreement, kendall_tau, rank_biased_overlap, spearman, swaps, tau_ap
-from rankbounds.stats.significance import ORDER_TESTS, TESTS, Resampling, p_values, pairs_of, t_statistic
+from rankbounds.stats.measure_agreement import agreement, kendall_tau, rank_biased_overlap, spearman, tau_ap
+from rankbounds.stats.significance import TESTS, Resampling, p_values, pairs_of, t_statistic
 
 PLAIN = [parse_measure(example) for kind in REGISTRY.values() for example in kind.examples]
 PLAIN = [measure for measure in PLAIN if measure.total == "mean"]  # others are compared by no differences
@@ -100,8 +100,8 @@ def test_equal_scores_compare_equal(test):
     scores = scores_by(np.stack([permuted_copies(values_by_measure()[one]) for one in MEASURES], axis=-1), MEASURES)
     compared = compare(scores, test=test, resamples=500)
     power = discriminative_power(scores, test=test, resampling=Resampling(200))
-    assert len(power.rows) == 2 * len(MEASURES)
-    assert {row["discriminated"] for row in power.rows} == {0}
+    assert len(power.rows()) == 2 * len(MEASURES)
+    assert {row["discriminated"] for row in power.rows()} == {0}
     assert [row["measure"] for row in compared.pairs] == list(map(str, MEASURES))
     for at, (measure, pair) in enumerate(zip(MEASURES, compared.pairs, strict=True)):
         assert (pair["difference"], pair["p_value"], pair["p_adjusted"]) == (0, 1, 1), measure
@@ -119,7 +119,7 @@ def test_equal_scores_compare_equal(test):
 def test_equal_scores_are_swapped_in_no_pair():
     for measure in MEASURES:
         value = np.repeat(permuted_copies(values_by_measure()[measure])[:, :, None], 2, axis=-1)
-        assert swaps(scores_by(value, [measure] * 2), 0, 1) == [], measure
+        assert agreement(scores_by(value, [measure] * 2)).rows()[0]["swapped"] == 0, measure
 
 
 @functools.cache
@@ -132,7 +132,7 @@ def scored_pair(measure, topics=14):
 
 def usable(value, test):
     """The topics that the test can use."""
-    return value if test in ORDER_TESTS else value[:, np.isfinite(value).all(axis=0)]
+    return value if not TESTS[test].of_mean else value[:, np.isfinite(value).all(axis=0)]
 
 
 def usable_together(pairs, test):
@@ -200,7 +200,7 @@ def test_a_topic_that_both_answer_alike_changes_no_winner(test):
             if row["difference"] is not None:
                 assert np.sign(row["difference"]) == np.sign(other["difference"]), measure
             assert {winner(row), winner(other)} <= {winner(row), ""}, measure
-            if test in ORDER_TESTS:  # they drop it
+            if not TESTS[test].of_mean:  # they drop it
                 assert (row["p_value"], row["verdict"]) == (other["p_value"], other["verdict"]), measure
 
 
@@ -246,16 +246,16 @@ def test_orders_by_effort_agree_with_orders_by_gain():
     gain = np.array([[0.9, 0.8], [0.5, 0.4], [0.1, 0.3]])
     value = np.stack([gain, 10 * (1 - gain)], axis=-1)
     scores = replace(scores_of(gain), measures=[parse_measure("AP"), parse_measure("ESL(n=1)")], value=value)
-    row = agreement(scores)[0]
+    row = agreement(scores).rows()[0]
     assert [row[key] for key in ("tau", "tau_a", "tau_ap", "spearman", "rbo")] == pytest.approx([1] * 5)
-    assert (row["swapped"], swaps(scores, 0, 1)) == (0, [])
+    assert row["swapped"] == 0
 
 
 def test_infinite_means_share_the_last_place():
     effort = np.array([[1, 2], [3, 4], [np.inf, 1], [5, np.inf]])
     value = np.stack([[[4, 4], [3, 3], [1, 1], [1, 1]], effort], axis=-1)
     scores = replace(scores_of(effort), measures=[parse_measure("AP"), parse_measure("ESL(n=1)")], value=value)
-    row = agreement(scores)[0]
+    row = agreement(scores).rows()[0]
     assert [row[key] for key in ("tau", "tau_ap", "spearman", "rbo")] == pytest.approx(
         [1, tau_ap(*[np.array([4.0, 3, 1, 1])] * 2), 1, rank_biased_overlap(*[np.array([4.0, 3, 1, 1])] * 2)]
     )
@@ -362,10 +362,10 @@ class TestTests:
         whole = p_values(counts, "bootstrap", resampling=resampling)
         assert p_values(counts / 10, "bootstrap", resampling=resampling).tolist() == whole.tolist()
 
-    @pytest.mark.parametrize("test", [test for test in TESTS if test not in ORDER_TESTS])
+    @pytest.mark.parametrize("test", [test.name for test in TESTS.values() if test.of_mean])
     def test_infinite_differences_need_a_test_of_order(self, test):
         scores = scores_of([[1, 2, np.inf], [2, 1, 3]], "ESL(n=1)")
-        with pytest.raises(DataError, match=r"^ESL\(n=1\) is infinite on a topic.*Take the sign or the Wilcoxon test"):
+        with pytest.raises(DataError, match=r"^ESL\(n=1\) is infinite on a topic.*Take the sign or the wilcoxon test"):
             compare(scores, test=test)
         both = scores_of([[1, 2, np.inf], [2, 1, np.inf]], "ESL(n=1)")
         assert compare(both, test=test).pairs[0]["difference"] == 0

@@ -327,7 +327,7 @@ class TestCommand:
         scores = evidence.scores(["nDCG@10", "Judged@10", "AP"])
         comparison = rb.compare(scores["nDCG@10"], evidence=evidence, margin=0.05)
         python = rb.gate(comparison, conditions, margin=0.05, scores=scores)
-        assert told == {"answer": python.answer, "exit_code": code, "conditions": json.loads(json.dumps(python.rows))}
+        assert told == {"answer": python.answer, "exit_code": code, "conditions": json.loads(json.dumps(python.rows()))}
 
     def test_markdown_has_the_answer_first_and_the_reasons(self, command):
         code, out, err = command(

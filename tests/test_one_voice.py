@@ -21,7 +21,7 @@ from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence, compare, wording
 from rankbounds.report import Choices, gather, page
 from rankbounds.report.page import joined_scripts
-from rankbounds.stats.corrections import against_baseline
+from rankbounds.stats.corrections import over_all_pairs
 from rankbounds.stats.significance import Resampling, pairs_of
 
 MEASURES = ["RBP(p=0.8)", "AP", "nDCG@10", "RR"]
@@ -107,8 +107,8 @@ def sentences_of_page(content, measure, pair):
     held |= words["constants"] | {"a": runs[a], "b": runs[b], "mean_a": mean[a], "mean_b": mean[b]}
     held |= {"measure": words["measures"][measure], "size": abs(held["difference"])}
     choices = {name: unpacked_array(codes)[measure, pair] for name, codes in words["choices"].items()}
-    assert words["templates"] == {name: list(ways) for name, ways in wording.TEMPLATES.items()}
-    return wording.filled(choices, held)
+    assert words["templates"] == wording.TEMPLATES
+    return wording.filled(wording.chosen(choices), held)
 
 
 def said_by_all(qrels, runs, command):
@@ -121,7 +121,7 @@ def said_by_all(qrels, runs, command):
     assert json.loads(json.dumps(python.pairs)) == printed["pairs"]
     assert json.loads(json.dumps(python.settings)) == printed["settings"] == content["comparison"]
     for name in ("p_value", "p_adjusted", "difference", "certain_low", "won"):
-        np.testing.assert_array_equal(unpacked_array(content["pairs"][name]), python.columns[name])
+        np.testing.assert_array_equal(unpacked_array(content["pairs"][name]), python.numbers[name])
     assert content["words"]["method"] == python.method()
     for measure, name in enumerate(MEASURES):
         rows = [row for row in printed["systems"] if row["measure"] == name]
@@ -252,7 +252,7 @@ class TestBaseline:
     def test_p_values_are_those_of_dunnett_where_scores_are_normal(self):
         rng = np.random.default_rng(5)
         value = rng.normal(size=(4, 300)) + np.array([[0.0], [0.1], [0.15], [0.3]])
-        found = against_baseline(value[None], np.array([1, 2, 3]), 0, Resampling(4000))[0]
+        found = over_all_pairs(value[None], np.array([1, 2, 3]), np.zeros(3, dtype=int), Resampling(4000), 0)[0]
         expected = stats.dunnett(*value[1:], control=value[0], random_state=rng).pvalue
         assert found == pytest.approx(expected, abs=0.04)
 

@@ -20,7 +20,7 @@ import pytest
 import rankbounds as rb
 from plain import DEFINITIONS, Topic, greatest, value
 from rankbounds.cli import main
-from rankbounds.comparison import Evidence
+from rankbounds.comparison import Evidence, wording
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import difference_bounds
 from rankbounds.measures import REGISTRY, parse_measure
@@ -523,10 +523,12 @@ def test_what_is_left_of_a_judged_pair(seed, name):
     compared = Evidence.read(qrels, runs).compare([measure])
     low, high = (compared.word_numbers[f"elsewhere_{end}"][0, 0] for end in ("low", "high"))
     assert [low, high] == pytest.approx(least_and_most(qrels, runs, measure, most_relevant=30), abs=1e-12)
-    difference, choice = compared.pairs[0]["difference"], int(compared.word_choices["elsewhere"][0, 0])
+    difference = compared.pairs[0]["difference"]
+    choice = wording.chosen({"elsewhere": compared.word_choices["elsewhere"][0, 0]})["elsewhere"]
     turned = low < 0 < difference or difference < 0 < high or 0 in (low, high)
     shrunk, grown = ((low, high) if difference > 0 else (high, low)) if difference else (low, high)
-    expected = 0 if low == high else 3 if not difference else 2 if turned else 1 if shrunk != difference else 4
+    kept = "shrinks" if shrunk != difference else "grows"
+    expected = "none" if low == high else "moves" if not difference else "turns" if turned else kept
     assert choice == expected, (difference, low, high, grown)
 
 
@@ -558,7 +560,8 @@ def test_the_verdict_says_that_nothing_else_can_turn_it():
     )
     (around,) = [sentence for sentence in compared.sentences("nDCG@10", ("B", "A")) if "elsewhere" in sentence]
     assert around == sentence.replace(f"{least:+.4f}", f"{-least:+.4f}")
-    assert int(compared.word_choices["elsewhere"][1, 0]) == 5  # of AP nobody can say how far without a limit
+    codes = {"elsewhere": compared.word_choices["elsewhere"][1, 0]}
+    assert wording.chosen(codes) == {"elsewhere": "endless"}  # of AP nobody can say how far without a limit
 
 
 def test_nothing_is_said_where_documents_are_unjudged_or_no_list_is_at_hand():

@@ -114,8 +114,8 @@ def test_every_slice_is_the_comparison_of_its_topics():
     scores = drawn(1, runs=3, topics=40)
     labels = labels_for(scores, ["a", "b", "c"])
     sliced = rb.slices(scores, {"kind": labels}, **FEW)
-    assert len(sliced.rows) == 9
-    for row in sliced.rows:
+    assert len(sliced.rows()) == 9
+    for row in sliced.rows():
         alone = scores.topic(*(query for query, label in labels.items() if label == row["slice"]))
         pair = next(
             other
@@ -130,7 +130,7 @@ def test_every_slice_is_the_comparison_of_its_topics():
 def test_p_values_are_corrected_over_all_slices_and_pairs():
     scores = drawn(2, runs=3)
     labels = {"one": labels_for(scores, ["a", "b"]), "two": labels_for(scores, ["x", "y", "z"], 1)}
-    rows = rb.slices(scores, labels, **FEW).rows
+    rows = rb.slices(scores, labels, **FEW).rows()
     assert len(rows) == 3 * (2 + 3)
     ordered = sorted(rows, key=lambda row: row["p_value"])
     highest = 0.0
@@ -138,14 +138,14 @@ def test_p_values_are_corrected_over_all_slices_and_pairs():
         highest = max(highest, min(1.0, row["p_value"] * (len(rows) - place)))
         assert row["p_adjusted"] == pytest.approx(highest)
     plain = rb.slices(scores, labels, correction="none", **FEW)
-    assert all(row["p_adjusted"] == row["p_value"] for row in plain.rows)
+    assert all(row["p_adjusted"] == row["p_value"] for row in plain.rows())
     assert all(row["p_adjusted"] == row["p_value"] for row in plain.interactions)
 
 
 def test_detectable_is_found_that_often_by_simulation():
     scores = drawn(5, topics=24)
     sliced = rb.slices(scores, labels_for(scores, ["a"]), correction="none", **FEW)
-    detectable = sliced.rows[0]["detectable"]
+    detectable = sliced.rows()[0]["detectable"]
     deviation = (scores.value[0, :, 0] - scores.value[1, :, 0]).std(ddof=1)
     chance = np.random.default_rng(0)
     samples = chance.normal(detectable, deviation, (4000, 24))
@@ -164,14 +164,14 @@ def test_names_and_sides_do_not_matter(seed):
     labels = labels_for(scores, ["a", "b", "c"], seed)
     ours = rb.slices(scores, {"kind": labels}, **FEW)
     turned = rb.slices(scores.run("run1", "run0"), {"kind": labels}, **FEW)
-    for row, other in zip(ours.rows, turned.rows, strict=True):
+    for row, other in zip(ours.rows(), turned.rows(), strict=True):
         assert row["difference"] == -other["difference"]
         assert row["p_value"] == other["p_value"]
     assert ours.interactions[0]["p_value"] == turned.interactions[0]["p_value"]
     scaled = rb.slices(scores_of(scores.value[..., 0] * 100 + 7), {"kind": labels}, **FEW)
     assert scaled.interactions[0]["p_value"] == pytest.approx(ours.interactions[0]["p_value"], abs=1e-12)
     effort = rb.slices(scores_of(scores.value[..., 0], ReportedEffort("cost")), {"kind": labels}, **FEW)
-    assert [(row["won"], row["lost"]) for row in effort.rows] == [(row["lost"], row["won"]) for row in ours.rows]
+    assert [(row["won"], row["lost"]) for row in effort.rows()] == [(row["lost"], row["won"]) for row in ours.rows()]
 
 
 @pytest.mark.parametrize("spread", [1.0, 4.0])
@@ -201,7 +201,7 @@ def test_no_difference_anywhere_is_no_interaction():
     scores = scores_of(np.full((2, 12), 0.5))
     sliced = rb.slices(scores, labels_for(scores, ["a", "b"]), **FEW)
     assert [row["p_value"] for row in sliced.interactions] == [1.0]
-    assert all(row["detectable"] is None for row in sliced.rows)
+    assert all(row["detectable"] is None for row in sliced.rows())
 
 
 # ---- what cannot be done is told ----
@@ -213,7 +213,7 @@ def test_topics_without_label_and_slices_of_one_topic():
     with pytest.warns(rb.RankboundsWarning, match='1 of 10 topics have no label by "kind"'):
         sliced = rb.slices(scores, {"kind": labels}, **FEW)
     assert sliced.left_out == {"kind": ["t9"]}
-    assert [(row["slice"], row["p_value"] is None) for row in sliced.rows] == [("many", False), ("one", True)]
+    assert [(row["slice"], row["p_value"] is None) for row in sliced.rows()] == [("many", False), ("one", True)]
     assert sliced.interactions[0]["p_value"] is None
     assert "cannot be tested" in sliced.words()
     with pytest.raises(rb.DataError, match="single topic"):
@@ -307,7 +307,7 @@ def test_the_forest_has_a_line_for_every_slice_and_for_all_topics():
     assert labels[0] == "all topics  (30)"
     assert labels[-1].startswith("kind  (interaction p = ")
     points = {tuple(line.get_ydata()): line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 1}
-    by_slice = {row["slice"]: row["difference"] for row in sliced.rows}
+    by_slice = {row["slice"]: row["difference"] for row in sliced.rows()}
     assert points[(2,)] == by_slice["a"]
     assert points[(1,)] == by_slice["b"]
 
@@ -318,7 +318,7 @@ def test_many_runs_in_slices_of_real_topics(unpacked):
     labels = {query: "even" if int(query) % 2 == 0 else "odd" for query in scores.query_ids}
     sliced = rb.slices(scores, {"parity": labels}, resamples=300)
     pairs = len(scores.runs) * (len(scores.runs) - 1) // 2
-    assert (len(sliced.rows), len(sliced.interactions)) == (2 * pairs, pairs)
+    assert (len(sliced.rows()), len(sliced.interactions)) == (2 * pairs, pairs)
     assert len(repr(sliced).splitlines()) < 20
     assert min(row["p_adjusted"] for row in sliced.interactions) > 0.05
 
@@ -337,7 +337,7 @@ def test_nothing_reaches_beyond_what_a_difference_can_be():
     runs = {"a": {topic: first if topic in "02" else second for topic in qrels}}
     runs["b"] = {topic: second if topic in "02" else first for topic in qrels}
     found = rb.slices(rb.evaluate(qrels, runs, "P@1"), {"half": {topic: topic in "01" for topic in qrels}})
-    assert [(row["ci_low"], row["ci_high"], row["detectable"]) for row in found.rows] == [(-1.0, 1.0, None)] * 2
+    assert [(row["ci_low"], row["ci_high"], row["detectable"]) for row in found.rows()] == [(-1.0, 1.0, None)] * 2
 
 
 def test_slices_of_one_topic_are_in_no_family():
@@ -351,8 +351,8 @@ def test_slices_of_one_topic_are_in_no_family():
     assert found.settings["level"] == pytest.approx(0.025)
     assert "corrected over all 2 tests of a measure" in found.method()
     alone = rb.slices(of_ten, {"part": parts}, correction="bonferroni")
-    tested = [row for row in found.rows if row["topics"] > 1]
-    assert [row["detectable"] for row in tested] == [row["detectable"] for row in alone.rows]
+    tested = [row for row in found.rows() if row["topics"] > 1]
+    assert [row["detectable"] for row in tested] == [row["detectable"] for row in alone.rows()]
     assert [row["p_adjusted"] for row in tested] == [min(1.0, 2 * row["p_value"]) for row in tested]
 
 

@@ -156,7 +156,7 @@ def test_figures_draw_the_rows():
         test = {label: name for name, label in power_by_measure.LABELS.items()}[line.get_label()]
         assert line.get_xdata() == pytest.approx([power[test, name] for name in names])
     scores = rb.evaluate(*FILES, ["AP", "P@10"])
-    t = discriminative_power(scores, 0.05, "t").rows
+    t = discriminative_power(scores, 0.05, "t").rows()
     assert [100 * row["power"] for row in t] == pytest.approx([power["t", "AP"], power["t", "P@10"]])
     lines = bounds_by_persistence.figure(bounds_by_persistence.run(*FILES, persistences=(0.5, 0.8))).get_lines()
     assert len(lines) == 6

@@ -13,9 +13,11 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.comparison.summary import ranges
-from rankbounds.comparison.wording import SOURCES
 from rankbounds.measures import REGISTRY
 from rankbounds.measures.naming.sources import entries
+from rankbounds.stats.corrections import CORRECTIONS
+from rankbounds.stats.equivalence import SOURCE
+from rankbounds.stats.significance import TESTS
 from rankbounds.tables import in_latex
 
 HOSTILE = [r"a_b&c", "50% $x$ #1", r"\input{x}", "{~^}", "<b>bold</b>", "| pipe *star* |", "--dash--", "[0]"]
@@ -332,7 +334,8 @@ def test_measures_cite_what_their_docstrings_name():
             authors = " ".join(re.search(r"author = (.*)", known[key])[1] for key in kind.sources)
             plain = re.sub(r'\{\\"(\w)\}', r"\1", authors)
             assert any(word in plain for word in re.findall(r"[A-Z][a-z]+", said[1])), f"{name} cites another paper"
-    assert set(SOURCES.values()) <= set(known)
+    tests = [SOURCE, *(test.source for test in TESTS.values()), *(one.source for one in CORRECTIONS.values())]
+    assert {source for source in tests if source} <= set(known)
 
 
 def test_bibtex_of_measures():

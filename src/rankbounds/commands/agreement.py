@@ -7,11 +7,10 @@ sides find significantly different.
 from __future__ import annotations
 
 from rankbounds.commands.options import Option, Options
-from rankbounds.commands.output import OUTPUT, write_rows
+from rankbounds.commands.output import OUTPUT, write_result
 from rankbounds.commands.reading import INPUTS, SCORE_TABLES, read_runs
 from rankbounds.commands.scoring import ASSUMING_NO_BOUNDS, MEASURES, evaluate_from
 from rankbounds.errors import UsageError
-from rankbounds.results import Column
 
 QUESTION = "Which measure, and which persistence?", 2
 OPTIONS = (
@@ -30,7 +29,7 @@ OPTIONS = (
 def run(options: Options) -> None:
     """Evaluate, correlate and print."""
     from rankbounds.choices import check_share
-    from rankbounds.stats.measure_agreement import FIELDS, agreement
+    from rankbounds.stats.measure_agreement import agreement
 
     check_share("RBO's persistence p", options.p)
     if options.measures and len(set(options.measures)) < 2 and not options.against:
@@ -38,6 +37,4 @@ def run(options: Options) -> None:
     runs = read_runs(options) if options.against and not options.scores else None
     scores = evaluate_from(options, runs=runs)
     against = evaluate_from(options, qrels=options.against, runs=runs) if options.against else None
-    headings = ("", "", "", "tau-a", "tau_AP", "Spearman", f"RBO(p={options.p:g})", "swapped", "both p<.05")
-    columns = [Column(name, heading) for name, heading in zip(FIELDS, headings, strict=True)]
-    write_rows(options, agreement(scores, options.p, against), columns)
+    write_result(options, agreement(scores, options.p, against))

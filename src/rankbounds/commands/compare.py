@@ -402,11 +402,11 @@ def _json_content(
         if options.per_topic:
             content["topics"] = topic_rows(comparison.scores)
     if sliced is not None:
-        content |= {"slices": sliced.rows, "interactions": sliced.interactions, "slice_settings": sliced.settings}
+        content |= {"slices": sliced.rows(), "interactions": sliced.interactions, "slice_settings": sliced.settings}
         if len(sliced.runs) == 2:
             content["slice_words"] = sliced.words().splitlines()
     if gate is not None:
-        content["gate"] = {"answer": gate.answer, "exit_code": gate.exit_code, "conditions": gate.rows}
+        content["gate"] = {"answer": gate.answer, "exit_code": gate.exit_code, "conditions": gate.rows()}
     return content
 
 

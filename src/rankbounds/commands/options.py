@@ -22,7 +22,8 @@ class Option:
     usage: str
     """Flags and what follows them, as help shows it: ``-m, --measure MEASURE``, ``--pair RUN_A RUN_B``, ``RUN ...``
     (one or more), ``[RUN ...]`` (any number), ``[QRELS]`` (may be left out). Flags alone are a switch."""
-    help: str
+    help: str | Callable[[], str]
+    """What it is for; a function where that has to be looked up in modules that are not loaded before."""
     default: Any = None
     type: Callable[[str], Any] | None = None
     dest: str = ""
@@ -48,6 +49,11 @@ class Option:
             object.__setattr__(self, "dest", long[2:].replace("-", "_") if long else self._values[0][0].lower())
 
     @property
+    def text(self) -> str:
+        """What help shows."""
+        return self.help if isinstance(self.help, str) else self.help()
+
+    @property
     def flags(self) -> list[str]:
         """Such as ``-o`` and ``--output``; none for an argument."""
         return [word.rstrip(",") for word in self.usage.split() if word.startswith("-")]
@@ -71,7 +77,7 @@ class Option:
     def add_to(self, parser: Any) -> argparse.Action:
         """Declare it to a parser of argparse, or to a group of one."""
         names, nargs = self._values
-        settings: dict[str, Any] = {"help": self.help.replace("%", "%%"), "default": self.default}
+        settings: dict[str, Any] = {"help": self.text.replace("%", "%%"), "default": self.default}
         if nargs == 0:
             return parser.add_argument(
                 *self.flags, dest=self.dest, **settings | {"default": False}, action="store_true"

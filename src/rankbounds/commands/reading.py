@@ -91,7 +91,7 @@ READING_RUNS = group_under("reading files", FROM, COLUMNS, LENIENT)
 """How to read files, where there are no judgments among them."""
 READING = group_under(
     "reading files",
-    replace(FROM, help=f"{FROM.help}; two with a comma between them are that of the judgments and that of the runs"),
+    replace(FROM, help=f"{FROM.text}; two with a comma between them are that of the judgments and that of the runs"),
     SOURCE,
     COLUMNS,
     LENIENT,

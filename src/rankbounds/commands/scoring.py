@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -90,7 +90,7 @@ GAIN = Option(
 )
 RANKING = group_under(
     "unjudged documents, ties and grades",
-    replace(TIES[0], help=f"{TIES[0].help}, best, worst, expected (mean over all orders)"),
+    replace(TIES[0], help=f"{TIES[0].text}, best, worst, expected (mean over all orders)"),
     TIES[1],
     GAIN,
     Option(
@@ -167,11 +167,22 @@ def resampling(resamples: int = 10_000) -> tuple[Option, Option]:
     return (Option("--resamples RESAMPLES", f"how many resamples (default {resamples})", resamples, type=int), SEED)
 
 
+def tests_named(default: str) -> Callable[[], str]:
+    """The help of ``--test``: the names of all tests, the default first; read when help is shown."""
+
+    def text() -> str:
+        from rankbounds.stats.significance import default_first
+
+        return default_first(default)
+
+    return text
+
+
 TESTS = group_under(
     "tests",
     Option(
         "--test TEST",
-        "randomization (default), t, wilcoxon, sign, bootstrap",
+        tests_named("randomization"),
         "randomization",
         words=words_in("stats.significance", "TESTS"),
     ),

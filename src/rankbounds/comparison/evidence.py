@@ -6,16 +6,15 @@ open, what ties do, where another persistence turns the lead, which judgments wo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.inputs import Formats, Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
 from rankbounds.columns.native import worth_starting
@@ -23,7 +22,8 @@ from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import DifferenceBounds, SharedLists, difference_bounds
 from rankbounds.evaluation.differences.bounds import topic_bounds
-from rankbounds.evaluation.evaluate import fractions_lost, gathered
+from rankbounds.evaluation.evaluate import gather_runs
+from rankbounds.evaluation.options import chosen_options
 from rankbounds.evaluation.score_differences import TOLERANCE
 from rankbounds.evaluation.score_sheet import RunResult, ScoreSheet
 from rankbounds.evaluation.scores import Scores
@@ -45,7 +45,11 @@ from rankbounds.rankings.unjudged import CalibratedRule
 from rankbounds.threads import in_threads
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from rankbounds.comparison.pairs import PairTestingOptions
     from rankbounds.comparison.result import Comparison
+    from rankbounds.evaluation.options import Options
     from rankbounds.judging.next.plan import SettlingPlan
 
 JUDGMENTS = 10
@@ -58,14 +62,8 @@ KEPT_ROWS = 4_000_000
 """Rankings of more documents than this are not kept in memory, but made again when they are asked for."""
 NAMED = 10
 """How many of the topics that are left out are named."""
-
-
-@dataclass(frozen=True, eq=False)
-class Unjudged:
-    """What unjudged documents do to every pair's mean difference, each taking the one value it has in both runs."""
-
-    bounds: dict[Measure, DifferenceBounds]
-    """By measure, the least and the greatest difference of every pair."""
+_COMPUTED = ("_joined", "_looked", "_made", "_few_rows")
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +73,7 @@ class Probabilities:
     better: dict[Measure, Floats]
     """Of the first run; NaN where nothing is open. Exact for weighted sums over ranks, else drawn."""
     worse: dict[Measure, Floats]
-    """Of the second run. With ``better`` it makes 1 less the probability that both score the same."""
+    """Of the second run. With ``better`` it makes 1 minus the probability that both score the same."""
     draws: dict[Measure, int]
     """How often measures were drawn that are not weighted sums."""
     unpooled: frozenset[str]
@@ -87,9 +85,8 @@ class _Looked:
     """What one look at every run's lists gives."""
 
     scores: Scores
-    tied_low: Floats
-    """By run and measure, the least mean over all orders of tied documents; NaN where it is not known."""
-    tied_high: Floats
+    tied: tuple[Floats, Floats]
+    """By run and measure, the least and the greatest mean over all orders of tied documents; NaN: not known."""
 
 
 class Evidence:
@@ -128,44 +125,38 @@ class Evidence:
             self.qrels, self.runs, self.left_out = _of_shared_topics(qrels, self.runs)
         self.names = [run.name for run in self.runs]
         self.facts = TopicFacts(self.qrels, self.assumptions.gain)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin without anything that can be computed from judgments and runs."""
         self._joined: dict[int, Joined] = {}
         self._looked: dict[tuple[Measure, ...], _Looked] = {}
-        self._documents: dict[tuple[object, ...], dict[Measure, list[UnjudgedDocuments]]] = {}
-        self._unjudged: dict[tuple[object, ...], Unjudged] = {}
-        self._probabilities: dict[tuple[Measure, ...], Probabilities] = {}
-        self._shared: dict[tuple[int, ...], SharedLists] = {}
-        self._estimated: ChosenModels | None = None
+        self._made: dict[tuple[object, ...], Any] = {}
+
+    def _once(self, *key: object, make: Callable[[], Made]) -> Made:
+        """What was made before under this key; else it is made now and kept."""
+        if key not in self._made:
+            self._made[key] = make()
+        found: Made = self._made[key]
+        return found
 
     @classmethod
     def read(
-        cls,
-        qrels: Any,
-        runs: Any,
-        assumptions: Assumptions | None = None,
-        *,
-        labels: str | Sequence[str] | None = None,
-        formats: Formats | None = None,
-        columns: Mapping[str, str] | None = None,
-        lenient: bool = False,
-        threads: int | None = None,
+        cls, qrels: Any, runs: Any, assumptions: Assumptions | None = None, **options: Unpack[Options]
     ) -> Evidence:
-        """From everything that ``evaluate`` takes for judgments and runs, each file read once."""
-        assumptions = assumptions or Assumptions()
-        reading = Reading(formats, labels, columns, lenient, threads or worth_starting(), assumptions.gain)
+        """From everything that ``evaluate`` takes for judgments and runs, and its options; each file is read once."""
+        assumed, reading = chosen_options(options)
+        assumptions = assumptions or assumed
+        reading = replace(reading, threads=options.get("threads") or worth_starting(), gain=assumptions.gain)
         return cls(reading.judgments(qrels), reading.runs(runs), assumptions)
 
     def __getstate__(self) -> dict[str, Any]:
         """What was read, without what can be computed from it."""
-        computed: dict[str, Any] = {
-            "_joined": {},
-            "_looked": {},
-            "_documents": {},
-            "_unjudged": {},
-            "_probabilities": {},
-            "_shared": {},
-            "_estimated": None,
-        }
-        return self.__dict__ | computed
+        return {name: value for name, value in self.__dict__.items() if name not in _COMPUTED}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ |= state
+        self._forget()
 
     # ---- scores ----
 
@@ -181,23 +172,23 @@ class Evidence:
         if chosen in self._looked and observe is None:
             return self._looked[chosen].scores
         self.assumptions.check(chosen)
-        looked = self._look(chosen, progress, observe)
-        left_out = [left_out_words(self.left_out, len(self.judged.query_ids))] if self.left_out else []
-        told = [
-            *left_out,
-            *looked.scores.warnings(),
-            *self.assumptions.more_known(self.facts),
-            *fractions_lost(self.facts.grade, chosen),
-        ]
-        for message in told:
-            warn(message)
-        return looked.scores
+        if self.left_out:
+            warn(left_out_words(self.left_out, len(self.judged.query_ids)))
+        return self._look(chosen, progress, observe).scores
 
-    def compare(self, measures: str | Measure | Iterable[str | Measure], **options: Any) -> Comparison:
+    def compare(
+        self,
+        measures: str | Measure | Iterable[str | Measure],
+        *,
+        ranks: str = "auto",
+        margin: float | None = None,
+        among: Sequence[str] | None = None,
+        **how: Unpack[PairTestingOptions],
+    ) -> Comparison:
         """All pairs of the runs; options are those of ``rankbounds.compare``."""
         from rankbounds.comparison.verdict import compare
 
-        return compare(self.scores(measures), evidence=self, **options)
+        return compare(self.scores(measures), ranks=ranks, margin=margin, among=among, evidence=self, **how)
 
     def _look(
         self,
@@ -206,52 +197,38 @@ class Evidence:
         observe: Callable[[int, Rankings], None] | None = None,
     ) -> _Looked:
         """One look at every run's lists, for scores and ties."""
-        if measures in self._looked and observe is None:
-            return self._looked[measures]
         self.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
         alone = worth_starting() if len(self.runs) == 1 else 1
+        ends = np.full((2, len(self.runs), len(self.facts.query_ids), len(measures)), np.nan)
+        untied = np.zeros(ends.shape[1:], dtype=bool)
 
-        def look(number: int) -> tuple[RunResult, Floats, Floats]:
-            joined = self._rankings(number)
-            least = np.full((len(self.facts.query_ids), len(measures)), np.nan)
-            most = least.copy()
+        def see(number: int, rankings: Rankings) -> None:
+            lists = replace(rankings, row=None)  # nobody asks where a document is that another one changes with
+            for at, measure in enumerate(measures):
+                found = self._over_orders(measure, lists)
+                if found is None:
+                    untied[number, rankings.topic, at] = True
+                else:
+                    ends[:, number, rankings.topic, at] = found
+            if observe:
+                observe(number, rankings)
 
-            def see(rankings: Rankings) -> None:
-                topic = rankings.topic
-                lists = replace(rankings, row=None)  # nobody asks where a document is that another one changes with
-                for at, measure in enumerate(measures):
-                    ends = self._over_orders(measure, lists)
-                    least[topic, at], most[topic, at] = ends or (sheet.value[topic, at],) * 2
-                if observe:
-                    observe(number, rankings)
-
-            sheet = ScoreSheet(len(self.facts.query_ids), measures, self.assumptions, observe=see)
-            sheet.fill(joined.slices, alone)
-            scored = ~np.isnan(sheet.value)
-            return (
-                sheet.result(self.names[number], joined.missing, joined.unknown),
-                np.where(scored, least, 0.0).sum(axis=0) / np.maximum(scored.sum(axis=0), 1),
-                np.where(scored, most, 0.0).sum(axis=0) / np.maximum(scored.sum(axis=0), 1),
+        def score(number: int) -> RunResult:
+            sheet = ScoreSheet(
+                len(self.facts.query_ids), list(measures), self.assumptions, observe=partial(see, number)
             )
+            return sheet.score(self._rankings(number), self.names[number], alone)
 
-        found = []
-        for result in in_threads(look, range(len(self.runs)), worth_starting()):
-            found.append(result)
-            if progress:
-                progress(len(found), len(self.runs))
-        results, least, most = zip(*found, strict=True)
-        scores = gathered(
-            results,
-            list(self.names),
-            list(self.facts.query_ids),
-            list(measures),
-            self.assumptions,
-            self.facts,
-            self.facts.without_relevant,
+        jobs, names = range(len(self.runs)), list(self.names)
+        scores = gather_runs(
+            score, jobs, names, self.facts, list(measures), self.assumptions, worth_starting(), progress
         )
-        looked = _Looked(scores, np.stack(least), np.stack(most))
-        self._looked[measures] = looked
-        return looked
+        scored = ~np.isnan(scores.value)
+        least, most = np.where(scored, np.where(untied, scores.value, ends), 0.0).sum(axis=2) / np.maximum(
+            scored.sum(axis=1), 1
+        )
+        self._looked[measures] = _Looked(scores, (least, most))
+        return self._looked[measures]
 
     def _rankings(self, number: int) -> Joined:
         """One run's rankings, each cell with the row it came from; kept where they are few."""
@@ -292,20 +269,21 @@ class Evidence:
     def shared_lists(self, among: Sequence[int] | None = None) -> SharedLists:
         """The lists of all runs, or of those with these numbers, topic by topic."""
         numbers = tuple(range(len(self.runs)) if among is None else among)
-        if numbers not in self._shared:
+
+        def join() -> SharedLists:
             self.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
             batches = in_threads(lambda number: list(self._rankings(number).batches), numbers, worth_starting())
-            self._shared[numbers] = SharedLists([self.runs[number] for number in numbers], self.facts, list(batches))
-        return self._shared[numbers]
+            return SharedLists([self.runs[number] for number in numbers], self.facts, list(batches))
 
-    def unjudged(self, measures: Sequence[Measure], among: Sequence[int] | None = None) -> Unjudged:
+        return self._once("lists", numbers, make=join)
+
+    def unjudged(
+        self, measures: Sequence[Measure], among: Sequence[int] | None = None
+    ) -> dict[Measure, DifferenceBounds]:
         """Bounds of the differences of all pairs; unknown but of pairs ``among`` these runs, where they are named."""
         chosen = self._looked_at(measures)
         numbers = tuple(range(len(self.runs)) if among is None else among)
-        key = (*chosen, numbers)
-        if key not in self._unjudged:
-            self._unjudged[key] = self._unjudged_of(chosen, numbers)
-        return self._unjudged[key]
+        return self._once("bounds", chosen, numbers, make=lambda: self._unjudged_of(chosen, numbers))
 
     def _documents_of(
         self, measures: tuple[Measure, ...], numbers: tuple[int, ...]
@@ -320,20 +298,16 @@ class Evidence:
                 for measure in weighted
             ]
 
-        key = (*weighted, numbers)
-        if key not in self._documents:
+        def collect() -> dict[Measure, list[UnjudgedDocuments]]:
             by_run = list(in_threads(find, numbers, worth_starting())) if weighted else []
-            self._documents[key] = {
-                measure: [of_run[place] for of_run in by_run] for place, measure in enumerate(weighted)
-            }
-        return self._documents[key]
+            return {measure: [of_run[place] for of_run in by_run] for place, measure in enumerate(weighted)}
+
+        return self._once("documents", tuple(weighted), numbers, make=collect)
 
     def probabilities(self, measures: Sequence[Measure]) -> Probabilities:
         """How likely each run of every pair is the better one; nothing for many runs."""
         chosen = self._looked_at(measures)
-        if chosen not in self._probabilities:
-            self._probabilities[chosen] = self._probabilities_of(chosen)
-        return self._probabilities[chosen]
+        return self._once("chances", chosen, make=lambda: self._probabilities_of(chosen))
 
     def _looked_at(self, measures: Sequence[Measure]) -> tuple[Measure, ...]:
         """The measures of a look that was taken before and holds these; else these."""
@@ -347,7 +321,7 @@ class Evidence:
         labelled = np.flatnonzero(self.qrels.grade == POOLED_NOT_JUDGED)
         return ByDocument(self.qrels.pairs.take(labelled), rule.chance[labelled], rule.q)
 
-    def _unjudged_of(self, measures: tuple[Measure, ...], among: tuple[int, ...]) -> Unjudged:
+    def _unjudged_of(self, measures: tuple[Measure, ...], among: tuple[int, ...]) -> dict[Measure, DifferenceBounds]:
         bounds = {}
         unjudged = self._documents_of(measures, among) if self.assumptions.bounds != "both" else {}
         for measure, of_runs in unjudged.items():
@@ -358,7 +332,7 @@ class Evidence:
                 bounds[measure] = difference_bounds(self.shared_lists(among), measure, self.assumptions)
         if len(among) < len(self.runs):
             bounds = {measure: self._of_all_pairs(known, among) for measure, known in bounds.items()}
-        return Unjudged(bounds)
+        return bounds
 
     def _of_all_pairs(self, known: DifferenceBounds, among: tuple[int, ...]) -> DifferenceBounds:
         """Bounds of pairs among some of the runs, in the places of these pairs among all."""
@@ -421,9 +395,9 @@ class Evidence:
     def over_ties(self, measures: Sequence[Measure]) -> tuple[Floats, Floats]:
         """By run and measure, the least and the greatest mean over all orders of tied documents; NaN: not known."""
         known = self._looked_at(measures)
-        looked = self._look(known)
+        least, most = (self._looked[known] if known in self._looked else self._look(known)).tied
         places = [known.index(measure) for measure in measures]
-        return looked.tied_low[:, places], looked.tied_high[:, places]
+        return least[:, places], most[:, places]
 
     # ---- two runs ----
 
@@ -458,15 +432,17 @@ class Evidence:
 
     def _models(self) -> ChosenModels:
         """Probabilities estimated from the judgments; even ones where there is nothing to estimate them from."""
-        if self._estimated is None:
+
+        def estimate() -> ChosenModels:
             batches = [list(self._rankings(at).batches) for at in range(len(self.runs))]
             models = ChosenModels(self._known_of_unjudged(), None, self.runs, self.facts, self.assumptions, batches)
             try:
                 models.of_grades(RBP())
             except UsageError:
                 models = ChosenModels(0.5, None, self.runs, self.facts, self.assumptions, batches)
-            self._estimated = models
-        return self._estimated
+            return models
+
+        return self._once("models", make=estimate)
 
 
 def left_out_words(topics: Sequence[str], number: int, *, judged: bool = True) -> str:

@@ -6,32 +6,28 @@ it. The bounds of a mean difference are the means of the topics' bounds. Tests t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.comparison.pairs import CERTAIN, PAIR_FIELDS, VERDICTS, run_number, verdicts
-from rankbounds.comparison.wording import lacking_words
+from rankbounds.comparison.pairs import PAIR_COLUMNS, PairTesting, check_means, pair_rows, verdicts
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.score_differences import TOLERANCE, equal, merit, merit_of_range, zeroed
 from rankbounds.measures import Measure
-from rankbounds.stats.corrections import BY_SHUFFLES, adjusted, check_correction
-from rankbounds.stats.power import check_level
-from rankbounds.stats.significance import ALTERNATIVES, check_test, no_surer_than_signs, pairs_of
-from rankbounds.tables import Table, number, plain_rows
+from rankbounds.results import Result
+from rankbounds.stats.corrections import CORRECTIONS, adjusted
+from rankbounds.stats.significance import p_of_t
 
 if TYPE_CHECKING:
-    import polars
-
     from rankbounds.evaluation.engines.spark.scores import PairedSums, SparkScores
 
 SHOWN = ("a", "b", "measure", "difference", "ci_low", "ci_high", "p_value", "p_adjusted", "verdict")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SummedComparison:
+class SummedComparison(Result):
     """What sums over topics say of pairs of runs.
 
     Attributes
@@ -44,82 +40,49 @@ class SummedComparison:
     """
 
     pairs: list[dict[str, Any]]
-    settings: dict[str, Any]
 
-    def __repr__(self) -> str:
-        words = frozenset({0, 1, 2, len(SHOWN) - 1})
-        cells = [[_cell(row[name]) for name in SHOWN] for row in self.pairs]
-        return Table([name.replace("_", " ") for name in SHOWN], cells, words).text()
+    columns = tuple(column if column.name in SHOWN else replace(column, heading=None) for column in PAIR_COLUMNS)
 
-    def to_polars(self) -> polars.DataFrame:
-        """The pairs as a polars data frame."""
-        import polars
-
-        return polars.DataFrame({name: [row[name] for row in self.pairs] for name in PAIR_FIELDS})
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each measure and pair."""
+        return self.pairs
 
 
-def _cell(value: Any) -> str:
-    return value if isinstance(value, str) else number(value)
-
-
-def compare_sums(
-    scores: SparkScores,
-    *,
-    test: str,
-    correction: str = "auto",
-    alternative: str = "two-sided",
-    alpha: float = 0.05,
-    confidence: float = 0.95,
-    baseline: str | None = None,
-) -> SummedComparison:
+def compare_sums(scores: SparkScores, how: PairTesting) -> SummedComparison:
     """Compare all pairs of runs whose scores Spark holds, or all with a baseline; where ``rb.compare`` takes them."""
-    if len(scores.runs) < 2:
-        raise DataError("A comparison needs at least two runs.")
-    if test != "t" or correction in BY_SHUFFLES:
-        check_test(test, alternative)
+    how.check(scores.runs)
+    if how.test != "t" or (how.correction in CORRECTIONS and CORRECTIONS[how.correction].by_shuffles):
         raise UsageError(
             'Scores that Spark holds are compared from sums, by the t test (test="t", with holm, bonferroni, bh or no '
             "correction). Collect them (scores.collect()) for tests that need every topic."
         )
-    check_test(test, alternative)
-    check_level(alpha)
-    if not 0 < confidence < 1:
-        raise UsageError(f"confidence must lie between 0 and 1, not {confidence}.")
-    for measure in scores.measures:
-        if measure.total == "geometric":
-            raise UsageError(f"{measure} has a geometric mean over topics, and runs are compared by plain means.")
-    first, second = pairs_of(len(scores.runs))
-    if baseline is not None:
-        against = run_number(scores.runs, baseline)
-        first = np.delete(np.arange(len(scores.runs)), against)
-        second = np.full(first.size, against)
-    correction = ("none" if first.size == 1 else "holm") if correction == "auto" else correction
-    check_correction(correction)
-    names = [(scores.runs[a], scores.runs[b]) for a, b in zip(first.tolist(), second.tolist(), strict=True)]
-    several = [scores.paired_sums(a, b) for a, b in names]
+    check_means(scores.measures)
+    first, second = how.pairs(scores.runs)
+    correction = how.correction_for(first.size)
+    several = [
+        scores.paired_sums(scores.runs[a], scores.runs[b]) for a, b in zip(first.tolist(), second.tolist(), strict=True)
+    ]
+    topics = np.array([int(sums.topics.max()) for sums in several])
     counted = scores.mean().notes if scores.assumptions.topics == "judged" else []
     missing = [len(noted.missing) for noted in counted] or [0] * len(scores.runs)
-    lacking = [
-        lacking_words(missing[a], missing[b], int(sums.topics.max()))
-        for a, b, sums in zip(first.tolist(), second.tolist(), several, strict=True)
-    ]
     rows: list[dict[str, Any]] = []
     for place, measure in enumerate(scores.measures):
-        numbers = _numbers(several, place, measure, alternative, confidence)
+        numbers = _numbers(several, place, measure, how)
         numbers["p_adjusted"] = adjusted(numbers["p_value"], correction)
-        rows += _rows(names, measure, numbers, lacking, alpha)
+        low, high = merit_of_range(numbers["certain_low"], numbers["certain_high"], measure)
+        numbers["certain"] = np.where(np.isnan(low), np.nan, equal(low, high))
+        codes = verdicts(merit(numbers["difference"], measure), numbers["p_adjusted"], low, high, how.alpha)
+        rows += pair_rows(scores.runs, first, second, measure, numbers, codes, missing, topics)
     settings = {
-        "test": test, "correction": correction, "baseline": baseline, "alternative": alternative, "alpha": alpha,
-        "confidence": confidence, "topics": int(several[0].topics.max()),
+        "test": how.test, "correction": correction, "baseline": how.baseline, "alternative": how.alternative,
+        "alpha": how.alpha, "confidence": how.confidence, "topics": int(topics[0]),
     }  # fmt: skip
-    return SummedComparison(rows, settings)
+    return SummedComparison(rows, settings=settings)
 
 
-def _numbers(
-    several: list[PairedSums], place: int, measure: Measure, alternative: str, confidence: float
-) -> dict[str, Floats]:
+def _numbers(several: list[PairedSums], place: int, measure: Measure, how: PairTesting) -> dict[str, Floats]:
     """What the sums of all pairs say by one measure."""
-    from scipy import stats
+    from scipy.special import stdtrit
 
     def column(name: str) -> Floats:
         return np.array([getattr(sums, name)[place] for sums in several])
@@ -138,35 +101,11 @@ def _numbers(
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(mean == 0, 0.0, merit(mean, measure) / error)
         effect = np.where(mean == 0, 0.0, mean / deviation)
-    tails = {
-        "two-sided": lambda: np.minimum(1.0, 2 * stats.t.sf(np.abs(t), topics - 1)),
-        "greater": lambda: stats.t.sf(t, topics - 1),
-        "less": lambda: stats.t.sf(-t, topics - 1),
-    }
-    assert set(tails) == set(ALTERNATIVES)
-    half = np.where(error > 0, stats.t.ppf((1 + confidence) / 2, topics - 1) * error, np.nan)
+    half = np.where(error > 0, stdtrit(topics - 1, (1 + how.confidence) / 2) * error, np.nan)
     most = measure.value_range[1] - measure.value_range[0]
     won, lost = (column("lost"), column("won")) if measure.lower_is_better else (column("won"), column("lost"))
     return {
         "difference": mean, "ci_low": np.maximum(mean - half, -most), "ci_high": np.minimum(mean + half, most),
-        "effect": effect, "p_value": no_surer_than_signs(tails[alternative](), t, topics, alternative),
-        "certain_low": zeroed(column("low"), size),
+        "effect": effect, "p_value": p_of_t(t, topics, how.alternative), "certain_low": zeroed(column("low"), size),
         "certain_high": zeroed(column("high"), size), "won": won, "lost": lost,
     }  # fmt: skip
-
-
-def _rows(
-    names: list[tuple[str, str]], measure: Measure, numbers: dict[str, Floats], lacking: list[str], alpha: float
-) -> list[dict[str, Any]]:
-    low, high = merit_of_range(numbers["certain_low"], numbers["certain_high"], measure)
-    codes = verdicts(merit(numbers["difference"], measure), numbers["p_adjusted"], low, high, alpha)
-    exact = np.where(np.isnan(low), np.nan, equal(low, high))
-    unknown = [None] * len(names)
-    columns = {
-        **numbers, "won": numbers["won"].astype(int).tolist(), "lost": numbers["lost"].astype(int).tolist(),
-        "probability_a_better": unknown, "probability_b_better": unknown, "p_equivalent": unknown,
-        "measure": [str(measure)] * len(names), "a": [a for a, _ in names], "b": [b for _, b in names],
-        "verdict": [VERDICTS[code] + words for code, words in zip(codes.tolist(), lacking, strict=True)],
-        "certain": [CERTAIN.get(code) for code in exact.tolist()],
-    }  # fmt: skip
-    return plain_rows(PAIR_FIELDS, *(columns[name] for name in PAIR_FIELDS))

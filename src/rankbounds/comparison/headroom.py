@@ -13,10 +13,10 @@ from rankbounds.comparison.evidence import Evidence
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import equal
 from rankbounds.evaluation.scores import Scores
-from rankbounds.stats.significance import EXACT_SIZES, EXACT_TOPICS, RESAMPLES, check_test
+from rankbounds.stats.significance import RESAMPLES, TESTS, check_test
 
 MANY_DIFFERENCES = 64
-"""With so many topics that differ, tests by signs reach every level that there is."""
+"""With this number of topics that differ, tests by signs reach every level that there is."""
 
 
 def smallest_p_value(
@@ -35,8 +35,8 @@ def smallest_p_value(
         On how many topics the two systems differ, or can differ.
     topics : int
         How many topics there are.
-    test : {"randomization", "t", "wilcoxon", "sign", "bootstrap"}
-        The test.
+    test : str, default "randomization"
+        The test, by its name in ``rankbounds.stats.significance.TESTS``.
     alternative : {"two-sided", "greater", "less"}
         Two sides, or one.
     resamples : int
@@ -45,7 +45,8 @@ def smallest_p_value(
     Returns
     -------
     array
-        A p-value for each number of differing topics. Where it is not below alpha, the test cannot succeed.
+        A p-value for each number of differing topics. Where it is not below alpha, the test cannot succeed. NaN where
+        a test does not say what its smallest p-value is.
 
     Notes
     -----
@@ -62,41 +63,26 @@ def smallest_p_value(
     >>> rb.smallest_p_value(9, topics=50, test="t").round(4).item()
     0.0019
     """
-    from scipy import stats
-
     check_test(test, alternative)
     count = np.asarray(differing, dtype=np.float64)
     if (count < 0).any():
         raise UsageError("The number of topics that differ must not be negative.")
-    signs_alone = 0.5**count
-    if test == "t":
-        alike = np.maximum(topics - count, 0.0)  # topics without a difference
-        with np.errstate(divide="ignore", invalid="ignore"):
-            t = np.where(count > 0, np.sqrt(count * (topics - 1) / alike), 0.0)
-        one_sided = stats.t.sf(t, topics - 1)
-    elif test == "wilcoxon":
-        of_equal_sizes = np.where(count > 1, stats.norm.sf(np.sqrt(count)), 1.0)
-        one_sided = np.where(count <= EXACT_SIZES, np.minimum(signs_alone, of_equal_sizes), of_equal_sizes)
-    elif test == "bootstrap":
-        least = 1 / (resamples + 1)
-        return np.where(count > 0, least, 1.0)
-    else:
-        one_sided = signs_alone
-    p = np.minimum(1.0, 2 * one_sided) if alternative == "two-sided" else one_sided
-    sampled = test == "randomization" and topics > EXACT_TOPICS
-    return np.maximum(p, 1 / (resamples + 1)) if sampled else p
+    found = TESTS[test].smallest_p(count, topics, alternative, resamples)
+    return np.full(count.shape, np.nan) if found is None else found
 
 
 def topics_that_must_differ(
     topics: int, test: str, alpha: float, *, alternative: str = "two-sided", resamples: int = RESAMPLES
-) -> int:
+) -> int | None:
     """On how many topics two systems must differ at the least for p < alpha; 0 where that is never enough.
 
-    More than there are topics means that so few topics show nothing, whatever happens on them.
+    More than there are topics means that so few topics show nothing, whatever happens on them. None where the test does
+    not say what its smallest p-value is.
     """
     counts = np.arange(1, max(topics, MANY_DIFFERENCES) + 1)
-    enough = smallest_p_value(counts, topics, test, alternative=alternative, resamples=resamples) < alpha
-    return int(counts[enough.argmax()]) if enough.any() else 0
+    smallest = smallest_p_value(counts, topics, test, alternative=alternative, resamples=resamples)
+    enough = smallest < alpha
+    return None if np.isnan(smallest).all() else int(counts[enough.argmax()]) if enough.any() else 0
 
 
 def can_differ(scores: Scores, place: int, first: Ints, second: Ints, evidence: Evidence | None) -> Ints:

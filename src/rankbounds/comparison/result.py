@@ -12,7 +12,7 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.comparison import wording
 from rankbounds.comparison.evidence import Evidence
-from rankbounds.comparison.pairs import CERTAIN, PAIR_FIELDS, PAIR_NUMBERS, VERDICTS, pair_places, run_number
+from rankbounds.comparison.pairs import PAIR_COLUMNS, pair_places, pair_rows, run_number
 from rankbounds.comparison.tables import FEW_RUNS, leaderboard_table, pair_table
 from rankbounds.comparison.words import sentences, word_choices, word_constants, word_numbers
 from rankbounds.errors import UsageError
@@ -22,12 +22,10 @@ from rankbounds.measures import Measure
 from rankbounds.notebook import folded, shown
 from rankbounds.probability.differences import limit_certainty
 from rankbounds.probability.drawn_scores import SAMPLES
-from rankbounds.tables import Table, plain_rows
+from rankbounds.results import Result
+from rankbounds.tables import Table
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
-
     from rankbounds.comparison.summary import Summary
 
 
@@ -38,7 +36,7 @@ SYSTEM_FIELDS = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Result):
     """What the scores of several systems say of each other.
 
     It prints as a leaderboard for each measure, with the pairs below where runs are few. ``ci_low`` and ``ci_high`` are
@@ -51,10 +49,10 @@ class Comparison:
         A row for each measure and run. ``topics_led`` counts topics on which no other run is better; one that several
         runs lead together is shared among them.
     pairs : list of dict
-        A row for each measure and pair, differences being ``a`` less ``b``. ``won`` and ``lost`` count topics on which
+        A row for each measure and pair, differences being ``a`` minus ``b``. ``won`` and ``lost`` count topics on which
         ``a`` is better, or worse, by more than rounding. ``probability_a_better`` is how likely ``a`` is the better one
         on these topics, with probabilities of relevance estimated from the judgments (with ``probability_b_better`` it
-        makes 1 less the probability that both score the same); None where nothing is open, and without the lists
+        makes 1 minus the probability that both score the same); None where nothing is open, and without the lists
         (``evidence``). ``verdict`` speaks of ``a`` and ``b``; ``words`` names them.
     settings : dict
         The test, the correction and all else that p-values depend on.
@@ -75,12 +73,11 @@ class Comparison:
     """
 
     scores: Scores
-    settings: dict[str, Any]
     systems: list[dict[str, Any]]
     first: Ints
     """The first run of each pair, by its number in the scores."""
     second: Ints
-    columns: dict[str, Floats]
+    numbers: dict[str, Floats]
     """The numbers of ``pairs``, with an axis of measures and one of pairs; and the deviation of topics' differences."""
     verdicts: Ints
     """By measure and pair, the place in ``VERDICTS``."""
@@ -89,6 +86,8 @@ class Comparison:
     """By measure and pair of *all* runs, also where the pairs above are those among some of them."""
     order: tuple[str, ...] = ()
     """The runs as tables have them, if they were sorted; else each measure's best come first."""
+
+    columns = PAIR_COLUMNS
 
     # ---- rows ----
 
@@ -105,51 +104,33 @@ class Comparison:
     @cached_property
     def pairs(self) -> list[dict[str, Any]]:
         """A row for each measure and pair."""
-        a, b = ([self.runs[run] for run in side.tolist()] for side in (self.first, self.second))
-        rows: list[dict[str, Any]] = []
-        for at, measure in enumerate(map(str, self.measures)):
-            known = self.columns | {
-                "probability_a_better": self.probability_a_better,
-                "probability_b_better": self.probability_b_better,
-            }
-            numbers: list[Any] = [known[name][at] for name in PAIR_NUMBERS]
-            numbers[-2:] = [column.astype(int).tolist() for column in numbers[-2:]]
-            told = [
-                VERDICTS[code] + wording.lacking_words(self.missing[one], self.missing[other], self.settings["topics"])
-                for code, one, other in zip(self.verdicts[at].tolist(), self.first, self.second, strict=True)
-            ]
-            certain = [CERTAIN.get(code) for code in self.columns["certain"][at].tolist()]
-            rows += plain_rows(PAIR_FIELDS, a, b, [measure] * len(a), *numbers, certain, told)
-        return rows
+        known = self.numbers | {
+            "probability_a_better": self.probability_a_better,
+            "probability_b_better": self.probability_b_better,
+        }
+        return [
+            row
+            for at, measure in enumerate(self.measures)
+            for row in pair_rows(
+                self.runs, self.first, self.second, measure, {name: column[at] for name, column in known.items()},
+                self.verdicts[at], self.missing, self.settings["topics"],
+            )
+        ]  # fmt: skip
 
-    def to_polars(self) -> polars.DataFrame:
-        """The pairs as a polars data frame."""
-        import polars
-
-        return polars.DataFrame({name: [row[name] for row in self.pairs] for name in PAIR_FIELDS})
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """The pairs as a pandas data frame."""
-        import pandas
-
-        return pandas.DataFrame(self.pairs, columns=list(PAIR_FIELDS))
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of ``pairs``."""
+        return self.pairs
 
     # ---- parts ----
 
     def __getitem__(self, measure: str | Measure) -> Comparison:
         """The comparison by one measure alone. p-values stay as they are."""
         at = self._place(measure)
-        scores = replace(
-            self.scores,
-            measures=[self.measures[at]],
-            **{name: getattr(self.scores, name)[..., at : at + 1] for name in ("value", "low", "high")},
-            parts=None if self.scores.parts is None else self.scores.parts[..., at : at + 1],
-        )
         return replace(
             self,
-            scores=scores,
+            scores=self.scores[self.measures[at]],
             systems=[row for row in self.systems if row["measure"] == str(self.measures[at])],
-            columns={name: column[at : at + 1] for name, column in self.columns.items()},
+            numbers={name: column[at : at + 1] for name, column in self.numbers.items()},
             verdicts=self.verdicts[at : at + 1],
             p_adjusted=None if self.p_adjusted is None else self.p_adjusted[at : at + 1],
         )
@@ -161,12 +142,12 @@ class Comparison:
             number_of_run = run_number(self.runs, run)
             kept &= (self.first == number_of_run) | (self.second == number_of_run)
         if significant is not None:
-            kept &= (self.columns["p_adjusted"] < self.settings["alpha"]).any(axis=0) == significant
+            kept &= (self.numbers["p_adjusted"] < self.settings["alpha"]).any(axis=0) == significant
         return replace(
             self,
             first=self.first[kept],
             second=self.second[kept],
-            columns={name: column[:, kept] for name, column in self.columns.items()},
+            numbers={name: column[:, kept] for name, column in self.numbers.items()},
             verdicts=self.verdicts[:, kept],
         )
 
@@ -217,13 +198,13 @@ class Comparison:
 
     @cached_property
     def probability_b_better(self) -> Floats:
-        """The same of the second run; both may score the same, so that this is not 1 less the other."""
+        """The same of the second run; both may score the same, so that this is not 1 minus the other."""
         return self._chances[1]
 
     @cached_property
     def _chances(self) -> Floats:
         """Of the first and the second run; an estimate is none where too little is judged, and never a certainty."""
-        found = np.full((2, *self.columns["difference"].shape), np.nan)
+        found = np.full((2, *self.numbers["difference"].shape), np.nan)
         if self.evidence is None:
             return found
         known = self.evidence.probabilities(self.measures)
@@ -232,7 +213,7 @@ class Comparison:
             if measure in known.better:
                 one, other = known.better[measure][place], known.worse[measure][place]
                 chances = np.stack([np.where(in_order, one, other), np.where(in_order, other, one)])
-                low, high = merit_of_range(self.columns["certain_low"][at], self.columns["certain_high"][at], measure)
+                low, high = merit_of_range(self.numbers["certain_low"][at], self.numbers["certain_high"][at], measure)
                 certain = (low > 0) | (high < 0) | ((low == 0) & (high == 0))
                 told = limit_certainty(chances, np.stack([high, -low]), 1 / (known.draws.get(measure, SAMPLES) + 1))
                 apart = self.unpooled[at, self.first] | self.unpooled[at, self.second]
@@ -255,27 +236,17 @@ class Comparison:
         return np.array([len(noted.missing) for noted in counted] or [0] * len(self.runs))
 
     def row(self, measure: str | Measure, pair: tuple[str, str]) -> dict[str, float]:
-        """The numbers of two runs by one measure, differences being the first less the second; NaN: not known."""
+        """The numbers of two runs by one measure, differences being the first minus the second; NaN: not known."""
         at, (place, is_turned) = self._place(measure), self._pair_place(*pair)
-        numbers = {name: float(column[at, place]) for name, column in self.columns.items()}
+        numbers = {name: float(column[at, place]) for name, column in self.numbers.items()}
         return wording.turned(numbers) if is_turned else numbers
 
     def sentences(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> list[str]:
         """The verdict on one pair by one measure, sentence by sentence; the first ones where none is named.
 
-        Parameters
-        ----------
-        measure : str or Measure, optional
-            One of those compared by.
-        pair : tuple of two names, optional
-            Two runs, in either order: differences are the first less the second.
-
-        Returns
-        -------
-        list of str
-            What the scores are, whether it is noise, what unjudged documents and ties could do; and, where the runs
-            are at hand as evidence, whether it holds for other persistences and what to judge.
-
+        A pair is two runs in either order: differences are the first minus the second. The sentences say what the
+        scores are, whether it is noise, what unjudged documents and ties could do; and, where the runs are at hand as
+        evidence, whether it holds for other persistences and what to judge.
         """
         at = 0 if measure is None else self._place(measure)
         place, is_turned = (0, False) if pair is None else self._pair_place(*pair)
@@ -284,18 +255,8 @@ class Comparison:
     def words(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> str:
         """The verdict in plain words: a paragraph for each measure and pair asked for, or for all.
 
-        Parameters
-        ----------
-        measure : str or Measure, optional
-            One of those compared by; all where none is named.
-        pair : tuple of two names, optional
-            Two runs, in either order; all pairs where none is named.
-
-        Returns
-        -------
-        str
-            Sentences on lines of their own, an empty line between paragraphs.
-
+        Sentences stand on lines of their own, with an empty line between paragraphs; a pair is two runs in either
+        order.
         """
         asked: Iterable[str | Measure] = self.measures if measure is None else [measure]
         named = zip(self.first.tolist(), self.second.tolist(), strict=True)
@@ -306,6 +267,10 @@ class Comparison:
     def method(self) -> str:
         """Which tests the p-values come from, in one sentence."""
         return wording.method(self.settings, len(self.runs))
+
+    def notes(self) -> list[str]:
+        """Which tests the p-values come from."""
+        return [self.method()]
 
     def _pair_place(self, a: str, b: str) -> tuple[int, bool]:
         one, other = (run_number(self.runs, name) for name in (a, b))
@@ -326,27 +291,14 @@ class Comparison:
     def sort(self, by: str | Measure | None = None) -> Comparison:
         """The comparison with its runs in one order in all tables, and ``top`` the first ones in that order.
 
-        Parameters
-        ----------
-        by : str or Measure, optional
-            A measure, by which the best come first; ``"run"``: the runs' names; ``"given"``: as they were given.
-            Without it every measure has its own best first, and tables of all measures the best by the first one.
+        ``by`` is a measure, by which the best come first; ``"run"``: the runs' names; ``"given"``: as they were given.
+        Without it every measure has its own best first, and tables of all measures the best by the first one.
 
-        Returns
-        -------
-        Comparison
-
-        Examples
-        --------
         >>> import rankbounds as rb
-        >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
-        >>> runs = {"z": {q: {"r": 2, "n": 1} for q in qrels}, "a": {q: {"n": 2, "r": 1} for q in qrels}}
-        >>> compared = rb.compare(rb.evaluate(qrels, runs, "RR"))
-        >>> [row["run"] for row in compared.leaderboard("RR")]
-        ['z', 'a']
-        >>> [row["run"] for row in compared.sort("run").leaderboard("RR")]
-        ['a', 'z']
-
+        >>> runs = {"z": {"1": ["r", "n"], "2": ["r", "n"]}, "a": {"1": ["n", "r"], "2": ["n", "r"]}}
+        >>> compared = rb.compare(rb.evaluate({"1": {"r": 1}, "2": {"r": 1}}, runs, "RR"))
+        >>> [[row["run"] for row in kept.leaderboard("RR")] for kept in (compared, compared.sort("run"))]
+        [['z', 'a'], ['a', 'z']]
         """
         if by is None:
             return replace(self, order=())
@@ -445,26 +397,12 @@ class Comparison:
     ) -> str:
         r"""One table for a paper, with a caption that says how it was made; it needs the package booktabs alone.
 
-        Parameters
-        ----------
-        style, small, top
-            As of ``summary``.
-        caption : bool
-            False: the tabular alone.
-        label : str
-            For ``\ref``.
-        cite : bool
-            The caption cites the measures; the entries are those of ``rankbounds.bibtex``.
+        ``style``, ``small`` and ``top`` are those of ``summary``. Without ``caption`` it is the tabular alone;
+        ``label`` is for ``\ref``; with ``cite`` the caption cites the measures (entries: ``rankbounds.bibtex``).
 
-        Returns
-        -------
-        str
-
-        Examples
-        --------
         >>> import rankbounds as rb
         >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
-        >>> runs = {"good": {q: {"r": 2, "n": 1} for q in qrels}, "bad": {q: {"n": 2, "r": 1} for q in qrels}}
+        >>> runs = {"good": {q: ["r", "n"] for q in qrels}, "bad": {q: ["n", "r"] for q in qrels}}
         >>> print(rb.compare(rb.evaluate(qrels, runs, "RR")).to_latex(caption=False), end="")
         \begin{tabular}{@{}rllr@{}}
         \toprule
@@ -474,43 +412,17 @@ class Comparison:
         2 & bad & 0.5000 & 100\% \\
         \bottomrule
         \end{tabular}
-
         """
         from rankbounds.comparison.summary import summary
 
         return summary(self, style, small, top, cite=cite).latex(caption=caption, label=label)
 
     def to_markdown(self, style: str = "beats", *, small: str = "bounds", top: int | None = None) -> str:
-        """The table of ``to_latex`` for a README or a wiki, its caption below.
-
-        Parameters
-        ----------
-        style, small, top
-            As of ``summary``.
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
-        >>> runs = {"good": {q: {"r": 2, "n": 1} for q in qrels}, "bad": {q: {"n": 2, "r": 1} for q in qrels}}
-        >>> print(rb.compare(rb.evaluate(qrels, runs, "RR")).to_markdown().splitlines()[2])
-        | 1 | good | **1.0000**<sup>2</sup> | 100% |
-
-        """
+        """The table of ``to_latex`` for a README or a wiki, its caption below; options are those of ``summary``."""
         return self.summary(style, small, top).markdown()
 
     def to_bibtex(self) -> str:
-        """The sources of the measures and of the tests, as BibTeX.
-
-        Returns
-        -------
-        str
-
-        """
+        """The sources of the measures and of the tests, as BibTeX."""
         from rankbounds.measures.naming.sources import bibtex
 
         return bibtex(self.measures, wording.sources_of_tests(self.settings))

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.comparison.pairs import run_number
-from rankbounds.comparison.tables import FEW_RUNS
+from rankbounds.comparison.pairs import PairTesting, PairTestingOptions
+from rankbounds.comparison.tables import FEW_RUNS, p_column
 from rankbounds.comparison.verdict import over_shared_topics
 from rankbounds.comparison.wording import POWER, compared_words
 from rankbounds.errors import DataError, UsageError, warn
@@ -25,28 +25,25 @@ from rankbounds.evaluation.scores import Scores
 from rankbounds.files.query_labels import labels_of
 from rankbounds.measures import Measure
 from rankbounds.notebook import shown
-from rankbounds.stats.corrections import BY_SHUFFLES, adjusted, check_correction
-from rankbounds.stats.power import check_level, minimum_detectable_effect
+from rankbounds.results import Column, Result, build_table, interval
+from rankbounds.stats.corrections import CORRECTIONS, adjusted, check_correction
+from rankbounds.stats.power import minimum_detectable_effect
 from rankbounds.stats.significance import (
-    EXACT_TOPICS,
-    RESAMPLES,
-    RESAMPLING_TESTS,
+    TESTS,
     Resampling,
     check_differences,
     check_finite,
-    check_test,
     deviation_of,
+    drawn_words,
     mean_interval,
     p_values,
-    pairs_of,
     rounding,
 )
-from rankbounds.tables import Table, number, plain_rows, signed
+from rankbounds.tables import Table, plain_rows, signed
 
-SLICE_FIELDS = (
-    "by", "slice", "topics", "a", "b", "measure", "mean_a", "mean_b", "difference", "ci_low", "ci_high", "p_value",
-    "p_adjusted", "detectable", "won", "lost",
-)  # fmt: skip
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 INTERACTION_FIELDS = ("by", "slices", "topics", "smallest", "a", "b", "measure", "statistic", "p_value", "p_adjusted")
 FEW_TOPICS = 10
 """With fewer topics in a slice, little is known of how much they vary, and chance passes more easily for an effect."""
@@ -55,16 +52,16 @@ SHOWN_INTERACTIONS = 10
 _CELLS_AT_ONCE = 1 << 22
 
 
-@dataclass(frozen=True)
-class Slices:
+@dataclass(frozen=True, eq=False, repr=False)
+class Slices(Result):
     """The comparison of runs in slices of topics, and whether differences depend on the slice.
+
+    ``rows()`` has one for each measure, way of slicing, slice and pair: the means, the difference (``a`` minus ``b``)
+    with its interval, ``p_value``, ``p_adjusted`` over all slices and pairs of the measure, and ``detectable``, the
+    true difference that is found 80% of the time. None where a slice has one topic.
 
     Attributes
     ----------
-    rows : list of dict
-        For each measure, way of slicing, slice and pair: the means, the difference (``a`` less ``b``) with its
-        interval, ``p_value``, ``p_adjusted`` over all slices and pairs of the measure, and ``detectable``, the true
-        difference that is found 80% of the time. None where a slice has one topic.
     interactions : list of dict
         For each measure, way of slicing and pair: is the mean difference the same in every slice?
     settings : dict
@@ -75,51 +72,59 @@ class Slices:
     Examples
     --------
     >>> import rankbounds as rb
-    >>> qrels = {str(topic): {"r": 1} for topic in range(12)}
-    >>> first, second = {"r": 2, "n": 1}, {"n": 2, "r": 1}
-    >>> runs = {"a": {topic: first if int(topic) < 6 else second for topic in qrels}}
-    >>> runs["b"] = {topic: second if int(topic) < 6 else first for topic in qrels}
-    >>> length = {topic: "short" if int(topic) < 6 else "long" for topic in qrels}
-    >>> sliced = rb.slices(rb.evaluate(qrels, runs, "RR"), {"length": length})
-    >>> [(row["slice"], row["difference"], row["p_adjusted"]) for row in sliced.rows]
+    >>> runs = {"a": {str(topic): ["r", "n"] if topic < 6 else ["n", "r"] for topic in range(12)}}
+    >>> runs["b"] = {topic: ranking[::-1] for topic, ranking in runs["a"].items()}
+    >>> length = {topic: "short" if int(topic) < 6 else "long" for topic in runs["a"]}
+    >>> sliced = rb.slices(rb.evaluate(dict.fromkeys(length, {"r": 1}), runs, "RR"), {"length": length})
+    >>> [(row["slice"], row["difference"], row["p_adjusted"]) for row in sliced.rows()]
     [('long', -0.5, 0.0625), ('short', 0.5, 0.0625)]
     >>> sliced.interactions[0]["p_value"] < 0.01
     True
     """
 
-    rows: list[dict[str, Any]]
+    slices: list[dict[str, Any]]
     interactions: list[dict[str, Any]]
-    settings: dict[str, Any]
     left_out: dict[str, list[str]]
     measures: list[Measure]
     runs: list[str]
     overall: list[dict[str, Any]]
-    """Rows as in ``rows`` over all topics, without p-values, for figures."""
+    """Rows over all topics, without p-values, for figures."""
+
+    columns = tuple(
+        Column(name)
+        for name in (
+            "by", "slice", "topics", "a", "b", "measure", "mean_a", "mean_b", "difference", "ci_low", "ci_high",
+            "p_value", "p_adjusted", "detectable", "won", "lost",
+        )
+    )  # fmt: skip
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each measure, way of slicing, slice and pair."""
+        return self.slices
 
     def of(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> list[dict[str, Any]]:
         """The rows of one measure and pair; the first ones where none is named."""
-        return [row for row in self.rows if self._chosen(row, measure, pair)]
+        return [row for row in self.slices if self._chosen(row, measure, pair)]
 
     def _chosen(self, row: Mapping[str, Any], measure: str | Measure | None, pair: tuple[str, str] | None) -> bool:
         label = str(self.measures[0]) if measure is None else str(measure)
-        a, b = (self.rows[0]["a"], self.rows[0]["b"]) if pair is None else pair
+        a, b = (self.slices[0]["a"], self.slices[0]["b"]) if pair is None else pair
         return bool(row["measure"] == label and (row["a"], row["b"]) == (a, b))
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """The pairs of runs that were compared."""
-        return list(dict.fromkeys((row["a"], row["b"]) for row in self.rows))
+        return list(dict.fromkeys((row["a"], row["b"]) for row in self.slices))
 
     # ---- words ----
 
     def words(self) -> str:
         """For every measure, way of slicing and pair, what the slices and their interaction say."""
-        told = [self._words(row) for row in self.interactions]
-        return "\n".join(told) + "\n" if told else ""
+        return "".join(f"{self._words(row)}\n" for row in self.interactions)
 
     def _words(self, interaction: Mapping[str, Any]) -> str:
         same = ("by", "a", "b", "measure")
-        rows = [row for row in self.rows if all(row[name] == interaction[name] for name in same)]
+        rows = [row for row in self.slices if all(row[name] == interaction[name] for name in same)]
         measure = next(measure for measure in self.measures if str(measure) == interaction["measure"])
         gains, losses, unclear = [], [], []
         for row in rows:
@@ -170,12 +175,16 @@ class Slices:
         )
         return tested > 1 and self.settings["correction"] != "none"
 
+    def notes(self) -> list[str]:
+        """What p-values, detectable differences and the interaction come from."""
+        return [self.method()]
+
     def method(self) -> str:
         """What p-values, detectable differences and the interaction come from."""
-        settings = self.settings
-        drawn = f"{settings['resamples']:,} resamples, seed {settings['seed']}"
-        how = f"{drawn}; all sign flips up to {EXACT_TOPICS} topics" if settings["test"] == "randomization" else drawn
-        test = f"{settings['test']} test" + (f" ({how})" if settings["test"] in RESAMPLING_TESTS else "")
+        settings, used = self.settings, TESTS[self.settings["test"]]
+        drawn = drawn_words(settings)
+        how = f"{drawn}; all sign flips up to {used.exact_topics} topics" if used.exact_topics else drawn
+        test = f"{used.name} test" + (f" ({how})" if used.resamples else "")
         corrected = (
             "not corrected"
             if settings["correction"] == "none"
@@ -201,40 +210,29 @@ class Slices:
         return found
 
     def _slice_table(self, label: str) -> Table:
-        several = len(self.pairs) > 1
         corrected = self.settings["correction"] != "none"
-        header = [
-            "by", "slice", *(["run", "against"] if several else []), "topics", f"{label}, difference",
-            f"{self.settings['confidence']:.0%} interval", "won", "lost", "p", *["p corrected"] * corrected,
-            "detectable",
-        ]  # fmt: skip
-        cells = [
-            [
-                row["by"],
-                row["slice"],
-                *([row["a"], row["b"]] if several else []),
-                str(row["topics"]),
-                signed(row["difference"]),
-                "-" if row["ci_low"] is None else f"[{number(row['ci_low'])}, {number(row['ci_high'])}]",
-                str(row["won"]),
-                str(row["lost"]),
-                number(row["p_value"], 4),
-                *[number(row["p_adjusted"], 4)] * corrected,
-                number(row["detectable"]),
-            ]
-            for row in self.rows
-            if row["measure"] == label
+        columns = [
+            Column("by"),
+            Column("slice"),
+            *([Column("a", "run"), Column("b", "against")] if len(self.pairs) > 1 else []),
+            Column("topics"),
+            Column("difference", f"{label}, difference", lambda row: signed(row["difference"])),
+            interval("ci_low", "ci_high", f"{self.settings['confidence']:.0%} interval"),
+            Column("won"),
+            Column("lost"),
+            p_column("p_value", "p"),
+            *([p_column("p_adjusted", "p corrected")] if corrected else []),
+            Column("detectable"),
         ]
-        return Table(header, cells, frozenset({0, 1, 2, 3} if several else {0, 1}))
+        return build_table([row for row in self.slices if row["measure"] == label], columns)
 
     def _interaction_table(self, rows: list[dict[str, Any]]) -> Table:
         ordered = sorted(rows, key=lambda row: (row["p_value"] is None, row["p_value"], -(row["statistic"] or 0)))
-        cells = [
-            [row["by"], row["a"], row["b"], str(row["slices"]), number(row["p_value"], 4), number(row["p_adjusted"], 4)]
-            for row in ordered[:SHOWN_INTERACTIONS]
+        columns = [
+            *(Column("by"), Column("a", "run"), Column("b", "against"), Column("slices")),
+            *(p_column("p_value", "interaction p"), p_column("p_adjusted", "p corrected")),
         ]
-        header = ["by", "run", "against", "slices", "interaction p", "p corrected"]
-        return Table(header, cells, frozenset({0, 1, 2}))
+        return build_table(ordered[:SHOWN_INTERACTIONS], columns)
 
     def __repr__(self) -> str:
         parts = [table.text() for table in self.tables()]
@@ -258,18 +256,7 @@ class Slices:
         return [*chosen, *overall]
 
 
-def slices(
-    scores: Scores,
-    labels: Mapping[str, Any],
-    *,
-    test: str = "randomization",
-    correction: str = "auto",
-    alpha: float = 0.05,
-    confidence: float = 0.95,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-    baseline: str | None = None,
-) -> Slices:
+def slices(scores: Scores, labels: Mapping[str, Any], **how: Unpack[PairTestingOptions]) -> Slices:
     """Compare runs in slices of topics, and test whether the difference depends on the slice.
 
     Parameters
@@ -279,16 +266,12 @@ def slices(
     labels : mapping
         For each way of slicing its name and the topics' labels: ``{"length": {"301": "short", "302": "long"}}``; of one
         way the labels alone, ``{"301": "short", "302": "long"}``.
-    test : {"randomization", "t", "wilcoxon", "sign", "bootstrap"}
-        The paired test in each slice.
-    correction : {"auto", "holm", "bonferroni", "bh", "none"}
-        Over all slices and pairs of a measure, and over the interactions of a measure; ``auto`` is ``holm``.
-    alpha, confidence : float
-        The level of words and of detectable differences, and that of the intervals.
-    resamples, seed : int
-        For tests that resample, and for the interaction.
-    baseline : str, optional
-        Only pairs of this run with each other one, as ``b``.
+    **how
+        As in ``compare``: ``test`` is the paired test in each slice; ``correction`` (``auto`` is ``holm``) is over all
+        slices and pairs of a measure, and over the interactions of a measure; ``alpha`` and ``confidence`` are the
+        level of words and of detectable differences, and that of the intervals; ``resamples`` and ``seed`` are those of
+        tests that resample and of the interaction; with a ``baseline``, only pairs of this run with each other one, as
+        ``b``. ``alternative`` is always two-sided.
 
     Returns
     -------
@@ -314,26 +297,22 @@ def slices(
     >>> runs = {"a": {topic: {"r": 2, "n": 1} for topic in qrels}}
     >>> runs["b"] = {topic: {"r": 1, "n": int(topic) % 2 * 2} for topic in qrels}
     >>> kind = {"kind": {topic: "odd" if int(topic) % 2 else "even" for topic in qrels}}
-    >>> [(row["slice"], row["difference"]) for row in rb.slices(rb.evaluate(qrels, runs, "RR"), kind).rows]
+    >>> [(row["slice"], row["difference"]) for row in rb.slices(rb.evaluate(qrels, runs, "RR"), kind).rows()]
     [('even', 0.0), ('odd', 0.5)]
     """
-    if len(scores.runs) < 2:
-        raise DataError("A comparison needs at least two runs.")
-    check_level(alpha)
-    check_test(test)
-    correction = "holm" if correction in ("auto", *BY_SHUFFLES) else correction
+    testing = PairTesting(**how)
+    testing.check(scores.runs)
+    if testing.alternative != "two-sided":
+        raise UsageError("Slices are compared with two-sided tests.")
+    by_shuffles = testing.correction in CORRECTIONS and CORRECTIONS[testing.correction].by_shuffles
+    correction = "holm" if testing.correction == "auto" or by_shuffles else testing.correction
     check_correction(correction)
-    resampling = Resampling(resamples, seed)
     scores = over_shared_topics(scores)
     places, left_out = _places(labels, scores.query_ids)
-    first, second = pairs_of(len(scores.runs))
-    if baseline is not None:
-        against = run_number(scores.runs, baseline)
-        first = np.delete(np.arange(len(scores.runs)), against)
-        second = np.full(first.size, against)
+    first, second = testing.pairs(scores.runs)
     cut = [(by, label, topics) for by, held in places.items() for label, topics in held.items()]
     family = sum(topics.size > 1 for _, _, topics in cut) * first.size
-    level = alpha if correction == "none" else alpha / max(family, 1)
+    level = testing.alpha if correction == "none" else testing.alpha / max(family, 1)
     rows: list[dict[str, Any]] = []
     interactions: list[dict[str, Any]] = []
     overall: list[dict[str, Any]] = []
@@ -341,7 +320,7 @@ def slices(
     for place, measure in enumerate(scores.measures):
         apart = check_differences(differences(scores.value[first, :, place], scores.value[second, :, place]))
         check_finite(apart, "a comparison in slices", measure)
-        settled = _Cut(scores, place, measure, first, second, apart, test, level, confidence, resampling)
+        settled = _Cut(scores, place, measure, first, second, apart, testing, level)
         of_measure = [row for by, label, topics in cut for row in settled.rows(by, label, topics)]
         _correct(of_measure, correction)
         rows += of_measure
@@ -350,10 +329,11 @@ def slices(
         interactions += tested
         overall += [row | {"p_value": None} for row in settled.rows("", "", everything)]
     settings = {
-        "test": test, "correction": correction, "alpha": alpha, "confidence": confidence, "resamples": resamples,
-        "seed": seed, "baseline": baseline, "family": family, "level": level,
+        "test": testing.test, "correction": correction, "alpha": testing.alpha, "confidence": testing.confidence,
+        "resamples": testing.resamples, "seed": testing.seed, "baseline": testing.baseline, "family": family,
+        "level": level,
     }  # fmt: skip
-    return Slices(rows, interactions, settings, left_out, scores.measures, scores.runs, overall)
+    return Slices(rows, interactions, left_out, scores.measures, scores.runs, overall, settings=settings)
 
 
 def _places(
@@ -406,10 +386,8 @@ class _Cut:
     first: Ints
     second: Ints
     apart: Floats
-    test: str
+    testing: PairTesting
     level: float
-    confidence: float
-    resampling: Resampling
 
     @property
     def names(self) -> tuple[list[str], list[str], list[str]]:
@@ -424,9 +402,9 @@ class _Cut:
         ends, p, detectable = np.stack([unknown, unknown]), unknown, unknown
         if topics.size > 1:
             gains = merit(apart, self.measure)
-            p = p_values(gains, self.test, resampling=self.resampling, measure=self.measure)
+            p = p_values(gains, self.testing.test, resampling=self.testing.resampling, measure=self.measure)
             limits = limits_of_differences(self.measure, values)
-            ends = np.clip(mean_interval(apart, self.confidence), *limits)
+            ends = np.clip(mean_interval(apart, self.testing.confidence), *limits)
             deviation = deviation_of(apart)
             # Where all differences are the same, nothing is known of how they vary; beyond the limits there are none.
             wanted = minimum_detectable_effect(1.0, topics.size, self.level, POWER) * deviation
@@ -435,7 +413,8 @@ class _Cut:
         a, b, measures = self.names
         counts = [np.count_nonzero(merit(apart, self.measure) * side > 0, axis=-1).tolist() for side in (1, -1)]
         return plain_rows(
-            SLICE_FIELDS, [by] * count, [label] * count, [int(topics.size)] * count, a, b, measures,
+            [column.name for column in Slices.columns], [by] * count, [label] * count, [int(topics.size)] * count,
+            a, b, measures,
             means[self.first], means[self.second], mean_difference(values[self.first], values[self.second]),
             *ends, p, p.copy(), detectable, *counts,
         )  # fmt: skip
@@ -447,7 +426,7 @@ class _Cut:
         statistic = p = np.full(count, np.nan)
         if len(large) > 1:
             group = np.repeat(np.arange(len(large)), [topics.size for topics in large])
-            statistic, p = interaction_test(self.apart[:, np.concatenate(large)], group, self.resampling)
+            statistic, p = interaction_test(self.apart[:, np.concatenate(large)], group, self.testing.resampling)
         a, b, measures = self.names
         sizes = [int(topics.size) for topics in large]
         return plain_rows(

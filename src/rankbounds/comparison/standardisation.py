@@ -13,7 +13,7 @@ from rankbounds.evaluation.scores import Scores
 
 
 def standardised(scores: Scores, reference: Scores | None = None, *, cdf: bool = True) -> Scores:
-    """Each topic's scores less the mean of the reference runs on it, over their deviation.
+    """Each topic's scores minus the mean of the reference runs on it, over their deviation.
 
     With ``cdf`` the result goes through the normal distribution, so that it lies between 0 and 1 and 0.5 is the
     average run. The reference is the scores themselves, or those of other runs on the same topics and measures. A topic

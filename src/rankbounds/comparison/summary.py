@@ -8,11 +8,13 @@ and nothing else), as Markdown, as HTML and as plain text, so that all of them s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from rankbounds.arrays import Floats
 from rankbounds.choices import check_choice
 from rankbounds.comparison import wording
 from rankbounds.comparison.pairs import VERDICTS
@@ -21,8 +23,9 @@ from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.evaluation.score_table import numbers_and_bounds, open_words
 from rankbounds.notebook import Bar, Markup, html_table, note
+from rankbounds.results import Column, Result, interval
 from rankbounds.stats.equivalence import TOST
-from rankbounds.tables import Table, in_latex, in_markdown, number
+from rankbounds.tables import Table, in_latex, in_markdown
 from rankbounds.version import __version__
 
 STYLES = ("beats", "groups", "plain")
@@ -44,8 +47,8 @@ class Cell:
     bar: Bar | None = None
 
 
-@dataclass(frozen=True)
-class Summary:
+@dataclass(frozen=True, eq=False, repr=False)
+class Summary(Result):
     """A table for a paper, ready to be written.
 
     Attributes
@@ -84,18 +87,15 @@ class Summary:
         columns = "rl" + "l" * len(self.measures) + "r" * bool(self.judged)
         lines = [rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}", r"\toprule", " & ".join(heads) + r" \\", r"\midrule"]
         for place, (run, row) in enumerate(zip(self.runs, self.cells, strict=True)):
-            means = [
-                _latex_mean(cell, width, beside=not self._stacked) for cell, width in zip(row, widths, strict=True)
-            ]
-            judged = [in_latex(self.judged[place])] if self.judged else []
+            beside = not self._stacked
+            means = [_latex_mean(cell, width, beside=beside) for cell, width in zip(row, widths, strict=True)]
+            judged = list(map(in_latex, self.judged[place : place + 1]))
             below = self._stacked and any(cell.small for cell in row)
             end = r" \\[-.5ex]" if below else r" \\"
             lines.append(" & ".join([str(self.numbers[place]), in_latex(run), *means, *judged]) + end)
             if below:
-                smalls = [_latex_small(cell) for cell in row]
-                last = place == len(self.runs) - 1
-                gap = "" if last else r" \addlinespace[.4ex]"
-                lines.append(" & ".join(["", "", *smalls, *[""] * len(judged)]) + r" \\" + gap)
+                gap = "" if place == len(self.runs) - 1 else r" \addlinespace[.4ex]"
+                lines.append(" & ".join(["", "", *map(_latex_small, row), *[""] * len(judged)]) + r" \\" + gap)
         lines += [r"\bottomrule", r"\end{tabular}"]
         if not caption:
             return "\n".join(lines) + "\n"
@@ -105,45 +105,45 @@ class Summary:
 
     def markdown(self, *, caption: bool = True) -> str:
         """A pipe table, the caption below it."""
-        heads = ["", "system", *self.measures, *(["judged@10"] if self.judged else [])]
         rule = ["---:", ":---", *[":---"] * len(self.measures), *["---:"] * bool(self.judged)]
-        rows = [heads, rule]
-        for place, (run, row) in enumerate(zip(self.runs, self.cells, strict=True)):
-            judged = [self.judged[place]] if self.judged else []
-            rows.append([str(self.numbers[place]), in_markdown(run), *map(_markdown_cell, row), *judged])
-        rows[0] = [in_markdown(head) for head in heads]
+        rows = [map(in_markdown, self._header), rule, *self._lines(_markdown_cell, in_markdown)]
         table = "".join("| " + " | ".join(row) + " |\n" for row in rows)
         return f"{table}\n{in_markdown(self.caption)}\n" if caption else table
 
     def table(self) -> Table:
         """Plain cells: the best has a star, the numbers of what a system beats stand behind ``>``."""
-        header = ["", "system", *self.measures, *(["judged@10"] if self.judged else [])]
-        rows = [
-            [str(order), run, *map(_plain_cell, row), *judged]
-            for order, run, row, judged in zip(self.numbers, self.runs, self.cells, self._judged_cells(), strict=True)
-        ]
-        return Table(header, rows, frozenset(range(1, 2 + len(self.measures))))
+        return Table(self._header, self._lines(_plain_cell), frozenset(range(1, 2 + len(self.measures))))
 
     def html(self, at_most: int | None = None) -> str:
         """A table for notebooks, means with bars for what is open, the caption below it."""
-        header = ["", "system", *self.measures, *(["judged@10"] if self.judged else [])]
-        rows = [
-            [str(order), run, *map(_html_cell, row), *judged]
-            for order, run, row, judged in zip(self.numbers, self.runs, self.cells, self._judged_cells(), strict=True)
-        ]
-        bars = {
-            column: [row[column - 2].bar for row in self.cells]
-            for column in range(2, 2 + len(self.measures))
-        }  # fmt: skip
+        bars = {column: [cell.bar for cell in cells] for column, cells in enumerate(zip(*self.cells, strict=True), 2)}
         left = frozenset(range(1, 2 + len(self.measures)))
-        return html_table(header, rows, left, bars, at_most) + note(self.caption_of_bars)
+        page = html_table(self._header, self._lines(_html_cell), left, bars, at_most)
+        return page + note(self.caption_of_bars)
 
-    def _judged_cells(self) -> Iterator[list[str]]:
-        for place in range(len(self.runs)):
-            yield [self.judged[place]] if self.judged else []
+    @property
+    def _header(self) -> list[str]:
+        return ["", "system", *self.measures, *(["judged@10"] if self.judged else [])]
 
-    def __repr__(self) -> str:
-        return f"{self.table().text()}\n{self.caption}\n"
+    def _lines(self, write: Callable[[Cell], str], name: Callable[[str], str] = str) -> list[list[str]]:
+        """The cells of each system, as a format writes them."""
+        return [
+            [str(number), name(run), *map(write, cells), *self.judged[place : place + 1]]
+            for place, (number, run, cells) in enumerate(zip(self.numbers, self.runs, self.cells, strict=True))
+        ]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
+        """Those of the rows: the number, the system, each measure."""
+        return tuple(Column(name or "number") for name in self._header)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict for each system with the cells of the table."""
+        return [dict(zip(self.fields, line, strict=True)) for line in self._lines(_plain_cell)]
+
+    def words(self) -> str:
+        """The caption."""
+        return self.caption
 
     def _repr_html_(self) -> str:
         return self.html()
@@ -164,61 +164,47 @@ def summary(
         raise UsageError(f"top is how many systems are shown, at least 1, not {top}.")
     if style == "groups" and comparison.systems[0]["group"] is None:
         raise UsageError('Letters are for tests of all pairs: take style="beats", or compare without a baseline.')
-    order = _order(comparison)
+    number_of = {run: place for place, run in enumerate(comparison.runs)}
+    order = [number_of[row["run"]] for row in comparison.leaderboard(comparison.measures[0])]
     place_of = {run: place for place, run in enumerate(order, 1)}
     kept = order[:top]
     columns = []
     for at, measure in enumerate(comparison.measures):
         rows = _rows_by_run(comparison, at)
-        means = merit(np.array([_known(row["mean"]) for row in rows]), measure)
-        level = levelled(means)
-        best = level == np.nanmax(level) if not np.isnan(level).all() else np.zeros(level.size, dtype=bool)
-        ends = (np.array([_known(row[name]) for row in rows]) for name in ("mean", "low", "high"))
-        shown = numbers_and_bounds(*ends)
-        raised = _raised(comparison, at, style, {run: place_of[run] for run in kept})
-        bars = _bars(rows, measure.total == "sum")
-        columns.append(
-            [
-                Cell(
-                    shown[run][0],
-                    bool(best[run]),
-                    raised[run],
-                    _small(small, rows[run], shown[run][1]),
-                    bars[run] if small != "none" else None,
-                )
-                for run in kept
-            ]
+        mean, low, high, ci_low, ci_high = np.array(
+            [[row[name] for row in rows] for name in ("mean", "low", "high", "ci_low", "ci_high")], dtype=np.float64
         )
-    judged = (
-        [f"{row['judged_at_10']:.0%}" for row in _rows_by_run(comparison, 0)] if comparison.scores.has_judged else []
-    )
+        level = levelled(merit(mean, measure))
+        best = level == np.nanmax(level) if not np.isnan(level).all() else np.zeros(level.size, dtype=bool)
+        shown = numbers_and_bounds(mean, low, high)
+        raised = _raised(comparison, at, style, {run: place_of[run] for run in kept})
+        bars = _bars(np.stack([mean, low, high, ci_low, ci_high], axis=-1), measure.total == "sum" or small == "none")
+        between = interval("ci_low", "ci_high", "")
+        smalls = {
+            "bounds": [bounds for _, bounds in shown],
+            "interval": ["" if row["ci_low"] is None else between.text(row) for row in rows],
+            "none": [""] * len(rows),
+        }[small]
+        columns.append([Cell(shown[run][0], bool(best[run]), raised[run], smalls[run], bars[run]) for run in kept])
+    judged = [row["judged_at_10"] for row in _rows_by_run(comparison, 0)] if comparison.scores.has_judged else []
     made = Summary(
         [str(measure) + (" ↓" if measure.lower_is_better else "") for measure in comparison.measures],
         [place_of[run] for run in kept],
         [comparison.runs[run] for run in kept],
         [list(row) for row in zip(*columns, strict=True)],
-        [judged[run] for run in kept] if judged else [],
+        [f"{judged[run]:.0%}" for run in kept] if judged else [],
         "",
+        settings=comparison.settings,
     )
     cited = _cited(comparison) if cite else ""
     caption, of_bars = (" ".join(_sentences(comparison, made, style, how)) for how in (small, "bars"))
     return replace(made, caption=caption, caption_of_bars=caption if small == "none" else of_bars, cited=cited)
 
 
-def _order(comparison: Comparison) -> list[int]:
-    """The runs by their number in the scores, the best by the first measure first, or as they were sorted."""
-    name_of = {run: place for place, run in enumerate(comparison.runs)}
-    return [name_of[row["run"]] for row in comparison.leaderboard(comparison.measures[0])]
-
-
 def _rows_by_run(comparison: Comparison, at: int) -> list[dict[str, float]]:
     """The rows of one measure in the order of the runs."""
     count = len(comparison.runs)
     return comparison.systems[at * count : (at + 1) * count]
-
-
-def _known(value: float | None) -> float:
-    return np.nan if value is None else value
 
 
 def _raised(comparison: Comparison, at: int, style: str, place_of: dict[int, int]) -> list[str]:
@@ -252,21 +238,11 @@ def ranges(numbers: Sequence[int]) -> str:
     )  # fmt: skip
 
 
-def _small(small: str, row: dict[str, float], bounds: str) -> str:
-    if small == "bounds":
-        return bounds
-    if small == "none" or row["ci_low"] is None:
-        return ""
-    return f"[{number(row['ci_low'])}, {number(row['ci_high'])}]"
-
-
-def _bars(rows: Sequence[dict[str, float]], counts: bool) -> list[Bar | None]:
-    """A bar for each mean, all of one measure on one scale; none for counts."""
-    names = ("mean", "low", "high", "ci_low", "ci_high")
-    numbers = np.array([[_known(row[name]) for name in names] for row in rows])
+def _bars(numbers: Floats, none: bool) -> list[Bar | None]:
+    """A bar for each mean with its bounds and its interval, all of one measure on one scale; none for counts."""
     finite = numbers[np.isfinite(numbers)]
-    if counts or not finite.size:
-        return [None] * len(rows)
+    if none or not finite.size:
+        return [None] * len(numbers)
     least, most = min(0.0, float(finite.min())), max(float(finite.max()), 0.0)
     most = 1.0 if least == 0 and most <= 1 else most
     return [
@@ -295,15 +271,15 @@ def _sentences(comparison: Comparison, made: Summary, style: str, small: str) ->
         yield f"Raised: the numbers of the systems{here} that it is shown to be equivalent to ({tested})."
     elif style == "beats":
         yield f"Raised: the numbers of the systems{here} that it beats significantly ({tested})."
-    if small == "bars" and any(cell.bar for row in made.cells for cell in row):
-        with_bounds = any(cell.bar and cell.bar.low == cell.bar.low for row in made.cells for cell in row)
+    cells = [cell for row in made.cells for cell in row]
+    if small == "bars" and any(cell.bar for cell in cells):
+        with_bounds = any(cell.bar and cell.bar.low == cell.bar.low for cell in cells)
         band = f"; band: {open_words(comparison.scores)}" if with_bounds else ""
         yield f"Bars: the mean; line: {settings['confidence']:.0%} t interval over topics{band}."
     elif small == "interval":
         yield f"Small: {settings['confidence']:.0%} t intervals over topics."
-    elif small == "bounds" and any(cell.small for row in made.cells for cell in row):
-        shown_small = [cell.small for row in made.cells for cell in row]
-        how = wording.small_print_words(shown_small)
+    elif small == "bounds" and any(cell.small for cell in cells):
+        how = wording.small_print_words([cell.small for cell in cells])
         yield f"Small: {open_words(comparison.scores)} ({how})."
     if made.judged:
         yield "judged@10: the share of the first 10 documents that is judged."

@@ -8,7 +8,6 @@ where the topics won shrink as far as they can and those lost stay as they are, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,19 +26,6 @@ COVERED = 10
 """How deep ``Scores.judged`` looks."""
 
 
-@dataclass(frozen=True, eq=False)
-class LeftOpen:
-    """For pairs of runs whose documents are all judged to the measure's depth, what mean differences are possible.
-
-    NaN where something that matters is unjudged, or where unknown relevant documents do not act on all lists alike.
-    ``endless``: the difference shrinks without limit, the more of them there are.
-    """
-
-    low: Floats
-    high: Floats
-    endless: Flags
-
-
 def left_open(
     evidence: Evidence | None,
     scores: Scores,
@@ -47,19 +33,21 @@ def left_open(
     first: Ints,
     second: Ints,
     certain: tuple[Floats, Floats],
-) -> LeftOpen:
-    """What relevant documents that nobody retrieved leave open of these pairs by one of the scores' measures.
+) -> tuple[Floats, Floats, Flags]:
+    """Between which means the differences of these pairs lie, whatever relevant documents nobody retrieved.
 
-    ``certain`` are the bounds of the differences: those, where they cover the whole collection.
+    NaN where something that the measure reads is unjudged, or where unknown relevant documents do not act on all lists
+    alike. The last array says where a difference shrinks without limit, the more of them there are. ``certain`` are the
+    bounds of the differences, which are the answer where they cover the whole collection.
     """
-    low, high = np.full(first.size, np.nan), np.full(first.size, np.nan)
+    low, high = np.full((2, first.size), np.nan)
     endless = np.zeros(first.size, dtype=bool)
     if evidence is None or not _concerned(evidence, scores):
-        return LeftOpen(low, high, endless)
+        return low, high, endless
     topics = empty_rankings(np.arange(len(scores.query_ids)), evidence.facts).open_to(np.inf)
     shrinkage = measure.shrinkage(topics)
     if shrinkage is None:
-        return LeftOpen(low, high, endless)
+        return low, high, endless
     judged = _all_judged(evidence, scores, measure, np.unique(np.concatenate([first, second])))
     pairs = np.flatnonzero(judged[first] & judged[second])
     if evidence.assumptions.open == "collection":
@@ -70,7 +58,7 @@ def left_open(
         shrunk = apart * shrinkage
         low[pairs], high[pairs] = np.minimum(apart, shrunk).mean(axis=-1), np.maximum(apart, shrunk).mean(axis=-1)
     endless[pairs] = evidence.assumptions.most_relevant is None and measure.vanishes
-    return LeftOpen(low, high, endless)
+    return low, high, endless
 
 
 def _concerned(evidence: Evidence, scores: Scores) -> bool:

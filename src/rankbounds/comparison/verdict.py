@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
@@ -12,6 +11,17 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_choice
 from rankbounds.comparison import wording
 from rankbounds.comparison.evidence import Evidence, left_out_words
+from rankbounds.comparison.pairs import (
+    VERDICTS,
+    PairTesting,
+    PairTestingOptions,
+    check_means,
+    pair_places,
+    pairs_among,
+    run_number,
+    verdicts,
+)
+from rankbounds.comparison.result import SYSTEM_FIELDS, Comparison
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.differences import DifferenceBounds
 from rankbounds.evaluation.score_differences import differences as score_differences
@@ -28,16 +38,8 @@ from rankbounds.evaluation.score_files import read_scores
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.named_columns import is_table
 from rankbounds.measures import Measure
-from rankbounds.stats.corrections import (
-    BY_SHUFFLES,
-    adjusted,
-    against_baseline,
-    check_correction,
-    groups_not_separable,
-    over_all_pairs,
-)
+from rankbounds.stats.corrections import CORRECTIONS, adjusted, groups_not_separable, over_all_pairs
 from rankbounds.stats.equivalence import TOST, check_equivalence, check_margin, equivalent
-from rankbounds.stats.power import check_level
 from rankbounds.stats.rank_intervals import (
     METHODS,
     Places,
@@ -48,12 +50,11 @@ from rankbounds.stats.rank_intervals import (
     separated_pairs,
 )
 from rankbounds.stats.significance import (
-    ORDER_TESTS,
     RESAMPLES,
+    TESTS,
     Resampling,
     check_differences,
     check_finite,
-    check_test,
     deviation_of,
     mean_interval,
     p_values,
@@ -64,47 +65,30 @@ from rankbounds.tables import plain_rows
 from rankbounds.threads import in_threads, processors
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from rankbounds.comparison.from_sums import SummedComparison
     from rankbounds.evaluation.engines.spark.scores import SparkScores
     from rankbounds.evaluation.score_files import Frame
-
-from rankbounds.comparison.pairs import VERDICTS, pair_places, pairs_among, run_number, verdicts
-from rankbounds.comparison.result import SYSTEM_FIELDS, Comparison
 
 CertainBounds = Callable[[Measure], DifferenceBounds | None]
 """For a measure, the bounds of every pair's mean difference over all judgments; None: not known."""
 
 
 @overload
-def compare(
-    scores: SparkScores,
-    *,
-    test: str = ...,
-    correction: str = ...,
-    alternative: str = ...,
-    alpha: float = ...,
-    confidence: float = ...,
-    baseline: str | None = ...,
-) -> SummedComparison: ...
+def compare(scores: SparkScores, **how: Unpack[PairTestingOptions]) -> SummedComparison: ...
 
 
 @overload
 def compare(
     scores: Scores | Frame,
     *,
-    test: str = ...,
-    correction: str = ...,
-    alternative: str = ...,
-    alpha: float = ...,
-    confidence: float = ...,
-    resamples: int = ...,
-    seed: int = ...,
-    baseline: str | None = ...,
     ranks: str = ...,
     margin: float | None = ...,
     among: Sequence[str] | None = ...,
     evidence: Evidence | None = ...,
     certain: CertainBounds | None = ...,
+    **how: Unpack[PairTestingOptions],
 ) -> Comparison: ...
 
 
@@ -133,9 +117,10 @@ def compare(
         Of two runs or more; a frame as ``read_scores`` takes it, such as PyTerrier's of single queries. Scores of
         ``topics="shared"`` are compared over the topics that all runs have. Scores that Spark holds are compared from
         sums (``test="t"``), each pair over the topics that both have, and no topic is brought here.
-    test : {"randomization", "t", "wilcoxon", "sign", "bootstrap", "tost"}
-        The test of each pair alone, which gives ``p_value``. ``tost`` asks the opposite of the others: two one-sided t
-        tests, whose p-value is small where a difference of ``margin`` or more is ruled out.
+    test : str, default "randomization"
+        The test of each pair alone, which gives ``p_value``, by its name in ``rankbounds.stats.significance.TESTS``
+        (``"t"``, ``"wilcoxon"``, ...). ``"tost"`` asks the opposite of the others: two one-sided t tests, whose p-value
+        is small where a difference of ``margin`` or more is ruled out.
     correction : {"auto", "tukey", "dunnett", "holm", "bonferroni", "bh", "none"}
         For the number of pairs; gives ``p_adjusted``. ``auto``: none for one pair; for three runs or more the
         randomised, paired Tukey HSD over all of them (with a baseline Dunnett's test by the same resamples). Tests
@@ -168,7 +153,7 @@ def compare(
 
     Notes
     -----
-    Without evidence, bounds of a difference are one run's low less the other's high: sound, but wider than need be
+    Without evidence, bounds of a difference are one run's low minus the other's high: sound, but wider than need be
     where runs share documents. There are none for measures such as AP and nDCG, which fall when relevant documents of
     *other* runs are found. Scores that differ by no more than rounding are equal (``score_differences``). The better
     one is the lower one where the measure says so. Where a topic's score is infinite on both sides there is no
@@ -189,6 +174,7 @@ def compare(
     'equivalent'
 
     """
+    how = PairTesting(test, correction, alternative, alpha, confidence, resamples, seed, baseline)
     if not isinstance(scores, Scores) and is_table(scores):
         scores = read_scores(cast("Frame", scores))
     if not isinstance(scores, Scores):
@@ -196,73 +182,56 @@ def compare(
 
         if any(given is not None for given in (margin, among, evidence, certain)):
             raise UsageError("margin, among, evidence and certain need every topic: collect the scores of Spark first.")
-        return compare_sums(
-            cast("SparkScores", scores), test=test, correction=correction, alternative=alternative, alpha=alpha,
-            confidence=confidence, baseline=baseline,
-        )  # fmt: skip
-    if len(scores.runs) < 2:
-        raise DataError("A comparison needs at least two runs.")
-    for measure in scores.measures:
-        if measure.total == "geometric":
-            raise UsageError(
-                f"{measure} has a geometric mean over topics, and runs are compared by differences of plain means. "
-                "Compare AP or Bpref, and leave it to evaluate."
-            )
-    check_level(alpha)
-    if not 0 < confidence < 1:
-        raise UsageError(f"confidence must lie between 0 and 1, not {confidence}.")
-    check_test(test, alternative, [TOST])
+        return compare_sums(cast("SparkScores", scores), how)
+    how.check(scores.runs, [TOST])
+    check_means(scores.measures)
     if margin is not None:
         check_margin(margin)
     check_choice("ranks", ranks, METHODS)
-    resampling = Resampling(resamples, seed)
+    resampling = how.resampling
     scores = over_shared_topics(scores)
-    first, second = pairs_of(len(scores.runs))
-    if baseline is not None:
-        against = run_number(scores.runs, baseline)
-        first = np.delete(np.arange(len(scores.runs)), against)
-        second = np.full(first.size, against)
-    correction = _correction(correction, test, pairs=first.size, baseline=baseline)
+    measures = scores.measures
+    first, second = how.pairs(scores.runs)
+    correction = how.correction_for(first.size)
+    by_shuffles = CORRECTIONS[correction].by_shuffles
     if test == TOST:
         check_equivalence(margin, alternative, correction)
-    matrices = np.moveaxis(scores.value, -1, 0)
     asked = np.ones(len(scores.runs), dtype=bool)
     if among is not None:
-        numbers = [run_number(scores.runs, name) for name in among]
-        asked[:] = np.isin(np.arange(asked.size), numbers)
+        asked = np.isin(np.arange(asked.size), [run_number(scores.runs, name) for name in among])
     all_first, all_second, kept = first, second, asked[first] & asked[second]
-    if correction in BY_SHUFFLES:  # (others are made from the p-values of all pairs)
+    if by_shuffles:  # (others are made from the p-values of all pairs)
         first, second = first[kept], second[kept]
-    apart = [check_differences(score_differences(matrix[first], matrix[second])) for matrix in matrices]
-    for differences, measure in zip(apart, scores.measures, strict=True):
-        if test not in ORDER_TESTS:
+    values = np.moveaxis(scores.value, -1, 0)
+    apart = [check_differences(score_differences(matrix[first], matrix[second])) for matrix in values]
+    for differences, measure in zip(apart, measures, strict=True):
+        if test == TOST or TESTS[test].of_mean:
             check_finite(differences, f"the {test} test", measure)
-    gains = [merit(differences, measure) for differences, measure in zip(apart, scores.measures, strict=True)]
-    p_equivalent = np.stack(
-        [_equivalent(*of_measure, margin) for of_measure in zip(apart, scores.measures, strict=True)]
-    )
-    p = (
-        p_equivalent
-        if test == TOST
-        else p_values(np.concatenate(gains), test, alternative, resampling).reshape(
-            len(apart), -1
-        )  # the same resamples
-    )
-    p_adjusted = _corrected(p, correction, scores, all_first, all_second, resampling)
+    gains = list(map(merit, apart, measures))
+    p_equivalent = np.stack([_equivalent(*of_measure, margin) for of_measure in zip(apart, measures, strict=True)])
+    if test == TOST:
+        p = p_equivalent
+    else:  # (all measures share the resamples)
+        p = p_values(np.concatenate(gains), test, alternative, resampling).reshape(len(apart), -1)
+    if by_shuffles:
+        against = None if baseline is None else run_number(scores.runs, baseline)
+        p_adjusted = over_all_pairs(_finite_merits(scores), all_first, all_second, resampling, against)
+    else:
+        p_adjusted = np.stack([adjusted(of_measure, correction) for of_measure in p])
     lettered = baseline is None and test != TOST
     placed = _places(scores, p, p_adjusted, correction, alpha, resampling, ranks) if lettered else None
     separated = p_adjusted < alpha
-    if correction not in BY_SHUFFLES:
+    if not by_shuffles:
         first, second, p, p_equivalent = first[kept], second[kept], p[:, kept], p_equivalent[:, kept]
         apart, gains = ([differences[kept] for differences in of_pairs] for of_pairs in (apart, gains))
-    columns = {
-        "difference": np.stack([mean_difference(matrix[first], matrix[second]) for matrix in matrices]),
-        **{
-            name: np.stack(ends)
-            for name, ends in zip(("ci_low", "ci_high"), _intervals(apart, scores, confidence), strict=True)
-        },
-        "effect": np.stack([standardised_effect(differences) for differences in apart]),
-        "deviation": np.stack([deviation_of(differences) for differences in apart]),
+    limits = [limits_of_differences(measure, matrix) for measure, matrix in zip(measures, values, strict=True)]
+    ends = [mean_interval(differences, confidence, cut) for differences, cut in zip(apart, limits, strict=True)]
+    numbers = {
+        "difference": np.stack([mean_difference(matrix[first], matrix[second]) for matrix in values]),
+        "ci_low": np.stack([low for low, _ in ends]),
+        "ci_high": np.stack([high for _, high in ends]),
+        "effect": np.stack(list(map(standardised_effect, apart))),
+        "deviation": np.stack(list(map(deviation_of, apart))),
         "p_value": p,
         "p_adjusted": p_adjusted[:, kept],
         "p_equivalent": p_equivalent,
@@ -271,56 +240,33 @@ def compare(
         "lost": np.stack([np.count_nonzero(gain < 0, axis=-1) for gain in gains]).astype(np.float64),
     }
     settings = {
-        "test": test,
-        "correction": correction,
-        "baseline": baseline,
-        "alternative": alternative,
-        "alpha": alpha,
-        "margin": margin,
-        "confidence": confidence,
-        "resamples": resamples,
-        "seed": seed,
-        "ranks": ranks,
+        "test": test, "correction": correction, "baseline": baseline, "alternative": alternative, "alpha": alpha,
+        "margin": margin, "confidence": confidence, "resamples": resamples, "seed": seed, "ranks": ranks,
         "topics": scores.value.shape[1],
-    }
+    }  # fmt: skip
     settings["tested_by"], settings["tested_alone_by"] = wording.test_names(settings, len(scores.runs))
-    leads = [_lead(*of_measure) for of_measure in zip(apart, columns["difference"], scores.measures, strict=True)]
-    ranges = zip(columns["certain_low"], columns["certain_high"], scores.measures, strict=True)
+    # Where differences have no mean, who wins more topics leads.
+    won_more = np.stack([np.sign(differences).sum(axis=-1) for differences in apart])
+    leads = np.where(np.isnan(numbers["difference"]), won_more, numbers["difference"])
+    ranges = zip(numbers["certain_low"], numbers["certain_high"], measures, strict=True)
     low, high = (np.stack(ends) for ends in zip(*(merit_of_range(*of_measure) for of_measure in ranges), strict=True))
-    codes = verdicts(np.stack(leads), columns["p_adjusted"], low, high, alpha)
+    codes = verdicts(np.stack(list(map(merit, leads, measures))), numbers["p_adjusted"], low, high, alpha)
     if test == TOST:
         codes = np.where(separated[:, kept], VERDICTS.index("equivalent"), VERDICTS.index("equivalence not shown"))
     systems = _system_rows(scores, (all_first, all_second, separated) if lettered else None, placed, confidence)
-    return Comparison(scores, settings, systems, first, second, columns, codes, evidence, p_adjusted)
+    return Comparison(scores, systems, first, second, numbers, codes, evidence, p_adjusted, settings=settings)
 
 
-def _correction(asked: str, test: str, *, pairs: int, baseline: str | None) -> str:
-    """The correction to use: the one asked for, or what this number of pairs needs."""
-    if asked == "auto":
-        if pairs == 1:
-            return "none"
-        return "holm" if test != "randomization" else "tukey" if baseline is None else "dunnett"
-    check_correction(asked)
-    if asked == "dunnett" and baseline is None:
-        raise UsageError("Dunnett's correction is for one run against all others: name it as the baseline.")
-    if asked == "tukey" and baseline is not None:
-        raise UsageError('Tukey\'s correction is for all pairs of runs; with a baseline take "dunnett".')
-    return asked
-
-
-def _corrected(p: Floats, correction: str, scores: Scores, first: Ints, second: Ints, resampling: Resampling) -> Floats:
-    if correction not in BY_SHUFFLES:
-        return np.stack([adjusted(of_measure, correction) for of_measure in p])
-    matrices = np.stack([merit(scores.value[:, :, at], measure) for at, measure in enumerate(scores.measures)])
-    for matrix, measure in zip(matrices, scores.measures, strict=True):
+def _finite_merits(scores: Scores) -> Floats:
+    """By measure, run and topic, the scores turned so that the greater is the better, if shuffles can use them."""
+    merits = np.stack([merit(scores.value[:, :, at], measure) for at, measure in enumerate(scores.measures)])
+    for matrix, measure in zip(merits, scores.measures, strict=True):
         if np.isinf(matrix).any():
             raise DataError(
                 f"{measure} is infinite on a topic, which shuffled scores cannot use. Take another correction, such as "
                 "holm."
             )
-    if correction == "dunnett":
-        return against_baseline(matrices, first, int(second[0]), resampling)
-    return over_all_pairs(matrices, first, second, resampling)
+    return merits
 
 
 def _equivalent(differences: Floats, measure: Measure, margin: float | None) -> Floats:
@@ -328,12 +274,6 @@ def _equivalent(differences: Floats, measure: Measure, margin: float | None) -> 
     if margin is None or np.isinf(differences).any():
         return np.full(differences.shape[0], np.nan)
     return equivalent(differences, margin, "t", measure=measure)
-
-
-def _intervals(apart: Sequence[Floats], scores: Scores, confidence: float) -> tuple[list[Floats], list[Floats]]:
-    limits = [limits_of_differences(measure, scores.value[..., at]) for at, measure in enumerate(scores.measures)]
-    ends = [mean_interval(differences, confidence, cut) for differences, cut in zip(apart, limits, strict=True)]
-    return [low for low, _ in ends], [high for _, high in ends]
 
 
 def over_shared_topics(scores: Scores) -> Scores:
@@ -345,12 +285,7 @@ def over_shared_topics(scores: Scores) -> Scores:
         raise DataError(_nothing_shared(scores))
     left_out = [query for query, kept in zip(scores.query_ids, has.tolist(), strict=True) if not kept]
     warn(left_out_words(left_out, has.size, judged=scores.has_judged))
-    return replace(
-        scores,
-        query_ids=[query for query, kept in zip(scores.query_ids, has.tolist(), strict=True) if kept],
-        **{name: getattr(scores, name)[:, has] for name in ("value", "low", "high", "judged")},
-        parts=None if scores.parts is None else scores.parts[:, :, has],
-    )
+    return scores.filter(topic=[query for query, kept in zip(scores.query_ids, has.tolist(), strict=True) if kept])
 
 
 def _nothing_shared(scores: Scores) -> str:
@@ -376,7 +311,7 @@ def _certain_bounds(
     ``certain`` is 1 where they are attained, 0 where they hold but may be wider than needed, NaN where none are known.
     """
     runs = None if among is None else among.tolist()
-    known = evidence.unjudged(scores.measures, runs).bounds if evidence is not None else {}
+    known = evidence.unjudged(scores.measures, runs) if evidence is not None else {}
     lows, highs, attained = [], [], []
     for at, measure in enumerate(scores.measures):
         bounds = certain(measure) if certain else known.get(measure)
@@ -395,7 +330,7 @@ def _certain_bounds(
 
 
 def _bounds_apart(scores: Scores, at: int, measure: Measure, first: Ints, second: Ints) -> tuple[Floats, Floats]:
-    """One run's low less the other's high, and the reverse; unknown where judging one run's documents moves another."""
+    """One run's low minus the other's high, and the reverse; unknown where judgments of one run move the other."""
     if not measure.list_only or scores.bounds not in ("unjudged", "both"):
         return np.full(first.size, np.nan), np.full(first.size, np.nan)
     low, high = scores.low[:, :, at], scores.high[:, :, at]
@@ -459,30 +394,8 @@ def _system_rows(
             share * mean.low[:, 0, at],
             share * mean.high[:, 0, at],
             groups,
-            *_place_columns(placed[at] if placed else None, len(scores.runs)),
+            *(placed[at].columns() if placed else [[None] * len(scores.runs)] * 5),
             mean.judged[:, 0],
             (best / best.sum(axis=0)).sum(axis=-1),  # a topic led together is shared
         )
     return rows
-
-
-def _place_columns(placed: Places | None, runs: int) -> list[Sequence[Any] | Floats]:
-    if placed is None:
-        return [[None] * runs for _ in range(5)]
-    whole = [placed.rank.tolist(), placed.low.tolist(), placed.high.tolist()]
-    return [*whole, placed.probability_best, placed.expected]
-
-
-def _lead(differences: Floats, difference: Floats, measure: Measure) -> Floats:
-    """By how much the first run of each pair is better. Where differences have no mean, who wins more topics leads."""
-    return merit(np.where(np.isnan(difference), np.sign(differences).sum(axis=-1), difference), measure)
-
-
-def verdict(difference: float, p_adjusted: float, certain_low: float, certain_high: float, *, alpha: float) -> str:
-    """What can be said of a pair in a few words, where more is better.
-
-    "better": significant over topics, and no judgment can turn the difference on these topics around. "better as
-    judged": significant, but unjudged documents could still turn it around (or it is not known whether they could).
-    """
-    numbers = np.array([difference, p_adjusted, certain_low, certain_high], dtype=np.float64)
-    return VERDICTS[int(verdicts(numbers[0], numbers[1], numbers[2], numbers[3], alpha))]

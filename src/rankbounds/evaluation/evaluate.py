@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from rankbounds.evaluation.engines.spark.scores import SparkScores
 
+Job = TypeVar("Job")
 DEFAULT_MEASURES = ("RBP(p=0.8)", "AP", "nDCG@10", "P@10", "RR")
 MeasureNames: TypeAlias = str | Measure | Iterable[str | Measure]
 
@@ -234,14 +235,29 @@ def score_runs(
             index.join()
         return score_run(run, facts, measures, assumptions, workers, cells, seen)
 
+    places, given = [job.place for job in jobs], [job.name is not None for job in jobs]
+    return gather_runs(score, list(enumerate(jobs)), places, facts, measures, assumptions, threads, progress, given)
+
+
+def gather_runs(
+    score: Callable[[Job], RunResult],
+    jobs: Sequence[Job],
+    places: list[str],
+    facts: TopicFacts,
+    measures: list[Measure],
+    assumptions: Assumptions,
+    threads: int,
+    progress: Callable[[int, int], None] | None = None,
+    given: Sequence[bool] | None = None,
+) -> Scores:
+    """Score every run in threads, put the results into one table, and warn of what a reader must know of them."""
     results = []
-    for result in in_threads(score, list(enumerate(jobs)), threads):
+    for result in in_threads(score, jobs, threads):
         results.append(result)
         if progress:
             progress(len(results), len(jobs))
-    places, named = [job.place for job in jobs], [job.name is not None for job in jobs]
-    topics = list(facts.query_ids), measures, assumptions, facts, facts.without_relevant
-    scores = gathered(results, places, *topics, named)
+    query_ids = list(facts.query_ids)
+    scores = gathered(results, places, query_ids, measures, assumptions, facts, facts.without_relevant, given)
     for message in [*scores.warnings(), *assumptions.more_known(facts), *fractions_lost(facts.grade, measures)]:
         warn(message)
     return scores

@@ -212,7 +212,7 @@ def _content(
             for measure in scores.measures
         ],
         **_leaderboard(scores, compared, thinning),
-        "agreement": [as_json(row) for row in agreement(scores)] if enough else [],
+        "agreement": [as_json(row) for row in agreement(scores).rows()] if enough else [],
         "thinned": thinning.notes,
         **more,
     }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,13 +11,55 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.columns.native.shuffles import shuffled_means_by_kernel
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.score_differences import TOLERANCE
-from rankbounds.stats.significance import Resampling, pairs_of
+from rankbounds.stats.significance import Resampling
 
-CORRECTIONS = ("none", "bonferroni", "holm", "bh", "tukey", "dunnett")
-FAMILY_WISE = ("bonferroni", "holm", "tukey")
-"""Corrections over all pairs that bound the chance of any false alarm."""
-BY_SHUFFLES = ("tukey", "dunnett")
-"""Corrections that are tests of their own, by scores shuffled within topics, and no function of p-values."""
+
+@dataclass(frozen=True)
+class Correction:
+    """A correction of p-values for their number, and what others need to know of it."""
+
+    name: str
+    of_ranked: Callable[[Floats], Floats] | None = None
+    """Rising p-values corrected; None for corrections that are tests of their own, by scores shuffled within topics."""
+    family_wise: bool = False
+    """Does it bound the chance of any false alarm over all pairs?"""
+    words: str = ""
+    """What corrected p-values come from, given the test of one pair (``alone``), ``runs``, ``baseline``, ``others``."""
+    source: str | None = None
+    """What to cite, by its key in ``measures/naming/sources.py``."""
+
+    @property
+    def by_shuffles(self) -> bool:
+        """Is it a test of its own, and no function of p-values?"""
+        return self.of_ranked is None
+
+
+CORRECTIONS = {
+    correction.name: correction
+    for correction in (
+        Correction("none", np.copy, words="{alone}"),
+        Correction(
+            "bonferroni", lambda p: p * p.size, family_wise=True,
+            words="{alone}, bonferroni correction",
+        ),
+        Correction(
+            "holm", lambda p: np.maximum.accumulate(p * np.arange(p.size, 0, -1)), family_wise=True,
+            words="{alone}, holm correction", source="holm1979simple",
+        ),
+        Correction(
+            "bh", lambda p: np.minimum.accumulate((p * p.size / np.arange(1, p.size + 1))[::-1])[::-1],
+            words="{alone}, bh correction", source="benjamini1995controlling",
+        ),
+        Correction(
+            "tukey", family_wise=True, words="randomised, paired Tukey HSD over all {runs} runs",
+            source="carterette2012multiple",
+        ),
+        Correction(
+            "dunnett", words="randomised Dunnett test of {baseline} against {others}", source="dunnett1955multiple"
+        ),
+    )
+}  # fmt: skip
+"""All corrections, by name: of Bonferroni, Holm, Benjamini and Hochberg, Tukey (all pairs), Dunnett (one baseline)."""
 _CELLS_AT_ONCE = 1 << 19
 
 
@@ -32,56 +75,28 @@ def adjusted(p_values: Floats, correction: str) -> Floats:
 
     ``bonferroni`` and ``holm`` bound the chance of any false alarm; ``bh`` (Benjamini and Hochberg) the share of false
     alarms among the alarms. ``tukey`` and ``dunnett`` are no functions of p-values: see
-    ``over_all_pairs`` and ``against_baseline``.
+    ``over_all_pairs``.
     """
     check_correction(correction)
-    if correction in BY_SHUFFLES:
+    correct = CORRECTIONS[correction].of_ranked
+    if correct is None:
         raise UsageError(f"The correction {correction} is a test of its own.")
-    count = p_values.size
-    if correction == "none" or count == 0:
-        return p_values.copy()
-    if correction == "bonferroni":
-        return np.minimum(1.0, p_values * count)
     order = np.argsort(p_values, kind="stable")
-    ranked = p_values[order]
-    if correction == "holm":
-        ranked = np.maximum.accumulate(ranked * np.arange(count, 0, -1))
-    else:
-        ranked = np.minimum.accumulate((ranked * count / np.arange(1, count + 1))[::-1])[::-1]
-    result = np.empty(count)
-    result[order] = np.minimum(1.0, ranked)
+    result = np.empty(p_values.size)
+    result[order] = np.minimum(1.0, correct(p_values[order]))
     return result
 
 
-def randomized_tukey(scores: Floats, resampling: Resampling | None = None) -> Floats:
-    """Paired randomised Tukey HSD: for each pair, how often chance alone gives any two systems so large a difference.
-
-    ``scores`` has a row for each system and a column for each topic. In each resample the systems' scores are shuffled
-    within every topic, and the largest difference of two means is noted. The outcome at hand counts as one (the +1).
-    """
-    return over_all_pairs(scores[None], *pairs_of(scores.shape[0]), resampling or Resampling())[0]
-
-
-def over_all_pairs(scores: Floats, first: Ints, second: Ints, resampling: Resampling) -> Floats:
-    """The p-values of ``randomized_tukey`` for these pairs, by measure (the first axis of ``scores``)."""
-    return _family_wise(scores, first, second, resampling)
-
-
-def against_baseline(scores: Floats, first: Ints, baseline: int, resampling: Resampling) -> Floats:
-    """As Dunnett's test, by the shuffles of Tukey's: how often does chance give any system such a distance from one?
-
-    In each resample the largest difference between the baseline's mean and any other is noted.
-    """
-    return _family_wise(scores, first, np.full(first.size, baseline), resampling, baseline)
-
-
-def _family_wise(
+def over_all_pairs(
     scores: Floats, first: Ints, second: Ints, resampling: Resampling, baseline: int | None = None
 ) -> Floats:
-    """Measure by measure, each pair's difference of means beside the largest of every resample.
+    """Paired randomised Tukey HSD: for each pair, how often chance alone gives any two systems so large a difference.
 
-    The measures share the shuffles. Systems are shuffled from an order of their own, so that the order in which they
-    were given does not matter.
+    ``scores`` has axes measure, system, topic. In each resample the systems' scores are shuffled within every topic,
+    and the largest difference of two means is noted. The outcome at hand counts as one (the +1). With a
+    ``baseline``, the largest difference between its mean and any other is noted, as in Dunnett's test. The measures
+    share the shuffles. Systems are shuffled from an order of their own, so that the order in which they were given does
+    not matter.
     """
     orders = np.stack([np.lexsort(matrix.T[::-1]) for matrix in scores])
     values = np.stack([matrix[order].T for matrix, order in zip(scores, orders, strict=True)], axis=-1)

@@ -6,7 +6,7 @@ Sakai's bootstrap sensitivity method, and the share of significant pairs by any 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,13 @@ from rankbounds.arrays import Floats
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.score_differences import differences as score_differences
 from rankbounds.evaluation.scores import Scores
-from rankbounds.notebook import shown
+from rankbounds.results import Column, Result
 from rankbounds.stats.significance import (
     Resampling,
     check_differences,
     check_finite,
     check_test,
+    drawn_words,
     p_values,
     pairs_of,
     resampled_t,
@@ -28,24 +29,35 @@ from rankbounds.stats.significance import (
     t_statistic,
     topic_counts,
 )
-from rankbounds.tables import table_of
 
-FIELDS = ("measure", "test", "alpha", "discriminated", "pairs", "power", "required_difference")
 _PAIRS_AT_ONCE = 1 << 9
 
 
-@dataclass(frozen=True)
-class DiscriminativePower:
+@dataclass(frozen=True, eq=False, repr=False)
+class DiscriminativePower(Result):
     """For each measure and level, how many pairs are separated; and every pair's significance level."""
 
-    rows: list[dict[str, Any]]
+    found: list[dict[str, Any]]
     significance: dict[str, Floats]
     """For each measure, the pairs' significance levels in falling order: the curve that Sakai draws."""
-    seed: int
-    resamples: int
 
-    def _repr_html_(self) -> str:
-        return shown(table_of(self.rows, FIELDS), f"{self.resamples:,} resamples, seed {self.seed}.")
+    columns = (
+        Column("measure"),
+        Column("test"),
+        Column("alpha", cell=lambda row: f"{row['alpha']:g}"),
+        Column("discriminated", "pairs separated", lambda row: f"{row['discriminated']}/{row['pairs']}"),
+        Column("pairs", None),
+        Column("power", cell=lambda row: f"{row['power']:.1%}"),
+        Column("required_difference", "difference required"),
+    )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each measure and level."""
+        return self.found
+
+    def notes(self) -> list[str]:
+        """How many resamples there were, and from which seed."""
+        return [f"{drawn_words(self.settings)}."]
 
 
 def check_levels(alpha: Sequence[float]) -> None:
@@ -88,10 +100,10 @@ def discriminative_power(
         for level, needed in zip(levels, required, strict=True):
             found = int(np.count_nonzero(level_of_pair < level))
             values = (str(measure), test, level, found, first.size, found / first.size, needed)
-            rows.append(dict(zip(FIELDS, values, strict=True)))
+            rows.append(dict(zip((column.name for column in DiscriminativePower.columns), values, strict=True)))
         if progress:
             progress(at + 1, len(scores.measures))
-    return DiscriminativePower(rows, curves, resampling.seed, resampling.resamples)
+    return DiscriminativePower(rows, curves, settings=asdict(resampling))
 
 
 def _bootstrap_sensitivity(

@@ -19,11 +19,12 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import differences as differences_between
-from rankbounds.stats.corrections import BY_SHUFFLES
+from rankbounds.stats.corrections import CORRECTIONS
 from rankbounds.stats.significance import Resampling, p_values
 
 TOST = "tost"
 """The name of the two one-sided t tests where a test is asked for."""
+SOURCE = "schuirmann1987comparison"
 
 
 def check_margin(margin: float) -> None:
@@ -41,7 +42,7 @@ def check_equivalence(margin: float | None, alternative: str, correction: str) -
         )
     if alternative != "two-sided":
         raise UsageError("Equivalence has two sides; one side of it is what the gate tests.")
-    if correction in BY_SHUFFLES:
+    if CORRECTIONS[correction].by_shuffles:
         raise UsageError(f"The correction {correction} is for differences; with the test tost take holm.")
 
 

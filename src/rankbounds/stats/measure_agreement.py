@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -12,22 +13,13 @@ from rankbounds.choices import check_share
 from rankbounds.errors import DataError
 from rankbounds.evaluation.score_differences import merit, subtracted
 from rankbounds.evaluation.scores import Scores
+from rankbounds.results import Column, Result
 from rankbounds.stats.rank_biased_overlap import TiedLists, looked_at, overlaps
 from rankbounds.stats.rank_correlation import kendall_tau, kendall_tau_a, levels, order_signs, tau_ap
 from rankbounds.stats.rank_intervals import mean_places
 from rankbounds.stats.significance import Resampling, check_differences, pairs_of, t_test
+from rankbounds.tables import plain
 
-FIELDS = (
-    "measure_a",
-    "measure_b",
-    "tau",
-    "tau_a",
-    "tau_ap",
-    "spearman",
-    "rbo",
-    "swapped",
-    "swapped_significantly",
-)
 LEVEL = 0.05
 """The level at which a change of places counts as significant."""
 
@@ -60,7 +52,33 @@ def _as_list(scores: Floats) -> TiedLists:
     return TiedLists.of(np.zeros(order.size, dtype=np.int64), order, tied, 1)
 
 
-def agreement(scores: Scores, p: float = 0.9, against: Scores | None = None) -> list[dict[str, Any]]:
+@dataclass(frozen=True, eq=False, repr=False)
+class Agreement(Result):
+    """How alike two measures, or two sets of judgments, order the runs."""
+
+    found: list[dict[str, Any]]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
+        """The coefficients, and how many pairs change places."""
+        return (
+            Column("measure_a"),
+            Column("measure_b"),
+            Column("tau"),
+            Column("tau_a", "tau-a"),
+            Column("tau_ap", "tau_AP"),
+            Column("spearman", "Spearman"),
+            Column("rbo", f"RBO(p={self.settings['p']:g})"),
+            Column("swapped"),
+            Column("swapped_significantly", f"both p<{LEVEL:.2f}".replace("0.", ".")),
+        )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for every two measures; None for a coefficient that does not exist."""
+        return [{name: plain(value) for name, value in row.items()} for row in self.found]
+
+
+def agreement(scores: Scores, p: float = 0.9, against: Scores | None = None) -> Agreement:
     """How alike the runs are ordered by their means, the best first: for every two measures, or under other judgments.
 
     ``against`` holds scores of the same runs, say from a shallower pool. ``tau`` is tau-b, ``tau_ap`` the mean
@@ -77,7 +95,7 @@ def agreement(scores: Scores, p: float = 0.9, against: Scores | None = None) -> 
         chosen = list(combinations(orders[0], 2))
     else:
         chosen = list(zip(orders[0], (orders[1][against.measures.index(one)] for one in scores.measures), strict=True))
-    return [_row(one, other, p) for one, other in chosen]
+    return Agreement([_row(one, other, p) for one, other in chosen], settings={"p": p})
 
 
 class _Order(NamedTuple):
@@ -137,10 +155,3 @@ def correlations(a: Floats, b: Floats, p: float = 0.9) -> dict[str, float]:
         "spearman": spearman(a, b),
         "rbo": rank_biased_overlap(a, b, p),
     }
-
-
-def swaps(scores: Scores, one: int, other: int) -> list[tuple[str, str]]:
-    """Pairs of runs that two measures order differently: better by the first, worse by the second."""
-    merits = _merits(scores)
-    better, worse = np.nonzero((order_signs(merits[:, one]) > 0) & (order_signs(merits[:, other]) < 0))
-    return [(scores.runs[i], scores.runs[j]) for i, j in zip(better.tolist(), worse.tolist(), strict=True)]

@@ -26,7 +26,7 @@ def order_signs(scores: Floats) -> Ints:
 
 
 def kendall_tau_a(a: Floats, b: Floats) -> float:
-    """Concordant less discordant pairs, over all pairs; a tie on either side counts for neither."""
+    """Concordant minus discordant pairs, over all pairs; a tie on either side counts for neither."""
     _check_number(a)
     return float((order_signs(a) * order_signs(b)).sum() / (a.size * (a.size - 1)))
 

@@ -21,16 +21,18 @@ order depends on the choice of topics; they are no probabilities of being truly 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.score_differences import levelled, zeroed
-from rankbounds.stats.corrections import FAMILY_WISE, adjusted
+from rankbounds.stats.corrections import CORRECTIONS, adjusted
 from rankbounds.stats.significance import (
     Resampling,
     check_differences,
     no_surer_than_signs,
+    over_error,
     pairs_of,
     rounding,
     topic_counts,
@@ -56,6 +58,10 @@ class Places:
     probability_best: Floats
     expected: Floats
 
+    def columns(self) -> list[Any]:
+        """Whole numbers and shares, as rows have them."""
+        return [*(part.tolist() for part in (self.rank, self.low, self.high)), self.probability_best, self.expected]
+
 
 def places(means: Floats, first: Ints, second: Ints, separated: Flags) -> tuple[Ints, Ints, Ints]:
     """Each system's place by its mean, and the least and the greatest that the separated pairs leave.
@@ -77,7 +83,7 @@ def separated_pairs(p_values: Floats, p_adjusted: Floats, correction: str, alpha
 
     Where the correction does not say that, Holm's takes its place.
     """
-    if p_values.size > 1 and correction not in FAMILY_WISE:
+    if p_values.size > 1 and not CORRECTIONS[correction].family_wise:
         p_adjusted = adjusted(p_values, "holm")
     return p_adjusted < alpha
 
@@ -98,7 +104,7 @@ def separated_by_bootstrap(scores: Floats, alpha: float, resampling: Resampling,
     largest_score = np.abs(level).max(axis=-1)
     scale, topics = np.maximum(largest_score[first], largest_score[second]), apart.shape[-1]
     centre, deviation = zeroed(apart.mean(axis=-1), scale), zeroed(apart.std(axis=-1, ddof=1), scale)
-    observed = _over(np.abs(centre), deviation / np.sqrt(topics))
+    observed = over_error(np.abs(centre), deviation / np.sqrt(topics))
     varying = deviation > 0
     largest = _largest_t(apart[varying] - centre[varying, None], deviation[varying], counts)
     as_large = len(counts) - np.searchsorted(np.sort(largest), observed - rounding(observed))
@@ -129,11 +135,6 @@ def _largest_t(shifted: Floats, deviation: Floats, counts: Floats) -> Floats:
         t /= error
         np.maximum(largest, t.max(axis=0), out=largest)
     return np.sqrt((topics - 1) * largest.astype(np.float64))
-
-
-def _over(size: Floats, error: Floats) -> Floats:
-    """By how many standard errors; infinitely many where there is no error, none where there is nothing."""
-    return np.divide(size, error, out=np.where(size > 0, np.inf, 0.0), where=error > 0)
 
 
 def counts_for_places(topics: int, resampling: Resampling) -> Floats:

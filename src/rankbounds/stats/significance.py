@@ -1,15 +1,17 @@
 """Is the difference noise? Paired tests over topics, for any number of pairs at once.
 
-Every function takes ``differences`` with a row for each pair of systems and a column for each topic, as
+A test is one ``PairedTest`` in ``TESTS``: its function and all that tables, words, help and the gate ask about it.
+Functions take ``differences`` with a row for each pair of systems and a column for each topic, as
 ``score_differences`` makes them: equal scores differ by exactly 0, and equal sizes are the same number. Tests that
 resample share one set of sign flips or topic counts among all pairs, so that they are a few matrix products.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +23,9 @@ from rankbounds.threads import in_threads, processors
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 EXACT_TOPICS = 16
-"""Up to so many topics the randomisation test goes through all sign flips (2^16), beyond it samples them."""
+"""Up to this number of topics the randomisation test goes through all sign flips (2^16), beyond it samples them."""
 EXACT_SIZES = 50
-"""Up to so many differences, no two of one size, Wilcoxon's test counts all sign flips."""
+"""Up to this number of differences, no two of one size, Wilcoxon's test counts all sign flips."""
 RESAMPLES = 10_000
 MOST_RESAMPLES = 10_000_000
 """p-values of more digits than that say nothing."""
@@ -62,21 +64,94 @@ def check_differences(differences: Floats) -> Floats:
     return differences
 
 
+@dataclass(frozen=True)
+class PairedTest:
+    """A paired test over topics, and what others need to know of it."""
+
+    name: str
+    p_values: Callable[[Floats, str, Resampling], Floats]
+    """The p-value of each row of differences, given the alternative and the resampling."""
+    one_sided_least: Callable[[Floats, int], Floats] | None = None
+    """The smallest p-value of one side, given on how many topics two systems differ and how many topics there are.
+
+    None where it is not known, and then nothing is said of whether the test can succeed.
+    """
+    resamples: bool = False
+    """Does it draw random numbers?"""
+    exact_topics: int = 0
+    """Up to this number of topics a test that resamples goes through all sign flips instead."""
+    of_mean: bool = True
+    """Is it about the mean difference? Others use the signs and the order of sizes, also of infinite differences."""
+    correction: str = "holm"
+    """The correction that fits it where all pairs of several systems are tested."""
+    baseline_correction: str = "holm"
+    """The correction that fits it where all others are tested against one system."""
+    source: str | None = None
+    """What to cite, by its key in ``measures/naming/sources.py``."""
+
+    def draws(self, settings: Mapping[str, Any]) -> list[str]:
+        """How p-values were drawn, in words: nothing for tests that do not resample."""
+        if self.exact_topics >= settings["topics"]:
+            return ["all sign flips"]
+        return [drawn_words(settings)] if self.resamples else []
+
+    def smallest_p(self, differing: Floats, topics: int, alternative: str, resamples: int) -> Floats | None:
+        """The smallest possible p-value where only some topics differ; None where it is not known."""
+        if self.one_sided_least is None:
+            return None
+        p = _sided(self.one_sided_least(differing, topics), alternative)
+        # Among resamples the outcome at hand counts as one.
+        return np.maximum(p, 1 / (resamples + 1)) if self.resamples and topics > self.exact_topics else p
+
+
+TESTS: dict[str, PairedTest] = {}
+"""All paired tests, by name. Whatever is registered here works everywhere."""
+
+
+def register(test: PairedTest) -> PairedTest:
+    """Make a test known by its name to ``compare``, the gate, slices, reports and the command line."""
+    TESTS[test.name] = test
+    return test
+
+
+def drawn_words(settings: Mapping[str, Any]) -> str:
+    """How many resamples were drawn, and from which seed."""
+    return f"{settings['resamples']:,} resamples, seed {settings['seed']}"
+
+
+def default_first(default: str) -> str:
+    """The names of all tests, for the help of options: "t (default), sign, ..."."""
+    return ", ".join([f"{default} (default)", *(name for name in TESTS if name != default)])
+
+
+def _sided(one_sided: Floats, alternative: str) -> Floats:
+    """The p-value of the more extreme side, doubled where both sides count."""
+    return np.minimum(1.0, 2 * one_sided) if alternative == "two-sided" else one_sided
+
+
+def _least_of_signs(differing: Floats, _: int) -> Floats:
+    """That of differences that all have one sign."""
+    return 0.5**differing
+
+
+# ---- the t test ----
+
+
 def t_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
     """Student's paired t test: assumes that the mean difference is about normal."""
+    return p_of_t(t_statistic(differences), differences.shape[-1], alternative)
+
+
+def p_of_t(t: Floats, topics: int | Floats, alternative: str) -> Floats:
+    """The p-values of paired t statistics over these numbers of topics."""
     from scipy.special import stdtr
 
-    t = t_statistic(differences)
-    freedom = differences.shape[-1] - 1
-    if alternative == "two-sided":
-        p = np.minimum(1.0, 2 * stdtr(freedom, -np.abs(t)))
-    else:
-        p = np.asarray(stdtr(freedom, -t if alternative == "greater" else t))
-    return no_surer_than_signs(p, t, differences.shape[-1], alternative)
+    distance = {"two-sided": np.abs(t), "greater": t, "less": -t}[alternative]
+    return no_surer_than_signs(_sided(np.asarray(stdtr(topics - 1, -distance)), alternative), t, topics, alternative)
 
 
 def no_surer_than_signs(p: Floats, t: Floats, topics: int | Floats, alternative: str, comparisons: int = 1) -> Floats:
-    """p-values of t statistics; of an infinite one no smaller than that of the sign test, for so many comparisons.
+    """p-values of t statistics; of an infinite one no smaller than the sign test's times the number of comparisons.
 
     Where all differences are one number, nothing is known of how differences vary, and only their signs are evidence.
     """
@@ -84,9 +159,21 @@ def no_surer_than_signs(p: Floats, t: Floats, topics: int | Floats, alternative:
     return np.where(np.isinf(t), np.maximum(p, np.minimum(1.0, comparisons * of_signs)), p)
 
 
+def _least_of_t(differing: Floats, topics: int) -> Floats:
+    """That of differences that are all the same, which are the most extreme ones."""
+    from scipy.special import stdtr
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(differing > 0, np.sqrt(differing * (topics - 1) / np.maximum(topics - differing, 0.0)), 0.0)
+    return np.asarray(stdtr(topics - 1, -t))
+
+
+register(PairedTest("t", t_test, _least_of_t))
+
+
 def t_statistic(differences: Floats) -> Floats:
     """Mean over its standard error; 0 where all differences are 0, infinite where all are the same other number."""
-    return _over_error(differences.mean(axis=-1), deviation_of(differences), differences.shape[-1])
+    return over_error(differences.mean(axis=-1), deviation_of(differences) / np.sqrt(differences.shape[-1]))
 
 
 def deviation_of(differences: Floats) -> Floats:
@@ -96,10 +183,14 @@ def deviation_of(differences: Floats) -> Floats:
         return np.where(same, 0.0, differences.std(axis=-1, ddof=1))
 
 
-def _over_error(mean: Floats, deviation: Floats, topics: int) -> Floats:
+def over_error(mean: Floats, error: Floats) -> Floats:
+    """The mean in units of its error: 0 where both are 0, infinite where only the error is."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = mean / (deviation / np.sqrt(topics))
+        t = mean / error
     return np.where(np.isnan(t), 0.0, t)
+
+
+# ---- tests of signs and ranks ----
 
 
 def wilcoxon_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
@@ -153,6 +244,17 @@ def _tail(at_least: Floats, at_most: Floats, alternative: str) -> Floats:
     return at_least if alternative == "greater" else at_most
 
 
+def _least_of_ranks(differing: Floats, _: int) -> Floats:
+    """The smaller one of no equal sizes, whose ranks are counted, and of equal sizes only: z = sqrt(differing)."""
+    from scipy.special import ndtr
+
+    of_equal_sizes = np.where(differing > 1, ndtr(-np.sqrt(differing)), 1.0)
+    return np.minimum(np.where(differing <= EXACT_SIZES, 0.5**differing, 1.0), of_equal_sizes)
+
+
+register(PairedTest("wilcoxon", wilcoxon_test, _least_of_ranks, of_mean=False, source="wilcoxon1945individual"))
+
+
 def sign_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
     """How many topics one system wins, against a fair coin; exact. Topics without a difference are dropped."""
     from scipy import stats
@@ -162,6 +264,12 @@ def sign_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
     # The chance of at least so many wins is that of at most so many losses: swapped systems get the same p-value.
     at_least, at_most = stats.binom.cdf(games - wins, games, 0.5), stats.binom.cdf(wins, games, 0.5)
     return _tail(at_least, at_most, alternative)
+
+
+register(PairedTest("sign", sign_test, _least_of_signs, of_mean=False))
+
+
+# ---- tests that resample ----
 
 
 def randomization_test(differences: Floats, alternative: str, resampling: Resampling) -> Floats:
@@ -196,6 +304,14 @@ def _as_extreme(statistic: Floats, observed: Floats, slack: Floats, alternative:
     if alternative == "two-sided":
         return np.abs(statistic, out=statistic) >= np.abs(observed) - slack
     return statistic >= observed - slack if alternative == "greater" else statistic <= observed + slack
+
+
+register(
+    PairedTest(
+        "randomization", randomization_test, _least_of_signs, resamples=True, exact_topics=EXACT_TOPICS,
+        correction="tukey", baseline_correction="dunnett", source="smucker2007comparison",
+    )
+)  # fmt: skip
 
 
 def bootstrap_test(differences: Floats, alternative: str, resampling: Resampling) -> Floats:
@@ -248,31 +364,29 @@ def chunks(pairs: int, resamples: int) -> list[slice]:
     return [slice(start, start + step) for start in range(0, pairs, step)]
 
 
-TESTS: dict[str, Callable[[Floats, str, Resampling], Floats]] = {
-    "t": t_test,
-    "wilcoxon": wilcoxon_test,
-    "sign": sign_test,
-    "randomization": randomization_test,
-    "bootstrap": bootstrap_test,
-}
+def _least_of_bootstrap(differing: Floats, _: int) -> Floats:
+    """Nothing is known of it but that there must be a difference."""
+    return np.where(differing > 0, 0.0, 1.0)
 
 
-RESAMPLING_TESTS = ("randomization", "bootstrap")
-ORDER_TESTS = ("wilcoxon", "sign")
-"""Tests that need no more of differences than their signs and the order of their sizes."""
+register(PairedTest("bootstrap", bootstrap_test, _least_of_bootstrap, resamples=True, source="sakai2006evaluating"))
+
+
+# ---- any test ----
 
 
 def check_finite(differences: Floats, what: str, measure: object) -> None:
     """Reject differences that are infinite, as those of ESL where one run alone finds enough."""
     if np.isinf(differences).any():
+        usable = " or the ".join(sorted(test.name for test in TESTS.values() if not test.of_mean))
         raise DataError(
-            f"{measure} is infinite on a topic for one of two runs, which {what} cannot use. Take the sign or the "
-            "Wilcoxon test, or a measure that stays finite, such as ESL(collection=N)."
+            f"{measure} is infinite on a topic for one of two runs, which {what} cannot use. Take the {usable} test, "
+            "or a measure that stays finite, such as ESL(collection=N)."
         )
 
 
 def check_test(test: str, alternative: str = "two-sided", more: Sequence[str] = ()) -> None:
-    """Reject the name of a test or of an alternative that does not exist; ``more`` are tests that the caller knows."""
+    """Reject a test or an alternative that does not exist; ``more`` are names of tests that the caller knows."""
     for value, known, what in ((test, [*TESTS, *more], "test"), (alternative, list(ALTERNATIVES), "alternative")):
         if value not in known:
             raise UsageError(f'There is no {what} "{value}".{did_you_mean(value, known)} Known: {", ".join(known)}.')
@@ -287,15 +401,15 @@ def p_values(
 ) -> Floats:
     """The p-value of each row of differences by the named test.
 
-    ``greater`` asks whether the differences are above 0, ``less`` whether they are below. ``sign`` and ``wilcoxon`` can
-    use infinite differences. ``measure`` is named where another test cannot.
+    ``greater`` asks whether the differences are above 0, ``less`` whether they are below. Tests that are not of the
+    mean can use infinite differences. ``measure`` is named where another test cannot.
     """
     check_test(test, alternative)
     differences = check_differences(differences)
-    if test not in ORDER_TESTS:
+    if TESTS[test].of_mean:
         check_finite(differences, f"the {test} test", measure)
     sizes = levelled(np.abs(differences))  # where the differences were not made by score_differences
-    return TESTS[test](np.copysign(sizes, differences), alternative, resampling or Resampling())
+    return TESTS[test].p_values(np.copysign(sizes, differences), alternative, resampling or Resampling())
 
 
 def mean_interval(
@@ -316,20 +430,6 @@ def mean_interval(
     return np.minimum(mean, np.maximum(mean - half, limits[0])), np.maximum(mean, np.minimum(mean + half, limits[1]))
 
 
-def bootstrap_interval(
-    differences: Floats, confidence: float = 0.95, resampling: Resampling | None = None
-) -> tuple[Floats, Floats]:
-    """The percentile interval of each row's mean over resampled topics."""
-    differences = check_differences(differences)
-    counts = topic_counts(differences.shape[-1], resampling or Resampling())
-    low, high = np.empty(differences.shape[0]), np.empty(differences.shape[0])
-    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
-    for rows in chunks(differences.shape[0], counts.shape[0]):
-        means = differences[rows] @ counts.T / differences.shape[-1]
-        low[rows], high[rows] = np.quantile(means, tails, axis=-1)
-    return low, high
-
-
 def standardised_effect(differences: Floats) -> Floats:
     """The mean difference in units of its standard deviation over topics; 0 where there is no difference at all.
 
@@ -337,7 +437,7 @@ def standardised_effect(differences: Floats) -> Floats:
     """
     with np.errstate(invalid="ignore"):
         mean = differences.mean(axis=-1)
-    return np.where(np.isfinite(mean), _over_error(mean, deviation_of(differences), 1), np.nan)
+    return np.where(np.isfinite(mean), over_error(mean, deviation_of(differences)), np.nan)
 
 
 def pairs_of(systems: int) -> tuple[Ints, Ints]:

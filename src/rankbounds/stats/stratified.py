@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.stats.significance import Resampling, deviation_of, rounding
+from rankbounds.stats.significance import Resampling, deviation_of, over_error, rounding
 
 MEANS = ("collections", "queries")
 PRODUCTS = 5_000_000_000
@@ -122,15 +122,9 @@ def family_wise_p_values(parts: Sequence[Floats], share: Floats, counts: Sequenc
             own_variance += weight[rows] ** 2 * deviation_of(own) ** 2 / topics
             size += weight[rows] * np.abs(own).mean(axis=-1)
         own_mean = np.where(np.abs(own_mean) <= 1e-13 * size, 0.0, own_mean)
-        observed[rows] = np.abs(_over(own_mean, own_variance))
+        observed[rows] = np.abs(over_error(own_mean, np.sqrt(own_variance)))
         np.maximum(variance, LEAST_ERROR**2 * own_variance[:, None], out=variance)
-        np.maximum(largest, np.abs(_over(mean, variance)).max(axis=0), out=largest)
+        np.maximum(largest, np.abs(over_error(mean, np.sqrt(variance))).max(axis=0), out=largest)
     as_large = resamples - np.searchsorted(np.sort(largest), observed - rounding(observed))
     p: Floats = (as_large + 1) / (resamples + 1)
     return p
-
-
-def _over(mean: Floats, variance: Floats) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = mean / np.sqrt(variance)
-    return np.where(np.isnan(t), 0.0, t)

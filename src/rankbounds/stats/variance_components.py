@@ -12,7 +12,7 @@ with one labelling the plain two-way one, whose variance within cells is here sp
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -178,8 +178,3 @@ def topics_for_reliability(
     with np.errstate(divide="ignore", invalid="ignore"):
         needed = np.where(room > 0, falling / room, np.inf)
     return np.maximum(np.ceil(needed * (1 - 1e-12)), 1.0)
-
-
-def effect_words(effects: Sequence[str]) -> list[str]:
-    """The effects' names."""
-    return [NAMES[effect] for effect in effects]

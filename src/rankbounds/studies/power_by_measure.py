@@ -45,7 +45,7 @@ def run(
     rows: list[dict[str, Any]] = []
     for test in TESTS:
         slow = progress if test == "bootstrap" else None
-        rows += discriminative_power(scores, (LEVEL, 0.01), test, Resampling(resamples, seed), slow).rows
+        rows += discriminative_power(scores, (LEVEL, 0.01), test, Resampling(resamples, seed), slow).rows()
     ranked = sorted(_shown(rows, TESTS[0]), key=lambda row: -row["power"])
     answer = (
         f"At level {LEVEL:g} by the bootstrap, {ranked[0]['measure']} separates most pairs of runs "

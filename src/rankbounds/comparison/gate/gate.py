@@ -28,18 +28,26 @@ from rankbounds.comparison.evidence import Evidence
 from rankbounds.comparison.gate.conditions import Condition, parse_conditions
 from rankbounds.comparison.gate.outcomes import FAIL, PASS, SAID, UNDECIDED, HeldChange, HeldValue, Outcome
 from rankbounds.comparison.result import Comparison
+from rankbounds.comparison.tables import p_column
 from rankbounds.comparison.verdict import compare
 from rankbounds.errors import UsageError, did_you_mean, readable
 from rankbounds.evaluation.scores import Scores
 from rankbounds.notebook import shown
+from rankbounds.results import Column, Result, Row, build_table, interval
 from rankbounds.stats.equivalence import check_margin
 from rankbounds.tables import Table, number, plain, signed
 
 EXIT_CODES = {PASS: 0, FAIL: 1, UNDECIDED: 4}
 
 
-@dataclass(frozen=True, repr=False)
-class Gate:
+def _bounds(row: Row) -> str:
+    """Those of a change or of a value."""
+    names = ("low", "high") if row["baseline"] is None else ("certain_low", "certain_high")
+    return interval(*names, "").text(row)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Gate(Result):
     """The outcomes of all conditions, and what they come to. It prints as a table with the reasons below.
 
     Attributes
@@ -76,7 +84,24 @@ class Gate:
         """How a command ends that asked for this gate."""
         return EXIT_CODES[self.undecided if self.answer == UNDECIDED and self.undecided else self.answer]
 
-    @property
+    columns = (
+        Column("condition"),
+        Column("run"),
+        Column("baseline", "against", left=True),
+        Column("answer", "gate"),
+        *(Column(name, None) for name in ("why", "decide")),
+        Column(
+            "value",
+            "value or change",
+            lambda row: number(row["value"]) if row["baseline"] is None else signed(row["difference"]),
+        ),
+        Column("low", "whatever is judged", _bounds),
+        *(Column(name, None) for name in ("high", "difference", "certain_low", "certain_high")),
+        p_column("p_fail", "p fail"),
+        p_column("p_pass", "p pass"),
+        Column("could_turn", None),
+    )
+
     def rows(self) -> list[dict[str, Any]]:
         """A dict for each outcome, for other programs."""
         return [{name: plain(value) for name, value in asdict(outcome).items()} for outcome in self.outcomes]
@@ -85,34 +110,16 @@ class Gate:
         """A line for each outcome: the answer, why, and what would decide it."""
         return "".join(f"{outcome.words()}\n" for outcome in self.outcomes)
 
-    def table(self) -> Table:
-        """The answers and the numbers behind them."""
-        header = ["condition", "run", "against", "gate", "value or change", "whatever is judged", "p fail", "p pass"]
-        cells = []
-        for outcome in self.outcomes:
-            of_change = outcome.baseline is not None
-            low, high = (outcome.certain_low, outcome.certain_high) if of_change else (outcome.low, outcome.high)
-            cells.append([
-                outcome.condition,
-                outcome.run,
-                outcome.baseline or "-",
-                outcome.answer,
-                signed(outcome.difference) if of_change else number(outcome.value),
-                "-" if low is None or high is None else f"[{number(low)}, {number(high)}]",
-                number(outcome.p_fail, 4),
-                number(outcome.p_pass, 4),
-            ])  # fmt: skip
-        return Table(header, cells, frozenset({0, 1, 2, 3}))
+    def reasons(self) -> Table:
+        """Why each answer is what it is, and what would decide it."""
+        columns = [Column("answer", "gate"), Column("why", left=True), Column("decide", "what would decide it")]
+        return build_table(self.rows(), columns)
 
-    def render(self, kind: str) -> str:
-        """The table as ``table``, ``markdown``, ``latex`` or ``html``; in Markdown with the reasons below."""
+    def render(self, kind: str, *, raw: bool = False) -> str:
+        """In any text format of the command line; in Markdown with the reasons below."""
         if kind != "markdown":
-            return self.table().render(kind)
-        reasons = Table(["gate", "why", "what would decide it"], self._reasons(), frozenset({0, 1, 2}))
-        return f"### Gate: {SAID[self.answer]}\n\n{self.table().markdown()}\n{reasons.markdown()}"
-
-    def _reasons(self) -> list[list[str]]:
-        return [[outcome.answer, outcome.why, outcome.decide] for outcome in self.outcomes]
+            return super().render(kind, raw=raw)
+        return f"### Gate: {SAID[self.answer]}\n\n{self.table().markdown()}\n{self.reasons().markdown()}"
 
     def junit(self) -> str:
         """The outcomes as JUnit XML, which pipelines show as test cases.
@@ -148,8 +155,7 @@ class Gate:
         return f"{self.table().text()}\n{self.words()}"
 
     def _repr_html_(self) -> str:
-        reasons = Table(["gate", "why", "what would decide it"], self._reasons(), frozenset({0, 1, 2}))
-        return shown(self.table(), reasons)
+        return shown(self.table(), self.reasons())
 
 
 def check_undecided(counts_as: str | None) -> None:
@@ -245,5 +251,5 @@ def gate(
                 how = "give two runs, the baseline first" if len(runs) < 2 else "name the baseline (--baseline-run)"
                 raise UsageError(f'The gate "{condition}" compares a run with a baseline: {how}.')
             else:
-                outcomes.append(HeldChange(condition, comparison, run, baseline, settled).outcome())
+                outcomes.append(HeldChange(condition, comparison, run, baseline, settled=settled).outcome())
     return Gate(outcomes, undecided)

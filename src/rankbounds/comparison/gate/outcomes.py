@@ -8,12 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Floats
 from rankbounds.comparison.gate.conditions import SIDES, Condition
 from rankbounds.comparison.headroom import can_differ, topics_that_must_differ
 from rankbounds.comparison.pairs import run_number
@@ -25,7 +24,7 @@ from rankbounds.evaluation.scores import Scores
 from rankbounds.measures.counts import Judged
 from rankbounds.stats.equivalence import TOST, equivalent, not_inferior
 from rankbounds.stats.power import topics_for_effects
-from rankbounds.stats.significance import ORDER_TESTS, Resampling, deviation_of, p_values
+from rankbounds.stats.significance import TESTS, Resampling, deviation_of, p_values
 from rankbounds.tables import plain
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ class Outcome:
     value, low, high : float
         Of a condition on a value, the run's mean and its bounds; else None.
     difference, certain_low, certain_high : float
-        Of a change, run less baseline, and its bounds over judgments; else None.
+        Of a change, run minus baseline, and its bounds over judgments; else None.
     p_fail, p_pass : float
         Of a change: the p-values of the test that fails the run, and of the one that passes it.
     could_turn : bool
@@ -148,108 +147,55 @@ class HeldValue:
         return _unjudged(self.evidence, [self.run], measure) if could_turn else ""
 
 
-@dataclass(frozen=True)
 class HeldChange:
     """A run held against the baseline by a test over topics."""
 
-    condition: Condition
-    comparison: Comparison
-    run: str
-    baseline: str
-    settled: bool
-
-    @property
-    def margin(self) -> float:
-        """What is accepted."""
-        return self.condition.limit or 0.0
-
-    @property
-    def worse(self) -> bool:
-        """Is it about losses alone?"""
-        return self.condition.relation == "worse"
-
-    @cached_property
-    def measure(self) -> Measure:
-        """The measure, one of those compared by."""
-        return self.comparison.measure(self.condition.measure)
-
-    @cached_property
-    def _place(self) -> int:
-        return self.comparison.measures.index(self.measure)
-
-    @cached_property
-    def _values(self) -> tuple[Floats, Floats]:
-        """Topic by topic, of the run and of the baseline."""
-        value = self.comparison.scores.value[:, :, self._place]
-        run, baseline = self._runs
-        return value[run[0]], value[baseline[0]]
-
-    @property
-    def _runs(self) -> tuple[Ints, Ints]:
-        """The numbers of the run and of the baseline, as a pair."""
-        run, baseline = (np.array([run_number(self.comparison.runs, name)]) for name in (self.run, self.baseline))
-        return run, baseline
-
-    @cached_property
-    def gain(self) -> Floats:
-        """The change on every topic, where more is better."""
-        return merit(differences(*self._values), self.measure)
-
-    @cached_property
-    def change(self) -> float:
-        """The mean change; NaN where some are infinite in one direction and some in the other."""
-        return float(mean_difference(*self._values))
-
-    @cached_property
-    def lead(self) -> float:
-        """By how much the run is better; where changes have no mean, on how many more topics."""
+    def __init__(self, condition: Condition, comparison: Comparison, run: str, baseline: str, *, settled: bool) -> None:
+        self.condition, self.comparison, self.run, self.baseline = condition, comparison, run, baseline
+        self.settled = settled
+        self.margin = condition.limit or 0.0
+        self.worse = condition.relation == "worse"  # is it about losses alone?
+        self.measure = comparison.measure(condition.measure)
+        settings = comparison.settings
+        self.alpha = float(settings["alpha"])
+        # One side of the test is taken; equivalence is two sides of the t test.
+        self.test: str = "t" if settings["test"] == TOST else settings["test"]
+        self._place = comparison.measures.index(self.measure)
+        self._pair = [run_number(comparison.runs, name) for name in (run, baseline)]
+        values = comparison.scores.value[self._pair, :, self._place]
+        # The change on every topic, where more is better; its mean is NaN where some are infinite in either direction.
+        self.gain: Floats = merit(differences(values[0], values[1]), self.measure)
+        self.change = float(mean_difference(values[0], values[1]))
+        # By how much the run is better; where changes have no mean, on how many more topics.
         better_by = float(merit(np.array(self.change), self.measure))
-        return float(np.sign(self.gain).sum()) if math.isnan(better_by) else better_by
+        self.lead = float(np.sign(self.gain).sum()) if math.isnan(better_by) else better_by
+        # How far the mean change is from what is not accepted; negative beyond it.
+        self.room = self.margin + self.lead if self.worse else self.margin - abs(self.lead)
+        row = comparison.row(self.measure, (run, baseline))
+        self.p_of_table = row["p_value"]
+        self.bounds = row["certain_low"], row["certain_high"]  # over all judgments; NaN where they are not known
+        self.p_fail, self.p_pass = self._p_values()
 
-    @property
-    def room(self) -> float:
-        """How far the mean change is from what is not accepted; negative beyond it."""
-        return self.margin + self.lead if self.worse else self.margin - abs(self.lead)
-
-    @property
-    def test(self) -> str:
-        """The test, of which one side is taken; equivalence is two sides of the t test."""
-        test: str = self.comparison.settings["test"]
-        return "t" if test == TOST else test
-
-    @property
-    def alpha(self) -> float:
-        """The level of both tests."""
-        return float(self.comparison.settings["alpha"])
-
-    @cached_property
-    def p_values(self) -> tuple[float, float]:
+    def _p_values(self) -> tuple[float, float]:
         """Of the test that fails the run, and of the one that passes it."""
-        settings = self.comparison.settings
-        if self.margin and self.test in ORDER_TESTS and np.isfinite(self.gain).all():
+        if self.margin and not TESTS[self.test].of_mean and np.isfinite(self.gain).all():
             raise UsageError(
                 f'The gate "{self.condition}" is about the mean, and the {self.test} test is not: it goes by signs and '
                 "ranks. With a margin, take the randomization or the t test."
             )
+        settings = self.comparison.settings
         resampling = Resampling(settings["resamples"], settings["seed"])
         ruled_out = not_inferior if self.worse else equivalent
         fail = p_values(self.gain, self.test, "less" if self.worse else "two-sided", resampling, self.measure)
         return float(fail[0]), float(ruled_out(self.gain, self.margin, self.test, resampling, self.measure)[0])
 
-    @cached_property
-    def bounds(self) -> tuple[float, float]:
-        """Of the mean change over all judgments; NaN where they are not known."""
-        row = self.comparison.row(self.measure, (self.run, self.baseline))
-        return row["certain_low"], row["certain_high"]
-
     def outcome(self) -> Outcome:
         """Pass where the margin is ruled out, fail where a loss is shown, else undecided."""
-        p_fail, p_pass = self.p_values
         lost = self.lead < 0 if self.worse else self.lead != 0
-        if not self.gain.any() or (p_pass < self.alpha and self.room > 0):
+        if not self.gain.any() or (self.p_pass < self.alpha and self.room > 0):
             answer = PASS
         else:
-            answer = FAIL if p_fail < self.alpha and lost else UNDECIDED
+            answer = FAIL if self.p_fail < self.alpha and lost else UNDECIDED
         could_turn = self._could_turn(answer)
         why, decide = self._why(answer, could_turn), self._decide(answer)
         if self.settled and answer != UNDECIDED and could_turn is not False:
@@ -259,7 +205,7 @@ class HeldChange:
         return Outcome(
             str(self.condition), self.run, self.baseline, answer, why, decide,
             difference=plain(self.change), certain_low=plain(low), certain_high=plain(high),
-            p_fail=p_fail, p_pass=p_pass, could_turn=could_turn,
+            p_fail=self.p_fail, p_pass=self.p_pass, could_turn=could_turn,
         )  # fmt: skip
 
     def _could_turn(self, answer: str) -> bool | None:
@@ -278,8 +224,7 @@ class HeldChange:
     # ---- words ----
 
     def _why(self, answer: str, could_turn: bool | None) -> str:
-        p_fail, p_pass = self.p_values
-        name = compared_words(self.measure)
+        p_fail, p_pass, name = self.p_fail, self.p_pass, compared_words(self.measure)
         pair = f"{self.run} against {self.baseline}"
         lost = "a loss" if self.worse else "a difference"
         shown = f"({'one-sided ' if self.worse else ''}{self.test} test, p = {p_fail:.4f}{self._beside_table()})"
@@ -326,11 +271,10 @@ class HeldChange:
         settings = self.comparison.settings
         if settings["test"] == TOST or settings["alternative"] != "two-sided" or not (self.worse or moved):
             return ""
-        p = self.comparison.row(self.measure, (self.run, self.baseline))["p_value"]
         alone = " of this pair alone" if settings["correction"] != "none" else ""
         if moved:
-            return f"; the table's p = {p:.4f}{alone} asks for any difference, with two sides"
-        return f"; two-sided, as in the table, p = {p:.4f}{alone}"
+            return f"; the table's p = {self.p_of_table:.4f}{alone} asks for any difference, with two sides"
+        return f"; two-sided, as in the table, p = {self.p_of_table:.4f}{alone}"
 
     def _judged(self, answer: str, could_turn: bool | None) -> str:
         """What judgments could do to the answer."""
@@ -368,6 +312,8 @@ class HeldChange:
         resamples = self.comparison.settings["resamples"]
         sides = "greater" if self.worse or self.margin else "two-sided"
         must = topics_that_must_differ(self.gain.size, self.test, self.alpha, alternative=sides, resamples=resamples)
+        if must is None:
+            return ""
         if must == 0:
             return f"With {resamples:,} resamples no p is below {self.alpha:g}: take more of them."
         differing = int(np.count_nonzero(self.gain))
@@ -378,7 +324,8 @@ class HeldChange:
         if self.gain.size < must:
             few = f"there are {self.gain.size}, and the test takes at least {must}"
             return f"These topics cannot decide it: {few} {level}."
-        can = int(can_differ(self.comparison.scores, self._place, *self._runs, self.comparison.evidence)[0])
+        first, second = np.array(self._pair)[:, None]
+        can = int(can_differ(self.comparison.scores, self._place, first, second, self.comparison.evidence)[0])
         few = f"{differing} of {self.gain.size} differ as judged"
         if can < self.gain.size:
             few = f"{few}, at most {can} can" if can > differing else f"{can} of {self.gain.size} can differ"

@@ -6,9 +6,9 @@ const BEHIND = 12, LANE = 7;
 // What each unknown leaves of the difference A less B, and whether it could turn it: that is Python's decision.
 function unknownsOf(a, b, measure) {
   const row = pairOf(a, b, measure), { noise, holes, ties } = row.choices;
-  const told = [{ name: "noise", of: "noise", low: row.ci_low, high: row.ci_high, turns: noise === 1 || noise === 3 }];
-  if (known(row.certain_low)) told.push({ name: "unjudged documents", of: "unjudged", low: row.certain_low, high: row.certain_high, turns: holes === 4 || holes === 6 });
-  if (known(row.ties_low)) told.push({ name: "ties", of: "ties", low: row.ties_low, high: row.ties_high, turns: ties === 4 });
+  const told = [{ name: "noise", of: "noise", low: row.ci_low, high: row.ci_high, turns: noise === "likely" || noise === "level" }];
+  if (known(row.certain_low)) told.push({ name: "unjudged documents", of: "unjudged", low: row.certain_low, high: row.certain_high, turns: holes === "yes" || holes === "perhaps" });
+  if (known(row.ties_low)) told.push({ name: "ties", of: "ties", low: row.ties_low, high: row.ties_high, turns: ties === "yes" });
   if (measures[measure].slider && data.persistence) {
     const along = GRID.map((_, place) => less(curveOf()[a][place], curveOf()[b][place]));
     told.push({ name: "another p", of: "persistence", low: Math.min(...along), high: Math.max(...along), turns: crossingsOf(a, b).length > 0 });

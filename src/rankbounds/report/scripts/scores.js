@@ -47,7 +47,7 @@ function pairOf(a, b, measure) {
   const [first, second] = a < b ? [a, b] : [b, a];
   const number = measure * pairsOf(closely.length) + pairNumber(placeAmong.get(first), placeAmong.get(second), closely.length);
   const row = Object.fromEntries(Object.entries(pairs).map(([name, column]) => [name, column[number]]));
-  row.choices = Object.fromEntries(Object.entries(choices).map(([name, codes]) => [name, codes[number]]));
+  row.choices = Object.fromEntries(Object.entries(choices).map(([kind, codes]) => [kind, Object.keys(words.templates[kind])[codes[number]]]));
   const one = tieRange(first, measure), other = tieRange(second, measure);
   [row.ties_low, row.ties_high] = one && other ? [apart(one[0], other[1]), apart(one[1], other[0])] : [NaN, NaN];
   if (a < b) return row;
@@ -83,11 +83,11 @@ function sentencesOf(a, b, measure) {
 // Where the lead changes over p is found in the page; how it is told is Python's.
 function leadChanges(a, b, measure, difference) {
   const found = measures[measure].slider && data.persistence.in_order ? changesOf(a, b) : null;
-  if (!found || (!found.length && !difference)) return { choice: 0, held: {} };
+  if (!found || (!found.length && !difference)) return { choice: "none", held: {} };
   const name = (sign) => runs[sign > 0 ? a : b];
   const told = found.slice(0, words.shown_changes).map(({ at: p, after }) => filled(words.lead_change, { p, below: name(-after), above: name(after) }));
   const more = found.length - words.shown_changes;
-  return { choice: found.length ? (more > 0 ? 3 : 2) : 1, held: { changes: told.join(", "), more } };
+  return { choice: found.length ? (more > 0 ? "more_changes" : "changes") : "same", held: { changes: told.join(", "), more } };
 }
 
 // ---- columns that several tables have ----
