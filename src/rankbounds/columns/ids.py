@@ -13,7 +13,7 @@ from typing import Any, overload
 import numpy as np
 
 from rankbounds.arrays import Bytes, Flags, Ints, Words
-from rankbounds.columns.native.hashes import hashes_of
+from rankbounds.columns.native.keys import hashes_of
 from rankbounds.errors import DataError, Place
 
 PADDING = 64
@@ -29,6 +29,8 @@ LONG = 256
 
 BLANKS = "".join(map(chr, range(33)))
 """What may stand around an id in a file and is no part of it: blanks and control characters."""
+_WALKED = 64
+"""Characters that ``past`` walks one by one, all places at a time."""
 
 
 @cache
@@ -67,6 +69,24 @@ def mix(hashes: Words, words: Words | np.uint64) -> Words:
     mixed = (hashes ^ words) * _MULTIPLIER
     mixed ^= mixed >> _HALF
     return mixed
+
+
+def past(positions: Ints, text: Bytes, step: int, *, blanks: bool) -> Ints:
+    """Each position moved forwards (``step`` 1) or backwards (-1) past the blanks there, or past what is not blank.
+
+    Backwards something else is known to stand before; forwards a position may come to stand behind the end of the text.
+    """
+    moved, rows = positions.copy(), np.arange(positions.size)
+    ahead = min(step, 0)
+    for _ in range(_WALKED):
+        rows = rows[(text.take(moved[rows] + ahead, mode="clip") <= 32) == blanks]
+        if not rows.size:
+            return moved
+        moved[rows] += step
+    # The few that are still inside would take a step for each character: where they end is looked up instead.
+    stops = np.append(np.flatnonzero((text <= 32) != blanks), text.size)
+    moved[rows] = stops.take(np.searchsorted(stops, moved[rows]) + ahead, mode="clip") - ahead
+    return moved
 
 
 def _text_of_id(value: Any, what: str, place: Callable[[int], Place], row: int) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rankbounds.arrays import Flags, Floats, Ints, Words
 from rankbounds.columns.hash_tables import HashTable, repeated_keys
 from rankbounds.columns.ids import Ids, mix
-from rankbounds.columns.native.tables import Table, none_repeated, topic_ends
+from rankbounds.columns.native.keys import Table, none_repeated, topic_ends
 from rankbounds.errors import DataError, Place
 from rankbounds.threads import in_threads
 

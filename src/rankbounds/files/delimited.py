@@ -8,8 +8,7 @@ import io
 import numpy as np
 
 from rankbounds.arrays import Bytes, Ints
-from rankbounds.columns.blanks import past
-from rankbounds.columns.ids import BLANKS, Ids
+from rankbounds.columns.ids import BLANKS, Ids, past
 from rankbounds.errors import DataError, Place
 from rankbounds.files.named_columns import (
     RUN_COLUMNS,

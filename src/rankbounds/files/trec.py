@@ -19,10 +19,9 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints, Words
 from rankbounds.columns import native
-from rankbounds.columns.blanks import past
 from rankbounds.columns.decimals import parse_decimals, whole_numbers
 from rankbounds.columns.hash_tables import repeated_keys
-from rankbounds.columns.ids import Ids, mix
+from rankbounds.columns.ids import Ids, mix, past
 from rankbounds.columns.native.lines import Lines, count_lines, merged_topics, names_in_lines, renumber
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place
