@@ -14,6 +14,7 @@ from rankbounds.columns.ids import Ids
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place
 from rankbounds.files.opening import read_text
+from rankbounds.files.records import decoded, filled_lines, separator_in
 
 _ANY_TOPIC = ("",)
 
@@ -58,14 +59,10 @@ def read_tie_key(path: str | os.PathLike[str]) -> TieKey:
     """Read lines of a document and its value, with a tab, a blank or a comma between them."""
     text = read_text(os.fspath(path))
     docs, values = [], []
-    lines = text.tobytes().decode("utf-8", "surrogateescape").splitlines()
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        separator = "\t" if "\t" in line else None if " " in line.strip() else ","
-        doc, *value = line.strip().split(separator, 1)
+    for place, line in filled_lines(decoded(text), text.name):
+        doc, *value = line.split(separator_in(line, "\t ,"), 1)
         if not doc or not value or not value[0].strip():
-            raise DataError(f'{text.name}:{number}: expected a document and its value, as in "doc1 217".')
+            raise DataError(place, 'expected a document and its value, as in "doc1 217".')
         docs.append(doc.strip())
         values.append(value[0].strip())
     return TieKey(docs, values, Source(text.name))

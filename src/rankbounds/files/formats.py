@@ -17,7 +17,6 @@ from rankbounds.files import (
     delimited,
     elasticsearch,
     ir_datasets,
-    json_text,
     mteb,
     named_columns,
     opensearch,
@@ -29,6 +28,7 @@ from rankbounds.files import (
 )
 from rankbounds.files.named_columns import RUN_COLUMNS, ColumnNames, Columns
 from rankbounds.files.opening import Text, format_ending, is_pipe, read_content, read_content_unless
+from rankbounds.files.records import parse_json
 from rankbounds.files.trec import TrecLines
 
 IN_JSON: dict[str, ModuleType] = {
@@ -136,7 +136,7 @@ def recognised(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:
 def _is_row(start: bytes, names: ColumnNames) -> bool:
     """Is the first line by itself a JSON object with the columns of a table?"""
     try:
-        first = json_text.parse(start.split(b"\n")[0], "")
+        first = parse_json(start.split(b"\n")[0], "")
     except DataError:
         return False
     return (
@@ -147,7 +147,7 @@ def _is_row(start: bytes, names: ColumnNames) -> bool:
 
 
 def _from_json(text: Text, kind: str | None, names: ColumnNames) -> Columns:
-    content = json_text.parse(text.tobytes(), text.name)
+    content = parse_json(text.tobytes(), text.name)
     for name, module in IN_JSON.items() if kind is None else [(kind, IN_JSON[kind])]:
         if kind is not None or module.recognises(content):
             read_content_of = _by_module(module, name, names, text.name)

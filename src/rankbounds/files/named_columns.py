@@ -16,9 +16,9 @@ from rankbounds.columns.ids import Ids
 from rankbounds.columns.native.dicts import ids_and_numbers
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place, UsageError, did_you_mean
-from rankbounds.files import json_text
 from rankbounds.files.frame_columns import id_column, listed_values, number_column
 from rankbounds.files.opening import Text
+from rankbounds.files.records import parse_json_lines
 
 QUERY_NAMES = ("query_id", "qid", "query-id", "q_id", "topic_id", "topic", "query")
 DOC_NAMES = ("doc_id", "docno", "corpus-id", "corpus_id", "doc-id", "docid", "pid", "document", "doc")
@@ -247,7 +247,7 @@ def _whole(values: Any, column: str, source: Source) -> Ints:
 
 def read_json_lines(text: Text, names: ColumnNames) -> Columns:
     """Read one JSON object a line, each with the same columns."""
-    return of_records(json_text.parse_lines(text.tobytes(), text.name), names, text.name)
+    return of_records(parse_json_lines(text.tobytes(), text.name)[1], names, text.name)
 
 
 def of_records(rows: Sequence[Any], names: ColumnNames, source: str) -> Columns:

@@ -27,11 +27,11 @@ from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place
 from rankbounds.files.leniency import REPEATED, Problems
 from rankbounds.files.opening import Text
+from rankbounds.files.records import field_lines
 from rankbounds.threads import in_threads
 
 BLOCK_BYTES = 1 << 20
 BLOCKS_IN_ONE = 8
-_BLANKS = bytes(max(code, 32) for code in range(256))
 
 
 class NothingReadError(DataError):
@@ -213,16 +213,9 @@ def _is_number(token: bytes) -> bool:
 
 def first_line(text: Text) -> tuple[list[bytes], Place]:
     """The fields of the first line that holds any, and where it stands."""
-    for number, line in enumerate(text.lines(), text.before + 1):
-        fields = fields_of(line)
-        if fields and not fields[0].startswith(b"#"):
-            return fields, Place(text.name, number)
+    for place, fields in field_lines(text):
+        return fields, place
     raise NothingReadError(text.name, "the file holds no line of data.")
-
-
-def fields_of(line: bytes) -> list[bytes]:
-    """The fields of a line; control characters separate them as blanks do."""
-    return line.translate(_BLANKS).split()
 
 
 def tag_of(fields: list[bytes], layout: Layout) -> str | None:
