@@ -82,6 +82,8 @@ def _read_counts(file: str) -> list[tuple[str, str]]:
     rows = table_rows(decoded(read_text(file)), file, ",")
     if rows and not rows[0][1][0].rstrip("+").isdigit():
         rows = rows[1:]
+    if not rows:
+        raise DataError(file, "there are no counts.")
     for place, row in rows:
         if len(row) != 2:
             raise DataError(place, f'"{",".join(row)}" is not a rank and a count with a comma between.')
