@@ -169,6 +169,17 @@ class Columns:
             runs=runs,
         )
 
+    @classmethod
+    def of_rows(
+        cls, rows: Sequence[tuple[Any, ...]], value_name: str, source: str, nothing: str, fourth: str = "ranks"
+    ) -> Columns:
+        """From rows of query, document and value, and perhaps a fourth entry; an error says ``nothing`` of no rows."""
+        if not rows:
+            raise DataError(source, nothing)
+        queries, docs, values, *further = map(list, zip(*rows, strict=True))
+        named: dict[str, Any] = dict(zip([fourth], further, strict=False))
+        return cls.of(queries, docs, values, value_name=value_name, source=source, unit="entry", **named)
+
     def __len__(self) -> int:
         return len(self.docs)
 

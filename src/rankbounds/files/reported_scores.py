@@ -15,6 +15,7 @@ from numbers import Real
 from typing import Any
 
 from rankbounds.errors import DataError
+from rankbounds.files import mteb
 from rankbounds.files.opening import read_content
 from rankbounds.files.parquet import MAGIC
 from rankbounds.files.records import filled_lines, parse_json
@@ -22,7 +23,6 @@ from rankbounds.files.score_tables import (
     ALL,
     TEXT_ROWS,
     IsMeasure,
-    is_mteb,
     is_number,
     is_ranx_report,
     mostly,
@@ -122,7 +122,7 @@ def _cells(content: Any, is_measure: IsMeasure, source: str) -> Iterable[tuple[t
         return
     if not isinstance(content, Mapping):
         return
-    if is_mteb(content) and isinstance(content["scores"], Mapping):
+    if mteb.is_scores(content) and isinstance(content["scores"], Mapping):
         content = _only([part for split in content["scores"].values() for part in split], "subsets or splits", source)
         content = {name: value for name, value in content.items() if not name.startswith(("nauc_", "main_score"))}
     elif is_ranx_report(content):

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from rankbounds.errors import DataError, Place
+from rankbounds.files import mteb
 from rankbounds.files.frame_columns import listed_values
 from rankbounds.files.named_columns import QUERY_NAMES, find_column
 from rankbounds.files.opening import STANDARD_INPUT, plain_name, read_content
@@ -345,18 +346,13 @@ def _name(value: Any, what: str, place: Place) -> str:
 # ---- JSON ----
 
 
-def is_mteb(content: Mapping[str, Any]) -> bool:
-    """Are these MTEB's results?"""
-    return "scores" in content and ("task_name" in content or "mteb_version" in content)
-
-
 def is_ranx_report(content: Mapping[str, Any]) -> bool:
     """Is this ranx' report on several runs?"""
     return "model_names" in content and "metrics" in content
 
 
 def _read_nested(content: Mapping[str, Any], table: ScoreTable, is_measure: IsMeasure, of_matrix: str) -> None:
-    if is_mteb(content):
+    if mteb.is_scores(content):
         raise DataError(
             table.file,
             f"these are MTEB's results: {MEANS_ALONE}",

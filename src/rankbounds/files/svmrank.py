@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 
-from rankbounds.errors import DataError, Place
+from rankbounds.errors import DataError
 from rankbounds.files.named_columns import Columns
 from rankbounds.files.opening import Text, read_text
+from rankbounds.files.records import decoded, filled_lines
 
 WHAT = "learning-to-rank files in SVMrank's format"
+NOTHING = "the file holds no line of data."
 _LINE = re.compile(r"(?P<grade>\S+)\s+qid:(?P<query>\S+)(?P<features>[^#]*)(?:#\s*(?P<comment>.*))?")
 _DOCUMENT = re.compile(r"(?:doc(?:id|no)?\s*[=:]\s*)?(?P<id>\S+)", re.IGNORECASE)
 
@@ -26,43 +29,41 @@ def recognises(text: Text) -> bool:
 
 def judgments(text: Text) -> Columns:
     """The grade of every line."""
-    queries, docs, grades = _lines(text)
-    return Columns.of(queries, docs, grades, value_name="grade", source=text.name, unit="entry")
+    return Columns.of_rows(_rows(text), "grade", text.name, NOTHING)
 
 
 def read_predictions(judgments_path: str | os.PathLike[str], path: str | os.PathLike[str]) -> Columns:
     """A ranker's predictions, one number a line, in the order of a learning-to-rank file."""
     file = os.fspath(path)
-    queries, docs, _ = _lines(read_text(os.fspath(judgments_path)))
-    predicted = read_text(file).tobytes().decode("utf-8", "replace").split()
-    if len(predicted) != len(queries):
+    ranked = read_text(os.fspath(judgments_path))
+    rows = _rows(ranked)
+    predicted = decoded(read_text(file)).split()
+    if not rows:
+        raise DataError(ranked.name, NOTHING)
+    if len(predicted) != len(rows):
         raise DataError(
             file,
-            f"there are {len(predicted)} predictions for {len(queries)} lines of "
+            f"there are {len(predicted)} predictions for {len(rows)} lines of "
             f"{os.fspath(judgments_path)}; the two must go together line by line.",
         )
+    queries, docs, _ = zip(*rows, strict=True)
     return Columns.of(queries, docs, predicted, value_name="prediction", source=file)
 
 
-def _lines(text: Text) -> tuple[list[str], list[str], list[str]]:
-    queries, docs, grades = [], [], []
-    counts: dict[str, int] = {}
-    for number, line in enumerate(text.tobytes().decode("utf-8", "surrogateescape").splitlines(), 1):
+def _rows(text: Text) -> list[tuple[str, str, str]]:
+    """The query, the document and the grade of every line."""
+    rows: list[tuple[str, str, str]] = []
+    counts: Counter[str] = Counter()
+    for place, line in filled_lines(decoded(text), text.name):
         stripped = line.strip()
-        if not stripped or stripped.startswith("#"):
+        if stripped.startswith("#"):
             continue
         match = _LINE.fullmatch(stripped)
         if match is None:
-            raise DataError(
-                Place(text.name, number),
-                f'expected a line like "2 qid:7 1:0.5 2:1.2 # document", got "{stripped[:60]}".',
-            )
+            problem = f'expected a line like "2 qid:7 1:0.5 2:1.2 # document", got "{stripped[:60]}".'
+            raise DataError(place, problem)
         query = match["query"]
-        counts[query] = counts.get(query, 0) + 1
+        counts[query] += 1
         named = _DOCUMENT.match(match["comment"] or "")
-        queries.append(query)
-        docs.append(named["id"] if named else str(counts[query]))
-        grades.append(match["grade"])
-    if not queries:
-        raise DataError(text.name, "the file holds no line of data.")
-    return queries, docs, grades
+        rows.append((query, named["id"] if named else str(counts[query]), match["grade"]))
+    return rows
