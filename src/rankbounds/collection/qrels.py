@@ -17,7 +17,7 @@ from rankbounds.collection.gains import is_number
 from rankbounds.collection.pair_table import PairTable
 from rankbounds.collection.subtopics import POOLED_NOT_JUDGED as POOLED_NOT_JUDGED
 from rankbounds.collection.subtopics import Strata, Subtopics, by_document
-from rankbounds.columns.pairs import Pairs
+from rankbounds.columns.pairs import Pairs, number_pairs
 from rankbounds.errors import DataError, UsageError, did_you_mean, warn
 from rankbounds.files import formats, named_columns, pair_files
 from rankbounds.files.trec import QRELS_OF_STRATA, TrecLines, next_fields
@@ -387,15 +387,9 @@ class LabelSources:
         return pairs.take(rows).without_unused_topics(), grade[rows]
 
     def _where_all_agree(self, pairs: Pairs, grade: Floats) -> tuple[Pairs, Floats]:
-        again = pairs.repeats()
-        twice = {pairs.raw(row) for row in again.tolist()}
-        suspects = pairs.rows_with(pairs.keys[again]).tolist()
-        first: dict[tuple[int, bytes], int] = {}
-        for row in suspects:
-            if pairs.raw(row) in twice:
-                first.setdefault(pairs.raw(row), row)
-        for row in again.tolist():
-            one = first[pairs.raw(row)]
+        _, first, code = np.unique(number_pairs([pairs])[0], return_index=True, return_inverse=True)
+        again = np.flatnonzero(first[code] != np.arange(len(pairs)))
+        for row, one in zip(again.tolist(), first[code][again].tolist(), strict=True):
             if self.number[one] == self.number[row]:
                 raise DataError(
                     f"{pairs.where(row)}: {pairs.describe(row)} has two judgments of the source "

@@ -294,7 +294,7 @@ class JudgmentFile:
                 raise UsageError(f"{name}: there is no column for the rating. {READ_ONLY}")
             query, doc, value, source = *map(str, known), None
         else:
-            query, doc, value, _, source, _ = found_columns(columns, names, name)
+            query, doc, value, _, source, *_ = found_columns(columns, names, name)
         return TableRecords(kind, header, separator, columns, query, doc, value, source, self._source)
 
     # ---- changing ----
