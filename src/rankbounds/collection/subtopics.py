@@ -73,8 +73,7 @@ def by_document(
 
     The pairs have a row for each judgment of a document for a subtopic.
     """
-    names, number = subtopic.codes(subtopic.hashes())
-    decoded = tuple(name.decode("utf-8", "surrogateescape") for name in names)
+    names, number = subtopic.numbered()
     _, first, code = np.unique(number_pairs([pairs])[0], return_index=True, return_inverse=True)
     rows = np.sort(first)
     row = np.searchsorted(rows, first[code])
@@ -82,7 +81,7 @@ def by_document(
     np.maximum.at(largest, row, np.where(grade == POOLED_NOT_JUDGED, -np.inf, grade))
     okay = np.zeros(len(pairs), dtype=bool) if importance is None else _okay(importance, pairs, subtopic, number)
     of_documents = np.where(np.isinf(largest), POOLED_NOT_JUDGED, largest)
-    return pairs.take(rows), of_documents, Subtopics(decoded, row, number, grade, okay)
+    return pairs.take(rows), of_documents, Subtopics(tuple(names), row, number, grade, okay)
 
 
 def _okay(importance: Iterable[Any], pairs: Pairs, subtopic: Ids, number: Ints) -> Flags:
@@ -114,8 +113,8 @@ class Strata:
     @classmethod
     def of(cls, column: Ids) -> Strata:
         """From the names that stand beside the judgments."""
-        names, number = column.codes(column.hashes())
-        return cls(tuple(name.decode("utf-8", "surrogateescape") for name in names), number)
+        names, number = column.numbered()
+        return cls(tuple(names), number)
 
     @property
     def labels(self) -> list[str]:

@@ -312,13 +312,13 @@ class Ids(Sequence[str]):
         place = {value: number for number, value in enumerate(sorted(set(each)))}
         return [np.array([place[value] for value in each], dtype=np.uint64)]
 
-    def codes(self, hashed: Words) -> tuple[list[bytes], Ints]:
+    def numbered(self) -> tuple[list[str], Ints]:
         """The distinct ids in order of first appearance, and for every row the number of its id."""
-        first, codes = self.first_and_codes(hashed)
-        return first.raw_list(), codes
+        first, codes = self.first_and_codes(self.hashes())
+        return first.to_list(), codes
 
     def first_and_codes(self, hashed: Words) -> tuple[Ids, Ints]:
-        """The same, the distinct ids as they first stand."""
+        """The same with hashes that are known, the distinct ids as they first stand."""
         if not len(self):
             return self, np.empty(0, dtype=np.int64)
         changes = np.flatnonzero(np.concatenate(([True], hashed[1:] != hashed[:-1])))

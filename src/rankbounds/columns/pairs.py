@@ -136,7 +136,7 @@ class Pairs:
     def repeats(self, threads: int = 1, further: Ids | None = None) -> Ints:
         """The rows whose pair, with the ``further`` id if there is one, stands on an earlier row already."""
         if further is not None:
-            _, code = further.codes(further.hashes())
+            _, code = further.numbered()
             number = number_pairs([self])[0] * (int(code.max(initial=0)) + 1) + code
             again = np.ones(len(self), dtype=bool)
             again[np.unique(number, return_index=True)[1]] = False

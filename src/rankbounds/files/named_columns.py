@@ -155,10 +155,9 @@ class Columns:
             numbers, stated, label_sources, runs = (
                 _spread(column, rows, source) for column in (numbers, stated, label_sources, runs)
             )
-        checked = Ids.checked(queries, _id_in(names and names[0], "query id"), where.place)
-        topics, topic = checked.codes(checked.hashes())
+        topics, topic = Ids.checked(queries, _id_in(names and names[0], "query id"), where.place).numbered()
         return cls(
-            [name.decode("utf-8", "surrogateescape") for name in topics],
+            topics,
             topic if rows is None else topic[rows],
             Ids.checked(docs, _id_in(names and names[1], "document id"), where.place),
             numbers,
@@ -188,8 +187,7 @@ class Columns:
         ids = self.runs
         if not isinstance(ids, Ids):
             ids = Ids.of(["" if name is None else str(name) for name in self.runs])
-        names, number = ids.codes(ids.hashes())
-        return [name.decode("utf-8", "surrogateescape") for name in names], number
+        return ids.numbered()
 
     def checked(self) -> tuple[Pairs, Floats]:
         """Pairs and finite values, or an error that names the first row that has none."""

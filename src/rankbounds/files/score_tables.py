@@ -158,23 +158,17 @@ def _name_of(path: str) -> str:
 def _number(value: Any, place: Place) -> float:
     if value is None:
         return math.nan
-    if isinstance(value, str):
-        text = value.strip()
-        if text.lower() in MISSING:
-            return math.nan
-        if text.lower() in TRUTH:
-            return TRUTH[text.lower()]
-        if "_" in text:
-            value = None
-        else:
-            try:
-                return float(text)
-            except ValueError:
-                value = None
-    elif isinstance(value, int | float | np.number | np.bool_):
+    if isinstance(value, int | float | np.number | np.bool_):
         return float(value)
-    shown = text if value is None else value
-    raise DataError(place, f'the score "{shown}" is not a number.', "Leave the cell empty where there is no score.")
+    text = value.strip().lower() if isinstance(value, str) else ""
+    if isinstance(value, str) and text in MISSING:
+        return math.nan
+    if text in TRUTH:
+        return TRUTH[text]
+    if "_" in text or not is_number(text):
+        shown = value.strip() if isinstance(value, str) else value
+        raise DataError(place, f'the score "{shown}" is not a number.', "Leave the cell empty where there is no score.")
+    return float(text)
 
 
 # ---- trec_eval -q, ir_measures -q ----

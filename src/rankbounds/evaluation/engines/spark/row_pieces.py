@@ -60,16 +60,15 @@ def pieces_of_rows(
                 reject_nulls(table, "rank", "a rank is null")
                 ranks = table.column("rank").to_numpy()
             hashes = queries.hashes()
-            names, topic = queries.codes(hashes)
-            topics = tuple(name.decode("utf-8", "surrogateescape") for name in names)
-            pairs = Pairs(topics, topic, docs, Pairs.keys_of(docs, hashes), Source(place))
+            names, topic = queries.first_and_codes(hashes)
+            pairs = Pairs(tuple(names.to_list()), topic, docs, Pairs.keys_of(docs, hashes), Source(place))
             if key is not None:
                 yield key, Run(place, pairs, value, _given(ranks))
                 continue
             reject_nulls(table, "run", not_named(None, expected))
             of_run = Ids.of_bytes(bytes_of(table, "run"), lengths_of(table, "run"))
-            tags, number = of_run.codes(of_run.hashes())
-            for own, tag in enumerate(tag.decode("utf-8", "surrogateescape") for tag in tags):
+            tags, number = of_run.numbered()
+            for own, tag in enumerate(tags):
                 rows = np.flatnonzero(number == own)
                 problem = not_named(tag, expected)
                 reject(table, (number == own) & bool(problem), "run", problem)
