@@ -16,8 +16,8 @@ from typing import Any
 
 from rankbounds.collection.inputs import Reading, RunToRead
 from rankbounds.errors import DataError, Place, UsageError
-from rankbounds.files.opening import expand, plain_name, read_text
-from rankbounds.files.records import decoded, json_records, records, records_by_name, table_rows
+from rankbounds.files.opening import expand, plain_name
+from rankbounds.files.records import json_records, read_decoded, records, records_by_name, table_rows
 
 MANIFESTS = (".csv", ".tsv", ".json")
 RUN_FOLDERS = ("runs", "results")
@@ -160,7 +160,7 @@ def _runs_of(name: str, folder: str, runs: str | os.PathLike[str] | None) -> str
 
 
 def _in_manifest(path: str) -> list[CollectionFiles]:
-    content = decoded(read_text(path))
+    content, _ = read_decoded(path)
     rows: Iterable[tuple[Place, Any]]
     if path.lower().endswith(".json"):
         held = json_records(content, path)

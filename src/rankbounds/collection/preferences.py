@@ -25,7 +25,6 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_choice
 from rankbounds.collection.qrels import Qrels
 from rankbounds.errors import DataError, Place
-from rankbounds.files.opening import read_text
 from rankbounds.files.records import rows_of_fields
 
 METHODS = ("copeland", "bradley-terry")
@@ -114,7 +113,7 @@ def levels_from_preferences(
     check_choice("method", method, METHODS)
     if isinstance(preferences, str | os.PathLike):
         source = os.fspath(preferences)
-        given = rows_of_fields(read_text(source), "query", "better document", "worse document")
+        given = rows_of_fields(source, "query", "better document", "worse document")
         rows = [_checked(place, row) for place, row in given]
     else:
         source = "preferences"

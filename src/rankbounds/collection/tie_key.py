@@ -13,8 +13,7 @@ from rankbounds.columns.decimals import finite_numbers
 from rankbounds.columns.ids import Ids
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place
-from rankbounds.files.opening import read_text
-from rankbounds.files.records import decoded, filled_lines, separator_in
+from rankbounds.files.records import filled_lines, read_decoded, separator_in
 
 _ANY_TOPIC = ("",)
 
@@ -57,15 +56,15 @@ def _comparable(values: list[Any]) -> list[Any]:
 
 def read_tie_key(path: str | os.PathLike[str]) -> TieKey:
     """Read lines of a document and its value, with a tab, a blank or a comma between them."""
-    text = read_text(os.fspath(path))
+    content, name = read_decoded(path)
     docs, values = [], []
-    for place, line in filled_lines(decoded(text), text.name):
+    for place, line in filled_lines(content, name):
         doc, *value = line.split(separator_in(line, "\t ,"), 1)
         if not doc or not value or not value[0].strip():
             raise DataError(place, 'expected a document and its value, as in "doc1 217".')
         docs.append(doc.strip())
         values.append(value[0].strip())
-    return TieKey(docs, values, Source(text.name))
+    return TieKey(docs, values, Source(name))
 
 
 def as_tie_key(given: Any) -> TieKey:

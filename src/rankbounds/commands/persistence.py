@@ -14,8 +14,7 @@ from rankbounds.commands.output import add_output, write_rows, write_text
 from rankbounds.commands.reading import add_inputs, add_reading, collection_from
 from rankbounds.commands.scoring import add_measures, add_ties
 from rankbounds.errors import DataError, UsageError
-from rankbounds.files.opening import read_text
-from rankbounds.files.records import decoded, table_rows
+from rankbounds.files.records import read_decoded, table_rows
 from rankbounds.rbp.choosing import best_agreement, fit_persistence, persistence_agreement
 from rankbounds.tables import Table, number
 
@@ -79,7 +78,7 @@ def _cell(name: str, value: Any) -> str:
 
 def _read_counts(file: str) -> list[tuple[str, str]]:
     """The rows of a CSV of ranks and counts; a first row that holds words is a header."""
-    rows = table_rows(decoded(read_text(file)), file, ",")
+    rows = table_rows(*read_decoded(file), ",")
     if rows and not rows[0][1][0].rstrip("+").isdigit():
         rows = rows[1:]
     if not rows:

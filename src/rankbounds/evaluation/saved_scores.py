@@ -14,8 +14,7 @@ from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.origins import Origin
 from rankbounds.evaluation.run_notes import RunNotes
 from rankbounds.evaluation.scores import PARTS, Scores
-from rankbounds.files.opening import read_text
-from rankbounds.files.records import decoded, parse_json
+from rankbounds.files.records import parse_json, read_decoded
 from rankbounds.files.writing import writing
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.condensed import Condensed
@@ -51,7 +50,7 @@ def save(scores: Scores, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str]) -> Scores:
     """Read what ``save`` wrote."""
     name = os.fspath(path)
-    return of_content(parse_json(decoded(read_text(name)), name), name)
+    return of_content(parse_json(read_decoded(name)[0], name), name)
 
 
 def of_content(content: Any, name: str) -> Scores:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from rankbounds.errors import DataError, Place
 from rankbounds.files.named_columns import QUERY_NAMES, find_column
-from rankbounds.files.opening import plain_name, read_text
+from rankbounds.files.opening import plain_name
 from rankbounds.files.records import (
-    decoded,
     filled_lines,
     first_line_of,
     parse_json,
+    read_decoded,
     records,
     separator_in,
     table_rows,
@@ -24,8 +24,7 @@ Labels = dict[str, dict[str, str]]
 
 def read_query_labels(path: str) -> Labels:
     """CSV or TSV with a header, two plain columns, or JSON: ``{query: label}`` or ``{query: {way: label}}``."""
-    text = read_text(path)
-    content, file = decoded(text), text.name
+    content, file = read_decoded(path)
     if content.lstrip().startswith("{"):
         return labels_of(parse_json(content, file), plain_name(path), file)
     if separator_in(first_line_of(content), "\t,;"):

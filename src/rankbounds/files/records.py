@@ -8,15 +8,22 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rankbounds.columns.ids import BLANKS
 from rankbounds.errors import DataError, Place
-from rankbounds.files.opening import Text
+from rankbounds.files.opening import Text, read_text
 
 Rows = list[tuple[Place, list[str]]]
 _SEPARATING = bytes(max(code, 32) for code in range(256))
+
+
+def read_decoded(path: str | os.PathLike[str]) -> tuple[str, str]:
+    """What a file of text says, and what to call it in messages."""
+    text = read_text(os.fspath(path))
+    return decoded(text), text.name
 
 
 def decoded(text: Text) -> str:
@@ -49,15 +56,24 @@ def field_lines(text: Text) -> Iterator[tuple[Place, list[bytes]]]:
             yield Place(text.name, number), fields
 
 
-def rows_of_fields(text: Text, *names: str) -> Rows:
-    """The same for a table of so many columns; an error where a line has more or fewer fields."""
+def rows_of_fields(path: str | os.PathLike[str], *names: str) -> Rows:
+    """Such lines of a file that is a table of these columns; an error where a line has more or fewer fields."""
     rows: Rows = []
-    for place, fields in field_lines(text):
+    for place, fields in field_lines(read_text(os.fspath(path))):
         if len(fields) != len(names):
             count = {2: "two", 3: "three"}[len(names)]
             raise DataError(place, f"expected {count} fields ({', '.join(names)}), but found {len(fields)}.")
         rows.append((place, [field.decode("utf-8", "surrogateescape") for field in fields]))
     return rows
+
+
+def is_number(token: str | bytes) -> bool:
+    """Is this a number, also one that is not finite?"""
+    try:
+        float(token)
+    except ValueError:
+        return False
+    return True
 
 
 def separator_in(line: str, known: str = "\t,") -> str | None:

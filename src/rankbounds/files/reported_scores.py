@@ -18,12 +18,11 @@ from rankbounds.errors import DataError
 from rankbounds.files import mteb
 from rankbounds.files.opening import read_content
 from rankbounds.files.parquet import MAGIC
-from rankbounds.files.records import filled_lines, parse_json
+from rankbounds.files.records import filled_lines, is_number, parse_json
 from rankbounds.files.score_tables import (
     ALL,
     TEXT_ROWS,
     IsMeasure,
-    is_number,
     is_ranx_report,
     mostly,
     no_line_of_trec_eval,

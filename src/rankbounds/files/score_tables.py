@@ -25,6 +25,7 @@ from rankbounds.files.records import (
     decoded,
     filled_lines,
     first_line_of,
+    is_number,
     json_records,
     records,
     separator_in,
@@ -191,15 +192,6 @@ def _topic_comes_first(lines: Iterable[Sequence[str]], is_measure: IsMeasure) ->
     if (ALL in first) != (ALL in second):
         return ALL in first
     return mostly(second, is_measure) and not mostly(first, is_measure)
-
-
-def is_number(text: str) -> bool:
-    """Is this text a number, also one that is not finite?"""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _read_trec_eval(text: str, table: ScoreTable, is_measure: IsMeasure, *, named: bool) -> None:

@@ -27,7 +27,7 @@ from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place
 from rankbounds.files.leniency import REPEATED, Problems
 from rankbounds.files.opening import Text
-from rankbounds.files.records import field_lines
+from rankbounds.files.records import field_lines, is_number
 from rankbounds.threads import in_threads
 
 BLOCK_BYTES = 1 << 20
@@ -166,10 +166,10 @@ def run_layout(fields: list[bytes], place: Place | str) -> Layout:
     if len(fields) >= 6:
         return RUN_LAYOUT
     if len(fields) == 5:
-        return RUN_WITHOUT_TAG if _is_number(fields[4]) else RUN_WITHOUT_Q0
+        return RUN_WITHOUT_TAG if is_number(fields[4]) else RUN_WITHOUT_Q0
     if len(fields) == 3:
         return RUN_OF_SCORES
-    if len(fields) == 4 and _is_number(fields[3]):
+    if len(fields) == 4 and is_number(fields[3]):
         raise DataError(
             place,
             f"this looks like judgments (four fields: {QRELS_LAYOUT.description}), but a run was expected.",
@@ -201,14 +201,6 @@ def qrels_layout(fields: list[bytes], place: Place | str) -> Layout:
 
 def _is_whole(token: bytes) -> bool:
     return token.removeprefix(b"-").isdigit()
-
-
-def _is_number(token: bytes) -> bool:
-    try:
-        float(token)
-    except ValueError:
-        return False
-    return True
 
 
 def first_line(text: Text) -> tuple[list[bytes], Place]:

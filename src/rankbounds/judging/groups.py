@@ -13,7 +13,6 @@ from rankbounds.collection.inputs import all_runs, judgments_from
 from rankbounds.collection.qrels import Qrels
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.files.opening import read_text
 from rankbounds.files.records import rows_of_fields
 from rankbounds.judging.candidates import ranks_of_judgments
 from rankbounds.judging.subsets import subset
@@ -103,7 +102,7 @@ def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
 
     """
     groups: dict[str, str] = {}
-    for place, (run, group) in rows_of_fields(read_text(os.fspath(path)), "run", "group"):
+    for place, (run, group) in rows_of_fields(path, "run", "group"):
         if groups.setdefault(run, group) != group:
             raise DataError(place, f'the run "{run}" stands in two groups.')
     return groups
