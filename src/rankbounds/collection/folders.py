@@ -166,8 +166,8 @@ def _in_manifest(path: str) -> list[CollectionFiles]:
         held = json_records(content, path)
         rows = records_by_name(held, path, "collection", "qrels") if isinstance(held, Mapping) else held
     else:
-        (_, header), *rows = table_rows(content, path) or [(Place(path), [])]
-        rows = records(rows, header)
+        cells = table_rows(content, path)
+        rows = records(cells, next(cells, (None, []))[1])
     collections: dict[str, CollectionFiles] = {}
     for place, row in rows:
         if not isinstance(row, dict):

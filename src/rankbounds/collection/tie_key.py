@@ -13,7 +13,7 @@ from rankbounds.columns.decimals import finite_numbers
 from rankbounds.columns.ids import Ids
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place
-from rankbounds.files.records import filled_lines, read_decoded, separator_in
+from rankbounds.files.records import read_decoded, separator_in
 
 _ANY_TOPIC = ("",)
 
@@ -58,10 +58,13 @@ def read_tie_key(path: str | os.PathLike[str]) -> TieKey:
     """Read lines of a document and its value, with a tab, a blank or a comma between them."""
     content, name = read_decoded(path)
     docs, values = [], []
-    for place, line in filled_lines(content, name):
+    for number, line in enumerate(content.split("\n"), 1):
+        line = line.strip()
+        if not line:
+            continue
         doc, *value = line.split(separator_in(line, "\t ,"), 1)
         if not doc or not value or not value[0].strip():
-            raise DataError(place, 'expected a document and its value, as in "doc1 217".')
+            raise DataError(Place(name, number), 'expected a document and its value, as in "doc1 217".')
         docs.append(doc.strip())
         values.append(value[0].strip())
     return TieKey(docs, values, Source(name))

@@ -78,7 +78,7 @@ def _cell(name: str, value: Any) -> str:
 
 def _read_counts(file: str) -> list[tuple[str, str]]:
     """The rows of a CSV of ranks and counts; a first row that holds words is a header."""
-    rows = table_rows(*read_decoded(file), ",")
+    rows = list(table_rows(*read_decoded(file), ","))
     if rows and not rows[0][1][0].rstrip("+").isdigit():
         rows = rows[1:]
     if not rows:

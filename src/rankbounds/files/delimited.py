@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Bytes, Ints
-from rankbounds.columns.ids import Ids, past
-from rankbounds.errors import DataError
+from rankbounds.columns.ids import BLANKS, Ids, past
+from rankbounds.errors import DataError, Place
 from rankbounds.files.named_columns import (
     RUN_COLUMNS,
     ColumnNames,
@@ -16,7 +16,7 @@ from rankbounds.files.named_columns import (
     wanted_columns,
 )
 from rankbounds.files.opening import Text
-from rankbounds.files.records import cell_rows, padded_row
+from rankbounds.files.records import numbered_cells, padded_row
 
 
 def has_header(text: Text, names: ColumnNames = RUN_COLUMNS) -> bool:
@@ -58,11 +58,12 @@ def delimited_columns(text: Text) -> dict[str, Ids]:
     if even is None:
         # The general way: fields in quotes, lines that lack their last fields, empty lines.
         content = body.tobytes().decode("utf-8", "surrogateescape")
+        numbered = numbered_cells(content, text.name, separator, before=text.before + 1)
         rows = [
-            padded_row(place, row, len(names))
-            for place, row in cell_rows(content, text.name, separator, before=text.before + 1)
+            row if len(row) == len(names) else padded_row(Place(text.name, number), row, len(names))
+            for number, row in numbered
         ]
-        return {name: Ids.of([row[number] for row in rows]) for number, name in enumerate(names)}
+        return {name: Ids.of([row[number].strip(BLANKS) for row in rows]) for number, name in enumerate(names)}
     start, end = even
     fields = [(start[:, number].copy(), end[:, number].copy()) for number in range(len(names))]
     return {name: Ids(text.buffer, *_stripped(text.buffer, *field)) for name, field in zip(names, fields, strict=True)}

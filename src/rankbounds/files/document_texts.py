@@ -25,7 +25,7 @@ from rankbounds.errors import DataError, Place
 from rankbounds.files import compression
 from rankbounds.files.named_columns import DOC_NAMES, find_column
 from rankbounds.files.opening import expand, stream
-from rankbounds.files.records import cell_rows, parse_json
+from rankbounds.files.records import numbered_cells, parse_json
 
 ID_NAMES = (*DOC_NAMES[:-2], "_id", "id", "passage_id")
 """What a file may call a document's id."""
@@ -268,8 +268,7 @@ class _Table(_File):
             return [
                 cell[1:-1].replace('""', '"') if within else cell for cell, within in zip(cells, quoted, strict=True)
             ]
-        rows = cell_rows(row, self.path, ",", before=before, strict=False)
-        return rows[0][1] if rows else []
+        return next(numbered_cells(row, self.path, ",", before=before, strict=False), (before, []))[1]
 
     def _row(self, record: bytes, place: Place) -> tuple[str, DocumentText]:
         cells = self._cells(_decoded(record).rstrip("\r\n"), (place.line or 1) - 1)

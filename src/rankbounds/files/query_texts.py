@@ -118,8 +118,9 @@ def _table(content: str, name: str) -> Entries:
     header = [cell.strip().strip('"') for cell in first.split(separator)]
     if len(header) > 1 and find_column(header, ID_NAMES):
         quotes = separator == "," or '"' in first
-        rows = [row for row in cell_rows(content, name, separator, quotes=quotes, strict=False) if any(row[1])]
-        for place, row in rows[1:]:
+        rows = cell_rows(content, name, separator, quotes=quotes, strict=False)
+        next(rows)
+        for place, row in rows:
             yield place, *_of_fields(dict(zip(header, row, strict=False)), place)
         return
     for place, line in filled_lines(content, name):

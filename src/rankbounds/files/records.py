@@ -12,11 +12,10 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from rankbounds.columns.ids import BLANKS
 from rankbounds.errors import DataError, Place
 from rankbounds.files.opening import Text, read_text
 
-Rows = list[tuple[Place, list[str]]]
+Rows = Iterator[tuple[Place, list[str]]]
 _SEPARATING = bytes(max(code, 32) for code in range(256))
 
 
@@ -58,13 +57,11 @@ def field_lines(text: Text) -> Iterator[tuple[Place, list[bytes]]]:
 
 def rows_of_fields(path: str | os.PathLike[str], *names: str) -> Rows:
     """Such lines of a file that is a table of these columns; an error where a line has more or fewer fields."""
-    rows: Rows = []
     for place, fields in field_lines(read_text(os.fspath(path))):
         if len(fields) != len(names):
             count = {2: "two", 3: "three"}[len(names)]
             raise DataError(place, f"expected {count} fields ({', '.join(names)}), but found {len(fields)}.")
-        rows.append((place, [field.decode("utf-8", "surrogateescape") for field in fields]))
-    return rows
+        yield place, [field.decode("utf-8", "surrogateescape") for field in fields]
 
 
 def is_number(token: str | bytes) -> bool:
@@ -78,22 +75,23 @@ def is_number(token: str | bytes) -> bool:
 
 def separator_in(line: str, known: str = "\t,") -> str | None:
     """The first of the known separators that the line holds."""
-    return next((mark for mark in known if mark in line), None)
+    for mark in known:
+        if mark in line:
+            return mark
+    return None
 
 
-def cell_rows(
+def numbered_cells(
     content: str, name: str, separator: str, *, before: int = 0, quotes: bool = True, strict: bool = True
-) -> Rows:
-    """Rows of cells without the blanks around them, as CSV and TSV have them; empty lines are left out.
+) -> Iterator[tuple[int, list[str]]]:
+    """Rows of cells as CSV and TSV have them, each with the number of its last line; empty lines are left out.
 
     ``before`` lines of the file come before these. Without ``quotes``, quotation marks are a part of the cells; with
     ``strict``, something behind a closing one is an error.
     """
-    rows: Rows = []
     longest = csv.field_size_limit(max(csv.field_size_limit(), len(content)))
-    lines = io.StringIO(content, newline="")
     reader = csv.reader(
-        lines,
+        io.StringIO(content, newline=""),
         delimiter=separator,
         quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE,
         strict=strict,
@@ -102,18 +100,24 @@ def cell_rows(
     try:
         for row in reader:
             if row:
-                rows.append((Place(name, before + reader.line_num), [cell.strip(BLANKS) for cell in row]))
+                yield before + reader.line_num, row
     except csv.Error as error:
         raise DataError(Place(name, before + reader.line_num), f"cannot be read as a table ({error}).") from None
     finally:
         csv.field_size_limit(longest)
-    return rows
+
+
+def cell_rows(content: str, name: str, separator: str, *, quotes: bool = True, strict: bool = True) -> Rows:
+    """The rows of a small table that hold something, without the blanks around their cells."""
+    for number, row in numbered_cells(content, name, separator, quotes=quotes, strict=strict):
+        cells = [cell.strip() for cell in row]
+        if any(cells):
+            yield Place(name, number), cells
 
 
 def table_rows(content: str, name: str, known: str = "\t,") -> Rows:
-    """The rows of a small table that hold something; its first line shows the separator (a comma, where none does)."""
-    rows = cell_rows(content, name, separator_in(first_line_of(content), known) or known[-1])
-    return [(place, row) for place, row in rows if any(row)]
+    """The same where the first line shows the separator, one of those known (the last, where none is there)."""
+    return cell_rows(content, name, separator_in(first_line_of(content), known) or known[-1])
 
 
 def padded_row(place: Place, row: list[str], count: int) -> list[str]:
@@ -125,9 +129,10 @@ def padded_row(place: Place, row: list[str], count: int) -> list[str]:
 
 def records(rows: Iterable[tuple[Place, list[str]]], header: Sequence[str]) -> Iterator[tuple[Place, dict[str, str]]]:
     """Each row by the names of its columns; of columns with the same name the first counts."""
+    count, first = len(header), [header.index(name) for name in header]
     for place, row in rows:
-        cells = padded_row(place, row, len(header))
-        yield place, dict(reversed(list(zip(header, cells, strict=True))))
+        cells = row if len(row) == count else padded_row(place, row, count)
+        yield place, {name: cells[at] for name, at in zip(header, first, strict=True)}
 
 
 # ---- JSON ----

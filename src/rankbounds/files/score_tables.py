@@ -129,7 +129,8 @@ def read_score_table(
                 "this is no table of scores that is known.",
                 "Known are CSV, TSV, JSON and Parquet with a score a row or a topic a row, and trec_eval -q's output.",
             )
-        (_, header), *rows = table_rows(text, table.file, "\t,;")
+        rows = table_rows(text, table.file, "\t,;")
+        _, header = next(rows)
         plain = ((place, list(map(without_apostrophe, row))) for place, row in rows)
         layout(header).read(records(plain, header))
     return table.checked()
@@ -159,17 +160,21 @@ def _name_of(path: str) -> str:
 def _number(value: Any, place: Place) -> float:
     if value is None:
         return math.nan
-    if isinstance(value, int | float | np.number | np.bool_):
+    if isinstance(value, str):
+        text = value.strip().lower()
+        if text in MISSING:
+            return math.nan
+        if text in TRUTH:
+            return TRUTH[text]
+        if "_" not in text:
+            try:
+                return float(text)
+            except ValueError:
+                pass
+    elif isinstance(value, int | float | np.number | np.bool_):
         return float(value)
-    text = value.strip().lower() if isinstance(value, str) else ""
-    if isinstance(value, str) and text in MISSING:
-        return math.nan
-    if text in TRUTH:
-        return TRUTH[text]
-    if "_" in text or not is_number(text):
-        shown = value.strip() if isinstance(value, str) else value
-        raise DataError(place, f'the score "{shown}" is not a number.', "Leave the cell empty where there is no score.")
-    return float(text)
+    problem = f'the score "{str(value).strip()}" is not a number.'
+    raise DataError(place, problem, "Leave the cell empty where there is no score.")
 
 
 # ---- trec_eval -q, ir_measures -q ----

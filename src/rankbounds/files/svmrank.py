@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 
-from rankbounds.errors import DataError
+from rankbounds.errors import DataError, Place
 from rankbounds.files.named_columns import Columns
 from rankbounds.files.opening import Text, read_text
-from rankbounds.files.records import decoded, filled_lines
+from rankbounds.files.records import decoded
 
 WHAT = "learning-to-rank files in SVMrank's format"
-NOTHING = "the file holds no line of data."
 _LINE = re.compile(r"(?P<grade>\S+)\s+qid:(?P<query>\S+)(?P<features>[^#]*)(?:#\s*(?P<comment>.*))?")
 _DOCUMENT = re.compile(r"(?:doc(?:id|no)?\s*[=:]\s*)?(?P<id>\S+)", re.IGNORECASE)
 
@@ -29,41 +27,41 @@ def recognises(text: Text) -> bool:
 
 def judgments(text: Text) -> Columns:
     """The grade of every line."""
-    return Columns.of_rows(_rows(text), "grade", text.name, NOTHING)
+    return Columns.of(*_columns(text), value_name="grade", source=text.name, unit="entry")
 
 
 def read_predictions(judgments_path: str | os.PathLike[str], path: str | os.PathLike[str]) -> Columns:
     """A ranker's predictions, one number a line, in the order of a learning-to-rank file."""
     file = os.fspath(path)
-    ranked = read_text(os.fspath(judgments_path))
-    rows = _rows(ranked)
+    queries, docs, _ = _columns(read_text(os.fspath(judgments_path)))
     predicted = decoded(read_text(file)).split()
-    if not rows:
-        raise DataError(ranked.name, NOTHING)
-    if len(predicted) != len(rows):
+    if len(predicted) != len(queries):
         raise DataError(
             file,
-            f"there are {len(predicted)} predictions for {len(rows)} lines of "
+            f"there are {len(predicted)} predictions for {len(queries)} lines of "
             f"{os.fspath(judgments_path)}; the two must go together line by line.",
         )
-    queries, docs, _ = zip(*rows, strict=True)
     return Columns.of(queries, docs, predicted, value_name="prediction", source=file)
 
 
-def _rows(text: Text) -> list[tuple[str, str, str]]:
+def _columns(text: Text) -> tuple[list[str], list[str], list[str]]:
     """The query, the document and the grade of every line."""
-    rows: list[tuple[str, str, str]] = []
-    counts: Counter[str] = Counter()
-    for place, line in filled_lines(decoded(text), text.name):
+    queries, docs, grades = [], [], []
+    counts: dict[str, int] = {}
+    for number, line in enumerate(decoded(text).split("\n"), 1):
         stripped = line.strip()
-        if stripped.startswith("#"):
+        if not stripped or stripped.startswith("#"):
             continue
         match = _LINE.fullmatch(stripped)
         if match is None:
             problem = f'expected a line like "2 qid:7 1:0.5 2:1.2 # document", got "{stripped[:60]}".'
-            raise DataError(place, problem)
+            raise DataError(Place(text.name, number), problem)
         query = match["query"]
-        counts[query] += 1
+        counts[query] = counts.get(query, 0) + 1
         named = _DOCUMENT.match(match["comment"] or "")
-        rows.append((query, named["id"] if named else str(counts[query]), match["grade"]))
-    return rows
+        queries.append(query)
+        docs.append(named["id"] if named else str(counts[query]))
+        grades.append(match["grade"])
+    if not queries:
+        raise DataError(text.name, "the file holds no line of data.")
+    return queries, docs, grades

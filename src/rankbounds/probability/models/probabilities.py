@@ -194,7 +194,9 @@ def _read(path: str, otherwise: float | None) -> RelevanceProbability:
             "query_id, or query_id and doc_id."
         )
     table: dict[str, float] = {}
-    for place, row in records(table_rows(decoded(text), path)[1:], header):
+    rows = table_rows(decoded(text), path)
+    next(rows)
+    for place, row in records(rows, header):
         try:
             table[row[key]] = float(row[value])
         except ValueError:
