@@ -59,10 +59,10 @@ def read_tie_key(path: str | os.PathLike[str]) -> TieKey:
     content, name = read_decoded(path)
     docs, values = [], []
     for number, line in enumerate(content.split("\n"), 1):
-        line = line.strip()
-        if not line:
+        if not line.strip():
             continue
-        doc, *value = line.split(separator_in(line, "\t ,"), 1)
+        line = line.strip("\r ")
+        doc, *value = line.split(separator_in(line, "\t ,") or ",", 1)
         if not doc or not value or not value[0].strip():
             raise DataError(Place(name, number), 'expected a document and its value, as in "doc1 217".')
         docs.append(doc.strip())

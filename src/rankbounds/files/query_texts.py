@@ -119,13 +119,13 @@ def _table(content: str, name: str) -> Entries:
     if len(header) > 1 and find_column(header, ID_NAMES):
         quotes = separator == "," or '"' in first
         rows = cell_rows(content, name, separator, quotes=quotes, strict=False)
-        next(rows)
+        next(rows, None)
         for place, row in rows:
             yield place, *_of_fields(dict(zip(header, row, strict=False)), place)
         return
     for place, line in filled_lines(content, name):
         # Without a header a query is its id and its text: 401<TAB>text, 401 text, 1:text.
-        mark = r"\t" if "\t" in line else r":" if re.match(r"\w+:\S", line) else r"\s+"
+        mark = r"\t" if "\t" in line else r":" if re.match(r"\s*\w+:\S", line) else r"\s+"
         query_id, *said = re.split(mark, line, maxsplit=1)
         if not said:
             raise DataError(place, "this line has an id, but no text.", EXPECTED)

@@ -7,6 +7,7 @@ Parquet), and ``measure=number``.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -58,14 +59,14 @@ def read_reported(path: str | os.PathLike[str], is_measure: IsMeasure) -> Printe
         return reported(parse_json(content, text.name), is_measure, text.name)
     lines = list(filled_lines(content, text.name))
     first = next((line for _, line in lines if line.split()[:2] != ["runid", ALL]), "")  # trec_eval's first is the name
-    if "," in first or ("\t" in first and not any(map(is_number, first.split()))):
+    if "," in first or ("\t" in first and not any(map(_is_stated, first.split()))):
         return _of_table(os.fspath(path), is_measure)
     printed: Printed = {}
     for place, line in lines:
         fields = line.split()
         if fields[0] in TEXT_ROWS:
             continue
-        if len(fields) not in (2, 3) or (len(fields) == 2 and not is_number(fields[1])):
+        if len(fields) not in (2, 3) or (len(fields) == 2 and not _is_stated(fields[1])):
             raise no_line_of_trec_eval(place, len(fields))
         name, topic, value = fields if len(fields) == 3 else (fields[0], ALL, fields[1])
         if is_measure(topic) and not is_measure(name):  # ir_measures -q: the topic stands first
@@ -141,6 +142,10 @@ def _only(parts: list[Any], what: str, source: str) -> Any:
     if len(parts) != 1:
         raise DataError(source, f"these are scores of {len(parts)} {what}.", "Give those of one.")
     return parts[0]
+
+
+def _is_stated(text: str) -> bool:
+    return is_number(text) and not math.isnan(float(text))
 
 
 def _is_score(value: Any) -> bool:

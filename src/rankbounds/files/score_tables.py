@@ -130,9 +130,10 @@ def read_score_table(
                 "Known are CSV, TSV, JSON and Parquet with a score a row or a topic a row, and trec_eval -q's output.",
             )
         rows = table_rows(text, table.file, "\t,;")
-        _, header = next(rows)
+        _, header = next(rows, (None, []))
         plain = ((place, list(map(without_apostrophe, row))) for place, row in rows)
-        layout(header).read(records(plain, header))
+        if header:  # otherwise no cell holds anything
+            layout(header).read(records(plain, header))
     return table.checked()
 
 

@@ -195,7 +195,7 @@ def _read(path: str, otherwise: float | None) -> RelevanceProbability:
         )
     table: dict[str, float] = {}
     rows = table_rows(decoded(text), path)
-    next(rows)
+    next(rows, None)
     for place, row in records(rows, header):
         try:
             table[row[key]] = float(row[value])
