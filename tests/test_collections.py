@@ -548,7 +548,7 @@ class TestCommandLine:
             (["all", "--pair", "run1", "runx"], 2, "runx"),
             (["all", "--names", "colour"], 2, 'no choice "colour"'),
             (["bad.csv"], 3, "bad.csv:2: runs must be there"),
-            (["bad.json"], 3, "not JSON"),
+            (["bad.json"], 3, "cannot be read as JSON"),
             (["list.json"], 3, "a list of objects"),
             (["all", "-o", "all/web/runs/run1.txt"], 2, "would be replaced"),
             (["two.csv"], 3, "two files of judgments"),

@@ -22,11 +22,10 @@ from rankbounds.collection.qrels import as_qrels
 from rankbounds.collection.run import as_run
 from rankbounds.columns import native
 from rankbounds.columns.ids import Ids
-from rankbounds.columns.native.addresses import address_of, text_address
 from rankbounds.columns.native.dicts import HeldDocuments, dict_of_rows, ids_and_numbers
+from rankbounds.columns.native.keys import Table, address_of, fill_table, none_repeated, text_address, topic_ends
 from rankbounds.columns.native.lines import Lines, count_lines, renumber
 from rankbounds.columns.native.lists import block_of, order_in_groups
-from rankbounds.columns.native.tables import Table, fill_table, none_repeated, topic_ends
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.columns.places import Places
 from rankbounds.columns.sums import running_sums, weighted_sums

@@ -323,7 +323,8 @@ def test_real_runs_by_way_of_trec_eval_tables(unpacked, command, tmp_path):
 @pytest.mark.parametrize(
     "content",
     [
-        b"", b"\n\n", b"[]", b"{}", b"[1, 2]", b'{"a": {}}', b'{"a": {"b": [1]}}', b'{"a": {"b": {"c": {"d": 1}}}}',
+        b"", b"\n\n", b",,\n", b"\t\n;\n", b"[]", b"{}", b"[1, 2]", b'{"a": {}}', b'{"a": {"b": [1]}}',
+        b'{"a": {"b": {"c": {"d": 1}}}}',
         b'{"a": {"b": "yes"}}', b"\xff\xfe\x00", b'{"format": "rankbounds scores 9"}', b"PAR1xxxx", b"qid\n1\n",
         b"qid,measure\n1,AP\n", b'"a,b\n1,2\n', b'{"a": {"b": 1}, "c": 3}', b'{"a": 1, "b": {"c": 2}}',
         b'[{"query_id": {"x": 1}, "AP": [1]}]', b"just words\n", b'{"AP": 1, "q": "x"}',

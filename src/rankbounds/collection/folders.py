@@ -8,10 +8,8 @@ name), or the same in JSON; its paths start from where it lies.
 
 from __future__ import annotations
 
-import csv
-import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from typing import Any
 from rankbounds.collection.inputs import Reading, RunToRead
 from rankbounds.errors import DataError, Place, UsageError
 from rankbounds.files.opening import expand, plain_name
+from rankbounds.files.records import json_records, read_decoded, records, records_by_name, table_rows
 
 MANIFESTS = (".csv", ".tsv", ".json")
 RUN_FOLDERS = ("runs", "results")
@@ -161,13 +160,19 @@ def _runs_of(name: str, folder: str, runs: str | os.PathLike[str] | None) -> str
 
 
 def _in_manifest(path: str) -> list[CollectionFiles]:
-    try:
-        text = Path(path).read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(path, f"this manifest cannot be read ({getattr(error, 'strerror', None) or error}).") from None
-    rows = _json_rows(path, text) if path.lower().endswith(".json") else _table_rows(path, text)
+    content, _ = read_decoded(path)
+    rows: Iterable[tuple[Place, Any]]
+    if path.lower().endswith(".json"):
+        held = json_records(content, path)
+        rows = records_by_name(held, path, "collection", "qrels") if isinstance(held, Mapping) else held
+    else:
+        cells = table_rows(content, path)
+        rows = records(cells, next(cells, (None, []))[1])
     collections: dict[str, CollectionFiles] = {}
     for place, row in rows:
+        if not isinstance(row, dict):
+            problem = f"a manifest in JSON is a list of objects with {', '.join(FIELDS)}, or an object of such by name."
+            raise DataError(place, problem)
         lacking = [name for name in FIELDS if not row.get(name)]
         if lacking:
             raise DataError(place, f"{' and '.join(lacking)} must be there: columns are {', '.join(FIELDS)}.")
@@ -194,24 +199,3 @@ def _runs_named(place: Place, path: str, row: Mapping[str, Any]) -> list[tuple[s
 def _from(manifest: str, path: Any) -> str:
     """A path in a manifest, which starts from where the manifest lies."""
     return os.path.join(os.path.dirname(manifest), str(path))
-
-
-def _table_rows(path: str, text: str) -> Iterator[tuple[Place, Mapping[str, Any]]]:
-    reader = csv.DictReader(text.splitlines(), delimiter="\t" if path.lower().endswith(".tsv") else ",")
-    for row in reader:
-        yield Place(path, line=reader.line_num), {str(name).strip(): value for name, value in row.items()}
-
-
-def _json_rows(path: str, text: str) -> Iterator[tuple[Place, Mapping[str, Any]]]:
-    try:
-        content = json.loads(text)
-    except ValueError as error:
-        raise DataError(path, f"this manifest is not JSON ({error}).") from None
-    if isinstance(content, dict):
-        content = [{"collection": name, **row} if isinstance(row, dict) else row for name, row in content.items()]
-    if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
-        raise DataError(
-            path, f"a manifest in JSON is a list of objects with {', '.join(FIELDS)}, or an object of such by name."
-        )
-    for number, row in enumerate(content, 1):
-        yield Place(path, row=number), row

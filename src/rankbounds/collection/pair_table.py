@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -11,6 +12,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import UnknownNameError, did_you_mean
+from rankbounds.files import pair_files
 from rankbounds.frames import Column, arrow_table, pandas_frame, polars_frame
 from rankbounds.notebook import shown
 from rankbounds.tables import Table
@@ -45,6 +47,14 @@ class PairTable:
     def _further_columns(self) -> dict[str, Column]:
         """What frames hold beside the pairs and their numbers."""
         return {}
+
+    def _written(self) -> tuple[Pairs, dict[str, Any]]:
+        """The pairs and the further columns of a file."""
+        raise NotImplementedError
+
+    def trec_lines(self) -> Iterable[str]:
+        """The lines of a TREC file."""
+        raise NotImplementedError
 
     @property
     def query_ids(self) -> tuple[str, ...]:
@@ -193,6 +203,52 @@ class PairTable:
             self.value_name: self._value,
             **self._further_columns(),
         }
+
+    def text(self) -> str:
+        """The table as a TREC file has it.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> print(rb.Run.from_columns(["301", "301"], ["a", "b"], [2.5, 1]).text(), end="")
+        301 Q0 a 1 2.5 run
+        301 Q0 b 2 1.0 run
+        """
+        return "".join(pair_files.recognisable(self.trec_lines(), "standard output"))
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the table to a file, in the format that its name asks for.
+
+        Parameters
+        ----------
+        path : str or path
+            ``.csv``, ``.tsv`` and ``.jsonl`` are tables with names of columns, any other ending is a TREC file. Only
+            TREC files hold a run's name.
+
+        Notes
+        -----
+        Documents of a run without stated ranks are numbered in the order given.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> import os, tempfile
+        >>> run = rb.Run.from_columns(["301", "301"], ["a", "b"], [2.5, 1], [1, 2], name="bm25")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "run.txt")
+        ...     run.write(path)
+        ...     rb.read_run(path) == run
+        True
+        """
+        pairs, columns = self._written()
+        listed = {
+            name: column.tolist() if isinstance(column, np.ndarray) else column for name, column in columns.items()
+        }
+        pair_files.write_pairs(path, pairs, listed, self.trec_lines)
 
     def __eq__(self, other: object) -> bool:
         """The same rows in the same order?"""

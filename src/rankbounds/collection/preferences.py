@@ -15,7 +15,7 @@ Sources: Copeland 1951; Bradley and Terry, Biometrika 39, 1952, fitted as in Hun
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,8 +25,7 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_choice
 from rankbounds.collection.qrels import Qrels
 from rankbounds.errors import DataError, Place
-from rankbounds.files.opening import read_text
-from rankbounds.files.trec import fields_of
+from rankbounds.files.records import rows_of_fields
 
 METHODS = ("copeland", "bradley-terry")
 IN_WORDS = {"copeland": "Copeland scores", "bradley-terry": "Bradley-Terry strengths"}
@@ -112,8 +111,13 @@ def levels_from_preferences(
     {'a': 3.0, 'b': 2.0, 'c': 1.0, 'd': 1.0}
     """
     check_choice("method", method, METHODS)
-    rows = _read(preferences) if isinstance(preferences, str | os.PathLike) else _checked(preferences)
-    source = os.fspath(preferences) if isinstance(preferences, str | os.PathLike) else "preferences"
+    if isinstance(preferences, str | os.PathLike):
+        source = os.fspath(preferences)
+        given = rows_of_fields(source, "query", "better document", "worse document")
+        rows = [_checked(place, row) for place, row in given]
+    else:
+        source = "preferences"
+        rows = [_checked(Place(source, row=number), row) for number, row in enumerate(preferences, 1)]
     if not rows:
         raise DataError(source, "there is no preference.")
     number: dict[tuple[str, str], int] = {}
@@ -134,34 +138,13 @@ def levels_from_preferences(
     return PreferenceLevels(qrels, method, len(rows), int(violated.sum()), int(tied.sum()))
 
 
-def _read(path: str | os.PathLike[str]) -> list[tuple[str, str, str]]:
-    text = read_text(os.fspath(path))
-    rows = []
-    for line, content in enumerate(text.lines(), text.before + 1):
-        fields = [field.decode("utf-8", "surrogateescape") for field in fields_of(content)]
-        if not fields or fields[0].startswith("#"):
-            continue
-        if len(fields) != 3:
-            problem = f"a preference has three fields (query, better document, worse document); this has {len(fields)}."
-            raise DataError(Place(text.name, line), problem)
-        _reject_itself(fields, Place(text.name, line))
-        rows.append((fields[0], fields[1], fields[2]))
-    return rows
-
-
-def _checked(given: Iterable[tuple[Any, Any, Any]]) -> list[tuple[str, str, str]]:
-    rows = []
-    for place, row in enumerate(given, 1):
-        if isinstance(row, str) or len(row) != 3:
-            raise DataError(Place("preferences", row=place), "expected a query, the better document and the worse one.")
-        _reject_itself([str(entry) for entry in row], Place("preferences", row=place))
-        rows.append((str(row[0]), str(row[1]), str(row[2])))
-    return rows
-
-
-def _reject_itself(fields: list[str], place: Place) -> None:
-    if fields[1] == fields[2]:
-        raise DataError(place, f'document "{fields[1]}" of topic "{fields[0]}" is preferred to itself.')
+def _checked(place: Place, row: Sequence[Any]) -> tuple[str, str, str]:
+    if isinstance(row, str) or len(row) != 3:
+        raise DataError(place, "expected a query, the better document and the worse one.")
+    query, better, worse = map(str, row)
+    if better == worse:
+        raise DataError(place, f'document "{better}" of topic "{query}" is preferred to itself.')
+    return query, better, worse
 
 
 def _copeland(better: Ints, worse: Ints) -> Floats:

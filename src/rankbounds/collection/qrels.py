@@ -15,10 +15,9 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints, read_only
 from rankbounds.collection.gains import is_number
 from rankbounds.collection.pair_table import PairTable
-from rankbounds.collection.strata import Strata
 from rankbounds.collection.subtopics import POOLED_NOT_JUDGED as POOLED_NOT_JUDGED
-from rankbounds.collection.subtopics import Subtopics, by_document
-from rankbounds.columns.pairs import Pairs
+from rankbounds.collection.subtopics import Strata, Subtopics, by_document
+from rankbounds.columns.pairs import Pairs, number_pairs
 from rankbounds.errors import DataError, UsageError, did_you_mean, warn
 from rankbounds.files import formats, named_columns, pair_files
 from rankbounds.files.trec import QRELS_OF_STRATA, TrecLines, next_fields
@@ -167,7 +166,7 @@ class Qrels(PairTable):
         by_subtopic = ", by subtopic" if isinstance(self._subtopics, Subtopics) else ""
         return f"Qrels({len(self):,} judgments, {len(self.query_ids):,} topics{by_subtopic}, {self.pairs.source.name})"
 
-    def lines(self) -> Iterable[str]:
+    def trec_lines(self) -> Iterable[str]:
         r"""The lines of a TREC file.
 
         Returns
@@ -179,67 +178,29 @@ class Qrels(PairTable):
         Examples
         --------
         >>> import rankbounds as rb
-        >>> list(rb.Qrels.from_columns(["301"], ["a"], [1]).lines())
+        >>> list(rb.Qrels.from_columns(["301"], ["a"], [1]).trec_lines())
         ['301 0 a 1\n']
         """
         pair_files.reject_for_trec(self.pairs)
-        if not isinstance(self._subtopics, Subtopics):
-            between = itertools.repeat("") if self.strata is None else (f"{name} " for name in self.strata.labels)
-            return (
-                f"{query} 0 {doc} {name}{pair_files.decimal(grade)}\n"
-                for (query, doc, grade), name in zip(self.rows(), between, strict=False)
-            )
-        of_subtopics = self._subtopics
-        rows = self.pairs.take(of_subtopics.row).rows(of_subtopics.grade)
+        pairs, columns = self._written()
+        second = columns.get("subtopic", itertools.repeat("0"))
+        between = (f"{name} " for name in columns["stratum"]) if "stratum" in columns else itertools.repeat("")
         return (
-            f"{query} {subtopic} {doc} {pair_files.decimal(grade)}\n"
-            for (query, doc, grade), subtopic in zip(rows, of_subtopics.labels, strict=True)
+            f"{query} {subtopic} {doc} {stratum}{pair_files.decimal(grade)}\n"
+            for (query, doc, grade), subtopic, stratum in zip(
+                pairs.rows(columns["relevance"]), second, between, strict=False
+            )
         )
 
-    def text(self) -> str:
-        """The judgments as a TREC file has them.
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> print(rb.Qrels.from_columns(["301", "301"], ["a", "b"], [1, 0]).text(), end="")
-        301 0 a 1
-        301 0 b 0
-        """
-        return "".join(pair_files.recognisable(self.lines(), "standard output"))
-
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the judgments to a file, in the format that its name asks for.
-
-        Parameters
-        ----------
-        path : str or path
-            ``.csv``, ``.tsv`` and ``.jsonl`` are tables with names of columns, any other ending is a TREC file.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> import os, tempfile
-        >>> qrels = rb.Qrels.from_columns(["301", "301"], ["a", "b"], [1, 0])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = os.path.join(folder, "qrels.csv")
-        ...     qrels.write(path)
-        ...     rb.read_qrels(path) == qrels
-        True
-        """
-        pairs, columns = self.pairs, {"relevance": self.grade.tolist()}
+    def _written(self) -> tuple[Pairs, dict[str, Any]]:
         if isinstance(self._subtopics, Subtopics):
-            pairs = pairs.take(self._subtopics.row)
-            columns = {"subtopic": self._subtopics.labels, "relevance": self._subtopics.grade.tolist()}
-            if self._subtopics.okay.any():
-                columns["importance"] = ["okay" if okay else "vital" for okay in self._subtopics.okay.tolist()]
-        if self.strata is not None:
-            columns = {"stratum": self.strata.labels, **columns}
-        pair_files.write_pairs(path, pairs, columns, self.lines)
+            of_subtopics = self._subtopics
+            columns = {"subtopic": of_subtopics.labels, "relevance": of_subtopics.grade}
+            if of_subtopics.okay.any():
+                columns["importance"] = ["okay" if okay else "vital" for okay in of_subtopics.okay.tolist()]
+            return self.pairs.take(of_subtopics.row), columns
+        strata = {} if self.strata is None else {"stratum": self.strata.labels}
+        return self.pairs, {**strata, "relevance": self.grade}
 
 
 def read_qrels(
@@ -258,18 +219,12 @@ def read_qrels(
     ----------
     path : path
         A file in any known format; ``"-"`` is standard input, ``"ir_datasets:ID"`` a data set that this package knows.
-    kind : str, optional
-        The format, such as ``"trec"``, ``"csv"`` or ``"quepid"``, where the contents should not decide.
+    kind, columns, lenient, threads
+        As for ``read_run``; a table's relevance may be renamed too: ``{"relevance": "r"}``.
     labels : str or sequence of str, optional
         Whose labels to use, by the column ``source``: ``"human"``, or ``"human,llm"`` for the first that has one.
     grade_of : mapping, optional
         Which grades words stand for, ``{"S": 3, "A": 2, "B": 1}``; other words count as non-relevant, with a warning.
-    columns : mapping, optional
-        What a table calls its columns, where that is not known: ``{"query_id": "q", "doc_id": "d", "relevance": "r"}``.
-    lenient : bool, default False
-        Leave out lines that cannot be used, and warn with their number.
-    threads : int, default 1
-        How many threads may read.
 
     Returns
     -------
@@ -314,10 +269,8 @@ def read_qrels_by_source(
     ----------
     path : path
         A table with the columns query, document, relevance and ``source`` (CSV, TSV, JSON lines, Parquet).
-    kind : str, optional
-        The format's name, where the contents should not decide.
-    columns : mapping, optional
-        What the table calls its columns, as for ``read_qrels``.
+    kind, columns
+        As for ``read_qrels``.
 
     Returns
     -------
@@ -434,15 +387,9 @@ class LabelSources:
         return pairs.take(rows).without_unused_topics(), grade[rows]
 
     def _where_all_agree(self, pairs: Pairs, grade: Floats) -> tuple[Pairs, Floats]:
-        again = pairs.repeats()
-        twice = {pairs.raw(row) for row in again.tolist()}
-        suspects = pairs.rows_with(pairs.keys[again]).tolist()
-        first: dict[tuple[int, bytes], int] = {}
-        for row in suspects:
-            if pairs.raw(row) in twice:
-                first.setdefault(pairs.raw(row), row)
-        for row in again.tolist():
-            one = first[pairs.raw(row)]
+        _, first, code = np.unique(number_pairs([pairs])[0], return_index=True, return_inverse=True)
+        again = np.flatnonzero(first[code] != np.arange(len(pairs)))
+        for row, one in zip(again.tolist(), first[code][again].tolist(), strict=True):
             if self.number[one] == self.number[row]:
                 raise DataError(
                     f"{pairs.where(row)}: {pairs.describe(row)} has two judgments of the source "

@@ -202,33 +202,6 @@ class Run(PairTable):
     def __repr__(self) -> str:
         return f"Run({self.name!r}, {len(self):,} documents, {len(self.query_ids):,} topics)"
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the run to a file, in the format that its name asks for.
-
-        Parameters
-        ----------
-        path : str or path
-            ``.csv``, ``.tsv`` and ``.jsonl`` are tables with names of columns, any other ending is a TREC file. Only
-            TREC files hold the run's name.
-
-        Notes
-        -----
-        Without stated ranks, documents are numbered in the order given.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> import os, tempfile
-        >>> run = rb.Run.from_columns(["301", "301"], ["a", "b"], [2.5, 1], [1, 2], name="bm25")
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = os.path.join(folder, "run.txt")
-        ...     run.write(path)
-        ...     rb.read_run(path) == run
-        True
-        """
-        table = {"rank": self._ranks().tolist(), "score": self.score.tolist()}
-        pair_files.write_pairs(path, self.pairs, table, self.trec_lines)
-
     def trec_lines(self) -> Iterable[str]:
         r"""The lines of a TREC file of six columns.
 
@@ -251,21 +224,8 @@ class Run(PairTable):
             for (query, doc, score), rank in zip(self.rows(), self._ranks().tolist(), strict=True)
         )
 
-    def text(self) -> str:
-        """The run as a TREC file has it.
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> print(rb.Run.from_columns(["301", "301"], ["a", "b"], [2.5, 1]).text(), end="")
-        301 Q0 a 1 2.5 run
-        301 Q0 b 2 1.0 run
-        """
-        return "".join(pair_files.recognisable(self.trec_lines(), "standard output"))
+    def _written(self) -> tuple[Pairs, dict[str, Any]]:
+        return self.pairs, {"rank": self._ranks(), "score": self.score}
 
     def _ranks(self) -> Ints:
         return position_in_topic(self.pairs) if self.stated_rank is None else self.stated_rank

@@ -1,4 +1,6 @@
-"""Judgments by subtopic: which grade a document has for each of the things that a query may be about.
+"""What judgments may tell beside grades: subtopics, and the strata of a sample.
+
+Judgments by subtopic say which grade a document has for each of the things that a query may be about.
 
 A passage's nuggets are subtopics too, each vital or merely okay. Judgments hold every document once, with the largest
 grade that it has for any subtopic: what measures read that know of no subtopics. Beside them stands this table, a row
@@ -71,8 +73,7 @@ def by_document(
 
     The pairs have a row for each judgment of a document for a subtopic.
     """
-    names, number = subtopic.codes(subtopic.hashes())
-    decoded = tuple(name.decode("utf-8", "surrogateescape") for name in names)
+    names, number = subtopic.numbered()
     _, first, code = np.unique(number_pairs([pairs])[0], return_index=True, return_inverse=True)
     rows = np.sort(first)
     row = np.searchsorted(rows, first[code])
@@ -80,7 +81,7 @@ def by_document(
     np.maximum.at(largest, row, np.where(grade == POOLED_NOT_JUDGED, -np.inf, grade))
     okay = np.zeros(len(pairs), dtype=bool) if importance is None else _okay(importance, pairs, subtopic, number)
     of_documents = np.where(np.isinf(largest), POOLED_NOT_JUDGED, largest)
-    return pairs.take(rows), of_documents, Subtopics(decoded, row, number, grade, okay)
+    return pairs.take(rows), of_documents, Subtopics(tuple(names), row, number, grade, okay)
 
 
 def _okay(importance: Iterable[Any], pairs: Pairs, subtopic: Ids, number: Ints) -> Flags:
@@ -100,3 +101,26 @@ def _okay(importance: Iterable[Any], pairs: Pairs, subtopic: Ids, number: Ints) 
         problem = f'the nugget "{subtopic[row]}" of topic "{topic}" is vital on one row and okay on another.'
         raise DataError(pairs.where(row), problem, "Give a nugget the same importance on all its rows.")
     return okay
+
+
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """For each judgment the part of the pool that its document was sampled from, as a number within ``names``."""
+
+    names: tuple[str, ...]
+    number: Ints
+
+    @classmethod
+    def of(cls, column: Ids) -> Strata:
+        """From the names that stand beside the judgments."""
+        names, number = column.numbered()
+        return cls(tuple(names), number)
+
+    @property
+    def labels(self) -> list[str]:
+        """The name of each row's stratum."""
+        return [self.names[number] for number in self.number.tolist()]
+
+    def taken(self, rows: Ints) -> Strata:
+        """Of some of the judgments, which stand on these rows."""
+        return Strata(self.names, self.number[rows])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Ints, Words
-from rankbounds.columns.native.tables import fill_table
+from rankbounds.columns.native.keys import fill_table
 
 
 def repeated_keys(keys: Words) -> Words:

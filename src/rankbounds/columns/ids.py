@@ -13,7 +13,7 @@ from typing import Any, overload
 import numpy as np
 
 from rankbounds.arrays import Bytes, Flags, Ints, Words
-from rankbounds.columns.native.hashes import hashes_of
+from rankbounds.columns.native.keys import hashes_of
 from rankbounds.errors import DataError, Place
 
 PADDING = 64
@@ -29,6 +29,8 @@ LONG = 256
 
 BLANKS = "".join(map(chr, range(33)))
 """What may stand around an id in a file and is no part of it: blanks and control characters."""
+_WALKED = 64
+"""Characters that ``past`` walks one by one, all places at a time."""
 
 
 @cache
@@ -67,6 +69,24 @@ def mix(hashes: Words, words: Words | np.uint64) -> Words:
     mixed = (hashes ^ words) * _MULTIPLIER
     mixed ^= mixed >> _HALF
     return mixed
+
+
+def past(positions: Ints, text: Bytes, step: int, *, blanks: bool) -> Ints:
+    """Each position moved forwards (``step`` 1) or backwards (-1) past the blanks there, or past what is not blank.
+
+    Backwards something else is known to stand before; forwards a position may come to stand behind the end of the text.
+    """
+    moved, rows = positions.copy(), np.arange(positions.size)
+    ahead = min(step, 0)
+    for _ in range(_WALKED):
+        rows = rows[(text.take(moved[rows] + ahead, mode="clip") <= 32) == blanks]
+        if not rows.size:
+            return moved
+        moved[rows] += step
+    # The few that are still inside would take a step for each character: where they end is looked up instead.
+    stops = np.append(np.flatnonzero((text <= 32) != blanks), text.size)
+    moved[rows] = stops.take(np.searchsorted(stops, moved[rows]) + ahead, mode="clip") - ahead
+    return moved
 
 
 def _text_of_id(value: Any, what: str, place: Callable[[int], Place], row: int) -> str:
@@ -297,13 +317,13 @@ class Ids(Sequence[str]):
         place = {value: number for number, value in enumerate(sorted(set(each)))}
         return [np.array([place[value] for value in each], dtype=np.uint64)]
 
-    def codes(self, hashed: Words) -> tuple[list[bytes], Ints]:
+    def numbered(self) -> tuple[list[str], Ints]:
         """The distinct ids in order of first appearance, and for every row the number of its id."""
-        first, codes = self.first_and_codes(hashed)
-        return first.raw_list(), codes
+        first, codes = self.first_and_codes(self.hashes())
+        return first.to_list(), codes
 
     def first_and_codes(self, hashed: Words) -> tuple[Ids, Ints]:
-        """The same, the distinct ids as they first stand."""
+        """The same with hashes that are known, the distinct ids as they first stand."""
         if not len(self):
             return self, np.empty(0, dtype=np.int64)
         changes = np.flatnonzero(np.concatenate(([True], hashed[1:] != hashed[:-1])))

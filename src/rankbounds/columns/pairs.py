@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rankbounds.arrays import Flags, Floats, Ints, Words
 from rankbounds.columns.hash_tables import HashTable, repeated_keys
 from rankbounds.columns.ids import Ids, mix
-from rankbounds.columns.native.tables import Table, none_repeated, topic_ends
+from rankbounds.columns.native.keys import Table, none_repeated, topic_ends
 from rankbounds.errors import DataError, Place
 from rankbounds.threads import in_threads
 
@@ -136,7 +136,7 @@ class Pairs:
     def repeats(self, threads: int = 1, further: Ids | None = None) -> Ints:
         """The rows whose pair, with the ``further`` id if there is one, stands on an earlier row already."""
         if further is not None:
-            _, code = further.codes(further.hashes())
+            _, code = further.numbered()
             number = number_pairs([self])[0] * (int(code.max(initial=0)) + 1) + code
             again = np.ones(len(self), dtype=bool)
             again[np.unique(number, return_index=True)[1]] = False

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rankbounds.arrays import Flags, Ints
-from rankbounds.columns.native.places import found_by_kernel
+from rankbounds.columns import native
+from rankbounds.columns.native.keys import address_of
 
 
 class Places(NamedTuple):
@@ -23,12 +24,15 @@ class Places(NamedTuple):
     @classmethod
     def of(cls, marked: Flags) -> Places:
         """Those that are marked."""
-        found = found_by_kernel(marked)
-        if found is not None:
-            return cls(*found)
         lists, width = marked.shape
+        if native.kernel is not None and marked.dtype == np.bool_ and marked.flags.c_contiguous:
+            count = int(np.count_nonzero(marked))
+            places = np.empty((3, count + 1), dtype=np.int64)
+            addresses = (address_of(column, np.int64, count + 1) for column in places)
+            native.kernel.find_places(address_of(marked, np.bool_, lists * width), lists, width, *addresses)
+            return cls(*places[:, :count])
         cell = marked.ravel().nonzero()[0]
         edge = np.searchsorted(cell, np.arange(lists + 1) * width)
-        count = np.diff(edge)
-        row = np.repeat(np.arange(lists), count)
-        return cls(row, cell - row * width, np.arange(cell.size) - np.repeat(edge[:-1], count))
+        count_of_list = np.diff(edge)
+        row = np.repeat(np.arange(lists), count_of_list)
+        return cls(row, cell - row * width, np.arange(cell.size) - np.repeat(edge[:-1], count_of_list))

@@ -7,8 +7,6 @@ QRELS and runs: the p whose order of the runs agrees best (Kendall's tau) with A
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import Any
 
 from rankbounds.commands.options import Option, Options, pick
@@ -16,7 +14,7 @@ from rankbounds.commands.output import OUTPUT, write_rows
 from rankbounds.commands.reading import INPUTS_IF_ANY, READING, collection_from
 from rankbounds.commands.scoring import TIES, measures
 from rankbounds.errors import DataError, UsageError
-from rankbounds.files.opening import read_text
+from rankbounds.files.records import read_decoded, table_rows
 from rankbounds.rbp.choosing import best_agreement, fit_persistence, persistence_agreement
 from rankbounds.results import Column, Row
 from rankbounds.tables import number
@@ -71,14 +69,12 @@ def _column(name: str, heading: str | None) -> Column:
 
 def _read_counts(file: str) -> list[tuple[str, str]]:
     """The rows of a CSV of ranks and counts; a first row that holds words is a header."""
-    text = read_text(file).tobytes().decode("utf-8", "replace")
-    try:
-        rows = [row for row in csv.reader(io.StringIO(text)) if any(cell.strip() for cell in row)]
-    except csv.Error as error:
-        raise DataError(f"{file}: cannot be read as ranks and counts ({error}).") from None
-    if rows and not rows[0][0].strip().rstrip("+").isdigit():
+    rows = list(table_rows(*read_decoded(file), ","))
+    if rows and not rows[0][1][0].rstrip("+").isdigit():
         rows = rows[1:]
-    for at, row in enumerate(rows, 1):
+    if not rows:
+        raise DataError(file, "there are no counts.")
+    for place, row in rows:
         if len(row) != 2:
-            raise DataError(f'{file}: entry {at} ("{",".join(row)}") is not a rank and a count with a comma between.')
-    return [(row[0], row[1]) for row in rows]
+            raise DataError(place, f'"{",".join(row)}" is not a rank and a count with a comma between.')
+    return [(row[0], row[1]) for _, row in rows]

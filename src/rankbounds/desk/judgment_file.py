@@ -25,6 +25,7 @@ from rankbounds.files.formats import pair_of_names, recognised
 from rankbounds.files.named_columns import QRELS_COLUMNS, Columns, find_column, found_columns
 from rankbounds.files.opening import text_of
 from rankbounds.files.pair_files import decimal, shown, unheld_by_table, unheld_by_trec
+from rankbounds.files.records import fields_of
 from rankbounds.files.writing import check_writable, writing
 
 Pair = tuple[str, str]
@@ -58,7 +59,7 @@ class TrecRecords:
 
     def fields(self, body: bytes) -> tuple[str, str, str] | None:
         """Query, document and grade of a line; None of comments and empty lines."""
-        fields = trec.fields_of(body)
+        fields = fields_of(body)
         if not fields or fields[0].startswith(b"#"):
             return None
         if len(fields) != 4:
@@ -286,7 +287,7 @@ class JudgmentFile:
                 raise UsageError(f"{name}: there is no column for the rating. {READ_ONLY}")
             query, doc, value, source = *map(str, known), None
         else:
-            query, doc, value, _, source, _ = found_columns(columns, names, name)
+            query, doc, value, _, source, *_ = found_columns(columns, names, name)
         return TableRecords(kind, header, separator, columns, query, doc, value, source, self._source)
 
     # ---- changing ----

@@ -21,9 +21,9 @@ from rankbounds.collection.run import unique_names
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean, warn
 from rankbounds.evaluation.run_notes import RunNotes, some
 from rankbounds.evaluation.scores import PARTS, Scores
-from rankbounds.files import json_text
 from rankbounds.files.named_columns import is_table
-from rankbounds.files.opening import expand, read_text
+from rankbounds.files.opening import expand
+from rankbounds.files.records import parse_json, read_decoded
 from rankbounds.files.score_tables import ScoreTable, read_score_frame, read_score_table
 from rankbounds.files.writing import writing
 from rankbounds.measures import Measure, parse_measure
@@ -68,7 +68,7 @@ def _saved(value: Any) -> Any:
 def load(path: Path) -> Scores:
     """Read what ``save`` wrote."""
     name = os.fspath(path)
-    return _scores_of_saved(json_text.parse(read_text(name).tobytes().decode("utf-8", "surrogateescape"), name), name)
+    return _scores_of_saved(parse_json(read_decoded(name)[0], name), name)
 
 
 def _scores_of_saved(content: Any, file: str) -> Scores:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 from typing import IO, Any
 
 from rankbounds.errors import DataError
 
 ENDINGS = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
+LIBRARIES = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma", ".zst": "compression.zstd"}
 _SKIPPABLE_FRAME = b"\x2a\x4d\x18"
 """Behind its first byte: what parallel writers of zstandard put before their frames."""
 
@@ -28,22 +30,15 @@ def is_compressed(path: str) -> bool:
 def is_damage(error: Exception) -> bool:
     """Is this what a library for compressed data raises where it cannot go on?"""
     library = type(error).__module__.partition(".")[0]
-    return isinstance(error, OSError | EOFError) or library in (
-        "zlib",
-        "lzma",
-        "_lzma",
-        "zstandard",
-        "zstd",
-        "_zstd",
-        "compression",
-    )
+    return isinstance(error, OSError | EOFError) or library.strip("_") in (
+        "zlib", "lzma", "zstandard", "zstd", "compression"
+    )  # fmt: skip
 
 
 def damaged(name: str, error: Exception) -> DataError:
     """What to tell of a file whose compressed data end or go wrong."""
-    told = (
-        str(error).strip().rstrip(".").replace("Compressed file ended", "Compressed data ended")
-    )  # read at once or not
+    # (the same words, whether they were read at once or not)
+    told = str(error).strip().rstrip(".").replace("Compressed file ended", "Compressed data ended")
     return DataError(name, f"the compressed data are damaged{f' ({told})' if told else ''}.")
 
 
@@ -109,60 +104,36 @@ class _ZstandardFrames(io.RawIOBase):
         super().close()
 
 
+def _library(kind: str) -> Any | None:
+    """The module that reads this kind; None: Zstandard, where Python has none of its own."""
+    try:
+        return importlib.import_module(LIBRARIES[kind])
+    except ImportError:
+        return None
+
+
 def opened(path: str, kind: str | None) -> Any:
     """A file to read piece by piece, which decompresses what it reads."""
-    if kind == ".gz":
-        import gzip
-
-        return gzip.open(path, "rb")
-    if kind == ".bz2":
-        import bz2
-
-        return bz2.open(path, "rb")
-    if kind == ".xz":
-        import lzma
-
-        return lzma.open(path, "rb")
-    if kind == ".zst":
-        try:
-            from compression import zstd  # type: ignore[import-not-found, unused-ignore]
-
-            return zstd.open(path, "rb")
-        except ImportError:
-            return io.BufferedReader(_ZstandardFrames(open(path, "rb")), 1 << 17)  # closed with the reader
-    return open(path, "rb", buffering=0)
+    if kind is None:
+        return open(path, "rb", buffering=0)
+    library = _library(kind)
+    if library is None:
+        return io.BufferedReader(_ZstandardFrames(open(path, "rb")), 1 << 17)  # closed with the reader
+    return library.open(path, "rb")
 
 
 def decompressed(data: bytes, name: str) -> bytes:
     """All of the data at once; they may be plain."""
     kind = compression_of(data[:6])
+    if kind is None:
+        return data
     try:
-        if kind == ".gz":
-            import gzip
-
-            return gzip.decompress(data)
-        if kind == ".bz2":
-            import bz2
-
-            return bz2.decompress(data)
-        if kind == ".xz":
-            import lzma
-
-            return lzma.decompress(data)
-        if kind == ".zst":
-            return _decompressed_zstandard(data)
+        library = _library(kind)
+        if library is not None:
+            return bytes(library.decompress(data))
+        frames = io.BufferedReader(_ZstandardFrames(io.BytesIO(data)), 1 << 20)
+        return b"".join(iter(lambda: frames.read(1 << 20), b""))
     except MemoryError:
         raise
     except Exception as error:
         raise damaged(name, error) from None
-    return data
-
-
-def _decompressed_zstandard(data: bytes) -> bytes:
-    try:
-        from compression import zstd  # type: ignore[import-not-found, unused-ignore]
-
-        return bytes(zstd.decompress(data))
-    except ImportError:
-        frames = io.BufferedReader(_ZstandardFrames(io.BytesIO(data)), 1 << 20)
-        return b"".join(iter(lambda: frames.read(1 << 20), b""))

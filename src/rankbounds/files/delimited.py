@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
-
 import numpy as np
 
 from rankbounds.arrays import Bytes, Ints
-from rankbounds.columns.blanks import past
-from rankbounds.columns.ids import BLANKS, Ids
+from rankbounds.columns.ids import BLANKS, Ids, past
 from rankbounds.errors import DataError, Place
 from rankbounds.files.named_columns import (
     RUN_COLUMNS,
@@ -20,6 +16,7 @@ from rankbounds.files.named_columns import (
     wanted_columns,
 )
 from rankbounds.files.opening import Text
+from rankbounds.files.records import numbered_cells, padded_row
 
 
 def has_header(text: Text, names: ColumnNames = RUN_COLUMNS) -> bool:
@@ -59,7 +56,13 @@ def delimited_columns(text: Text) -> dict[str, Ids]:
     body = text.buffer[begin : text.end]
     even = None if (body == ord('"')).any() else _even_fields(text, begin, separator, len(names))
     if even is None:
-        rows = _uneven_rows(text, begin, separator, len(names))
+        # The general way: fields in quotes, lines that lack their last fields, empty lines.
+        content = body.tobytes().decode("utf-8", "surrogateescape")
+        numbered = numbered_cells(content, text.name, separator, before=text.before + 1)
+        rows = [
+            row if len(row) == len(names) else padded_row(Place(text.name, number), row, len(names))
+            for number, row in numbered
+        ]
         return {name: Ids.of([row[number].strip(BLANKS) for row in rows]) for number, name in enumerate(names)}
     start, end = even
     fields = [(start[:, number].copy(), end[:, number].copy()) for number in range(len(names))]
@@ -84,27 +87,3 @@ def _stripped(text: Bytes, start: Ints, end: Ints) -> tuple[Ints, Ints]:
     start = np.minimum(past(start, text, 1, blanks=True), end)
     end = np.maximum(past(end, text, -1, blanks=True), start)
     return start, end - start
-
-
-def _uneven_rows(text: Text, begin: int, separator: str, count: int) -> list[list[str]]:
-    """The general way: fields in quotes, lines that lack their last fields, empty lines."""
-    content = text.buffer[begin : text.end].tobytes().decode("utf-8", "surrogateescape")
-    longest = csv.field_size_limit(max(csv.field_size_limit(), len(content)))
-    rows = []
-    reader = csv.reader(io.StringIO(content, newline=""), delimiter=separator, strict=True, skipinitialspace=True)
-    try:
-        for row in reader:
-            if len(row) > count:
-                raise DataError(
-                    Place(text.name, text.before + reader.line_num + 1),
-                    f"there are {len(row)} fields in a table of {count} columns.",
-                )
-            if row:
-                rows.append(row + [""] * (count - len(row)))
-    except csv.Error as error:
-        raise DataError(
-            Place(text.name, text.before + reader.line_num + 1), f"cannot be read as a table ({error})."
-        ) from None
-    finally:
-        csv.field_size_limit(longest)
-    return rows

@@ -7,9 +7,7 @@ is asked for. What is compressed is unpacked once, into a temporary file that is
 from __future__ import annotations
 
 import contextlib
-import csv
 import html
-import io
 import re
 import shutil
 import tempfile
@@ -24,9 +22,10 @@ from typing import IO, Any
 import numpy as np
 
 from rankbounds.errors import DataError, Place
-from rankbounds.files import compression, json_text
+from rankbounds.files import compression
 from rankbounds.files.named_columns import DOC_NAMES, find_column
 from rankbounds.files.opening import expand, stream
+from rankbounds.files.records import numbered_cells, parse_json
 
 ID_NAMES = (*DOC_NAMES[:-2], "_id", "id", "passage_id")
 """What a file may call a document's id."""
@@ -205,7 +204,7 @@ class _JsonLines(_File):
         return str(fields[id_name]), _of_fields(fields, id_name)
 
     def _fields(self, line: bytes, place: Place | str) -> tuple[Mapping[str, Any], str]:
-        fields = json_text.parse(_decoded(line), place, "a line of JSON")
+        fields = parse_json(_decoded(line), place, "a line of JSON")
         names = fields if isinstance(fields, dict) else ()
         id_name = next((name for name in names if name.lower() in ID_NAMES), None)
         if id_name is None:
@@ -258,9 +257,9 @@ class _Table(_File):
         record = _line(file)
         while self._goes_on(record) and len(record) <= LONGEST_RECORD and (line := _line(file)):
             record += line
-        return self._row(record, self.path)
+        return self._row(record, Place(self.path))
 
-    def _cells(self, row: str) -> list[str]:
+    def _cells(self, row: str, before: int = 0) -> list[str]:
         if self._separator == "\t" and '"' not in row:
             return row.split("\t")
         if self._separator == "\t":  # quotation marks are text, but around a whole cell
@@ -269,17 +268,10 @@ class _Table(_File):
             return [
                 cell[1:-1].replace('""', '"') if within else cell for cell, within in zip(cells, quoted, strict=True)
             ]
-        longest = csv.field_size_limit(LONGEST_RECORD)
-        try:
-            return next(csv.reader(io.StringIO(row, newline=""), skipinitialspace=True), [])
-        finally:
-            csv.field_size_limit(longest)
+        return next(numbered_cells(row, self.path, ",", before=before, strict=False), (before, []))[1]
 
-    def _row(self, record: bytes, place: Place | str) -> tuple[str, DocumentText]:
-        try:
-            cells = self._cells(_decoded(record).rstrip("\r\n"))
-        except csv.Error as error:
-            raise DataError(place, f"cannot be read as a table ({error}).") from None
+    def _row(self, record: bytes, place: Place) -> tuple[str, DocumentText]:
+        cells = self._cells(_decoded(record).rstrip("\r\n"), (place.line or 1) - 1)
         if self._header is not None and self._id is not None:
             fields = dict(zip(self._header, cells, strict=False))
             if self._id not in fields:

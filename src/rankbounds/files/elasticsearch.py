@@ -25,18 +25,16 @@ def recognises(content: Any) -> bool:
 def judgments(content: Any, name: str) -> Columns:
     """The ratings of a request; of a response the ratings beside its hits, which leaves out what was not retrieved."""
     content = _unwrapped(content)
-    rows: list[tuple[Any, Any, str, Any]] = []
+    rated: list[tuple[Any, Any, Any]] = []
     if _is_response(content):
         for query, detail in content["details"].items():
-            for hit in detail.get("hits", []):
-                if hit.get("rating") is not None:
-                    rows.append((query, *_place(hit["hit"], name), hit["rating"]))
+            hits = [hit for hit in detail.get("hits", []) if hit.get("rating") is not None]
+            rated += [(query, hit["hit"], hit["rating"]) for hit in hits]
     else:
         for number, request in enumerate(content.get("requests", []), 1):
             query = number if request.get("id") is None else request["id"]
-            for rated in request.get("ratings", []):
-                rows.append((query, *_place(rated, name), rated.get("rating")))
-    return _columns(rows, "rating", name)
+            rated += [(query, hit, _checked(hit, name).get("rating")) for hit in request.get("ratings", [])]
+    return Columns.of_rows(_by_id(rated, name), "rating", name, "no rating of a document was found here.")
 
 
 def run(content: Any, name: str) -> Columns:
@@ -44,15 +42,13 @@ def run(content: Any, name: str) -> Columns:
     content = _unwrapped(content)
     if not _is_response(content):
         raise DataError(name, "this is a request to _rank_eval, which holds judgments; a run is in the response to it.")
-    rows: list[tuple[Any, Any, str, Any]] = []
-    ranks: list[int] = []
+    found: list[tuple[Any, Any, Any, int]] = []
     for query, detail in content["details"].items():
         hits = [one["hit"] for one in detail.get("hits", [])]
         scored = all(hit.get("_score") is not None for hit in hits)
         for rank, hit in enumerate(hits, 1):
-            rows.append((query, *_place(hit, name), hit["_score"] if scored else float(len(hits) - rank + 1)))
-            ranks.append(rank)
-    return _columns(rows, "_score", name, ranks)
+            found.append((query, hit, hit["_score"] if scored else float(len(hits) - rank + 1), rank))
+    return Columns.of_rows(_by_id(found, name), "_score", name, "no score of a document was found here.")
 
 
 def _unwrapped(content: dict[str, Any]) -> dict[str, Any]:
@@ -65,19 +61,17 @@ def _is_response(content: dict[str, Any]) -> bool:
     return isinstance(content.get("details"), dict)
 
 
-def _place(hit: Any, name: str) -> tuple[Any, str]:
+def _checked(hit: Any, name: str) -> dict[str, Any]:
     if not isinstance(hit, dict) or "_id" not in hit:
         raise DataError(name, f'a document has no "_id": {hit!r}.')
-    return hit["_id"], str(hit.get("_index", ""))
+    return hit
 
 
-def _columns(
-    rows: list[tuple[Any, Any, str, Any]], value_name: str, name: str, ranks: list[int] | None = None
-) -> Columns:
-    if not rows:
-        raise DataError(name, f"no {value_name.strip('_')} of a document was found here.")
+def _by_id(rows: list[Any], name: str) -> list[tuple[Any, ...]]:
+    """The rows with the ``_id`` of each hit for the hit itself."""
     home: dict[tuple[str, str], str] = {}
-    for query, doc, index, _ in rows:
+    for query, hit, *_ in rows:
+        doc, index = _checked(hit, name)["_id"], str(hit.get("_index", ""))
         first = home.setdefault((str(query), str(doc)), index)
         if first != index:
             raise DataError(
@@ -85,5 +79,4 @@ def _columns(
                 f'the _id "{doc}" of query "{query}" comes from two indices ("{first}" and '
                 f'"{index}"). Documents are known by their _id; evaluate the indices apart.',
             )
-    queries, docs, _, values = zip(*rows, strict=True)
-    return Columns.of(queries, docs, values, value_name=value_name, source=name, ranks=ranks, unit="entry")
+    return [(query, hit["_id"], *rest) for query, hit, *rest in rows]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -17,7 +18,6 @@ from rankbounds.files import (
     delimited,
     elasticsearch,
     ir_datasets,
-    json_text,
     mteb,
     named_columns,
     opensearch,
@@ -29,6 +29,7 @@ from rankbounds.files import (
 )
 from rankbounds.files.named_columns import RUN_COLUMNS, ColumnNames, Columns
 from rankbounds.files.opening import PARQUET_MAGIC, Text, format_ending, is_pipe, read_content, read_content_unless
+from rankbounds.files.records import parse_json
 from rankbounds.files.trec import TrecLines
 
 IN_JSON: dict[str, ModuleType] = {
@@ -76,21 +77,17 @@ def read(
 
     ``words`` gives the value of a token in TREC lines that is not a number; tables hold such tokens as they are.
     """
-    contents = _read(path, names, kind, lenient, threads, words)
+    contents = _read(
+        path, names, pair_of_names(kind)[0], partial(trec.read_lines, lenient=lenient, words=words), threads
+    )
     if isinstance(contents, Columns) and not (len(contents) or (contents.topics and names.of_run)):
         raise DataError(path, "there is no row in this file.")
     return contents
 
 
 def _read(
-    path: str,
-    names: ColumnNames,
-    kind: str | None,
-    lenient: bool,
-    threads: int,
-    words: Callable[[str], float] | None,
+    path: str, names: ColumnNames, kind: str | None, read_lines: Callable[..., TrecLines], threads: int
 ) -> Columns | TrecLines:
-    kind = pair_of_names(kind)[0]
     if kind == "ir_datasets" or path.startswith(ir_datasets.PREFIX):
         return _by_module(ir_datasets, "ir_datasets", names)(path.removeprefix(ir_datasets.PREFIX))
     if kind is None:
@@ -115,8 +112,7 @@ def _read(
     if kind in ("csv", "tsv"):
         return delimited.read_delimited(text, names)
     layout = trec.qrels_layout if names.of_judgments else trec.run_layout
-    by_subtopic = names.of_judgments
-    return trec.read_lines(text, layout, lenient=lenient, threads=threads, words=words, subtopics=by_subtopic)
+    return read_lines(text, layout, threads=threads, subtopics=names.of_judgments)
 
 
 def recognised(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:
@@ -136,7 +132,7 @@ def recognised(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:
 def _is_row(start: bytes, names: ColumnNames) -> bool:
     """Is the first line by itself a JSON object with the columns of a table?"""
     try:
-        first = json_text.parse(start.split(b"\n")[0], "")
+        first = parse_json(start.split(b"\n")[0], "")
     except DataError:
         return False
     return (
@@ -147,7 +143,7 @@ def _is_row(start: bytes, names: ColumnNames) -> bool:
 
 
 def _from_json(text: Text, kind: str | None, names: ColumnNames) -> Columns:
-    content = json_text.parse(text.tobytes(), text.name)
+    content = parse_json(text.tobytes(), text.name)
     for name, module in IN_JSON.items() if kind is None else [(kind, IN_JSON[kind])]:
         if kind is not None or module.recognises(content):
             read_content_of = _by_module(module, name, names, text.name)

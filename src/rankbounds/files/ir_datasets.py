@@ -22,13 +22,6 @@ def judgments(identifier: str) -> Columns:
         dataset = ir_datasets.load(identifier)
     except KeyError:
         raise DataError(f"{PREFIX}{identifier}", f'ir_datasets knows no data set "{identifier}".') from None
-    if not dataset.has_qrels():
-        raise DataError(f"{PREFIX}{identifier}", "this data set has no judgments.")
-    queries, docs, grades = [], [], []
-    for judgment in dataset.qrels_iter():
-        queries.append(judgment.query_id)
-        docs.append(judgment.doc_id)
-        grades.append(judgment.relevance)
-    if not queries:
-        raise DataError(f"{PREFIX}{identifier}", "this data set has no judgments.")
-    return Columns.of(queries, docs, grades, value_name="relevance", source=f"{PREFIX}{identifier}")
+    judged = dataset.qrels_iter() if dataset.has_qrels() else ()
+    rows = [(judgment.query_id, judgment.doc_id, judgment.relevance) for judgment in judged]
+    return Columns.of_rows(rows, "relevance", f"{PREFIX}{identifier}", "this data set has no judgments.")

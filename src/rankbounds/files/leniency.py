@@ -22,7 +22,7 @@ class LeftOut:
         """What two parts of a file have, of which either may come first."""
         places = [part.first for part in (self, other) if part.first is not None]
         counts = [part.count for part in (self, other) if part.count is not None]
-        return LeftOut(sum(counts) if len(counts) == 2 else None, min(places, key=_line, default=None))
+        return LeftOut(sum(counts) if len(counts) == 2 else None, min(places, key=line_of, default=None))
 
     def told(self, kind: str) -> str:
         """``3 lines with too few fields left out (first: run.txt:7)``."""
@@ -30,7 +30,8 @@ class LeftOut:
         return f"{count}{kind}" + ("" if self.first is None else f" (first: {self.first})")
 
 
-def _line(place: Place | str | None) -> int:
+def line_of(place: Place | str | None) -> int:
+    """The line that a place names; 0 where it names none."""
     return (place.line or 0) if isinstance(place, Place) else 0
 
 
@@ -39,7 +40,7 @@ class LeftOutWarning(RankboundsWarning):
 
     def __init__(self, file: str, left_out: Mapping[str, LeftOut]) -> None:
         self.file, self.left_out = file, dict(left_out)
-        in_order = sorted(left_out.items(), key=lambda item: _line(item[1].first))
+        in_order = sorted(left_out.items(), key=lambda item: line_of(item[1].first))
         told = "; ".join(part.told(kind) for kind, part in in_order)
         super().__init__(f"{file}: read leniently: {told}.")
 
@@ -57,7 +58,7 @@ class Problems:
     def add(self, kind: str, count: int, error: DataError) -> None:
         """Count ``count`` problems of this kind, of which the error tells the first."""
         self._count(kind, LeftOut(count, error.place))
-        if self._first is None or _line(error.place) < _line(self._first.place):
+        if self._first is None or line_of(error.place) < line_of(self._first.place):
             self._first = error
 
     def take(self, part: Problems) -> None:

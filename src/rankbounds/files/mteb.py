@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rankbounds.errors import DataError
@@ -16,7 +17,7 @@ def recognises(content: Any) -> bool:
     """Are there subsets with splits, or MTEB's own scores?"""
     if not isinstance(content, dict):
         return False
-    return _is_scores(content) or (
+    return is_scores(content) or (
         bool(_subsets(content))
         and all(isinstance(one, dict) and one and all(map(beir.recognises, one.values())) for one in _subsets(content))
     )
@@ -24,7 +25,7 @@ def recognises(content: Any) -> bool:
 
 def run(content: Any, name: str) -> Columns:
     """The rankings of every subset and split; with several, their names stand before the query's, with a slash."""
-    if _is_scores(content):
+    if is_scores(content):
         raise DataError(
             name,
             "these are MTEB's scores, not rankings: nothing can be evaluated again from them. Let MTEB save "
@@ -50,5 +51,6 @@ def _subsets(content: dict[str, Any]) -> list[Any]:
     return [value for key, value in content.items() if key not in _NOTES]
 
 
-def _is_scores(content: dict[str, Any]) -> bool:
+def is_scores(content: Mapping[str, Any]) -> bool:
+    """Are these results rather than predictions?"""
     return "scores" in content and ("task_name" in content or "mteb_version" in content)

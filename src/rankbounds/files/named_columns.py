@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,9 +16,9 @@ from rankbounds.columns.ids import Ids, is_missing
 from rankbounds.columns.native.dicts import ids_and_numbers
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place, UsageError, did_you_mean
-from rankbounds.files import json_text
 from rankbounds.files.frame_columns import id_column, listed_values, number_column
 from rankbounds.files.opening import Text
+from rankbounds.files.records import parse_json_lines
 
 QUERY_NAMES = ("query_id", "qid", "query-id", "q_id", "topic_id", "topic", "query")
 DOC_NAMES = ("doc_id", "docno", "corpus-id", "corpus_id", "doc-id", "docid", "pid", "document", "doc")
@@ -160,10 +160,9 @@ class Columns:
             numbers, stated, label_sources, runs = (
                 _spread(column, rows, source) for column in (numbers, stated, label_sources, runs)
             )
-        checked = Ids.checked(queries, _id_in(names and names[0], "query id"), where.place)
-        topics, topic = checked.codes(checked.hashes())
+        topics, topic = Ids.checked(queries, _id_in(names and names[0], "query id"), where.place).numbered()
         return cls(
-            [name.decode("utf-8", "surrogateescape") for name in topics],
+            topics,
             topic if rows is None else topic[rows],
             Ids.checked(docs, _id_in(names and names[1], "document id"), where.place),
             numbers,
@@ -174,6 +173,17 @@ class Columns:
             runs=runs,
             run_name=run_name,
         )
+
+    @classmethod
+    def of_rows(
+        cls, rows: Sequence[tuple[Any, ...]], value_name: str, source: str, nothing: str, fourth: str = "ranks"
+    ) -> Columns:
+        """From rows of query, document and value, and perhaps a fourth entry; an error says ``nothing`` of no rows."""
+        if not rows:
+            raise DataError(source, nothing)
+        queries, docs, values, *further = map(list, zip(*rows, strict=True))
+        named: dict[str, Any] = dict(zip([fourth], further, strict=False))
+        return cls.of(queries, docs, values, value_name=value_name, source=source, unit="entry", **named)
 
     def __len__(self) -> int:
         return len(self.docs)
@@ -186,8 +196,7 @@ class Columns:
         ids = self.runs
         if not isinstance(ids, Ids):
             ids = Ids.of(["" if is_missing(name) else str(name) for name in self.runs])
-        encoded, number = ids.codes(ids.hashes())
-        names = [name.decode("utf-8", "surrogateescape") for name in encoded]
+        names, number = ids.numbered()
         if "" in names and not (one and len(names) == 1):
             row = int(np.flatnonzero(number == names.index(""))[0])
             raise DataError(self.source.place(row), f'{NO_RUN} (column "{self.run_name}").', NAME_THE_RUN)
@@ -260,7 +269,7 @@ def _whole(values: Any, column: str, source: Source) -> Ints:
 
 def read_json_lines(text: Text, names: ColumnNames) -> Columns:
     """Read one JSON object a line, each with the same columns."""
-    return of_records(json_text.parse_lines(text.tobytes(), text.name), names, text.name)
+    return of_records(parse_json_lines(text.tobytes(), text.name)[1], names, text.name)
 
 
 def of_records(rows: Sequence[Any], names: ColumnNames, source: str) -> Columns:
@@ -434,25 +443,27 @@ def _with_values(query: Any, inner: Any, names: ColumnNames, source: str) -> Map
     return values
 
 
+class FoundColumns(NamedTuple):
+    """What a table calls its columns; None where it lacks one that need not be there, or that is not looked for."""
+
+    query: str
+    doc: str
+    value: str
+    rank: str | None = None
+    source: str | None = None
+    run: str | None = None
+    subtopic: str | None = None
+    importance: str | None = None
+    stratum: str | None = None
+
+
 def wanted_columns(columns: list[str], names: ColumnNames, source: str) -> list[str]:
     """Of a table's columns those that are read; an error where one is lacking."""
-    further = further_columns(columns, names)
-    return [name for name in (*found_columns(columns, names, source), *further) if name is not None]
+    return [name for name in found_columns(columns, names, source) if name is not None]
 
 
-def further_columns(columns: Iterable[str], names: ColumnNames) -> tuple[str | None, str | None, str | None]:
-    """The columns of the subtopic, of its importance and of the stratum, in a table of judgments."""
-    if not names.of_judgments:
-        return None, None, None
-    columns = list(columns)
-    stratum = find_column(columns, STRATUM_NAMES)
-    return find_column(columns, names.subtopic), find_column(columns, IMPORTANCE_NAMES), stratum
-
-
-def found_columns(
-    columns: list[str], names: ColumnNames, source: str
-) -> tuple[str, str, str, str | None, str | None, str | None]:
-    """The columns of the query, the document, the value, the rank, the label's source and the run."""
+def found_columns(columns: list[str], names: ColumnNames, source: str) -> FoundColumns:
+    """The columns of a run, or of judgments, in a table."""
 
     def needed(known: tuple[str, ...], what: str) -> str:
         found = find_column(columns, known)
@@ -470,50 +481,56 @@ def found_columns(
             )
         return found
 
-    return (
-        needed(names.query, "query id"),
-        needed(names.doc, "document id"),
-        needed(names.value, names.value_name),
-        find_column(columns, names.rank) if names.of_run else None,
-        find_column(columns, names.source) if names.of_judgments else None,
-        find_column(columns, names.run) if names.of_run else None,
+    found = FoundColumns(
+        needed(names.query, "query id"), needed(names.doc, "document id"), needed(names.value, names.value_name)
+    )
+    if names.of_run:
+        return found._replace(rank=find_column(columns, names.rank), run=find_column(columns, names.run))
+    if not names.of_judgments:
+        return found
+    return found._replace(
+        source=find_column(columns, names.source),
+        subtopic=find_column(columns, names.subtopic),
+        importance=find_column(columns, IMPORTANCE_NAMES),
+        stratum=find_column(columns, STRATUM_NAMES),
     )
 
 
 def of_columns(table: Mapping[str, Any], names: ColumnNames, source: str, before: int = 0) -> Columns:
     """From columns by their names: those of a frame, of any package, or our own."""
-    query, doc, value, rank, label, run = found_columns(list(table), names, source)
-    subtopic, importance, stratum = further_columns(table, names)
+    found = found_columns(list(table), names, source)
+
+    def column(name: str | None, of_kind: Callable[[Any], Any]) -> Any:
+        return None if name is None else of_kind(table[name])
+
     columns = Columns.of(
-        id_column(table[query]),
-        id_column(table[doc]),
-        number_column(table[value]),
-        value_name=value,
+        id_column(table[found.query]),
+        id_column(table[found.doc]),
+        number_column(table[found.value]),
+        value_name=found.value,
         source=source,
-        ranks=None if rank is None else number_column(table[rank]),
-        label_sources=None if label is None else listed_values(table[label]),
-        runs=None if run is None else id_column(table[run]),
+        ranks=column(found.rank, number_column),
+        label_sources=column(found.source, listed_values),
+        runs=column(found.run, id_column),
         before=before,
-        names=(query, doc),
-        rank_name=rank or "rank",
-        run_name=run or "run",
+        names=found[:2],
+        rank_name=found.rank or "rank",
+        run_name=found.run or "run",
     )
-    if subtopic is None and stratum is None:
+    if found.subtopic is None and found.stratum is None:
         return columns
-    if len(columns) != len(table[query]):
+    if len(columns) != len(table[found.query]):
         problem = "judgments by subtopic or stratum need a row for each document, not lists of documents."
         raise DataError(source, problem)
 
-    def ids(column: str | None, what: str) -> Ids | None:
-        if column is None:
-            return None
-        return Ids.checked(id_column(table[column]), _id_in(column, what), columns.source.place)
+    def ids(name: str | None, what: str) -> Ids | None:
+        return column(name, lambda held: Ids.checked(id_column(held), _id_in(name, what), columns.source.place))
 
     return replace(
         columns,
-        subtopics=ids(subtopic, "subtopic"),
-        importance=None if importance is None else listed_values(table[importance]),
-        strata=ids(stratum, "stratum"),
+        subtopics=ids(found.subtopic, "subtopic"),
+        importance=column(found.importance, listed_values),
+        strata=ids(found.stratum, "stratum"),
     )
 
 

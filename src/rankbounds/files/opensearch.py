@@ -19,20 +19,15 @@ def recognises(content: Any) -> bool:
 
 def judgments(content: Any, name: str) -> Columns:
     """All ratings, with what made them as their source: ``click``, ``llm`` or ``imported``."""
-    queries, docs, ratings, sources = [], [], [], []
+    rows = []
     for listed in _lists(content):
         made_by = _MADE_BY.get(str(listed.get("type")), str(listed.get("type") or "imported").lower())
         if listed.get("status", "COMPLETED") != "COMPLETED":
             raise DataError(name, f'the judgment list "{listed.get("name")}" is not complete: {listed["status"]}.')
         for query in listed["judgmentRatings"]:
             for rated in query.get("ratings", []):
-                queries.append(query.get("query"))
-                docs.append(rated.get("docId"))
-                ratings.append(rated.get("rating"))
-                sources.append(made_by)
-    if not queries:
-        raise DataError(name, "these judgment lists hold no rating.")
-    return Columns.of(queries, docs, ratings, value_name="rating", source=name, label_sources=sources, unit="entry")
+                rows.append((query.get("query"), rated.get("docId"), rated.get("rating"), made_by))
+    return Columns.of_rows(rows, "rating", name, "these judgment lists hold no rating.", "label_sources")
 
 
 def _lists(content: Any) -> Iterator[dict[str, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import itertools
 import json
 import os
@@ -35,23 +34,23 @@ def write_pairs(
 ) -> None:
     """Write a table of pairs with further columns, in the format that the ending of the name asks for, else as TREC."""
     ending = format_ending(os.fspath(path))
-    if ending in DELIMITERS:
-        lines = _delimited(pairs, columns, DELIMITERS[ending])
-    elif ending in JSON_LINES:
-        lines = _json_lines(pairs, columns)
-    else:
-        lines = recognisable(trec_lines(), os.fspath(path))
     with writing(path) as out:
-        out.writelines(lines)
+        if ending in DELIMITERS:
+            writer = csv.writer(out, delimiter=DELIMITERS[ending], lineterminator="\n")
+            writer.writerow(["query_id", "doc_id", *columns])
+            for topic, doc, *values in _rows(pairs, columns, _held_by_csv):
+                writer.writerow(
+                    [topic, doc, *(value if isinstance(value, str) else decimal(value) for value in values)]
+                )
+        elif ending in JSON_LINES:
+            out.writelines(_json_lines(pairs, columns))
+        else:
+            out.writelines(recognisable(trec_lines(), os.fspath(path)))
 
 
 def decimal(value: float) -> str:
     """The number in full: whole ones without a point, others with as many digits as they need."""
     return f"{value:.0f}" if value == int(value) and abs(value) < 1e16 else repr(value)
-
-
-def _field(value: float | str) -> str:
-    return value if isinstance(value, str) else decimal(value)
 
 
 def reject_for_trec(pairs: Pairs) -> None:
@@ -134,33 +133,21 @@ def _unheld(what: str, name: str, reason: str, file: str, other: str) -> DataErr
     return DataError(f"The {what} id {shown(name)} {reason}, and {file} cannot hold it. Write {other}.")
 
 
-def _delimited(pairs: Pairs, columns: Mapping[str, Iterable[float | str]], delimiter: str) -> Iterator[str]:
-    other = "JSON lines (a name that ends in .jsonl)"
+def _held_by_csv(what: str, name: str) -> str:
+    _reject_bytes(what, name)
+    reason = unheld_by_table(name)
+    if reason:
+        raise _unheld(what, name, reason, "CSV", "JSON lines (a name that ends in .jsonl)")
+    return name
 
-    def checked(what: str, name: str) -> str:
-        _reject_bytes(what, name)
-        reason = unheld_by_table(name)
-        if reason:
-            raise _unheld(what, name, reason, "CSV", other)
-        return name
 
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(["query_id", "doc_id", *columns])
-    for topic, doc, *values in _rows(pairs, columns, checked):
-        writer.writerow([topic, doc, *map(_field, values)])
-        yield out.getvalue()
-        out.seek(0)
-        out.truncate()
-    yield out.getvalue()
+def _held_by_json(what: str, name: str) -> str:
+    _reject_bytes(what, name)
+    return json.dumps(name, ensure_ascii=False)
 
 
 def _json_lines(pairs: Pairs, columns: Mapping[str, Iterable[float | str]]) -> Iterator[str]:
-    def checked(what: str, name: str) -> str:
-        _reject_bytes(what, name)
-        return json.dumps(name, ensure_ascii=False)
-
-    for topic, doc, *values in _rows(pairs, columns, checked):
+    for topic, doc, *values in _rows(pairs, columns, _held_by_json):
         written = (json.dumps(value) if isinstance(value, str) else decimal(value) for value in values)
         rest = "".join(f', "{name}": {value}' for name, value in zip(columns, written, strict=True))
         yield f'{{"query_id": {topic}, "doc_id": {doc}{rest}}}\n'

@@ -70,7 +70,7 @@ def read_frame(path: str, content: bytes | None = None) -> polars.DataFrame:
         return _read_by_polars([path], path, content)
     with damage_told(path):
         table = reader.read_table(path if content is None else io.BytesIO(content))
-        return _polars().DataFrame(table.to_pydict(), strict=False)
+        return polars_module().DataFrame(table.to_pydict(), strict=False)
 
 
 _TRIAL = (
@@ -133,7 +133,7 @@ def columns_of(path: str) -> list[str]:
     """The names of a file's columns."""
     parquet = _pyarrow_parquet()
     if parquet is None:
-        return list(_polars().scan_parquet(path).collect_schema().names())
+        return list(polars_module().scan_parquet(path).collect_schema().names())
     return list(parquet.read_schema(path).names)
 
 
@@ -141,13 +141,13 @@ def rows_of(path: str) -> int:
     """How many rows a file has."""
     parquet = _pyarrow_parquet()
     if parquet is None:
-        return int(_polars().scan_parquet(path).select(_polars().len()).collect().item())
+        return int(polars_module().scan_parquet(path).select(polars_module().len()).collect().item())
     return int(parquet.read_metadata(path).num_rows)
 
 
 def frames_of(path: str, wanted: list[str], rows: int) -> Iterator[Any]:
     """So many rows of these columns at a time."""
-    parquet, polars = _pyarrow_parquet(), _polars()
+    parquet, polars = _pyarrow_parquet(), polars_module()
     if parquet is None:
         for at in range(0, rows_of(path), rows):
             yield polars.scan_parquet(path).select(wanted).slice(at, rows).collect()
@@ -158,7 +158,8 @@ def frames_of(path: str, wanted: list[str], rows: int) -> Iterator[Any]:
             yield polars.from_arrow(type(batch).from_arrays(batch.columns, names=batch.schema.names))
 
 
-def _polars() -> Any:
+def polars_module() -> Any:
+    """Polars, imported when it is needed."""
     import polars
 
     return polars

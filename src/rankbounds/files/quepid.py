@@ -5,16 +5,12 @@ An empty rating is a document that nobody rated.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from rankbounds.arrays import Ints
 from rankbounds.columns.decimals import finite_numbers
-from rankbounds.columns.ids import Ids
 from rankbounds.errors import DataError
 from rankbounds.files import delimited
-from rankbounds.files.named_columns import POSITION_NAMES, Columns, find_column
+from rankbounds.files.named_columns import POSITION_NAMES, ColumnNames, Columns, find_column, found_columns
 from rankbounds.files.opening import Text
 
 WHAT = "ratings and snapshots exported by Quepid"
@@ -33,59 +29,28 @@ def recognises(text: Text) -> bool:
 
 def judgments(text: Text) -> Columns:
     """The documents that have a rating."""
-    table, query, doc = _table(text)
-    rating = _needed(table, RATING, "rating", text)
-    rated = _filled(table, rating, doc)
-    if not rated.size:
-        raise DataError(text.name, "no document has a rating.")
-    return _columns(table, query, doc, rated, table[rating].take(rated), "rating", text)
+    return _read(text, ColumnNames(RATING, "judgments", QUERY, DOC), "no document has a rating.")
 
 
 def run(text: Text) -> Columns:
     """The documents of a snapshot by their position."""
-    table, query, doc = _table(text)
-    position = _needed(table, POSITION_NAMES, "position", text)
-    shown = _filled(table, doc, position)
-    if not shown.size:
-        raise DataError(text.name, "no document has a position.")
-    ranks = table[position].take(shown)
-    return _columns(table, query, doc, shown, -finite_numbers(ranks)[0], position, text, ranks)
+    return _read(text, ColumnNames(POSITION_NAMES, "run", QUERY, DOC, called="position"), "no document has a position.")
 
 
-def _table(text: Text) -> tuple[dict[str, Ids], str, str]:
+def _read(text: Text, names: ColumnNames, nothing: str) -> Columns:
     table = delimited.delimited_columns(text)
-    return table, _needed(table, QUERY, "query", text), _needed(table, DOC, "document", text)
-
-
-def _needed(table: dict[str, Ids], known: tuple[str, ...], what: str, text: Text) -> str:
-    found = find_column(table, known)
-    if found is None:
-        raise DataError(text.name, f"no column for the {what} ({', '.join(known)}); this file has {', '.join(table)}.")
-    return found
-
-
-def _filled(table: dict[str, Ids], *names: str) -> Ints:
-    """The rows that have something in these columns."""
-    return np.flatnonzero(np.all([table[name].length > 0 for name in names], axis=0))
-
-
-def _columns(
-    table: dict[str, Ids],
-    query: str,
-    doc: str,
-    rows: Ints,
-    values: Any,
-    value_name: str,
-    text: Text,
-    ranks: Ids | None = None,
-) -> Columns:
+    found = found_columns(list(table), names, text.name)
+    rows = np.flatnonzero((table[found.doc].length > 0) & (table[found.value].length > 0))
+    if not rows.size:
+        raise DataError(text.name, nothing)
+    queries, docs, values = (table[name].take(rows) for name in found[:3])
     return Columns.of(
-        table[query].take(rows),
-        table[doc].take(rows),
-        values,
-        value_name=value_name,
+        queries,
+        docs,
+        -finite_numbers(values)[0] if names.of_run else values,
+        value_name=found.value,
         source=text.name,
-        ranks=ranks,
+        ranks=values if names.of_run else None,
         unit="entry",
-        rank_name=value_name,
+        rank_name=found.value,
     )

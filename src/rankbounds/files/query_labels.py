@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping
 
 from rankbounds.errors import DataError, Place
-from rankbounds.files import json_text
 from rankbounds.files.named_columns import QUERY_NAMES, find_column
-from rankbounds.files.opening import plain_name, read_text
+from rankbounds.files.opening import plain_name
+from rankbounds.files.records import (
+    filled_lines,
+    first_line_of,
+    parse_json,
+    read_decoded,
+    records,
+    separator_in,
+    table_rows,
+)
 from rankbounds.tables import without_apostrophe
 
 Labels = dict[str, dict[str, str]]
@@ -18,55 +24,42 @@ Labels = dict[str, dict[str, str]]
 
 def read_query_labels(path: str) -> Labels:
     """CSV or TSV with a header, two plain columns, or JSON: ``{query: label}`` or ``{query: {way: label}}``."""
-    text = read_text(path)
-    content = text.buffer[text.begin : text.end].tobytes().decode("utf-8", "surrogateescape")
+    content, file = read_decoded(path)
     if content.lstrip().startswith("{"):
-        return labels_of(json_text.parse(content, text.name), plain_name(path), text.name)
-    first = next((line for line in content.split("\n") if line.strip()), "")
-    separator = next((mark for mark in "\t,;" if mark in first), None)
-    if separator is None:
-        rows = [(number, line.split(None, 1)) for number, line in enumerate(content.split("\n"), 1)]
+        return labels_of(parse_json(content, file), plain_name(path), file)
+    if separator_in(first_line_of(content), "\t,;"):
+        cells = table_rows(content, file, "\t,;")
+        rows = [(place, list(map(without_apostrophe, row))) for place, row in cells]
     else:
-        reader = csv.reader(io.StringIO(content, newline=""), delimiter=separator, strict=True, skipinitialspace=True)
-        try:
-            rows = [(reader.line_num, [without_apostrophe(cell.strip()) for cell in row]) for row in reader]
-        except csv.Error as error:
-            raise DataError(Place(text.name, reader.line_num), f"cannot be read as a table ({error}).") from None
-    rows = [(number, row) for number, row in rows if any(row)]
+        rows = [(place, list(map(str.strip, line.split(None, 1)))) for place, line in filled_lines(content, file)]
     if not rows:
-        raise DataError(text.name, "no label stands here.")
-    header = rows[0][1]
-    known = find_column(header, QUERY_NAMES)
-    if known is not None:
+        raise DataError(file, "no label stands here.")
+    place, header = rows[0]
+    query_column = find_column(header, QUERY_NAMES)
+    if query_column is not None:
         rows = rows[1:]
     elif len(header) == 2:
-        header, known = ["query_id", plain_name(path)], "query_id"
+        header, query_column = ["query_id", plain_name(path)], "query_id"
     else:
         raise DataError(
-            Place(text.name, rows[0][0]),
+            place,
             f"the first line must name the columns, one of them {', '.join(QUERY_NAMES[:-1])} or {QUERY_NAMES[-1]}; "
             "only a query and one label on each line need no header.",
         )
-    return _by_column(rows, header, header.index(known), text.name)
-
-
-def _by_column(rows: list[tuple[int, list[str]]], header: list[str], query_column: int, file: str) -> Labels:
-    labels: Labels = {name: {} for number, name in enumerate(header) if number != query_column}
+    labels: Labels = {name: {} for name in header if name != query_column}
     if not labels or len(labels) < len(header) - 1:
         raise DataError(Place(file, 1), "every column of labels needs a name of its own.")
     seen: set[str] = set()
-    for number, row in rows:
-        if len(row) > len(header):
-            raise DataError(Place(file, number), f"there are {len(row)} fields in a table of {len(header)} columns.")
-        query = row[query_column] if query_column < len(row) else ""
+    for place, record in records(rows, header):
+        query = record.pop(query_column)
         if not query:
-            raise DataError(Place(file, number), "the query has no id.")
+            raise DataError(place, "the query has no id.")
         if query in seen:
-            raise DataError(Place(file, number), f"a second line for query {query}.", "Keep one line a query.")
+            raise DataError(place, f"a second line for query {query}.", "Keep one line a query.")
         seen.add(query)
-        for place, name in enumerate(header):
-            if place != query_column and place < len(row) and row[place].strip():
-                labels[name][query] = row[place].strip()
+        for name, label in record.items():
+            if label:
+                labels[name][query] = label
     return labels
 
 

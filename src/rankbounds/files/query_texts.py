@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 import html
-import io
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rankbounds.errors import DataError, Place
-from rankbounds.files import json_text
 from rankbounds.files.named_columns import QUERY_NAMES, find_column
 from rankbounds.files.opening import read_text
+from rankbounds.files.records import cell_rows, filled_lines, first_line_of, json_records, records_by_name, separator_in
 
 ID_NAMES = (*QUERY_NAMES[:-2], "_id", "id", "number", "num", "topic", "query")
 """What a file may call the id of a query; "query" is its text where there is another id."""
@@ -90,32 +88,14 @@ def _first(fields: Mapping[str, Any], names: tuple[str, ...]) -> str:
 
 
 def _json(content: str, name: str) -> Entries:
-    lines = [(number, line) for number, line in enumerate(content.split("\n"), 1) if line.strip()]
-    whole = content.lstrip().startswith("[") or not _is_object(lines[0][1])
-    if whole:
-        held = json_text.parse(content, name)
-        if isinstance(held, Mapping) and not find_column(held, ID_NAMES[:-1]):
-            held = [
-                {"id": query, **query_text} if isinstance(query_text, Mapping) else {"id": query, "text": query_text}
-                for query, query_text in held.items()
-            ]
-        rows = [(Place(name, row=number), row) for number, row in enumerate(held, 1)]
-    else:
-        rows = [(Place(name, number), json_text.parse(line, Place(name, number))) for number, line in lines]
-        if len(rows) == 1 and isinstance(rows[0][1], Mapping) and not find_column(rows[0][1], ID_NAMES[:-1]):
-            rows = [(Place(name), {"id": query, "text": query_text}) for query, query_text in rows[0][1].items()]
-    for place, row in rows:
+    held = json_records(content, name)
+    if isinstance(held, Mapping):
+        is_query = find_column(held, ID_NAMES[:-1])
+        held = [(Place(name, row=1), held)] if is_query else records_by_name(held, name, "id", "text")
+    for place, row in held:
         if not isinstance(row, Mapping):
             raise DataError(place, "this is no object with an id and a text.", EXPECTED)
         yield place, *_of_fields(row, place)
-
-
-def _is_object(line: str) -> bool:
-    try:
-        json_text.parse(line, "")
-    except DataError:
-        return False
-    return True
 
 
 def _of_fields(row: Mapping[str, Any], place: Place) -> tuple[str, QueryText]:
@@ -133,27 +113,20 @@ def _of_fields(row: Mapping[str, Any], place: Place) -> tuple[str, QueryText]:
 
 
 def _table(content: str, name: str) -> Entries:
-    first = next((line for line in content.split("\n") if line.strip()), "")
-    separator = "\t" if "\t" in first else ","
+    first = first_line_of(content)
+    separator = separator_in(first) or ","
     header = [cell.strip().strip('"') for cell in first.split(separator)]
     if len(header) > 1 and find_column(header, ID_NAMES):
-        reader = csv.reader(
-            io.StringIO(content, newline=""), delimiter=separator, skipinitialspace=True,
-            quoting=csv.QUOTE_MINIMAL if separator == "," or '"' in first else csv.QUOTE_NONE,
-        )  # fmt: skip
-        try:
-            rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
-        except csv.Error as error:
-            raise DataError(Place(name, reader.line_num), f"cannot be read as a table ({error}).") from None
-        for number, row in rows[1:]:
-            cells = dict(zip(header, row, strict=False))
-            yield Place(name, number), *_of_fields(cells, Place(name, number))
+        quotes = separator == "," or '"' in first
+        rows = cell_rows(content, name, separator, quotes=quotes, strict=False)
+        next(rows, None)
+        for place, row in rows:
+            yield place, *_of_fields(dict(zip(header, row, strict=False)), place)
         return
-    for number, line in enumerate(content.split("\n"), 1):
-        if line.strip():
-            # Without a header a query is its id and its text: 401<TAB>text, 401 text, 1:text.
-            mark = r"\t" if "\t" in line else r":" if re.match(r"\s*\w+:\S", line) else r"\s+"
-            parts = re.split(mark, line.strip("\r\n "), maxsplit=1)
-            if len(parts) < 2:
-                raise DataError(Place(name, number), "this line has an id, but no text.", EXPECTED)
-            yield Place(name, number), parts[0].strip(), QueryText(parts[1].strip())
+    for place, line in filled_lines(content, name):
+        # Without a header a query is its id and its text: 401<TAB>text, 401 text, 1:text.
+        mark = r"\t" if "\t" in line else r":" if re.match(r"\s*\w+:\S", line) else r"\s+"
+        query_id, *said = re.split(mark, line, maxsplit=1)
+        if not said:
+            raise DataError(place, "this line has an id, but no text.", EXPECTED)
+        yield place, query_id.strip(), QueryText(said[0].strip())

@@ -7,21 +7,30 @@ Parquet), and ``measure=number``.
 
 from __future__ import annotations
 
+import math
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from numbers import Real
 from typing import Any
 
-from rankbounds.errors import DataError, Place
-from rankbounds.files import json_text
+from rankbounds.errors import DataError
+from rankbounds.files import mteb
 from rankbounds.files.opening import PARQUET_MAGIC, read_content
-from rankbounds.files.score_tables import ALL, TEXT_ROWS, read_score_table
+from rankbounds.files.records import filled_lines, is_number, parse_json
+from rankbounds.files.score_tables import (
+    ALL,
+    TEXT_ROWS,
+    IsMeasure,
+    is_ranx_report,
+    mostly,
+    no_line_of_trec_eval,
+    read_score_table,
+)
 
 Printed = dict[tuple[str, str], str]
 """What a tool reported: the score as text, by the tool's name of the measure and by topic; ``all`` is the mean."""
-IsMeasure = Callable[[str], bool]
 ANY_MEASURE = ""
 """The name of a measure that is not told."""
 _NUMBER = re.compile(r"(?:(?P<measure>.+)=)?\s*(?P<number>\d*\.?\d+)(?P<percent>%?)")
@@ -46,27 +55,24 @@ def read_reported(path: str | os.PathLike[str], is_measure: IsMeasure) -> Printe
     text = read.text()
     content = text.tobytes().decode("utf-8", "replace")
     if content.lstrip()[:1] in ("{", "["):
-        return reported(json_text.parse(content, text.name), is_measure, text.name)
-    lines = [line for line in content.splitlines() if line.strip()]
-    first = next((line for line in lines if line.split()[:2] != ["runid", ALL]), "")  # trec_eval begins with the name
-    if "," in first or (len(first.split("\t")) > 1 and not any(map(_is_number, first.split()))):
+        return reported(parse_json(content, text.name), is_measure, text.name)
+    lines = list(filled_lines(content, text.name))
+    first = next((line for _, line in lines if line.split()[:2] != ["runid", ALL]), "")  # trec_eval's first is the name
+    if "," in first or ("\t" in first and not any(map(_is_stated, first.split()))):
         return _of_table(os.fspath(path), is_measure)
     printed: Printed = {}
-    for number, line in enumerate(content.splitlines(), 1):
+    for place, line in lines:
         fields = line.split()
-        if not fields or fields[0] in TEXT_ROWS:
+        if fields[0] in TEXT_ROWS:
             continue
-        if len(fields) not in (2, 3) or (len(fields) == 2 and not _is_number(fields[1])):
-            raise DataError(
-                Place(text.name, number),
-                f"a line of trec_eval's output is a measure, a topic and a value; this one has {len(fields)} fields.",
-            )
+        if len(fields) not in (2, 3) or (len(fields) == 2 and not _is_stated(fields[1])):
+            raise no_line_of_trec_eval(place, len(fields))
         name, topic, value = fields if len(fields) == 3 else (fields[0], ALL, fields[1])
         if is_measure(topic) and not is_measure(name):  # ir_measures -q: the topic stands first
             name, topic = topic, name
         if (name, topic) in printed:
             raise DataError(
-                Place(text.name, number),
+                place,
                 f'"{name}" of topic "{topic}" stands here for the second time.',
                 "Give the output for one run.",
             )
@@ -115,15 +121,15 @@ def _cells(content: Any, is_measure: IsMeasure, source: str) -> Iterable[tuple[t
         return
     if not isinstance(content, Mapping):
         return
-    if isinstance(content.get("scores"), Mapping) and ("task_name" in content or "mteb_version" in content):
+    if mteb.is_scores(content) and isinstance(content["scores"], Mapping):
         content = _only([part for split in content["scores"].values() for part in split], "subsets or splits", source)
         content = {name: value for name, value in content.items() if not name.startswith(("nauc_", "main_score"))}
-    elif "model_names" in content and "metrics" in content:
+    elif is_ranx_report(content):
         content = content[_only(list(content["model_names"]), "runs", source)]["scores"]
     yield from (((str(name), ALL), value) for name, value in content.items() if _is_score(value))
     nested = {str(name): inner for name, inner in content.items() if isinstance(inner, Mapping)}
     inner_names = {str(name) for inner in nested.values() for name in inner}
-    of_measures, of_inner = (_mostly(names, is_measure) for names in (nested, inner_names))
+    of_measures, of_inner = (mostly(names, is_measure) for names in (nested, inner_names))
     for outer, inner in nested.items():
         for name, value in inner.items():
             if _is_score(value):
@@ -137,17 +143,9 @@ def _only(parts: list[Any], what: str, source: str) -> Any:
     return parts[0]
 
 
+def _is_stated(text: str) -> bool:
+    return is_number(text) and not math.isnan(float(text))
+
+
 def _is_score(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and value == value
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return float(text) == float(text)
-    except ValueError:
-        return False
-
-
-def _mostly(names: Iterable[str], is_measure: IsMeasure) -> bool:
-    known = [is_measure(name) for name in names]
-    return 2 * sum(known) > len(known)

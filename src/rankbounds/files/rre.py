@@ -22,7 +22,7 @@ def recognises(content: Any) -> bool:
 
 def judgments(content: Any, name: str) -> Columns:
     """Each query of a group with the group's documents; only relevant ones are listed in this format."""
-    queries, docs, gains = [], [], []
+    rows: list[tuple[Any, ...]] = []
     seen: set[str] = set()
     for number, group in enumerate(_groups(content), 1):
         rated = list(_rated(group.get("relevant_documents", {}), name))
@@ -32,13 +32,8 @@ def judgments(content: Any, name: str) -> Columns:
             if query in seen:
                 raise DataError(name, f'the query "{query}" has relevant documents in two groups.')
             seen.add(query)
-            for doc, gain in rated:
-                queries.append(query)
-                docs.append(doc)
-                gains.append(gain)
-    if not queries:
-        raise DataError(name, "no relevant document was found here.")
-    return Columns.of(queries, docs, gains, value_name="gain", source=name, unit="entry")
+            rows += [(query, doc, gain) for doc, gain in rated]
+    return Columns.of_rows(rows, "gain", name, "no relevant document was found here.")
 
 
 def _groups(content: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -7,21 +7,30 @@ is said over topics can be said from it.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from rankbounds.errors import DataError, Place
-from rankbounds.files import json_text
+from rankbounds.files import mteb
 from rankbounds.files.frame_columns import listed_values
 from rankbounds.files.named_columns import QUERY_NAMES, find_column
-from rankbounds.files.opening import PARQUET_MAGIC, STANDARD_INPUT, Content, plain_name, read_content
+from rankbounds.files.opening import PARQUET_MAGIC, STANDARD_INPUT, plain_name, read_content
 from rankbounds.files.parquet import read_frame
+from rankbounds.files.records import (
+    decoded,
+    filled_lines,
+    first_line_of,
+    is_number,
+    json_records,
+    records,
+    separator_in,
+    table_rows,
+)
 from rankbounds.tables import without_apostrophe
 
 ALL = "all"
@@ -95,31 +104,52 @@ def read_score_table(
     content = read_content(path)
     table = ScoreTable(content.name, name or _name_of(path))
     of_matrix = name or (table.name if is_measure(table.name) else SCORE)
+    layout = partial(_Columns, table, is_measure, of_matrix, columns or {})
     if content.starts_with(PARQUET_MAGIC):
         frame = read_frame(path, content.tobytes() if path == STANDARD_INPUT else None)
-        header = list(map(str, frame.columns))
-        rows = ((Place(table.file, row=number), row) for number, row in enumerate(frame.iter_rows(), 1))
-        _Columns(header, table, is_measure, of_matrix, columns or {}).read(rows)
+        layout(frame.columns).read(_placed(table.file, frame.iter_rows(named=True)))
         return table.checked()
-    text = _text(content)
-    first = text.lstrip()[:1]
-    if first in ("{", "["):
-        return _read_json(text, table, is_measure, of_matrix, columns or {})
-    if _is_trec_eval(text):
+    text = decoded(content.text())
+    if text.lstrip()[:1] in ("{", "["):
+        held = json_records(text, table.file)
+        if isinstance(held, Mapping):
+            if str(held.get("format", "")).startswith("rankbounds scores"):
+                return held
+            _read_nested(held, table, is_measure, of_matrix)
+        else:
+            if not held or not all(isinstance(row, Mapping) for _, row in held):
+                raise DataError(table.file, "a table of scores in JSON is a list of objects, or an object.")
+            layout(list(dict.fromkeys(name for _, row in held for name in row))).read(held)
+    elif _is_trec_eval(text):
         _read_trec_eval(text, table, is_measure, named=name is not None)
     else:
-        _read_delimited(text, table, is_measure, of_matrix, columns or {})
+        if separator_in(first_line_of(text), "\t,;") is None:
+            raise DataError(
+                Place(table.file, 1),
+                "this is no table of scores that is known.",
+                "Known are CSV, TSV, JSON and Parquet with a score a row or a topic a row, and trec_eval -q's output.",
+            )
+        rows = table_rows(text, table.file, "\t,;")
+        _, header = next(rows, (None, []))
+        plain = ((place, list(map(without_apostrophe, row))) for place, row in rows)
+        if header:  # otherwise no cell holds anything
+            layout(header).read(records(plain, header))
     return table.checked()
+
+
+def _placed(file: str, rows: Iterable[Mapping[str, Any]]) -> Iterable[tuple[Place, Mapping[str, Any]]]:
+    return ((Place(file, row=number), row) for number, row in enumerate(rows, 1))
 
 
 def read_score_frame(given: Any, is_measure: IsMeasure, columns: Mapping[str, str] | None = None) -> ScoreTable:
     """A pandas, polars or pyarrow frame of scores, as a file with the same columns is read."""
     given = given.collect() if type(given).__name__ == "LazyFrame" else given
-    names = list(getattr(given, "column_names", None) or given.columns)
+    columns_given = list(getattr(given, "column_names", None) or given.columns)
+    names = list(map(str, columns_given))
     table = ScoreTable("the data frame", "run")
-    rows = zip(*(listed_values(given[name]) for name in names), strict=True)
-    layout = _Columns(list(map(str, names)), table, is_measure, SCORE, columns or {})
-    layout.read((Place(table.file, row=number), row) for number, row in enumerate(rows, 1))
+    rows = zip(*(listed_values(given[name]) for name in columns_given), strict=True)
+    layout = _Columns(table, is_measure, SCORE, columns or {}, names)
+    layout.read(_placed(table.file, (dict(zip(names, row, strict=True)) for row in rows)))
     return table.checked()
 
 
@@ -128,31 +158,24 @@ def _name_of(path: str) -> str:
     return next((name.removesuffix(ending) for ending in ENDINGS if name.endswith(ending) and name != ending), name)
 
 
-def _text(content: Content) -> str:
-    text = content.text()
-    return text.buffer[text.begin : text.end].tobytes().decode("utf-8", "surrogateescape")
-
-
 def _number(value: Any, place: Place) -> float:
     if value is None:
         return math.nan
     if isinstance(value, str):
-        text = value.strip()
-        if text.lower() in MISSING:
+        text = value.strip().lower()
+        if text in MISSING:
             return math.nan
-        if text.lower() in TRUTH:
-            return TRUTH[text.lower()]
-        if "_" in text:
-            value = None
-        else:
+        if text in TRUTH:
+            return TRUTH[text]
+        if "_" not in text:
             try:
                 return float(text)
             except ValueError:
-                value = None
+                pass
     elif isinstance(value, int | float | np.number | np.bool_):
         return float(value)
-    shown = text if value is None else value
-    raise DataError(place, f'the score "{shown}" is not a number.', "Leave the cell empty where there is no score.")
+    problem = f'the score "{str(value).strip()}" is not a number.'
+    raise DataError(place, problem, "Leave the cell empty where there is no score.")
 
 
 # ---- trec_eval -q, ir_measures -q ----
@@ -165,9 +188,8 @@ def _fields(line: str) -> list[str]:
 
 
 def _is_trec_eval(text: str) -> bool:
-    first = next((line for line in text.split("\n") if line.strip()), "")
-    parts = _fields(first)
-    return len(parts) == 3 and (parts[0] in TEXT_ROWS or _is_number(parts[2])) and "," not in parts[0]
+    parts = _fields(first_line_of(text))
+    return len(parts) == 3 and (parts[0] in TEXT_ROWS or is_number(parts[2])) and "," not in parts[0]
 
 
 def _topic_comes_first(lines: Iterable[Sequence[str]], is_measure: IsMeasure) -> bool:
@@ -175,15 +197,7 @@ def _topic_comes_first(lines: Iterable[Sequence[str]], is_measure: IsMeasure) ->
     first, second = (set(names) for names in zip(*((line[0], line[1]) for line in lines), strict=True))
     if (ALL in first) != (ALL in second):
         return ALL in first
-    return _mostly(second, is_measure) and not _mostly(first, is_measure)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return mostly(second, is_measure) and not mostly(first, is_measure)
 
 
 def _read_trec_eval(text: str, table: ScoreTable, is_measure: IsMeasure, *, named: bool) -> None:
@@ -192,18 +206,15 @@ def _read_trec_eval(text: str, table: ScoreTable, is_measure: IsMeasure, *, name
     A run ends where topics, or another run's name, follow means. trec_eval tells a run's name (``runid``) among the
     means, behind the topics; a table of several runs before them.
     """
-    sections: list[list[tuple[int, list[str]]]] = [[]]
+    sections: list[list[tuple[Place, list[str]]]] = [[]]
     names: list[str | None] = [None]
     means_began = False
-    lines = [(number, _fields(line)) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    for number, parts in lines:
+    lines = [(place, _fields(line)) for place, line in filled_lines(text, table.file)]
+    for place, parts in lines:
         if len(parts) != 3:
-            raise DataError(
-                Place(table.file, number),
-                f"a line of trec_eval's output is a measure, a topic and a value; this one has {len(parts)} fields.",
-            )
+            raise no_line_of_trec_eval(place, len(parts))
     topic_first = _topic_comes_first((parts for _, parts in lines), is_measure)
-    for number, fields in lines:
+    for place, fields in lines:
         parts = [fields[1], fields[0], fields[2]] if topic_first else fields
         names_run = parts[0] == "runid"
         if means_began and (parts[1] != ALL or names_run) and not (names_run and names[-1] is None):
@@ -216,46 +227,23 @@ def _read_trec_eval(text: str, table: ScoreTable, is_measure: IsMeasure, *, name
             continue
         means_began = means_began or parts[1] == ALL
         if parts[0] not in TEXT_ROWS:
-            sections[-1].append((number, parts))
+            sections[-1].append((place, parts))
     alone = len(sections) == 1
-    for place, (section, given) in enumerate(zip(sections, names, strict=True), 1):
+    for number, (section, given) in enumerate(zip(sections, names, strict=True), 1):
         run = table.name if given is None or (named and alone) else given
         if given is None and not alone:
-            run = f"{run} #{place}"
-        for number, (measure, query, value) in section:
-            table.add((run, query, measure), Place(table.file, number), value)
+            run = f"{run} #{number}"
+        for place, (measure, query, value) in section:
+            table.add((run, query, measure), place, value)
+
+
+def no_line_of_trec_eval(place: Place, fields: int) -> DataError:
+    """What is wrong with a line of so many fields."""
+    problem = f"a line of trec_eval's output is a measure, a topic and a value; this one has {fields} fields."
+    return DataError(place, problem)
 
 
 # ---- tables with named columns ----
-
-
-def _read_delimited(
-    text: str, table: ScoreTable, is_measure: IsMeasure, of_matrix: str, columns: Mapping[str, str]
-) -> None:
-    first = text.split("\n")[0] if text else ""
-    separator = "\t" if "\t" in first else ";" if ";" in first and "," not in first else ","
-    if separator not in first:
-        raise DataError(
-            Place(table.file, 1),
-            "this is no table of scores that is known.",
-            "Known are CSV, TSV, JSON and Parquet with a score a row or a topic a row, and trec_eval -q's output.",
-        )
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True, skipinitialspace=True)
-    try:
-        header = [name.strip() for name in next(reader)]
-        layout = _Columns(header, table, is_measure, of_matrix, columns)
-        layout.read(_lines(reader, table.file, len(header)))
-    except csv.Error as error:
-        raise DataError(Place(table.file, reader.line_num), f"cannot be read as a table ({error}).") from None
-
-
-def _lines(reader: Any, file: str, count: int) -> Iterable[tuple[Place, Sequence[str]]]:
-    for row in reader:
-        place = Place(file, reader.line_num)
-        if len(row) > count:
-            raise DataError(place, f"there are {len(row)} fields in a table of {count} columns.")
-        if any(cell.strip() for cell in row):
-            yield place, [without_apostrophe(cell.strip()) for cell in row] + [""] * (count - len(row))
 
 
 class _Columns:
@@ -263,13 +251,13 @@ class _Columns:
 
     def __init__(
         self,
-        header: Sequence[str],
         table: ScoreTable,
         is_measure: IsMeasure,
         of_matrix: str,
         columns: Mapping[str, str],
+        header: Sequence[str],
     ) -> None:
-        self.table, self.of_matrix = table, of_matrix
+        self.table, self.of_matrix, self.header = table, of_matrix, header
         unknown = [ours for ours in columns if ours not in ("run", "query_id", "measure", "value")]
         if unknown:
             raise DataError(
@@ -280,31 +268,26 @@ class _Columns:
         if repeated:
             raise DataError(place, f'two columns are called "{repeated[0]}".', "Rename one.")
 
-        def at(ours: str, known: tuple[str, ...]) -> int | None:
-            if ours in columns:
-                if columns[ours] not in header:
-                    raise DataError(place, f'there is no column "{columns[ours]}".')
-                return header.index(columns[ours])
-            found = find_column(header, known)
-            return None if found is None else header.index(found)
+        def called(ours: str, known: tuple[str, ...]) -> str | None:
+            if ours in columns and columns[ours] not in header:
+                raise DataError(place, f'there is no column "{columns[ours]}".')
+            return columns.get(ours) or find_column(header, known)
 
-        self.run, self.query = at("run", RUN_NAMES), at("query_id", QUERY_NAMES)
-        self.measure = at("measure", MEASURE_NAMES)
+        self.run, self.query = called("run", RUN_NAMES), called("query_id", QUERY_NAMES)
+        self.measure = called("measure", MEASURE_NAMES)
         if self.query is None and self.run is None and header and not header[0]:
-            self.query = 0  # what data frames write for their index
-        self.value = at("value", VALUE_NAMES) if self.measure is not None or "value" in columns else None
+            self.query = ""  # what data frames write for their index
+        self.value = called("value", VALUE_NAMES) if self.measure is not None or "value" in columns else None
         taken = (self.run, self.query, self.measure, self.value)
-        self.wide = [(number, name) for number, name in enumerate(header) if number not in taken]
-        self.header = header
+        self.wide = [name for name in header if name not in taken]
         if self.value is not None:
-            self.low, self.high = (header.index(end) if end in header else None for end in ("low", "high"))
             self.layout = "tidy"
             if self.query is None:
                 raise self._lacking("topics", QUERY_NAMES)
             return
         if self.measure is not None:
             raise self._lacking("scores", VALUE_NAMES)
-        named = [name for _, name in self.wide if is_measure(name)]
+        named = any(map(is_measure, self.wide))
         if self.query is None:
             if self.run is None:
                 raise self._lacking("topics", QUERY_NAMES)
@@ -313,7 +296,7 @@ class _Columns:
             self.layout = "topics across"
         elif self.run is not None or named:
             self.layout = "measures across"
-            self.wide = [(number, name) for number, name in self.wide if name not in NOT_SCORES]
+            self.wide = [name for name in self.wide if name not in NOT_SCORES]
         else:
             self.layout = "runs across"
         if not self.wide:
@@ -326,26 +309,23 @@ class _Columns:
             "Say what it is called: --columns query_id=...,run=...,measure=...,value=... (columns= in Python).",
         )
 
-    def read(self, rows: Iterable[tuple[Place, Sequence[Any]]]) -> None:
+    def read(self, rows: Iterable[tuple[Place, Mapping[str, Any]]]) -> None:
         """Put every score into the table."""
         table = self.table
         for place, row in rows:
-            query = None if self.query is None else _name(row[self.query], "topic", place)
-            run = table.name if self.run is None else _name(row[self.run], "run", place)
-            if self.layout == "tidy":
-                assert query is not None
-                assert self.value is not None
-                measure = self.of_matrix if self.measure is None else _name(row[self.measure], "measure", place)
-                ends = (None if end is None else row[end] for end in (self.low, self.high))
-                table.add((run, query, measure), place, row[self.value], *ends)
+            query = "" if self.query is None else _name(row.get(self.query), "topic", place)
+            run = table.name if self.run is None else _name(row.get(self.run), "run", place)
+            if self.value is not None:
+                measure = self.of_matrix if self.measure is None else _name(row.get(self.measure), "measure", place)
+                table.add((run, query, measure), place, row.get(self.value), row.get("low"), row.get("high"))
                 continue
-            for number, name in self.wide:
+            for name in self.wide:
                 key = {
                     "topics across": (run, name, self.of_matrix),
-                    "measures across": (run, query or "", name),
-                    "runs across": (name, query or "", self.of_matrix),
+                    "measures across": (run, query, name),
+                    "runs across": (name, query, self.of_matrix),
                 }[self.layout]
-                table.add(key, place, row[number])
+                table.add(key, place, row.get(name))
 
 
 def _name(value: Any, what: str, place: Place) -> str:
@@ -358,52 +338,26 @@ def _name(value: Any, what: str, place: Place) -> str:
 # ---- JSON ----
 
 
-def _read_json(
-    text: str, table: ScoreTable, is_measure: IsMeasure, of_matrix: str, columns: Mapping[str, str]
-) -> ScoreTable | Mapping[str, Any]:
-    lines = [line for line in text.split("\n") if line.strip()]
-    if len(lines) > 1 and all(line.lstrip().startswith("{") and line.rstrip().endswith("}") for line in lines):
-        content = json_text.parse_lines(text.encode("utf-8", "surrogateescape"), table.file)
-    else:
-        content = json_text.parse(text, table.file)
-    if isinstance(content, list):
-        return _of_rows(content, table, is_measure, of_matrix, columns)
-    if str(content.get("format", "")).startswith("rankbounds scores"):
-        return dict(content)
-    _refuse_means(content, table.file)
-    layers = _layers(content)
-    place = Place(table.file)
-    for key, inner in _nested(content, layers, is_measure, table, of_matrix):
-        table.add(key, place, inner)
-    return table.checked()
+def is_ranx_report(content: Mapping[str, Any]) -> bool:
+    """Is this ranx' report on several runs?"""
+    return "model_names" in content and "metrics" in content
 
 
-def _of_rows(
-    rows: list[Any], table: ScoreTable, is_measure: IsMeasure, of_matrix: str, columns: Mapping[str, str]
-) -> ScoreTable:
-    if not rows or not all(isinstance(row, Mapping) for row in rows):
-        raise DataError(table.file, "a table of scores in JSON is a list of objects, or an object.")
-    header = list(dict.fromkeys(name for row in rows for name in row))
-    layout = _Columns(header, table, is_measure, of_matrix, columns)
-    layout.read(
-        (Place(table.file, row=number), [row.get(name) for name in header]) for number, row in enumerate(rows, 1)
-    )
-    return table.checked()
-
-
-def _refuse_means(content: Mapping[str, Any], file: str) -> None:
-    if "scores" in content and ("task_name" in content or "mteb_version" in content):
+def _read_nested(content: Mapping[str, Any], table: ScoreTable, is_measure: IsMeasure, of_matrix: str) -> None:
+    if mteb.is_scores(content):
         raise DataError(
-            file,
+            table.file,
             f"these are MTEB's results: {MEANS_ALONE}",
             "Let MTEB save its predictions (prediction_folder=...), and compare these with the judgments.",
         )
-    if "model_names" in content and "metrics" in content:
+    if is_ranx_report(content):
         raise DataError(
-            file,
+            table.file,
             f"this is ranx' report: {MEANS_ALONE}",
             "Save run.scores instead, which holds {measure: {query: score}} after ranx' evaluate.",
         )
+    for key, value in _nested(content, _layers(content), is_measure, table, of_matrix):
+        table.add(key, Place(table.file), value)
 
 
 def _layers(content: Any) -> int:
@@ -419,7 +373,7 @@ def _nested(
 ) -> Iterable[tuple[tuple[str, str, str], Any]]:
     """Every (run, topic, measure) of nested objects with its number."""
     if layers == 1:
-        if _mostly(content, is_measure):
+        if mostly(content, is_measure):
             raise DataError(table.file, MEANS_ALONE, "Save a score for each query.")
         yield from (((table.name, query, of_matrix), value) for query, value in content.items())
         return
@@ -434,8 +388,8 @@ def _nested(
         if not isinstance(outer, Mapping) or not all(isinstance(inner, Mapping) for inner in outer.values()):
             raise DataError(table.file, f'what stands under "{run}" is nested less deep than the rest.')
         names = list(dict.fromkeys(name for inner in outer.values() for name in inner))
-        if _mostly(outer, is_measure):
-            if _mostly(names, is_measure):
+        if mostly(outer, is_measure):
+            if mostly(names, is_measure):
                 raise DataError(
                     table.file, MEANS_ALONE, "BEIR's evaluate gives no more: compare the rankings with the judgments."
                 )
@@ -445,6 +399,7 @@ def _nested(
         yield from (((run, query, measure), value) for query, measure, value in cells)
 
 
-def _mostly(names: Iterable[str], is_measure: IsMeasure) -> bool:
+def mostly(names: Iterable[str], is_measure: IsMeasure) -> bool:
+    """Are most of these names of measures?"""
     known = [is_measure(name) for name in names]
     return 2 * sum(known) > len(known)

@@ -12,6 +12,7 @@ import re
 from rankbounds.errors import DataError, Place
 from rankbounds.files.named_columns import Columns
 from rankbounds.files.opening import Text, read_text
+from rankbounds.files.records import decoded
 
 WHAT = "learning-to-rank files in SVMrank's format"
 _LINE = re.compile(r"(?P<grade>\S+)\s+qid:(?P<query>\S+)(?P<features>[^#]*)(?:#\s*(?P<comment>.*))?")
@@ -26,15 +27,14 @@ def recognises(text: Text) -> bool:
 
 def judgments(text: Text) -> Columns:
     """The grade of every line."""
-    queries, docs, grades = _lines(text)
-    return Columns.of(queries, docs, grades, value_name="grade", source=text.name, unit="entry")
+    return Columns.of(*_columns(text), value_name="grade", source=text.name, unit="entry")
 
 
 def read_predictions(judgments_path: str | os.PathLike[str], path: str | os.PathLike[str]) -> Columns:
     """A ranker's predictions, one number a line, in the order of a learning-to-rank file."""
     file = os.fspath(path)
-    queries, docs, _ = _lines(read_text(os.fspath(judgments_path)))
-    predicted = read_text(file).tobytes().decode("utf-8", "replace").split()
+    queries, docs, _ = _columns(read_text(os.fspath(judgments_path)))
+    predicted = decoded(read_text(file)).split()
     if len(predicted) != len(queries):
         raise DataError(
             file,
@@ -44,19 +44,18 @@ def read_predictions(judgments_path: str | os.PathLike[str], path: str | os.Path
     return Columns.of(queries, docs, predicted, value_name="prediction", source=file)
 
 
-def _lines(text: Text) -> tuple[list[str], list[str], list[str]]:
+def _columns(text: Text) -> tuple[list[str], list[str], list[str]]:
+    """The query, the document and the grade of every line."""
     queries, docs, grades = [], [], []
     counts: dict[str, int] = {}
-    for number, line in enumerate(text.tobytes().decode("utf-8", "surrogateescape").splitlines(), 1):
+    for number, line in enumerate(decoded(text).split("\n"), 1):
         stripped = line.strip()
         if not stripped or stripped.startswith("#"):
             continue
         match = _LINE.fullmatch(stripped)
         if match is None:
-            raise DataError(
-                Place(text.name, number),
-                f'expected a line like "2 qid:7 1:0.5 2:1.2 # document", got "{stripped[:60]}".',
-            )
+            problem = f'expected a line like "2 qid:7 1:0.5 2:1.2 # document", got "{stripped[:60]}".'
+            raise DataError(Place(text.name, number), problem)
         query = match["query"]
         counts[query] = counts.get(query, 0) + 1
         named = _DOCUMENT.match(match["comment"] or "")

@@ -28,7 +28,7 @@ from rankbounds.files import named_columns, parquet, trec
 from rankbounds.files.compression import is_compressed
 from rankbounds.files.formats import recognised
 from rankbounds.files.frame_columns import ids_of_series
-from rankbounds.files.leniency import REPEATED, LeftOut, LeftOutWarning, told_once
+from rankbounds.files.leniency import REPEATED, LeftOut, LeftOutWarning, line_of, told_once
 from rankbounds.files.named_columns import QRELS_COLUMNS, ColumnNames, Columns
 from rankbounds.files.opening import STANDARD_INPUT, Text, stream, text_of
 from rankbounds.files.text_blocks import (
@@ -178,7 +178,9 @@ class LargeFile:
     def _grouped_frames(self) -> Iterator[Columns]:
         carried, before = None, 0
         for frame in self._frames():
-            frame = frame if carried is None else _polars().concat([carried, frame], how="vertical_relaxed")
+            frame = (
+                frame if carried is None else parquet.polars_module().concat([carried, frame], how="vertical_relaxed")
+            )
             group = frame[named_columns.find_column(frame.columns, self.names.query)].rle_id()
             whole = int(group.search_sorted(group[-1]))
             if whole:
@@ -234,7 +236,7 @@ class LargeFile:
                 file.unlink()
 
     def _split_frames(self, parts: int, folder: Path) -> list[Path | None]:
-        polars = _polars()
+        polars = parquet.polars_module()
         names = [folder / f"{number}" for number in range(parts)]
         for step, frame in enumerate(self._frames()):
             part = (ids_of_series(_query_column(frame, self.names)).hashes() % np.uint64(parts)).astype(np.int64)
@@ -313,7 +315,7 @@ class LargeFile:
                     repeats.append(error)
         except DataError as error:
             return error
-        return min(repeats, key=_line, default=None)
+        return min(repeats, key=lambda error: line_of(error.place), default=None)
 
     def left_out(self, repeats: bool) -> LeftOutWarning:
         """What reading leniently leaves out. Pieces may see a line twice, so they are not asked.
@@ -358,11 +360,6 @@ class _PartSource(Source):
         return Place(self.name, self.line_in_file(number))
 
 
-def _line(error: DataError) -> int:
-    """The line that an error names."""
-    return 0 if error.place is None else error.place.line or 0
-
-
 def _first_of_each(hashes: Words, places: Ints) -> tuple[Words, Ints]:
     """Each hash once, ascending, with the first of its places, which come in their order."""
     distinct, first = np.unique(hashes, return_index=True)
@@ -370,7 +367,9 @@ def _first_of_each(hashes: Words, places: Ints) -> tuple[Words, Ints]:
 
 
 def _query_column(frame: Any, names: ColumnNames) -> Any:
-    return frame[named_columns.find_column(frame.columns, names.query)].cast(_polars().String).fill_null("")
+    return (
+        frame[named_columns.find_column(frame.columns, names.query)].cast(parquet.polars_module().String).fill_null("")
+    )
 
 
 def _rows_before_last_topic(topic: Ints) -> int:
@@ -396,9 +395,3 @@ def _write_lines(text: Text, used: Ints, number: Ints, out: list[Any]) -> None:
         rows = used[order[edges[file] : edges[file + 1]]].tolist()
         chosen = itemgetter(*rows)(lines) if len(rows) > 1 else (lines[rows[0]],)
         out[file].write(b"\n".join(chosen) + b"\n")
-
-
-def _polars() -> Any:
-    import polars
-
-    return polars

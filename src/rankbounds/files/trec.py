@@ -19,20 +19,19 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints, Words
 from rankbounds.columns import native
-from rankbounds.columns.blanks import past
 from rankbounds.columns.decimals import parse_decimals, whole_numbers
 from rankbounds.columns.hash_tables import repeated_keys
-from rankbounds.columns.ids import Ids, mix
+from rankbounds.columns.ids import Ids, mix, past
 from rankbounds.columns.native.lines import Lines, count_lines, merged_topics, names_in_lines, renumber
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place
 from rankbounds.files.leniency import REPEATED, Problems
 from rankbounds.files.opening import Text
+from rankbounds.files.records import field_lines, is_number
 from rankbounds.threads import in_threads
 
 BLOCK_BYTES = 1 << 20
 BLOCKS_IN_ONE = 8
-_BLANKS = bytes(max(code, 32) for code in range(256))
 
 
 class NothingReadError(DataError):
@@ -167,10 +166,10 @@ def run_layout(fields: list[bytes], place: Place | str) -> Layout:
     if len(fields) >= 6:
         return RUN_LAYOUT
     if len(fields) == 5:
-        return RUN_WITHOUT_TAG if _is_number(fields[4]) else RUN_WITHOUT_Q0
+        return RUN_WITHOUT_TAG if is_number(fields[4]) else RUN_WITHOUT_Q0
     if len(fields) == 3:
         return RUN_OF_SCORES
-    if len(fields) == 4 and _is_number(fields[3]):
+    if len(fields) == 4 and is_number(fields[3]):
         raise DataError(
             place,
             f"this looks like judgments (four fields: {QRELS_LAYOUT.description}), but a run was expected.",
@@ -204,26 +203,11 @@ def _is_whole(token: bytes) -> bool:
     return token.removeprefix(b"-").isdigit()
 
 
-def _is_number(token: bytes) -> bool:
-    try:
-        float(token)
-    except ValueError:
-        return False
-    return True
-
-
 def first_line(text: Text) -> tuple[list[bytes], Place]:
     """The fields of the first line that holds any, and where it stands."""
-    for number, line in enumerate(text.lines(), text.before + 1):
-        fields = fields_of(line)
-        if fields and not fields[0].startswith(b"#"):
-            return fields, Place(text.name, number)
+    for place, fields in field_lines(text):
+        return fields, place
     raise NothingReadError(text.name, "the file holds no line of data.")
-
-
-def fields_of(line: bytes) -> list[bytes]:
-    """The fields of a line; control characters separate them as blanks do."""
-    return line.translate(_BLANKS).split()
 
 
 def tag_of(fields: list[bytes], layout: Layout) -> str | None:

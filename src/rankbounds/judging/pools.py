@@ -17,7 +17,7 @@ from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.columns.native import worth_starting
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.options import OrderOptions, chosen_options
-from rankbounds.files.opening import read_text
+from rankbounds.files.records import rows_of_fields
 from rankbounds.judging.candidates import collect, grades_of_pairs, ranks_of_judgments
 
 if TYPE_CHECKING:
@@ -317,16 +317,10 @@ def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
     {'bm25': 'here', 'dense': 'there'}
 
     """
-    text = read_text(os.fspath(path))
     groups: dict[str, str] = {}
-    for number, line in enumerate(text.tobytes().decode("utf-8", "surrogateescape").splitlines(), 1):
-        fields = line.split()
-        if not fields or fields[0].startswith("#"):
-            continue
-        if len(fields) != 2:
-            raise DataError(f"{text.name}:{number}: expected two fields (run group), but found {len(fields)}.")
-        if groups.setdefault(fields[0], fields[1]) != fields[1]:
-            raise DataError(f'{text.name}:{number}: the run "{fields[0]}" stands in two groups.')
+    for place, (run, group) in rows_of_fields(path, "run", "group"):
+        if groups.setdefault(run, group) != group:
+            raise DataError(place, f'the run "{run}" stands in two groups.')
     return groups
 
 

@@ -10,7 +10,7 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.columns import native
 from rankbounds.columns.hash_tables import HashTable
 from rankbounds.columns.ids import PADDING, Ids
-from rankbounds.columns.native.addresses import address_of
+from rankbounds.columns.native.keys import address_of
 from rankbounds.columns.native.lists import ORDERS, RankedLists
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from rankbounds.arrays import Bytes, Ints
 from rankbounds.columns import native
 from rankbounds.columns.ids import PADDING
-from rankbounds.columns.native.addresses import address_of, text_address
+from rankbounds.columns.native.keys import address_of, text_address
 
 
 def count_lines(text: Bytes, begin: int, stop: int) -> int | None:

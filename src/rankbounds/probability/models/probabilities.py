@@ -6,8 +6,6 @@ judgments at hand are in ``estimates``.
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +18,7 @@ from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import DataError, Place, UsageError
 from rankbounds.files import delimited, named_columns, parquet, trec
 from rankbounds.files.opening import format_ending, read_text
+from rankbounds.files.records import decoded, records, table_rows
 from rankbounds.probability.unjudged_documents import UnjudgedDocuments
 
 PROBABILITY_NAMES = ("probability", "p_relevant", "q", "chance", "score", "relevance")
@@ -181,9 +180,7 @@ def _read(path: str, otherwise: float | None) -> RelevanceProbability:
     text = read_text(path)
     if format_ending(path) in (".jsonl", ".ndjson"):
         return _by_document(named_columns.read_json_lines(text, DOCUMENT_COLUMNS), otherwise)
-    first = text.tobytes().split(b"\n", 1)[0].decode("utf-8", "replace")
-    separator = "\t" if "\t" in first else ","
-    header = [name.strip().strip('"').lower() for name in first.split(separator)]
+    header = [name.lower() for name in delimited.header(text)]
     value = next((name for name in PROBABILITY_NAMES if name in header), None)
     if value is None:
         lines = trec.read_lines(text, _layout)
@@ -197,18 +194,13 @@ def _read(path: str, otherwise: float | None) -> RelevanceProbability:
             "query_id, or query_id and doc_id."
         )
     table: dict[str, float] = {}
-    key_column, value_column = header.index(key), header.index(value)
-    lines_of_text = text.tobytes().decode("utf-8", "surrogateescape").splitlines()[1:]
-    try:
-        rows = list(csv.reader(io.StringIO("\n".join(lines_of_text)), delimiter=separator))
-    except csv.Error as error:
-        raise DataError(f"{path}: cannot be read as a table ({error}).") from None
-    for number, row in enumerate(rows, 2):
+    rows = table_rows(decoded(text), path)
+    next(rows, None)
+    for place, row in records(rows, header):
         try:
-            if row:
-                table[row[key_column].strip()] = float(row[value_column])
-        except (ValueError, IndexError):
-            raise DataError(f"{path}:{number}: expected {key} and {value}, found {separator.join(row)!r}.") from None
+            table[row[key]] = float(row[value])
+        except ValueError:
+            raise DataError(place, f'expected {key} and {value}, found "{row[key]}" and "{row[value]}".') from None
     return _by_key(path, key, table, otherwise)
 
 

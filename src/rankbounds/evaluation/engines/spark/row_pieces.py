@@ -62,17 +62,16 @@ def pieces_of_rows(
                 reject_nulls(table, "rank", "a rank is null")
                 ranks = table.column("rank").to_numpy()
             hashes = queries.hashes()
-            names, topic = queries.codes(hashes)
-            topics = tuple(name.decode("utf-8", "surrogateescape") for name in names)
-            pairs = Pairs(topics, topic, docs, Pairs.keys_of(docs, hashes), Source(place))
+            names, topic = queries.first_and_codes(hashes)
+            pairs = Pairs(tuple(names.to_list()), topic, docs, Pairs.keys_of(docs, hashes), Source(place))
             if key is not None:
                 yield key, Run(place, pairs, value, _given(ranks))
                 continue
             unnamed = table.column("run").is_null().to_numpy().astype(bool) | (lengths_of(table, "run") == 0)
             reject(table, unnamed, "run", NO_RUN, NAME_THE_RUN)
             of_run = Ids.of_bytes(bytes_of(table, "run"), lengths_of(table, "run"))
-            tags, number = of_run.codes(of_run.hashes())
-            for own, tag in enumerate(tag.decode("utf-8", "surrogateescape") for tag in tags):
+            tags, number = of_run.numbered()
+            for own, tag in enumerate(tags):
                 rows = np.flatnonzero(number == own)
                 if expected is not None and tag not in expected:
                     reject(table, number == own, "run", not_named(tag), NAME_IT_TOO)

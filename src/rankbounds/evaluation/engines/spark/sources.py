@@ -178,7 +178,7 @@ def _named(given: Any) -> Iterator[tuple[str | None, Any]]:
 def _source_of_frame(session: SparkSession, frame: DataFrame, number: int, name: str | None, wanted: Wanted) -> Source:
     names = wanted.of_runs
     place = "the runs" if name is None else f'run "{name}"'
-    query, doc, value, rank, _, run = found_columns(frame.columns, names, place)
+    query, doc, value, rank, _, run, *_ = found_columns(frame.columns, names, place)
     several = name is None and run is not None
     if wanted.names is not None and not several and len(wanted.names) != 1:
         raise UsageError(
@@ -365,7 +365,7 @@ def _read_by_spark(
     try:
         if path.rstrip("/").endswith(TABLE_ENDINGS) or is_table(path, of_parquet=True):
             table = session.read.parquet(path)
-            query, doc, value, rank, _, _ = found_columns(table.columns, names, path)
+            query, doc, value, rank, *_ = found_columns(table.columns, names, path)
             rows, called = _rows(table, (query, doc, value, rank if need_rank else None, None), path)
             if need_rank and rank is None:
                 raise DataError(path, "ties cannot be ordered by rank, because there is no column rank.")

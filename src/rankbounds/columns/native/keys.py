@@ -1,12 +1,52 @@
-"""Keys that stand twice, and rows found by their keys: the twin of ``columns.hash_tables``."""
+"""Where arrays lie, ids hashed, keys that stand twice, rows found by their keys: what other modules here stand on.
+
+The twin of the hashes in ``columns.ids`` and of ``columns.hash_tables``.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from rankbounds.arrays import Bytes, Ints, Words
 from rankbounds.columns import native
-from rankbounds.columns.native.addresses import address_of
+
+_KINDS: dict[type, int] = {
+    kind: ord(np.dtype(kind).kind) << 8 | np.dtype(kind).itemsize
+    for kind in (np.bool_, np.uint8, np.int32, np.int64, np.uint64, np.float64)
+}
+
+
+def address_of(array: NDArray[Any], kind: type, size: int) -> int:
+    """Where an array lies; an error unless it is as large, and of the kind, that the kernel takes it for."""
+    place: int = native.built.address(array, _KINDS[kind], size)
+    return place
+
+
+def text_address(text: Bytes, end: int, across: int = 8) -> int:
+    """The same for a text of which words are read up to ``end``, and so many bytes across it."""
+    return address_of(text, np.uint8, end + across)
+
+
+def hashes_of(text: Bytes, start: Ints, length: Ints) -> Words | None:
+    """The hash of every id; None where that is left to NumPy."""
+    rows = start.size
+    if native.kernel is None or not rows:
+        return None
+    start, length = np.ascontiguousarray(start, np.int64), np.ascontiguousarray(length, np.int64)
+    if int(start.min()) < 0 or int(length.min()) < 0:
+        raise IndexError("ids beyond the text")
+    hashes = np.empty(rows, dtype=np.uint64)
+    status: int = native.kernel.hash_ids(
+        text_address(text, int((start + length).max())),
+        address_of(start, np.int64, rows),
+        address_of(length, np.int64, rows),
+        rows,
+        address_of(hashes, np.uint64, rows),
+    )
+    return None if status < 0 else hashes
 
 
 def none_repeated(keys: Words, topic: Ints) -> bool:

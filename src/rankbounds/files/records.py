@@ -1,0 +1,210 @@
+"""Rows of small tables with the place of each: cells between separators, lines, JSON, JSON lines.
+
+Every reader of a small file sniffs and splits it here, and names the places that it gets in its errors.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from rankbounds.errors import DataError, Place
+from rankbounds.files.opening import Text, read_text
+
+Rows = Iterator[tuple[Place, list[str]]]
+_SEPARATING = bytes(max(code, 32) for code in range(256))
+
+
+def read_decoded(path: str | os.PathLike[str]) -> tuple[str, str]:
+    """What a file of text says, and what to call it in messages."""
+    text = read_text(os.fspath(path))
+    return decoded(text), text.name
+
+
+def decoded(text: Text) -> str:
+    """The text of a file; bytes that are not UTF-8 become what is written back as these bytes."""
+    return text.tobytes().decode("utf-8", "surrogateescape")
+
+
+def filled_lines(content: str, name: str) -> Iterator[tuple[Place, str]]:
+    """The lines that hold something, without the blanks around them; a tab may stand before or behind an empty cell."""
+    for number, line in enumerate(content.split("\n"), 1):
+        if line.strip():
+            yield Place(name, number), line.strip("\r ")
+
+
+def first_line_of(content: str) -> str:
+    """The first line that holds something; empty where none does."""
+    return next(filled_lines(content, ""), (None, ""))[1]
+
+
+def fields_of(line: bytes) -> list[bytes]:
+    """The fields of a line; control characters separate them as blanks do."""
+    return line.translate(_SEPARATING).split()
+
+
+def field_lines(text: Text) -> Iterator[tuple[Place, list[bytes]]]:
+    """The fields of every line that holds any and is no comment, with blanks between them."""
+    for number, line in enumerate(text.lines(), text.before + 1):
+        fields = fields_of(line)
+        if fields and not fields[0].startswith(b"#"):
+            yield Place(text.name, number), fields
+
+
+def rows_of_fields(path: str | os.PathLike[str], *names: str) -> Rows:
+    """Such lines of a file that is a table of these columns; an error where a line has more or fewer fields."""
+    for place, fields in field_lines(read_text(os.fspath(path))):
+        if len(fields) != len(names):
+            count = {2: "two", 3: "three"}[len(names)]
+            raise DataError(place, f"expected {count} fields ({', '.join(names)}), but found {len(fields)}.")
+        yield place, [field.decode("utf-8", "surrogateescape") for field in fields]
+
+
+def is_number(token: str | bytes) -> bool:
+    """Is this a number, also one that is not finite?"""
+    try:
+        float(token)
+    except ValueError:
+        return False
+    return True
+
+
+def separator_in(line: str, known: str = "\t,") -> str | None:
+    """The first of the known separators that the line holds."""
+    for mark in known:
+        if mark in line:
+            return mark
+    return None
+
+
+def numbered_cells(
+    content: str, name: str, separator: str, *, before: int = 0, quotes: bool = True, strict: bool = True
+) -> Iterator[tuple[int, list[str]]]:
+    """Rows of cells as CSV and TSV have them, each with the number of its last line; empty lines are left out.
+
+    ``before`` lines of the file come before these. Without ``quotes``, quotation marks are a part of the cells; with
+    ``strict``, something behind a closing one is an error.
+    """
+    longest = csv.field_size_limit(max(csv.field_size_limit(), len(content)))
+    reader = csv.reader(
+        io.StringIO(content, newline=""),
+        delimiter=separator,
+        quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE,
+        strict=strict,
+        skipinitialspace=True,
+    )
+    try:
+        for row in reader:
+            if row:
+                yield before + reader.line_num, row
+    except csv.Error as error:
+        raise DataError(Place(name, before + reader.line_num), f"cannot be read as a table ({error}).") from None
+    finally:
+        csv.field_size_limit(longest)
+
+
+def cell_rows(content: str, name: str, separator: str, *, quotes: bool = True, strict: bool = True) -> Rows:
+    """The rows of a small table that hold something, without the blanks around their cells."""
+    for number, row in numbered_cells(content, name, separator, quotes=quotes, strict=strict):
+        cells = [cell.strip() for cell in row]
+        if any(cells):
+            yield Place(name, number), cells
+
+
+def table_rows(content: str, name: str, known: str = "\t,") -> Rows:
+    """The same where the first line shows the separator, one of those known (the last, where none is there)."""
+    return cell_rows(content, name, separator_in(first_line_of(content), known) or known[-1])
+
+
+def padded_row(place: Place, row: list[str], count: int) -> list[str]:
+    """The row with empty cells for those that it lacks at its end; an error where it has too many."""
+    if len(row) > count:
+        raise DataError(place, f"there are {len(row)} fields in a table of {count} columns.")
+    return row + [""] * (count - len(row))
+
+
+def records(rows: Iterable[tuple[Place, list[str]]], header: Sequence[str]) -> Iterator[tuple[Place, dict[str, str]]]:
+    """Each row by the names of its columns; of columns with the same name the first counts."""
+    count, first = len(header), [header.index(name) for name in header]
+    for place, row in rows:
+        cells = row if len(row) == count else padded_row(place, row, count)
+        yield place, {name: cells[at] for name, at in zip(header, first, strict=True)}
+
+
+# ---- JSON ----
+
+
+class RepeatedKeyError(ValueError):
+    """An object has two values for one key."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise RepeatedKeyError(f'the key "{key}" stands twice in one object; keep one')
+    return found
+
+
+def parse_json(content: bytes | str, place: Place | str, what: str = "JSON") -> Any:
+    """What JSON says; an error where it is none, nests too deep, or has a key twice in one object."""
+    try:
+        return json.loads(content, object_pairs_hook=_object)
+    except RecursionError:
+        reason = "brackets are nested too deep"
+    except ValueError as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        if "integer string conversion" in reason:
+            reason = "a number has thousands of digits"
+    raise DataError(place, f"cannot be read as {what} ({reason}).")
+
+
+def parse_json_lines(content: bytes, name: str) -> tuple[list[int], list[Any]]:
+    """One value a line: the numbers of the lines that hold one, and the values."""
+    lines = [(number, line.strip()) for number, line in enumerate(content.split(b"\n"), 1) if line.strip()]
+    numbers = [number for number, _ in lines]
+    if all(line[:1] == b"{" and line[-1:] == b"}" for _, line in lines):
+        try:  # all at once, which is faster
+            rows = json.loads(b"[" + b",".join(line for _, line in lines) + b"]", object_pairs_hook=_object)
+            if len(rows) == len(lines):
+                return numbers, list(rows)
+        except (ValueError, RecursionError):
+            pass  # line by line it is seen where the mistake is
+    return numbers, [parse_json(line, Place(name, number), "a line of JSON") for number, line in lines]
+
+
+def json_records(content: str, name: str) -> list[tuple[Place, Any]] | Mapping[str, Any]:
+    """What stands in a list, or on each line, with its place; an object that is alone as it is."""
+    lines = [line for _, line in filled_lines(content, name)]
+    if len(lines) > 1 and _are_objects(lines):
+        numbers, values = parse_json_lines(content.encode("utf-8", "surrogateescape"), name)
+        return [(Place(name, number), value) for number, value in zip(numbers, values, strict=True)]
+    whole = parse_json(content, name)
+    if isinstance(whole, list):
+        return [(Place(name, row=number), value) for number, value in enumerate(whole, 1)]
+    return whole if isinstance(whole, dict) else [(Place(name), whole)]
+
+
+def records_by_name(held: Mapping[str, Any], file: str, key: str, alone: str) -> list[tuple[Place, dict[str, Any]]]:
+    """The entries of an object as records: the name under ``key``, and what is no object itself under ``alone``."""
+    return [
+        (Place(file, row=number), {key: name, **(value if isinstance(value, dict) else {alone: value})})
+        for number, (name, value) in enumerate(held.items(), 1)
+    ]
+
+
+def _are_objects(lines: list[str]) -> bool:
+    """Is the first line an object by itself, or does every line look like one?"""
+    if not lines[0].startswith("{"):
+        return False
+    if all(line.startswith("{") and line.endswith("}") for line in lines):
+        return True
+    try:
+        return isinstance(parse_json(lines[0], ""), dict)
+    except DataError:
+        return False
