@@ -276,7 +276,7 @@ class TestCommands:
         [
             (["pool", "runs"], "needs a depth"),
             (["pool", "runs", "--depth", "0"], "at least 1"),
-            (["pool", "runs", "--depth", "2", "--ties", "best"], "no order"),
+            (["pool", "runs", "--depth", "2", "--ties", "best"], "for --ties"),
             (["pool", "runs", "--depth", "2", "--without", "g"], "--groups"),
             (["reduce", "qrels", "--rate", "90,50"], "-o qrels.{rate}.txt"),
             (["reduce", "qrels", "--rate", "half"], "not percentages"),

@@ -19,7 +19,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rankbounds.judging.audits.sample_estimates import listed_documents
 
 import rankbounds as rb
 from rankbounds.cli import build_parser, main
@@ -29,6 +28,7 @@ from rankbounds.commands.demo import DATA
 from rankbounds.errors import DataError, RankboundsWarning, UsageError
 from rankbounds.files.opening import expand
 from rankbounds.files.writing import COPY_ENDING, writing
+from rankbounds.judging.audits.judged_sample import listed_documents
 from rankbounds.probability.models.probabilities import read_probabilities
 from rankbounds.tables import ROW_FORMATS, TABLE_FORMATS, Table, render_rows
 

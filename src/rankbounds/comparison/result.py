@@ -294,11 +294,13 @@ class Comparison(Result):
         ``by`` is a measure, by which the best come first; ``"run"``: the runs' names; ``"given"``: as they were given.
         Without it every measure has its own best first, and tables of all measures the best by the first one.
 
+        Examples
+        --------
         >>> import rankbounds as rb
         >>> runs = {"z": {"1": ["r", "n"], "2": ["r", "n"]}, "a": {"1": ["n", "r"], "2": ["n", "r"]}}
         >>> compared = rb.compare(rb.evaluate({"1": {"r": 1}, "2": {"r": 1}}, runs, "RR"))
-        >>> [[row["run"] for row in kept.leaderboard("RR")] for kept in (compared, compared.sort("run"))]
-        [['z', 'a'], ['a', 'z']]
+        >>> [row["run"] for row in compared.sort("run").leaderboard("RR")]
+        ['a', 'z']
         """
         if by is None:
             return replace(self, order=())
