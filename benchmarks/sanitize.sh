@@ -23,7 +23,7 @@ sanitized() {
 }
 in_use="from rankbounds.columns import native; assert native.in_use(), 'the kernel was not built'"
 sanitized -c "$in_use"
-sanitized -m pytest -p no:cacheprovider -n 0 tests/test_native.py tests/test_reading.py tests/test_evaluator.py
+sanitized -m pytest -p no:cacheprovider -n 0 tests/columns/test_native.py tests/files/test_reading.py tests/evaluation/test_evaluator.py
 sanitized - <<'PYTHON'
 import sys, tempfile, time
 from dataclasses import replace
@@ -41,4 +41,4 @@ print(f"{number} cases of fuzzing: nothing found")
 PYTHON
 CFLAGS="$flags -U__SSE2__" "$python" setup.py -q build_ext --inplace --force
 sanitized -c "$in_use"
-sanitized -m pytest -p no:cacheprovider -n 0 tests/test_native.py
+sanitized -m pytest -p no:cacheprovider -n 0 tests/columns/test_native.py

@@ -21,6 +21,9 @@ from rankbounds.columns import native
 settings.register_profile("any machine", deadline=None, max_examples=50, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("any machine")
 
+# Folders mirror the rooms of the package. Tests of new measures and tests of significance hold other folders' laws.
+sys.path += [str(folder) for folder in sorted(Path(__file__).parent.iterdir()) if folder.is_dir()]
+
 PLACES = [Path(os.environ["RANKBOUNDS_DATA"])] if os.environ.get("RANKBOUNDS_DATA") else []
 PLACES.append(Path(__file__).resolve().parents[2] / "shared" / "data")
 

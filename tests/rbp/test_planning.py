@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from test_papers import LIST, collection
+from test_residuals import collection as random_collection
 
 import rankbounds as rb
 from rankbounds.rbp.choosing import best_agreement
 from test_laws import LAW
-from test_papers import LIST, collection
-from test_residuals import collection as random_collection
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 

@@ -16,7 +16,7 @@ from rankbounds.evaluation.engines import streaming
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 
-HERE = Path(__file__).parent / "golden"
+HERE = Path(__file__).parents[1] / "golden"
 
 NOT_OURS = {"runid", "relstring", "rbp_resid"}
 """What trec_eval prints and we have no measure of that name for. The command trec_eval prints it."""

@@ -11,7 +11,7 @@ import pytest
 import rankbounds
 
 HOUSE = Path(rankbounds.__file__).parent
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 GROUND = ""
 """What belongs to no room: errors, arrays, threads, tables, the version."""
 ROOMS = (
@@ -70,6 +70,13 @@ def test_a_room_imports_only_from_rooms_above_it(module):
         assert ROOMS.index(other) <= ROOMS.index(room), f"{module} imports {imported}, which stands further up"
         apart = {room, other} <= ANALYSING and (room, other) not in MAY_USE
         assert other == room or not apart, f"{module} imports {imported}: these rooms stay apart"
+
+
+def test_tests_stand_in_folders_that_mirror_the_rooms():
+    tests = ROOT / "tests"
+    folders = {path.name for path in tests.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders == {*ROOMS, "ground", "project", "golden"} - {GROUND}
+    assert [path.name for path in tests.glob("test_*.py")] == ["test_laws.py"], "laws of all measures stand at the top"
 
 
 def test_the_fast_part_needs_numpy_alone():

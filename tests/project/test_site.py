@@ -16,7 +16,7 @@ import rankbounds as rb
 from rankbounds.cli import build_parser
 from rankbounds.measures import REGISTRY
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")

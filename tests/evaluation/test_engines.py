@@ -10,9 +10,9 @@ import random
 
 import numpy as np
 import pytest
+import test_golden
 
 import rankbounds as rb
-import test_golden
 import test_laws
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Spark's own warnings are not ours to turn into errors

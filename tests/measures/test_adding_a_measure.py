@@ -21,7 +21,7 @@ from rankbounds.measures import REGISTRY, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.facts import Facts
 
-PAGE = (Path(__file__).parents[1] / "docs" / "adding-a-measure.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "adding-a-measure.md").read_text("utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL)
 PYTHON = [text for kind, text in BLOCKS if kind == "python"]
 SESSIONS = [text for text in PYTHON if text.startswith(">>>")]

@@ -24,7 +24,7 @@ from rankbounds.comparison import Evidence
 from rankbounds.comparison.gate.conditions import EXAMPLES, parse_condition
 from rankbounds.stats.significance import TESTS
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 QRELS, BM25, EXPANDED, DENSE, RERANKED = (
     DATA / name
     for name in ("qrels.txt", *(f"runs/{run}.txt" for run in ("bm25", "bm25-expanded", "dense", "reranked")))

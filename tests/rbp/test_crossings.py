@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_residuals import collection
 
 import rankbounds as rb
 from rankbounds.rbp.crossings import regions, regions_of_gains
 from rankbounds.rbp.polynomials import sign_changes
 from test_laws import LAW
-from test_residuals import collection
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 

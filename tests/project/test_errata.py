@@ -107,8 +107,8 @@ class TestParameterSensitivity:
 
 
 def test_every_erratum_names_a_test_that_exists():
-    pages = (Path(__file__).parents[1] / "docs" / "errata.md").read_text(encoding="utf-8")
-    tests = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py"))
+    pages = (Path(__file__).parents[2] / "docs" / "errata.md").read_text(encoding="utf-8")
+    tests = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parents[1].rglob("test_*.py"))
     named = re.findall(r"`(test_\w+)`", pages)
     assert named
     assert [name for name in named if f"def {name}(" not in tests] == []

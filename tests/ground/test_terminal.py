@@ -26,7 +26,7 @@ from rankbounds.commands.output import ENDINGS
 from rankbounds.tables import Table
 from rankbounds.terminal import Look, cells, laid_out, lines_that_fit, looking, reflowed, shortened, wrapped
 
-SNAPSHOTS = Path(__file__).parent / "golden" / "terminal"
+SNAPSHOTS = Path(__file__).parents[1] / "golden" / "terminal"
 WIDTHS = (80, 120, 200)
 STYLES = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -551,7 +551,7 @@ def test_the_look_ends_with_its_block():
 
 
 def test_the_page_on_terminals_shows_what_they_show(command, on_terminal):
-    page = (Path(__file__).parents[1] / "docs" / "terminal.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "terminal.md").read_text("utf-8")
     greeting, demo, *_ = re.findall(r"```console\n(.*?)```", page, re.S)
     version = re.compile(r"(?<=^rankbounds )\S+\.(?= )", re.M)
     assert version.sub("", greeting) == "$ rankbounds\n" + version.sub("", command()[1])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 if not BENCHMARKS.exists():
     pytest.skip("the fuzzer is in benchmarks/, which a source archive does not hold", allow_module_level=True)
 sys.path.append(str(BENCHMARKS))

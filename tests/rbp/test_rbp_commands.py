@@ -6,9 +6,9 @@ import json
 
 import numpy as np
 import pytest
+from test_residuals import collection
 
 import rankbounds as rb
-from test_residuals import collection
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 

@@ -10,10 +10,10 @@ import itertools
 
 import numpy as np
 import pytest
+import test_difference_bounds as differences
 
 import plain
 import rankbounds as rb
-import test_difference_bounds as differences
 import test_laws
 from rankbounds.comparison import Evidence
 from rankbounds.evaluation.assumptions import Assumptions

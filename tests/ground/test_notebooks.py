@@ -19,7 +19,7 @@ from rankbounds.notebook import BAR_WIDTH, SHOWN_ROWS, Bar
 from rankbounds.stats.discriminative_power import discriminative_power
 from rankbounds.tables import Table, table_of
 
-EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.ipynb"))
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.ipynb"))
 HOSTILE = '<img src=x onerror="alert(1)">&"\''
 VOID = {"rect", "br", "img", "meta", "link", "input", "hr"}
 

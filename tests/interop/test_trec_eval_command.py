@@ -12,7 +12,7 @@ import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.interop import trec_eval
 
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = Path(__file__).parents[1] / "golden"
 PARAMETERS = (
     *(
         "-miprec_at_recall..10,.20,.25,.75,.50",

@@ -583,7 +583,7 @@ def test_edges_too_large_for_the_driver_are_not_handed_to_it(monkeypatch):
     not os.environ.get("RANKBOUNDS_CLUSTER"), reason="takes minutes: set RANKBOUNDS_CLUSTER=1 to run it"
 )
 def test_a_real_cluster_gives_the_same_numbers_also_when_a_worker_is_killed():
-    script = Path(__file__).resolve().parents[1] / "benchmarks" / "spark_cluster.py"
+    script = Path(__file__).resolve().parents[2] / "benchmarks" / "spark_cluster.py"
     done = subprocess.run(
         [sys.executable, str(script), "--topics", "60", "--runs", "3"], stdout=subprocess.PIPE, check=False
     )

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
-
-import rankbounds as rb
 import test_comparison_laws as laws
 import test_equivalence
 import test_gate
+from scipy.special import ndtr
+
+import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.comparison import Evidence
 from rankbounds.comparison.headroom import topics_that_must_differ
