@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 import rankbounds as rb
-from rankbounds.collection.inputs import Reading, RunToRead, all_runs, judgments_from, run_from, runs_to_read
+from rankbounds.collection.inputs import Reading, RunToRead
 from rankbounds.columns.ids import Ids
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.evaluation.options import ReadingOptions
@@ -185,7 +185,7 @@ def forms_of_several(folder):
         "list of paths": sorted(folder.iterdir()),
         "list of runs": read,
         "generator of runs": iter(read),
-        "runs to be read": runs_to_read(folder),
+        "runs to be read": Reading().runs_to_read(folder),
         "long polars": pl.DataFrame(frame.to_dict("list")),
         "long pyarrow, dictionary": pa.table(
             {
@@ -231,10 +231,10 @@ def test_other_functions_take_several_runs_in_the_same_forms(function, tmp_path)
 @pytest.mark.parametrize("kind", [set, frozenset, list, tuple, lambda docs: np.array(list(docs))])
 def test_documents_listed_as_judgments_are_relevant(kind):
     listed = {query: kind(sorted(inner)) for query, inner in JUDGED.items()}
-    assert judgments_from(listed).to_dict() == {
+    assert Reading().judgments(listed).to_dict() == {
         query: dict.fromkeys(sorted(inner), 1.0) for query, inner in JUDGED.items()
     }
-    assert judgments_from({"1": kind([])} | listed).query_ids == ("1", "2", "3")
+    assert Reading().judgments({"1": kind([])} | listed).query_ids == ("1", "2", "3")
 
 
 def test_the_order_of_listed_documents_is_their_rank_under_every_rule_for_ties():
@@ -372,7 +372,7 @@ def test_judgments_and_runs_in_each_others_place_are_told():
 
 def test_one_run_is_wanted_where_one_is_asked_for():
     with pytest.raises(rb.UsageError, match="One run was expected, but 2 were given"):
-        run_from({"a": RETRIEVED, "b": OTHER})
+        Reading().run({"a": RETRIEVED, "b": OTHER})
     with pytest.raises(rb.UsageError, match='"mine" stands for one run'):
         rb.evaluate(JUDGED, {"mine": Path(__file__).parent}, "AP")
 
@@ -407,7 +407,7 @@ def test_a_run_that_is_read_later_is_read_once():
         reads.append(1)
         return rb.Run.from_columns(*zip(*rows_of(RETRIEVED), strict=True), name="later")
 
-    assert [run.name for run in all_runs([RunToRead("somewhere", read)])] == ["later"]
+    assert [run.name for run in Reading().runs([RunToRead("somewhere", read)])] == ["later"]
     assert rb.evaluate(JUDGED, {"mine": RunToRead("somewhere", read)}, "AP").runs == ["mine"]
     assert len(reads) == 2
 
@@ -477,7 +477,7 @@ def test_a_report_keeps_its_key_for_ties(tmp_path):
 
 def test_standard_input_is_a_file(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"1 0 10 1\n")))
-    assert judgments_from("-").to_dict() == {"1": {"10": 1.0}}
+    assert Reading().judgments("-").to_dict() == {"1": {"10": 1.0}}
 
 
 def test_a_name_that_was_given_stays(tmp_path, command):

@@ -9,7 +9,7 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.cli import main
-from rankbounds.collection.inputs import judgments_from
+from rankbounds.collection.inputs import Reading
 from rankbounds.collection.run import as_run
 from rankbounds.errors import DataError, UsageError
 from rankbounds.interop import pytrec_eval as ours
@@ -79,7 +79,7 @@ class TestRelevanceEvaluator:
             found = evaluator.evaluate(run)
             options = trec_eval.Options(level_for_rel=level, judged_docs_only=judged_only)
             asked = dict.fromkeys(ours.supported_nicknames["all_trec"], "")
-            command = trec_eval.evaluation(judgments_from(qrels), as_run(run), asked, options)
+            command = trec_eval.evaluation(Reading().judgments(qrels), as_run(run), asked, options)
             for topic, values in zip(command.topics, command.value.tolist(), strict=True):
                 printed = {entry.name: value for entry, value in zip(command.entries, values, strict=True)}
                 assert found[topic] == pytest.approx(printed, abs=1e-12), (seed, topic)

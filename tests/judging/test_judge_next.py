@@ -11,7 +11,7 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.cli import main
-from rankbounds.collection.inputs import all_runs, judgments_from
+from rankbounds.collection.inputs import Reading
 from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence
 from rankbounds.evaluation.assumptions import Assumptions
@@ -29,8 +29,8 @@ RUNS = {
 
 
 def question(measure, qrels=QRELS, runs=RUNS, q=0.0):
-    facts = TopicFacts(judgments_from(qrels))
-    return Question.about(all_runs(runs), facts, Assumptions(), rb.parse_measure(measure), q=q)
+    facts = TopicFacts(Reading().judgments(qrels))
+    return Question.about(Reading().runs(runs), facts, Assumptions(), rb.parse_measure(measure), q=q)
 
 
 def effects(asked, group):

@@ -15,7 +15,7 @@ import pytest
 import rankbounds as rb
 from plain import Topic, value
 from rankbounds.cli import main
-from rankbounds.collection.inputs import all_runs, judgments_from
+from rankbounds.collection.inputs import Reading
 from rankbounds.comparison import Evidence
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures.naming.registry import REGISTRY
@@ -34,8 +34,8 @@ EXAMPLES = [
 
 def open_collection(qrels, runs, **assumed):
     assumptions = Assumptions(**assumed)
-    facts = TopicFacts(judgments_from(qrels), assumptions.gain)
-    read = all_runs(runs)
+    facts = TopicFacts(Reading().judgments(qrels), assumptions.gain)
+    read = Reading().runs(runs)
     batches = [list(joined_run(run, facts, assumptions).batches) for run in read]
     return OpenCollection(read, facts, assumptions, batches)
 
@@ -188,7 +188,7 @@ def test_a_given_seed_gives_the_same_draws_whatever_else_is_asked():
 
 
 def test_grades_of_relevant_documents_are_those_that_are_judged():
-    facts = TopicFacts(judgments_from({"q": {"a": 1, "b": 1, "c": 3, "d": 0, "e": 1}}))
+    facts = TopicFacts(Reading().judgments({"q": {"a": 1, "b": 1, "c": 3, "d": 0, "e": 1}}))
     graded = RelevantGrades.of(rb.parse_measure("nDCG"), facts)
     assert graded.grade.tolist() == [1.0, 3.0]
     assert graded.reached.tolist() == [1.0, 0.25]

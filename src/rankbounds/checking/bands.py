@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.inputs import run_from
+from rankbounds.collection.inputs import Reading
 from rankbounds.collection.run import Run
+from rankbounds.columns.native import worth_starting
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.measures import Measure, RankWeighted, parse_measure
@@ -150,7 +151,7 @@ def rounded(run: Any, *, bits: str | int | None = None, digits: int | None = Non
     """
     if (bits is not None) + (digits is not None) + (decimals is not None) != 1:
         raise UsageError("Say how to round: by bits, digits or decimals, and only one of them.")
-    original = run_from(run)
+    original = Reading(threads=worth_starting()).run(run)
     score: Floats = original.score.astype(np.float64)
     if bits is not None:
         score = _in_bits(original, score, bits)

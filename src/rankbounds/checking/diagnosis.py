@@ -14,7 +14,7 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.checking.corpus import Corpus, corpus_ids, outside
 from rankbounds.checking.run_contents import Contents, Problem, read
-from rankbounds.collection.inputs import RunToRead, judgments_from, runs_to_read
+from rankbounds.collection.inputs import Reading, RunToRead
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run, unique_names
 from rankbounds.errors import DataError, Place, RankboundsWarning
@@ -173,9 +173,9 @@ def diagnose(
     >>> diagnosis.tied_documents, diagnosis.sound
     (1, True)
     """
-    judgments = None if qrels is None else judgments_from(qrels)
+    judgments = None if qrels is None else Reading().judgments(qrels)
     chosen = parse_measures(measures)
-    sources = runs_to_read(runs)
+    sources = Reading().runs_to_read(runs)
     if judgments is not None:
         judgments.pairs.index  # noqa: B018 (built once, before threads share it)
 

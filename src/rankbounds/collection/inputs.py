@@ -18,7 +18,6 @@ import numpy as np
 from rankbounds.collection.gains import GainRule
 from rankbounds.collection.qrels import Qrels, as_qrels, read_qrels
 from rankbounds.collection.run import Run, as_run, as_runs_of_table, read_run, with_unique_names
-from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError
 from rankbounds.files.formats import pair_of_names
 from rankbounds.files.named_columns import (
@@ -198,42 +197,6 @@ class Reading:
         if is_table(given) or is_column_wise(given, self._names):
             return [RunToRead(place, lambda run=run: run) for run in as_runs_of_table(given, place, self.columns)]  # type: ignore[misc]
         return [RunToRead(place, lambda: as_run(given, place, self.columns), given=given)]
-
-
-def judgments_from(
-    given: Any,
-    lenient: bool = False,
-    threads: int = 1,
-    rule: GainRule | None = None,
-    kind: str | None = None,
-    labels: str | Sequence[str] | None = None,
-    columns: Mapping[str, str] | None = None,
-) -> Qrels:
-    """Judgments from anything that ``evaluate`` takes."""
-    return Reading(kind, labels, columns, lenient, threads, rule or GainRule()).judgments(given)
-
-
-def runs_to_read(
-    runs: Any,
-    lenient: bool = False,
-    workers: int = 1,
-    kind: str | None = None,
-    columns: Mapping[str, str] | None = None,
-) -> list[RunToRead]:
-    """The runs in anything that ``evaluate`` takes: one run or several."""
-    return Reading(kind, None, columns, lenient, workers).runs_to_read(runs)
-
-
-def all_runs(
-    runs: Any, *, lenient: bool = False, threads: int | None = None, columns: Mapping[str, str] | None = None
-) -> list[Run]:
-    """Every run in anything that ``evaluate`` takes, read into memory, under names that differ."""
-    return Reading(columns=columns, lenient=lenient, threads=threads or worth_starting()).runs(runs)
-
-
-def run_from(given: Any, *, lenient: bool = False) -> Run:
-    """The one run in anything that ``evaluate`` takes."""
-    return Reading(lenient=lenient, threads=worth_starting()).run(given)
 
 
 def _are_scored_documents(of_queries: Collection[Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,13 +43,13 @@ def leaderboard_table(comparison: Comparison, at: int, top: int | None = None) -
     columns += [Column("group", importance=4 if letters <= LONGEST_GROUP else 0)] if lettered else []
     if lettered and tested:
         columns += [
-            Column("rank", cell=_place, importance=5),
-            Column("probability_best", "first in", lambda row: _percent(row["probability_best"]), importance=3),
+            Column("rank", cell=place_cell, importance=5),
+            Column("probability_best", "first in", percent_cell("probability_best"), importance=3),
         ]
     if tested:
         columns += [p_column("p_value", f"p against {against}"), p_column("p_adjusted", "p corrected", 2)]
     if comparison.scores.has_judged:
-        columns.append(Column("judged_at_10", "judged@10", lambda row: _percent(row["judged_at_10"]), importance=1))
+        columns.append(Column("judged_at_10", "judged@10", percent_cell("judged_at_10"), importance=1))
     return build_table(rows, [*columns, Column("topics_led", cell=lambda row: f"{row['topics_led']:.3g}")])
 
 
@@ -67,18 +68,19 @@ def pair_table(comparison: Comparison, at: int, at_most: int | None = None, top:
     shown = {row["run"] for row in comparison.leaderboard(label)[:top]} | {comparison.settings.get("baseline")}
     rows = [row for row in comparison.pairs if row["measure"] == label and {row["a"], row["b"]} <= shown]
     rows.sort(key=lambda row: (row["p_adjusted"], -abs(row["difference"] or 0.0)))
+    bounds = [interval("certain_low", "certain_high", "whatever is judged", importance=2)]
     corrected = comparison.settings["correction"] != "none"  # the verdict rests on the p-value that is corrected
     columns = [
         Column("a", "run"),
-        Column("b", "against", importance=5),
-        Column("difference", f"{label}, difference", lambda row: signed(row["difference"]), importance=4),
+        Column("b", "against", importance=6),
+        Column("difference", f"{label}, difference", lambda row: signed(row["difference"]), importance=5),
         interval("ci_low", "ci_high", f"{comparison.settings['confidence']:.0%} interval", importance=1),
         Column("won"),
         Column("lost"),
-        p_column("p_value", "p", 0 if corrected else 3),
-        *([p_column("p_adjusted", "p corrected", 3)] if corrected else []),
-        *([interval("certain_low", "certain_high", "whatever is judged")] if has_bounds(comparison) else []),
-        Column("verdict", cell=lambda row: wording.verdict_words(row["verdict"], row["a"], row["b"]), importance=2),
+        p_column("p_value", "p", 0 if corrected else 4),
+        *([p_column("p_adjusted", "p corrected", 4)] if corrected else []),
+        *(bounds if has_bounds(comparison) else []),
+        Column("verdict", cell=lambda row: wording.verdict_words(row["verdict"], row["a"], row["b"]), importance=3),
     ]
     return build_table(rows[:at_most], columns)
 
@@ -88,11 +90,14 @@ def has_bounds(comparison: Comparison) -> bool:
     return comparison.scores.has_judged or comparison.scores.bounds != "none"
 
 
-def _place(row: Row) -> str:
-    """The place with its interval."""
+def place_cell(row: Row) -> str:
+    """The place with its interval, a dash for a run that has none."""
+    if row["rank"] is None:
+        return "-"
     low, high = row["rank_low"], row["rank_high"]
     return f"{row['rank']}" if low == high else f"{row['rank']} [{low}, {high}]"
 
 
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{share:.0%}"
+def percent_cell(name: str) -> Callable[[Row], str]:
+    """How a column of shares is written."""
+    return lambda row: "-" if row[name] is None else f"{row[name]:.0%}"

@@ -9,9 +9,10 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats
 from rankbounds.collection.gains import GainRule, gain_rule
-from rankbounds.collection.inputs import all_runs, judgments_from
+from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
+from rankbounds.columns.native import worth_starting
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures import Measure
 from rankbounds.rankings.join import join
@@ -31,9 +32,9 @@ class JudgedRuns:
 
     def __init__(self, qrels: Any, runs: Any, *, gain: str | Mapping[Any, float] | GainRule | None = None) -> None:
         rule = gain_rule(gain)
-        self.qrels: Qrels = judgments_from(qrels, rule=rule)
+        self.qrels: Qrels = Reading(gain=rule).judgments(qrels)
         self.facts = TopicFacts(self.qrels, rule)
-        self.runs = all_runs(runs)
+        self.runs = Reading(threads=worth_starting()).runs(runs)
         self.names = [run.name for run in self.runs]
         self.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
         self._rankings = list(in_threads(self._joined, self.runs, processors()))

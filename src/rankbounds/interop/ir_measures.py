@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from rankbounds.collection.inputs import judgments_from
+from rankbounds.collection.inputs import Reading
 from rankbounds.collection.run import as_run
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
@@ -86,7 +86,7 @@ class _Evaluator(theirs.Evaluator):  # type: ignore[misc]
     def __init__(self, measures: list[Any], qrels: Any, assumptions: Assumptions) -> None:
         nested = theirs.util.QrelsConverter(qrels).as_dict_of_dict()
         super().__init__(measures, set(nested))
-        self.facts = TopicFacts(judgments_from(nested))
+        self.facts = TopicFacts(Reading().judgments(nested))
         self.assumptions = assumptions
         self.ours = []
         for measure in measures:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from rankbounds.collection.inputs import judgments_from
+from rankbounds.collection.inputs import Reading
 from rankbounds.errors import DataError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluator import PreparedScoring
@@ -78,7 +78,7 @@ class RelevanceEvaluator:
         if judged_docs_only_flag:
             self.measures = [Condensed(measure) for measure in self.measures]
         assumptions = Assumptions(ties, bounds="none", topics="shared", score_precision=score_precision)
-        judgments = judgments_from(query_relevance)
+        judgments = Reading().judgments(query_relevance)
         facts = TopicFacts(judgments.only_judged(judgments.grade >= 0))
         self._topics = set(facts.query_ids)
         self._prepared = PreparedScoring(facts, self.measures, assumptions)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Ints
-from rankbounds.collection.inputs import judgments_from
+from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.columns.native import worth_starting
 from rankbounds.errors import DataError, UsageError
@@ -121,7 +121,7 @@ def restrict(qrels: Any, pooled: Any) -> Qrels:
     {'q': {'a': 1.0, 'b': -1.0}}
 
     """
-    judgments, wanted = judgments_from(qrels), judgments_from(pooled)
+    judgments, wanted = Reading().judgments(qrels), Reading().judgments(pooled)
     known_topic = judgments.pairs.index.topics_of(wanted.pairs)[wanted.pairs.topic] >= 0
     return subset(Qrels(wanted.pairs, grades_of_pairs(judgments, wanted.pairs)), known_topic)
 
@@ -230,7 +230,7 @@ def reduce(qrels: Any, rates: Iterable[float] = RATES, *, seed: int = 0, rel: fl
     {100: 40, 50: 20, 10: 12}
 
     """
-    judgments = judgments_from(qrels)
+    judgments = Reading().judgments(qrels)
     reduction = Reduction(judgments, seed, rel)
     return {rate: subset(judgments, reduction.kept(rate)) for rate in rates}
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.checking.bands import Rho, banded, rounded, worst_difference
-from rankbounds.collection.inputs import judgments_from, runs_to_read
+from rankbounds.collection.inputs import Reading
 from rankbounds.collection.run import unique_names
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluation.assumptions import Assumptions
@@ -82,14 +82,14 @@ def measure_changes(
     gain: Any = None,
 ) -> Changes:
     """Score every run as it is, in bands for each rho, and with its scores rounded to bits and to digits."""
-    judgments = judgments_from(qrels, rule=Assumptions(gain=gain).gain)
+    judgments = Reading(gain=Assumptions(gain=gain).gain).judgments(qrels)
     chosen = parse_measures(measures)
     labels = [f"{BANDS}{rho}" for rho in rhos]
     labels += [f"{number} bits" if str(number).isdigit() else str(number) for number in bits]
     labels += [f"{number} digits" for number in digits]
     if not labels:
         raise UsageError("Name at least one rho, number of bits or number of digits.")
-    jobs = runs_to_read(runs)  # (one at a time, so that memory holds few)
+    jobs = Reading().runs_to_read(runs)  # (one at a time, so that memory holds few)
     names, before, after = [], [], []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankboundsWarning)  # topics missing or without relevant documents count as 0

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.collection.inputs import all_runs, judgments_from
+from rankbounds.collection.inputs import Reading
 from rankbounds.collection.run import Run
+from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.judged_runs import Progress
 from rankbounds.judging.candidates import collect
@@ -49,7 +50,7 @@ def run(
         raise UsageError(f"{chosen} is no sum of fixed weights over relevant documents. Use RBP or P.")
     from scipy.sparse import csr_array
 
-    judgments, systems = judgments_from(qrels), all_runs(runs)
+    judgments, systems = Reading().judgments(qrels), Reading(threads=worth_starting()).runs(runs)
     deepest = max(max(depths), int(np.count_nonzero(chosen.weights(DEEPEST) >= NEGLIGIBLE)))
     candidates = collect(systems, depth=deepest)
     held = np.isin(candidates.topics, list(judgments.query_ids))[candidates.topic[candidates.document]]

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.collection.inputs import all_runs, judgments_from
+from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
+from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.judged_runs import Progress
@@ -57,7 +58,7 @@ def run(
     Over so many pairs: the median and mean number of judgments that settle a pair, the mean share of the documents that
     could be judged, and for how many pairs the order needs fewest judgments (or as few as any other).
     """
-    judgments, systems = judgments_from(qrels), all_runs(runs)
+    judgments, systems = Reading().judgments(qrels), Reading(threads=worth_starting()).runs(runs)
     if len(systems) < 2:
         raise UsageError("Pairs of runs are settled: two runs are needed at least.")
     cut = [system.take(np.flatnonzero(ranks(system) <= depth)) for system in systems]

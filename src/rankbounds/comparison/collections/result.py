@@ -7,7 +7,7 @@ from typing import Any
 
 from rankbounds.comparison.collections.words import range_words, sentences_of
 from rankbounds.comparison.pairs import run_number
-from rankbounds.comparison.tables import LONGEST_GROUP
+from rankbounds.comparison.tables import LONGEST_GROUP, percent_cell, place_cell
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.run_notes import some
 from rankbounds.measures import Measure, parse_measure
@@ -139,7 +139,10 @@ class CollectionsComparison(Result):
         if self._lettered(label):
             columns.append(Column("group", cell=lambda row: row["group"] or "-", left=True))
         if self.settings["baseline"] is None:
-            columns += [Column("rank", cell=_place), Column("probability_best", "first in", _first_in)]
+            columns += [
+                Column("rank", cell=place_cell),
+                Column("probability_best", "first in", percent_cell("probability_best")),
+            ]
         columns.append(Column("led", cell=lambda row: f"{row['collections_led']:.3g} of {row['collections']}"))
         if len(self.collections) <= NAMED_COLLECTIONS:
             columns += [
@@ -232,14 +235,6 @@ class CollectionsComparison(Result):
 
     def _repr_html_(self) -> str:
         return shown(*map(self.table, self.measures), self.method(), self.words())
-
-
-def _place(row: Row) -> str:
-    return "-" if row["rank"] is None else f"{row['rank']} ({row['rank_low']}-{row['rank_high']})"
-
-
-def _first_in(row: Row) -> str:
-    return "-" if row["rank"] is None else f"{row['probability_best']:.0%}"
 
 
 OPPOSITE = {"a better": "b better", "b better": "a better"}

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.collection.inputs import Reading, judgments_from
+from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.scores import Scores
@@ -84,7 +84,7 @@ def label_probabilities(labels: Any, truth: Any, rel: float = 1.0) -> LabelProba
     {'q': {'d': 0.5}}
 
     """
-    labelled, trusted = judgments_from(labels), judgments_from(truth)
+    labelled, trusted = Reading().judgments(labels), Reading().judgments(truth)
     rows, grade, relevant = _judged_by_both(labelled, trusted, rel)
     judged = labelled.grade != POOLED_NOT_JUDGED
     rates = {}
