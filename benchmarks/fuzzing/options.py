@@ -22,7 +22,7 @@ SKIPPED = ("serve", "study")
 """One waits for visitors, the other takes minutes."""
 FIXED = {"time_limit": "0.1"}
 """Options whose large values mean what they say to compiled code that nothing interrupts."""
-WRITTEN = ("output", "save", "figure", "write")
+WRITTEN = ("output", "save", "figure", "write", "bibtex", "page")
 """Options that name what is written."""
 GATES = {"compare": "--fail-if", "check": "--strict"}
 WHOLE = (
