@@ -87,7 +87,7 @@ class PairedTest:
     baseline_correction: str = "holm"
     """The correction that fits it where all others are tested against one system."""
     source: str | None = None
-    """What to cite, by its key in ``measures/naming/sources.py``."""
+    """What to cite, by its key in ``measures/naming/sources.bib``."""
 
     def draws(self, settings: Mapping[str, Any]) -> list[str]:
         """How p-values were drawn, in words: nothing for tests that do not resample."""
