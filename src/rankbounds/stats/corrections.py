@@ -26,7 +26,7 @@ class Correction:
     words: str = ""
     """What corrected p-values come from, given the test of one pair (``alone``), ``runs``, ``baseline``, ``others``."""
     source: str | None = None
-    """What to cite, by its key in ``measures/naming/sources.py``."""
+    """What to cite, by its key in ``measures/naming/sources.bib``."""
 
     @property
     def by_shuffles(self) -> bool:
