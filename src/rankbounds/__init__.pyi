@@ -93,11 +93,11 @@ from rankbounds.measures.experimental_gain import G as G
 from rankbounds.measures.experimental_gain import IdealDCG as IdealDCG
 from rankbounds.measures.experimental_gain import RnDCG as RnDCG
 from rankbounds.measures.experimental_gain import nDCG_rel as nDCG_rel
+from rankbounds.measures.geometric_means import GMAP as GMAP
+from rankbounds.measures.geometric_means import YAAP as YAAP
+from rankbounds.measures.geometric_means import GMBpref as GMBpref
 from rankbounds.measures.interpolated_precision import IPrec as IPrec
 from rankbounds.measures.interpolated_precision import IPrecMean as IPrecMean
-from rankbounds.measures.logarithms import GMAP as GMAP
-from rankbounds.measures.logarithms import YAAP as YAAP
-from rankbounds.measures.logarithms import GMBpref as GMBpref
 from rankbounds.measures.measure import Measure as Measure
 from rankbounds.measures.measure import RankWeighted as RankWeighted
 from rankbounds.measures.naming.parser import parse_measure as parse_measure

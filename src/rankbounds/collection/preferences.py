@@ -148,7 +148,7 @@ def _checked(place: Place, row: Sequence[Any]) -> tuple[str, str, str]:
 
 
 def _copeland(better: Ints, worse: Ints) -> Floats:
-    """The number of documents that each beats, less those that it loses to."""
+    """The number of documents that each beats, minus those that it loses to."""
     documents = int(max(better.max(), worse.max())) + 1
     low, high = np.minimum(better, worse), np.maximum(better, worse)
     pair, code = np.unique(low * documents + high, return_inverse=True)

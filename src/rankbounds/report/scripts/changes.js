@@ -3,7 +3,7 @@
 const comparable = (a, b) => pairs !== null && a !== b && placeAmong.has(a) && placeAmong.has(b);
 const BEHIND = 12, LANE = 7;
 
-// What each unknown leaves of the difference A less B, and whether it could turn it: that is Python's decision.
+// What each unknown leaves of the difference A minus B, and whether it could turn it: that is Python's decision.
 function unknownsOf(a, b, measure) {
   const row = pairOf(a, b, measure), { noise, holes, ties } = row.choices;
   const told = [{ name: "noise", of: "noise", low: row.ci_low, high: row.ci_high, turns: noise === "likely" || noise === "level" }];

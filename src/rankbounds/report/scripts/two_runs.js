@@ -38,7 +38,7 @@ function chartUnknowns(a, b, measure) {
   const kinds = unknowns.told, bottom = top + kinds.length * step;
   const svg = canvas(room, bottom + 40, `What noise, unjudged documents, ties and another p leave of the difference of ${runs[a]} and ${runs[b]}`);
   const x = scale(...stretch([0, unknowns.difference, ...kinds.flatMap(({ low, high }) => [low, high])], 5), left, room - 20);
-  axisBelow(svg, x, top - 6, bottom, narrow ? 3 : 6, { withSign: true, name: "difference A less B" });
+  axisBelow(svg, x, top - 6, bottom, narrow ? 3 : 6, { withSign: true, name: "difference A minus B" });
   kinds.forEach((unknown, number) => {
     const y = top + number * step;
     svg.append(drawn("text", { x: left - 10, y: y + step / 2, "text-anchor": "end", class: unknown.turns ? "turns" : "" }, unknown.name + (!unknown.turns ? "" : narrow ? ": open" : ": could turn the order")));
@@ -52,7 +52,7 @@ function chartPair(rows, a, b, measure) {
   const step = Math.max(3, Math.min(44, (room - left - 12) / Math.max(rows.length, 1))), width = Math.max(room, left + step * rows.length + 12);
   const differences = rows.map((row) => row.difference).filter(Number.isFinite), most = Math.max(...differences.map(Math.abs), 1e-9);
   const y = scale(...stretch([most, -most], 6), bottom, top);
-  const svg = canvas(width, height, `Difference A less B of ${measures[measure].label} on each topic, best for A first`);
+  const svg = canvas(width, height, `Difference A minus B of ${measures[measure].label} on each topic, best for A first`);
   axisLeft(svg, y, left, left + step * rows.length, 6, { withSign: true });
   rows.forEach((row, number) => {
     const mark = drawn("rect", { x: left + number * step + 1, width: Math.max(1, step - 2), y: Math.min(y(0), y(row.difference)),

@@ -41,7 +41,7 @@ TIDY_SCHEMA = "run string, query_id string, measure string, value double, low do
 
 @dataclass(frozen=True)
 class PairedSums:
-    """What the differences of two runs over topics add up to, one less the other. Arrays have an axis of measures."""
+    """Sums over topics of the first run minus the second. Arrays have an axis of measures."""
 
     topics: Floats
     """On how many topics both have a value."""
