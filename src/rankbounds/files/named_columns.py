@@ -13,7 +13,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.columns.decimals import finite_numbers, whole_numbers
 from rankbounds.columns.ids import Ids, is_missing
-from rankbounds.columns.native.dicts import ids_and_numbers
+from rankbounds.columns.native.reading import ids_and_numbers
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place, UsageError, did_you_mean
 from rankbounds.files.frame_columns import id_column, listed_values, number_column

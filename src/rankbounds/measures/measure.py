@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.columns.sums import weighted_sums
+from rankbounds.columns.by_rank import weighted_sums
 from rankbounds.errors import UsageError
 from rankbounds.measures.arguments import DifferenceArguments
 from rankbounds.measures.documentation import documented
