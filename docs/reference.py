@@ -8,11 +8,10 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from rankbounds.commands.console.help import DESCRIPTION, by_question
-from rankbounds.commands.console.output import TERMINAL
-
 import rankbounds
 from rankbounds.commands import known_commands
+from rankbounds.commands.console.help import DESCRIPTION, by_question
+from rankbounds.commands.console.output import TERMINAL
 from rankbounds.commands.measures import describe, explain
 from rankbounds.measures import REGISTRY
 

@@ -13,11 +13,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from rankbounds.commands.console.options import Parser
-
 from fuzzing.case import Case, ViolationError, command
 from fuzzing.collection import JUDGMENTS, RUNS, WILD_IDS, Collection, random_collection
 from rankbounds.cli import build_parser
+from rankbounds.commands.console.options import Parser
 
 SKIPPED = ("serve", "study")
 """One waits for visitors, the other takes minutes."""

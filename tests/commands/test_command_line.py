@@ -11,9 +11,9 @@ import subprocess
 import sys
 
 import pytest
-from rankbounds.commands.console.options import Option, Parser
 
 import rankbounds as rb
+from rankbounds.commands.console.options import Option, Parser
 
 QRELS = "1 0 a 1\n1 0 b 0\n1 0 c 2\n2 0 a 1\n"
 RUN = "1 Q0 a 1 3.0 mine\n1 Q0 x 2 2.0 mine\n1 Q0 c 3 1.0 mine\n2 Q0 b 1 1.0 mine\n2 Q0 a 2 0.5 mine\n"
@@ -530,10 +530,9 @@ def run_say_hello(options):
 
 def test_a_command_is_one_function(command, tmp_path, monkeypatch, capfdbinary):
     """The parser, help, checks of files and of words, suggestions and completion find it with no other edit."""
-    from rankbounds.commands.console.help import completion_script
-
     from rankbounds import commands
     from rankbounds.cli import build_parser, main
+    from rankbounds.commands.console.help import completion_script
 
     (tmp_path / "greeting.py").write_text(COMMAND)
     (tmp_path / "a.txt").write_text("")

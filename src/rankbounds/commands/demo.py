@@ -201,10 +201,7 @@ def run_bands(options: Options) -> None:
     if options.rho:
         exact_rho(options.rho)
     original = run_from(options, options.run_file)
-    if options.rho:
-        changed = banded(original, options.rho, ties=options.order)
-    else:
-        changed = call(options, rounded, original)
+    changed = banded(original, options.rho, ties=options.order) if options.rho else call(options, rounded, original)
     write_pairs(options, changed)
     before, after = (np.count_nonzero(ranked_rows(one)[1]) for one in (original, changed))
     say(
