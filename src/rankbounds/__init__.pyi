@@ -43,9 +43,9 @@ from rankbounds.interop.pytrec_eval import RelevanceEvaluator as RelevanceEvalua
 from rankbounds.judging import pools as pools
 from rankbounds.judging.audits.audit import audit as audit
 from rankbounds.judging.audits.plan import plan_audit as plan_audit
+from rankbounds.judging.audits.sample import draw_sample as draw_sample
 from rankbounds.judging.judges.comparison import judges as judges
 from rankbounds.judging.next.judge_next import judge_next as judge_next
-from rankbounds.judging.sample import draw_sample as draw_sample
 from rankbounds.measures.average_precision import AP as AP
 from rankbounds.measures.average_precision import SP as SP
 from rankbounds.measures.average_precision import APRetrieved as APRetrieved

@@ -217,8 +217,7 @@ def run_reduce(options: Options) -> None:
     targets = {rate: (options.output or "").replace("{rate}", f"{rate:g}") for rate in rates}
     check_outputs(options, list(filter(None, targets.values())))
     qrels = judgments_from(options)
-    reduction = pools.Reduction(qrels, options.seed, options.rel)
-    for rate, kept in {rate: reduction.kept(rate) for rate in rates}.items():
+    for rate, kept in pools.draw_reductions(qrels, rates, seed=options.seed, rel=options.rel).items():
         write_pairs(options, qrels.only_judged(kept) if options.keep_pool else pools.subset(qrels, kept), targets[rate])
         relevant = int((qrels.grade[kept] >= options.rel).sum())
         say(

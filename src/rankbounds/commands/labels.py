@@ -197,7 +197,7 @@ def run_sample(options: Options) -> None:
     in the last column, and "rankbounds audit" takes it from there. To judge in the browser: "rankbounds serve QRELS
     RUN... --worklist sample.csv", for which --format trec writes QRELS to begin with. Ids are written as they are.
     """
-    from rankbounds.judging.sample import draw_sample
+    from rankbounds.judging.audits.sample import draw_sample
 
     drawn = call(options, draw_sample, *collection_from(options), compare=compared_from(options.compare))
     if options.format == "trec":
