@@ -43,9 +43,9 @@ from rankbounds.interop.pytrec_eval import RelevanceEvaluator as RelevanceEvalua
 from rankbounds.judging import pools as pools
 from rankbounds.judging.audits.audit import audit as audit
 from rankbounds.judging.audits.plan import plan_audit as plan_audit
+from rankbounds.judging.audits.sample import draw_sample as draw_sample
 from rankbounds.judging.judges.comparison import judges as judges
 from rankbounds.judging.next.judge_next import judge_next as judge_next
-from rankbounds.judging.sample import draw_sample as draw_sample
 from rankbounds.measures.counts import Hits as Hits
 from rankbounds.measures.counts import Judged as Judged
 from rankbounds.measures.counts import NumNonRelRet as NumNonRelRet

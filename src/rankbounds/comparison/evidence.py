@@ -386,9 +386,7 @@ class Evidence:
         retrieved = collect(
             chosen, depth=measure.cutoff, order=cast(Order, order), precision=self.assumptions.score_precision
         )
-        known = set(self.qrels.query_ids)
-        counted = np.array([topic in known for topic in retrieved.topics], dtype=bool)[retrieved.topic]
-        return int(np.count_nonzero(np.isnan(retrieved.grades(self.qrels)) & counted))
+        return int(np.count_nonzero(retrieved.unjudged(self.qrels)))
 
     # ---- ties ----
 
