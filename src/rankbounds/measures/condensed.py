@@ -84,3 +84,7 @@ class Condensed(Measure):
 
     def __str__(self) -> str:
         return label(self.measure, prime="'")
+
+
+# Not set in the class, which would register it: it goes by the plain measure's name.
+Condensed.examples = ("AP'", "RBP'(p=0.8)", "nDCG'@3", "P'@2", "RR'", "Q'")
