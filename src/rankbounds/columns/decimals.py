@@ -58,11 +58,13 @@ def parse_decimals(text: Bytes, start: Ints, end: Ints) -> tuple[Floats, Ints]:
     length = end - start
     width = min(int(length.max(initial=1)), _LONGEST)
     window = np.lib.stride_tricks.sliding_window_view(text, width)[np.minimum(start, text.size - width)]
-    # NumPy reads what ``float`` reads, but takes NULs at the end for no part of a token; long ones are read below.
+    window *= np.arange(width) < length[:, None]
+    # NumPy reads what ``float`` reads, but takes NULs at the end for no part of a token.
     odd = (length > width) | (length == 0)
-    beyond = np.arange(width) >= length[:, None]
-    odd |= (((window == 0) & ~beyond) | (window == ord("_"))).any(axis=1)
-    window[beyond] = 0
+    if np.count_nonzero(window) != int(length.sum()):
+        odd |= np.count_nonzero(window, axis=1) != length
+    if (underscores := window == ord("_")).any():
+        odd |= underscores.any(axis=1)
     window[odd] = ord("0")
     tokens = window.view(f"S{width}").ravel()
     try:
