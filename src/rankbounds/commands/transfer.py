@@ -79,7 +79,7 @@ def run(options: Options) -> None:
             comparison = compare_published(a, b, options.to, method=options.method, time_limit=options.time_limit)
         _print(options, comparison.meetings[0].a, comparison)
     with muted():
-        write_figure(options, "draw_range", a, marks=(options.to,))
+        write_figure(options, "range_over_persistence", a, marks=(options.to,))
 
 
 def _print(options: Options, found: Transferred, comparison: PublishedComparison | None) -> None:
