@@ -16,7 +16,7 @@ from rankbounds.commands.output import JUDGMENTS_FILE, check_outputs, write_pair
 from rankbounds.commands.reading import QRELS, READING, judgments_from
 from rankbounds.commands.scoring import SEED
 from rankbounds.errors import UsageError
-from rankbounds.judging.pools import RATES, Reduction, subset
+from rankbounds.judging.pools import RATES, draw_reductions, subset
 
 QUESTION = "What would fewer judgments have said?", 1
 DEFAULT_RATES = ",".join(f"{rate:g}" for rate in RATES)
@@ -39,9 +39,7 @@ def run(options: Options) -> None:
     targets = {rate: (options.output or "").replace("{rate}", f"{rate:g}") for rate in rates}
     check_outputs(options, list(filter(None, targets.values())))
     qrels = judgments_from(options)
-    reduction = Reduction(qrels, options.seed, options.rel)
-    reduced = {rate: reduction.kept(rate) for rate in rates}
-    for rate, kept in reduced.items():
+    for rate, kept in draw_reductions(qrels, rates, seed=options.seed, rel=options.rel).items():
         sample = qrels.only_judged(kept) if options.keep_pool else subset(qrels, kept)
         write_pairs(options, sample, targets[rate])
         relevant = int((qrels.grade[kept] >= options.rel).sum())

@@ -15,7 +15,7 @@ from rankbounds.commands.output import output, write_rows, write_text
 from rankbounds.commands.reading import LABELS, READING, RUNS, collection_from
 from rankbounds.commands.scoring import GAIN, SEED, TIES, measure_names
 from rankbounds.errors import UsageError
-from rankbounds.judging.sample import draw_sample
+from rankbounds.judging.audits.sample import draw_sample
 
 QUESTION = "May a model's labels stand in for people?", 2
 COMPARE = Option(

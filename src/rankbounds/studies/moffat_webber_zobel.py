@@ -24,7 +24,7 @@ from rankbounds.judging.next.residuals import STRATEGIES, plan_by_residual
 from rankbounds.judging.next.simulation import SimulatedJudging
 from rankbounds.judging.pools import subset
 from rankbounds.measures import Measure, RankWeighted, parse_measure, parse_measures
-from rankbounds.measures.measure import is_weighted_sum, weights_by_rank
+from rankbounds.measures.formulas import is_weighted_sum, weights_by_rank
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.order import ranks
 from rankbounds.rankings.topic_facts import TopicFacts

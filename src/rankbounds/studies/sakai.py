@@ -16,7 +16,7 @@ from rankbounds.arrays import Floats
 from rankbounds.errors import DataError
 from rankbounds.evaluation.judged_runs import JudgedRuns
 from rankbounds.evaluation.score_differences import differences
-from rankbounds.judging.pools import RATES, Reduction
+from rankbounds.judging.pools import RATES, draw_reductions
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.stats.rank_correlation import kendall_tau
 from rankbounds.stats.significance import p_values, pairs_of
@@ -178,8 +178,8 @@ def _by_rate(
     """
     subsets: list[Any] = [None]
     for seed in range(first_seed, first_seed + seeds):
-        reduction = Reduction(judged.qrels, seed)
-        subsets += [reduction.kept(rate) for rate in rates]
+        reductions = draw_reductions(judged.qrels, rates, seed=seed)
+        subsets += [reductions[rate] for rate in rates]
     scores = judged.scores(subsets, measures, progress=progress)
     full, *drawn = (statistic(part, scores[0]) for part in scores)
     reduced = np.reshape(drawn, (seeds, len(rates), len(measures)))

@@ -6,6 +6,7 @@ makes the audit's interval short for the number of judgments; and it is known, w
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from rankbounds.judging.audits.expected_scores import Steps, check_measure, expe
 from rankbounds.judging.audits.labelled_pool import LabelledPool
 from rankbounds.judging.candidates import DocumentsToJudge
 from rankbounds.measures import Measure, parse_measure
-from rankbounds.measures.measure import is_weighted_sum
+from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.results import Column
 from rankbounds.tables import Table
@@ -36,7 +37,7 @@ NEGLIGIBLE = 1e-100
 EVEN_SHARE = 0.25
 """Of the budget, the share that goes to all documents alike where weights are guesses."""
 ROUNDING = 1e-12
-"""Of the mean square of its weights, what their variance over runs may be and still be rounding."""
+"""Of the mean square of numbers, what their variance over runs may be and still be rounding."""
 SHOWN = 10
 """How many documents a sample prints."""
 
@@ -138,7 +139,7 @@ def draw_sample(
         )
     pool = pool.about(compare)
     sizes = sizes_of_question(chosen, pool, differences=compare is not None)
-    probability = inclusion_probabilities([*sizes, np.ones(len(pool))], budget)
+    probability = inclusion_probabilities(sizes, budget)
     drawn = systematic_sample(probability, np.random.default_rng(seed))
     pairs = pool.labels.pairs.take(drawn)
     return Sample(
@@ -159,35 +160,44 @@ def asked(compare: tuple[str, str] | str | None, pool: LabelledPool) -> str:
     return f"the difference of {'all pairs of runs' if isinstance(compare, str) else ' and '.join(compare)}"
 
 
+class SquaresOverRuns:
+    """Sums over runs of some numbers and of their squares."""
+
+    def __init__(self, of_runs: Iterable[Floats] = ()) -> None:
+        self.runs, self.total, self.squares = 0, np.zeros(()), np.zeros(())
+        for numbers in of_runs:
+            self.add(numbers)
+
+    def add(self, numbers: Floats) -> None:
+        """Add the numbers of one more run."""
+        self.runs, self.total, self.squares = self.runs + 1, self.total + numbers, self.squares + numbers**2
+
+    def mean(self, *, differences: bool) -> Floats:
+        """The mean of squares over runs; of differences, over pairs of runs, up to a factor that all documents share.
+
+        That of pairs is 2n / (n - 1) times the variance over n runs. What may be rounding is 0.
+        """
+        mean = self.squares / self.runs
+        variance = mean - (self.total / self.runs) ** 2
+        return np.where(variance > ROUNDING * mean, variance, 0.0) if differences else mean
+
+
 def sizes_of_question(measure: Measure, pool: LabelledPool, *, differences: bool) -> tuple[Floats, Floats]:
     """What each document's judgment is worth to what is asked, and to the scores of the runs that it is about.
 
     Weight times how unsure the label is: the root mean square over runs, or over pairs of runs.
     """
     steps, chance = prior_steps(measure, pool)
-    total, squares = np.zeros(chance.shape), np.zeros(chance.shape)
-    for _, slope in expected_scores(measure, pool, steps, chance):
-        total += slope
-        squares += slope**2
-    unsure = chance * (1 - chance)
-    mean_square = squares / len(pool.names)
-    of_scores = _size(measure, mean_square * unsure)
-    if not differences:
-        return of_scores, of_scores
-    spread = mean_square - (total / len(pool.names)) ** 2
-    return _size(measure, np.where(spread > ROUNDING * mean_square, spread, 0.0) * unsure), of_scores
-
-
-def _size(measure: Measure, square: Floats) -> Floats:
-    """The size of each document from its square (a row for each level).
-
-    Slopes of measures that are no weighted sums are themselves guesses before anybody judged: a part of the budget goes
-    to documents by no weight, so that none that turns out to matter was next to impossible to draw.
-    """
-    size = np.sqrt(square.sum(axis=0))
-    if is_weighted_sum(measure):
-        return size
-    return size + EVEN_SHARE / (1 - EVEN_SHARE) * size.mean()
+    squares = SquaresOverRuns(slope for _, slope in expected_scores(measure, pool, steps, chance))
+    sizes = []
+    for mean_square in (squares.mean(differences=differences), squares.mean(differences=False)):
+        size = np.sqrt((mean_square * chance * (1 - chance)).sum(axis=0))
+        if not is_weighted_sum(measure):
+            # Slopes are themselves guesses before anybody judged: a part of the budget goes to documents by no weight,
+            # so that none that turns out to matter was next to impossible to draw.
+            size += EVEN_SHARE / (1 - EVEN_SHARE) * size.mean()
+        sizes.append(size)
+    return sizes[0], sizes[1]
 
 
 def prior_steps(measure: Measure, pool: LabelledPool) -> tuple[Steps, Floats]:
@@ -199,21 +209,19 @@ def prior_steps(measure: Measure, pool: LabelledPool) -> tuple[Steps, Floats]:
     return Steps(np.array([top / 2, top]), facts), np.stack((pool.prior, TOP_SHARE * pool.prior))
 
 
-def inclusion_probabilities(sizes: list[Floats], budget: int) -> Floats:
+def inclusion_probabilities(sizes: Sequence[Floats], budget: int) -> Floats:
     """Probabilities proportional to sizes, at most 1, that sum to the budget.
 
-    Where there are more to draw than documents of the first sizes, all of these are drawn, and others by the next.
+    Where there are more to draw than documents of the first sizes, all of these are drawn, and others by the next; in
+    the end all documents alike.
     """
     probability = np.zeros(sizes[0].size)
-    for size in sizes:
+    for size in (*sizes, np.ones(probability.size)):
         free = (probability == 0) & (size > 0)
         left = budget - round(float(probability.sum()))
         if left <= 0:
             break
-        if left >= np.count_nonzero(free):
-            probability[free] = 1.0
-        else:
-            probability[free] = _proportional(size[free], left)
+        probability[free] = _proportional(size[free], left) if left < np.count_nonzero(free) else 1.0
     return probability
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.measures.average_precision import AP, sum_of_precisions
-from rankbounds.measures.binary_preference import Bpref
 from rankbounds.measures.measure import Bounds, Measure
+from rankbounds.measures.precision.average_precision import AP, sum_of_precisions
+from rankbounds.measures.preferences import Bpref
 from rankbounds.rankings.rankings import Rankings
 
 LEAST = 0.00001
@@ -61,7 +61,6 @@ class GMAP(Logarithm):
 
     rel: float = 1.0
 
-    name = "GMAP"
     examples = ("GMAP", "GMAP(rel=2)")
     sources = ("robertson2006gmap",)
     collection_exactness = "exact"
@@ -86,7 +85,6 @@ class GMBpref(Logarithm):
 
     rel: float = 1.0
 
-    name = "GMBpref"
     examples = ("GMBpref", "GMBpref(rel=2)")
     collection_exactness = "outer"
     trec_names = ("gm_bpref",)
@@ -103,16 +101,11 @@ class YAAP(Measure):
     settled by the topics in between. It may be negative.
 
     Source: Robertson, On Smoothing Average Precision, ECIR 2012; as in trec_eval (yaap).
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.YAAP).value.item(), 4)
-    0.1335
     """
 
     rel: float = 1.0
 
-    name = "YAAP"
+    example = ("YAAP", 0.1335)
     examples = ("YAAP", "YAAP(rel=2)")
     sources = ("robertson2012smoothing",)
     outside = "lowers"

@@ -6,8 +6,10 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
-from rankbounds.measures.average_precision import AveragedPrecisions, PrecisionTerms
-from rankbounds.measures.measure import Bounds, quotient
+from rankbounds.measures.formulas import quotient
+from rankbounds.measures.measure import Bounds
+from rankbounds.measures.parameters import parameter
+from rankbounds.measures.precision.average_precision import AveragedPrecisions, PrecisionTerms
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import before_and_within, group_means, reordered, share_above
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -26,23 +28,13 @@ class Q(AveragedPrecisions):
     relevant documents that nobody retrieved, up to R = ``most_relevant``; without that limit it is 0.
 
     Source: Sakai, Alternatives to Bpref, SIGIR 2007, equation 21.
-
-    Parameters
-    ----------
-    beta : float, default 1
-        How much gains count beside ranks.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.Q(beta=1)).value.item(), 4)
-    0.75
     """
 
-    beta: float = 1.0
+    beta: float = parameter("How much gains count beside ranks.", default=1.0)
 
-    name = "Q"
     value_range = (0.0, 1.0)
     aliases = ("QMeasure",)
+    example = ("Q(beta=1)", 0.75)
     examples = ("Q", "Q(beta=10)", "Q(beta=0)")
     sources = ("sakai2007alternatives",)
     graded = True

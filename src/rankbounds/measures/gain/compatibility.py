@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.errors import UsageError
-from rankbounds.measures.measure import Bounds, Measure, quotient
-from rankbounds.rankings.ideal_rankings import (
-    ideal_places,
-    known_relevant,
-    levels_above_zero,
-    marked_before,
-    rank_and_place,
-    ranks,
-    relevant,
-    turned_relevant,
-)
+from rankbounds.measures.formulas import quotient
+from rankbounds.measures.measure import Bounds, Measure
+from rankbounds.measures.parameters import parameter
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import chance_drawn, group_place, reordered
 
@@ -41,11 +33,6 @@ class Compatibility(Measure):
     Source: Clarke, Vtyurina and Smucker, Assessing Top-k Preferences, TOIS 39(3), 2021, as in the authors' program
     (whose order of tied documents is --ties docid).
 
-    Parameters
-    ----------
-    p : float, default 0.95
-        The persistence: how much deeper ranks weigh.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -55,9 +42,8 @@ class Compatibility(Measure):
     [1.0, 0.6149]
     """
 
-    p: float = 0.95
+    p: float = parameter("The persistence: how much deeper ranks weigh.", default=0.95)
 
-    name = "Compatibility"
     value_range = (0.0, 1.0)
     examples = ("Compatibility(p=0.95)", "Compatibility(p=0.6)")
     sources = ("clarke2021assessing",)
@@ -130,3 +116,54 @@ class Compatibility(Measure):
                 depth = np.maximum(start + 1 + position, places[row, column] + earlier)
                 total[row] += (chance * self._in_common(depth)).sum()
         return quotient(total, self._ideal(known_relevant(rankings) + turned_relevant(rankings)))
+
+
+def relevant(rankings: Rankings) -> Flags:
+    """Which documents gain more than one of grade 0."""
+    marks: Flags = (rankings.gain() > rankings.facts.nonrelevant_gain) & rankings.present
+    return marks
+
+
+def levels_above_zero(rankings: Rankings) -> list[float]:
+    """The gains that relevant documents may have."""
+    facts = rankings.facts
+    return [level for level in facts.levels.tolist() if level > facts.nonrelevant_gain]
+
+
+def known_relevant(rankings: Rankings) -> Ints:
+    """How many documents of the topic are judged relevant."""
+    above = int(np.count_nonzero(rankings.facts.levels <= rankings.facts.nonrelevant_gain))
+    return rankings.facts.count_from_level[above][rankings.topic]
+
+
+def turned_relevant(rankings: Rankings) -> Ints:
+    """How many unjudged documents count as relevant, at the highest level."""
+    return np.count_nonzero(rankings.holes & relevant(rankings), axis=-1)
+
+
+def ideal_places(rankings: Rankings) -> Ints:
+    """The place of each relevant document in the ideal ranking, from 1; 0 for others."""
+    facts, gain, marks = rankings.facts, rankings.gain(), relevant(rankings)
+    places = np.zeros(gain.shape, dtype=np.int64)
+    better = np.zeros(gain.shape[0], dtype=np.int64)
+    for number in range(facts.levels.size - 1, -1, -1):
+        here = marks & (gain == facts.levels[number])
+        places += np.where(here, better[:, None] + np.cumsum(here, axis=-1), 0)
+        better = facts.count_from_level[number][rankings.topic] + turned_relevant(rankings)
+    return places
+
+
+def ranks(rankings: Rankings) -> Ints:
+    """The rank of every cell."""
+    return np.broadcast_to(np.arange(1, rankings.width + 1), rankings.grade.shape)
+
+
+def rank_and_place(rankings: Rankings) -> Ints:
+    """From which depth on a relevant document is in the list and in the ideal ranking."""
+    return np.maximum(ranks(rankings), ideal_places(rankings))
+
+
+def marked_before(marks: Flags, first: Ints) -> Ints:
+    """How many marked documents stand before these columns."""
+    so_far: Ints = np.pad(np.cumsum(marks, axis=-1, dtype=np.int64), ((0, 0), (1, 0)))
+    return np.take_along_axis(so_far, first, axis=-1)

@@ -7,6 +7,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
 from rankbounds.measures.measure import Measure
+from rankbounds.measures.parameters import parameter
 from rankbounds.rankings.rankings import Rankings, TiedGroups
 
 EXACT_STEPS = 50_000_000
@@ -24,23 +25,15 @@ class IPrec(Measure):
     documents is reached with floor(r * R + 0.5) of them (version 10; version 9 has 0.9 in place of 0.5).
 
     Source: as in trec_eval (iprec_at_recall).
-
-    Parameters
-    ----------
-    recall : float, default 0
-        The share of the relevant documents that must have been found, rounded to a whole number of them.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.IPrec(recall=0.5)).value.item(), 4)
-    0.6667
     """
 
-    recall: float = 0.0
+    recall: float = parameter(
+        "The share of the relevant documents that must have been found, rounded to a whole number of them.", default=0.0
+    )
     rel: float = 1.0
 
-    name = "IPrec"
     value_range = (0.0, 1.0)
+    example = ("IPrec(recall=0.5)", 0.6667)
     examples = ("IPrec(recall=0)", "IPrec(recall=0.5)", "IPrec(recall=1)")
     sources = ("buckley2005retrieval",)
     collection_exactness = "exact"
@@ -70,23 +63,13 @@ class IPrecMean(Measure):
     The standard measure before average precision took its place.
 
     Source: as in trec_eval (11pt_avg).
-
-    Parameters
-    ----------
-    points : int, default 11
-        How many points of recall: 11 or 3.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.IPrecMean(points=3)).value.item(), 4)
-    0.7778
     """
 
-    points: int = 11
+    points: int = parameter("How many points of recall: 11 or 3.", default=11)
     rel: float = 1.0
 
-    name = "IPrecMean"
     value_range = (0.0, 1.0)
+    example = ("IPrecMean(points=3)", 0.7778)
     examples = ("IPrecMean(points=11)", "IPrecMean(points=3)")
     sources = ("buckley2005retrieval",)
     collection_exactness = "exact"

@@ -9,8 +9,9 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.columns.sums import running_sums
-from rankbounds.measures.arguments import DifferenceArguments
-from rankbounds.measures.measure import A, Bounds, Measure, quotient, share_of_known
+from rankbounds.measures.facts import DifferenceArguments
+from rankbounds.measures.formulas import quotient, share_of_known
+from rankbounds.measures.measure import A, Bounds, Measure
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import chance_drawn, expected_with_earlier, group_means, reordered
 
@@ -72,19 +73,14 @@ class AP(AveragedPrecisions):
     AP = (1/R) * sum over relevant ranks i of (relevant documents down to i) / i.
 
     Source: as in trec_eval (map); Buckley and Voorhees, Evaluating Evaluation Measure Stability, SIGIR 2000.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.AP).value.item(), 4)
-    0.5556
     """
 
     rel: float = 1.0
     cutoff: int | None = None
 
-    name = "AP"
     value_range = (0.0, 1.0)
     aliases = ("MAP",)
+    example = ("AP", 0.5556)
     examples = ("AP", "AP@3", "AP(rel=2)")
     sources = ("buckley2000evaluating",)
     collection_exactness = "exact"
@@ -119,18 +115,13 @@ class SP(AveragedPrecisions):
     relevant; but it grows with the number of relevant documents, so that topics cannot be compared.
 
     Source: Moffat and Zobel 2008, section 3.1.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.SP).value.item(), 4)
-    1.6667
     """
 
     rel: float = 1.0
     cutoff: int | None = None
 
-    name = "SP"
     sums_precisions = True
+    example = ("SP", 1.6667)
     examples = ("SP", "SP@3")
     sources = ("moffat2008rank",)
     monotone = True
@@ -289,11 +280,6 @@ class APRetrieved(Measure):
     misleading: finding more relevant documents far down lowers it. Given for comparison.
 
     Source: Moffat and Zobel 2008, section 3.1.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.APRetrieved).value.item(), 4)
-    0.8333
     """
 
     rel: float = 1.0
@@ -303,6 +289,7 @@ class APRetrieved(Measure):
     sums_precisions = True
     aliases = ("APRetrieved",)
     value_range = (0.0, 1.0)
+    example = ("APRetrieved", 0.8333)
     examples = ("AP*", "AP*@3")
     sources = ("moffat2008rank",)
     list_only = True

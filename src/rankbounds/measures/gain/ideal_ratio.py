@@ -9,8 +9,9 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.columns.places import Places
 from rankbounds.columns.sums import running_sums
-from rankbounds.measures.arguments import DifferenceArguments
-from rankbounds.measures.measure import A, Bounds, Measure, Normalised, quotient, weighted_sum
+from rankbounds.measures.facts import DifferenceArguments
+from rankbounds.measures.formulas import Normalised, quotient, weighted_sum
+from rankbounds.measures.measure import A, Bounds, Measure
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import order_by_worth
 from rankbounds.rankings.topic_facts import TopicFacts

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.measures.discounted_gain import discounts
-from rankbounds.measures.measure import Measure, quotient, weighted_sum
+from rankbounds.measures.formulas import quotient, weighted_sum
+from rankbounds.measures.gain.discounted_gain import discounts
+from rankbounds.measures.measure import Measure
 from rankbounds.rankings.rankings import Rankings
 
 
@@ -24,15 +25,10 @@ class nDCG_rel(AveragedDCG):  # noqa: N801 (trec_eval's name)
     A document that is not retrieved counts with the discounted gain of the whole list over that of the ideal ranking.
 
     Source: as in trec_eval (ndcg_rel), which calls it experimental.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.nDCG_rel).value.item(), 4)
-    0.6301
     """
 
-    name = "nDCG_rel"
     value_range = (0.0, 1.0)
+    example = ("nDCG_rel", 0.6301)
     examples = ("nDCG_rel",)
     trec_names = ("ndcg_rel",)
 
@@ -54,15 +50,10 @@ class RnDCG(AveragedDCG):
     is longer than that by more than one document.
 
     Source: as in trec_eval (Rndcg), which calls it experimental.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.RnDCG).value.item(), 4)
-    0.44
     """
 
-    name = "RnDCG"
     value_range = (0.0, 1.0)
+    example = ("RnDCG", 0.44)
     examples = ("RnDCG",)
     trec_names = ("Rndcg",)
 
@@ -81,14 +72,9 @@ class IdealDCG(Measure):
     It says nothing of the list, only how much the topic has to offer.
 
     Source: as in trec_eval (ideal_dcg).
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.IdealDCG).value.item(), 4)
-    2.6309
     """
 
-    name = "IdealDCG"
+    example = ("IdealDCG", 2.6309)
     examples = ("IdealDCG",)
     trec_names = ("ideal_dcg",)
     topic_only = True
@@ -125,17 +111,12 @@ class BinG(Measure):
     has 1, however many there are. A relevant document that is not retrieved adds 0.
 
     Source: as in trec_eval (binG), which calls it experimental.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.BinG).value.item(), 4)
-    0.5436
     """
 
     rel: float = 1.0
 
-    name = "BinG"
     value_range = (0.0, 1.0)
+    example = ("BinG", 0.5436)
     examples = ("BinG", "BinG(rel=2)")
     trec_names = ("binG",)
 
@@ -153,15 +134,10 @@ class G(Measure):
     BinG. No bounds are known.
 
     Source: as in trec_eval (G), which calls it experimental.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.G).value.item(), 4)
-    0.6309
     """
 
-    name = "G"
     value_range = (0.0, 1.0)
+    example = ("G", 0.6309)
     examples = ("G",)
     trec_names = ("G",)
     graded = True
