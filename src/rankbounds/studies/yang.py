@@ -290,8 +290,8 @@ def p_values_before_and_after(
     """The p-values of all pairs of runs before (across) and after (up), and the share of pairs in each quadrant."""
     changes: Changes = result.data
     before, after = changes.p_values(measure), changes.p_values(measure, treatment)
-    x, y = (np.maximum(levels, LEAST_P) for levels in (before, after))  # smaller ones are drawn there
-    axes.scatter(x, y, s=6, alpha=0.4, color=COLOURS[0], linewidths=0)
+    shown = [np.maximum(levels, LEAST_P) for levels in (before, after)]  # smaller ones are drawn there
+    axes.scatter(shown[0], shown[1], s=6, alpha=0.4, color=COLOURS[0], linewidths=0)
     axes.set(xscale="log", yscale="log", xlim=(LEAST_P / 2, 2), ylim=(LEAST_P / 2, 2))
     axes.axvline(alpha, color="0.4", linestyle=":")
     axes.axhline(alpha, color="0.4", linestyle=":")
