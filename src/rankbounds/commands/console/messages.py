@@ -44,7 +44,7 @@ def complain(message: str) -> None:
     if not sys.stderr.isatty():
         print(text, file=sys.stderr, flush=True)
         return
-    from rankbounds.commands.progress import cleared
+    from rankbounds.commands.console.progress import cleared
     from rankbounds.terminal import lines_that_fit
 
     with cleared():

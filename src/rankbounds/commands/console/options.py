@@ -6,11 +6,14 @@ import argparse
 import importlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NoReturn, TypeAlias
+from typing import Any, Literal, NoReturn, TypeAlias, TypeVar
 
 from rankbounds.choices import check_choice, whole_number
 from rankbounds.errors import UsageError
 
+T = TypeVar("T")
+FILES = {"FILE": "read", "QRELS": "read", "RUN": "read", "LABELS": "read", "FOLDER": "folder"}
+"""What values are files, by what ``usage`` calls them."""
 Options: TypeAlias = argparse.Namespace
 """The values of a command's options; ``declared`` has the options themselves, ``command`` the command's name."""
 
@@ -26,10 +29,12 @@ class Option:
     """What it is for; a function where that has to be looked up in modules that are not loaded before."""
     default: Any = None
     type: Callable[[str], Any] | None = None
+    """What makes the value from the word; by default the type of a default that is a number."""
     dest: str = ""
     """The name of its value; by default that of the first long flag, or of the argument."""
     file: Literal["read", "written", "folder"] | None = None
-    """Does it name files to read, a file to write, or a folder?"""
+    """Does it name files to read, a file to write, or a folder? By default what ``usage`` calls FILE, QRELS, RUN or
+    LABELS is read, and FOLDER is a folder."""
     words: Sequence[str] | Callable[[], Sequence[str]] = ()
     """What completion offers; of an output, the formats that it can have."""
     closed: bool = False
@@ -44,9 +49,14 @@ class Option:
     """For options that are about judgments and runs: values that mean nothing where there are none."""
 
     def __post_init__(self) -> None:
+        names = self._values[0]
         if not self.dest:
             long = next((flag for flag in self.flags if flag.startswith("--")), None)
-            object.__setattr__(self, "dest", long[2:].replace("-", "_") if long else self._values[0][0].lower())
+            object.__setattr__(self, "dest", long[2:].replace("-", "_") if long else names[0].lower())
+        if self.file is None and names:
+            object.__setattr__(self, "file", FILES.get(names[0]))
+        if self.type is None and type(self.default) in (int, float):
+            object.__setattr__(self, "type", type(self.default))
 
     @property
     def text(self) -> str:
@@ -134,6 +144,24 @@ def check_words(options: Options) -> None:
             check_choice(option.flags[-1], getattr(options, option.dest), option.words)
 
 
+def call(options: Options, function: Callable[..., T], *given: Any, **more: Any) -> T:
+    """Call a function of ours with those of the options that it takes, by their names.
+
+    ``given`` and ``more`` are its other arguments. An option that was not given leaves the function's own default.
+    """
+    from inspect import Parameter, signature
+
+    parameters = signature(function).parameters
+    names = list(parameters)[len(given) :]
+    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values()):
+        from rankbounds.evaluation.assumptions import ASSUMPTIONS
+
+        names += ASSUMPTIONS
+    values = vars(options)
+    chosen = {name: values[name] for name in names if name not in more and values.get(name) is not None}
+    return function(*given, **chosen, **more)
+
+
 def pick(options: Options, *names: str) -> dict[str, Any]:
     """The values of some options by their names, as keyword arguments."""
     return {name: getattr(options, name) for name in names}
@@ -166,7 +194,7 @@ class Parser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         """The usual help, its description in lines as long as the terminal's."""
-        from rankbounds.commands.messages import screen_width
+        from rankbounds.commands.console.messages import screen_width
         from rankbounds.terminal import reflowed
 
         self.description = reflowed(self.description or "", screen_width() - 2)

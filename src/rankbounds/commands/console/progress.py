@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from rankbounds.commands.messages import is_quiet, screen_width
+from rankbounds.commands.console.messages import is_quiet, screen_width
 from rankbounds.terminal import beginning
 from rankbounds.threads import started
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rankbounds.commands.messages import say
-from rankbounds.commands.options import Option, Options, group_under, pick, replace_defaults, whole, words_in
-from rankbounds.commands.progress import progress_on_terminal
-from rankbounds.commands.reading import PREPARING, READING, runs_from, score_tables_from
+from rankbounds.commands.console.messages import say
+from rankbounds.commands.console.options import Option, Options, group_under, pick, replace_defaults, whole, words_in
+from rankbounds.commands.console.progress import progress_on_terminal
+from rankbounds.commands.console.reading import PREPARING, READING, runs_from, score_tables_from
+from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, BOUNDS, OPEN, PRECISIONS, TOPICS
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.run_notes import some
@@ -19,9 +21,6 @@ from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.ties import RULES as TIE_RULES
 from rankbounds.rankings.unjudged import RULES as UNJUDGED_RULES
 from rankbounds.tables import TABLE_FORMATS
-
-if TYPE_CHECKING:
-    from rankbounds.stats.significance import Resampling
 
 # ---- options ----
 
@@ -199,7 +198,34 @@ TESTS = group_under(
 )
 """Which tests runs are compared by; the same everywhere, so that the same pair gets the same p-values."""
 
+PROBABILITY = (
+    Option(
+        "--q WHAT",
+        "the probability that an unjudged document is relevant: a number; a file of probabilities (its columns say by "
+        "what: rank, run, query_id, or query_id and doc_id); or estimated from the judgments: logistic (default), "
+        "isotonic, urn",
+        "logistic",
+        file="read",
+    ),
+    Option("--otherwise Q", "the probability for whatever the file lacks", type=float),
+)
+"""How probable it is that unjudged documents are relevant."""
+
 # ---- what they say ----
+
+
+def probability_from(given: str) -> float | str:
+    """A number, or the name of a way to estimate, or that of a file."""
+    try:
+        return float(given)
+    except ValueError:
+        from rankbounds.probability.models.estimates import KINDS
+
+        if given not in KINDS and not os.path.exists(given):
+            raise UsageError(
+                f'--q "{given}" is neither a number, nor a file that exists, nor one of {", ".join(KINDS)}.'
+            ) from None
+        return given
 
 
 def order_of_runs(options: Options) -> str | None:
@@ -212,13 +238,6 @@ def sort_runs(options: Options, scores: Scores) -> Scores:
     by = order_of_runs(options)
     ordered = scores if by == "given" else scores.sort(by)
     return ordered if options.top is None else ordered.filter(run=ordered.runs[: options.top])
-
-
-def resampling_from(options: Options) -> Resampling:
-    """The resampling that the options ask for."""
-    from rankbounds.stats.significance import Resampling
-
-    return Resampling(options.resamples, options.seed)
 
 
 def assumptions_from(options: Options) -> dict[str, Any]:

@@ -13,10 +13,10 @@ from rankbounds.collection.inputs import Reading, RunToRead
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.collection.tie_key import as_tie_key
-from rankbounds.commands.messages import say
-from rankbounds.commands.options import Option, Options, group_under
-from rankbounds.commands.output import files_given, in_brief, name_and_path
-from rankbounds.commands.progress import doing, progress_on_terminal
+from rankbounds.commands.console.messages import say
+from rankbounds.commands.console.options import Option, Options, group_under
+from rankbounds.commands.console.output import files_given, in_brief, name_and_path
+from rankbounds.commands.console.progress import doing, progress_on_terminal
 from rankbounds.errors import UsageError
 from rankbounds.files.formats import NAMES as FORMAT_NAMES
 from rankbounds.files.opening import STANDARD_INPUT, expand
@@ -118,6 +118,23 @@ CALIBRATE = Option(
     group="reading files",
     without_runs=(),
 )
+
+COMPARE = Option(
+    "--compare NAME ...", "two names of runs, or all: ask about differences (default: about the score of every run)"
+)
+
+
+def compared_from(names: list[str] | None) -> tuple[str, str] | str | None:
+    """The two runs that ``COMPARE`` names, or ``"all"``."""
+    if names is None:
+        return None
+    if names == ["all"]:
+        return "all"
+    if len(names) != 2:
+        raise UsageError(
+            f"--compare takes the names of two runs, or all, not {' '.join(names)}. Put it after the runs' files."
+        )
+    return names[0], names[1]
 
 
 def preparation_from(options: Options) -> Preparation:

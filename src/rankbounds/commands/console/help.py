@@ -10,8 +10,8 @@ import os
 from collections.abc import Iterable, Sequence
 
 from rankbounds.choices import check_choice
-from rankbounds.commands import OTHER, Command
-from rankbounds.commands.options import Option, Parser
+from rankbounds.commands import Command
+from rankbounds.commands.console.options import Option, Parser
 from rankbounds.errors import RankboundsError, UsageError, did_you_mean
 from rankbounds.terminal import wrapped
 
@@ -51,9 +51,8 @@ def greeting(version: str) -> str:
 def by_question(commands: Iterable[Command]) -> dict[str, list[Command]]:
     """The commands under the questions that they answer."""
     listed = sorted(commands, key=lambda command: (command.place, command.name))
-    asked = dict.fromkeys([*QUESTIONS, *(command.question for command in listed if command.question != OTHER), OTHER])
-    found = {question: [command for command in listed if command.question == question] for question in asked}
-    return {question: several for question, several in found.items() if several}
+    asked = dict.fromkeys([*QUESTIONS, *(command.question for command in listed)])
+    return {question: [command for command in listed if command.question == question] for question in asked}
 
 
 def commands_by_question(commands: Iterable[Command], width: int) -> str:
@@ -62,8 +61,7 @@ def commands_by_question(commands: Iterable[Command], width: int) -> str:
     for question, several in by_question(commands).items():
         lines = [question]
         for command in several:
-            summary = command.explanation.splitlines()[0].rstrip(".")
-            first, *more = wrapped(summary, max(30, width - NAME_WIDTH - 2))
+            first, *more = wrapped(command.summary, max(30, width - NAME_WIDTH - 2))
             lines += [f"  {command.name:<{NAME_WIDTH - 2}}  {first}", *(" " * (NAME_WIDTH + 2) + line for line in more)]
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"

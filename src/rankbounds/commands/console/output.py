@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.commands.messages import say, screen_width
-from rankbounds.commands.options import Option, Options, group_under, whole
-from rankbounds.commands.progress import cleared
+from rankbounds.commands.console.messages import say, say_all, screen_width
+from rankbounds.commands.console.options import Option, Options, group_under, whole
+from rankbounds.commands.console.progress import cleared
 from rankbounds.errors import DataError, RankboundsError, UsageError, did_you_mean
 from rankbounds.files.writing import not_utf8, reject_compressed, reject_inputs, writing
-from rankbounds.notebook import escaped
 from rankbounds.terminal import Look, harmless, lines_that_fit, look
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
 """Formats of a command that answers with rows: the table for people, and rows in full precision."""
-ROWS = ("json", "jsonl", "csv", "tsv")
 ENDINGS = {
     "json": "json", "jsonl": "jsonl", "ndjson": "jsonl", "csv": "csv", "tsv": "tsv", "parquet": "parquet",
     "tex": "latex", "md": "markdown", "html": "html", "htm": "html", "xml": "junit",
@@ -35,14 +33,6 @@ PLAIN_ENDINGS = ("", "txt", "text", "out", "log", "trec", "qrels", "run", "res",
 """Endings that say nothing of the format. Others are refused, unless --format says what is meant."""
 FIGURES = ("svg", "png", "pdf")
 """Endings of files for figures."""
-PROSE: dict[str, Callable[[str], str]] = {
-    "table": "{}\n".format,
-    "markdown": "{}\n".format,
-    "latex": lambda text: "".join(f"% {line}\n" for line in text.splitlines()),
-    "html": lambda text: f"<p>{escaped(text)}</p>\n",
-}
-"""How each format for people writes a sentence."""
-
 # ---- options ----
 
 
@@ -204,13 +194,22 @@ def _takes_styles(environment: Mapping[str, str]) -> bool:
 # ---- writing ----
 
 
+def finish(options: Options, answer: Any) -> int:
+    """Write what a command returns, if it is a result, and print its notes; the exit code."""
+    if not hasattr(answer, "render"):
+        return int(answer or 0)
+    write_result(options, answer)
+    say_all(answer.notes())
+    return 0
+
+
 def write_result(options: Options, result: Any, **more: Any) -> None:
     """Write a ``Result``, or whatever else renders itself, in the format asked for."""
     if options.format == "parquet":
         result.write_parquet(options.output, **more)
         wrote(options.output)
-        return
-    write_text(options, result.render(options.format, raw=options.raw, **more))
+    else:
+        write_text(options, result.render(options.format, raw=options.raw, **more))
 
 
 def write_rows(
@@ -226,39 +225,16 @@ def write_rows(
     ``table`` makes a table that differs from the rows, or none; ``below`` what stands under it in plain text.
     """
     from rankbounds.results import Column, build_table
-    from rankbounds.tables import render_rows
+    from rankbounds.tables import ROW_FORMATS, render_rows
 
     declared = [Column(column) if isinstance(column, str) else column for column in columns]
-    if options.format in ROWS:
+    if options.format in ROW_FORMATS:
         fields = [column.name for column in declared if column.in_rows]
         write_text(options, render_rows(rows, options.format, fields, raw=getattr(options, "raw", False)))
         return
     shown = build_table(rows, declared) if table is None else table()
     text = "" if shown is None else shown.render(options.format)
     write_text(options, text + below() if below is not None and options.format == "table" else text)
-
-
-def write_parts(
-    options: Options,
-    found: Any,
-    rows: Iterable[Mapping[str, Any]],
-    fields: Sequence[str],
-    contents: Sequence[str],
-    words: Any,
-) -> None:
-    """A result of several tables: one object in JSON, its main rows in other formats for programs, all for people."""
-    from rankbounds.tables import json_of
-
-    if options.format in ("jsonl", "csv", "tsv"):
-        write_rows(options, rows, fields)
-    elif options.format == "json":
-        content = {name: getattr(found, name) for name in (*contents, "settings")}
-        write_text(options, json_of(content | {"words": words}, indent=1) + "\n")
-    else:
-        prose = PROSE[options.format]
-        parts = [prose(paragraph) for paragraph in found.words().strip("\n").split("\n\n")]
-        parts += [prose(caption) + table.render(options.format) for caption, table in found.parts()]
-        write_text(options, "\n".join(parts))
 
 
 def write_text(options: Options, text: str) -> None:
