@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from rankbounds.comparison.evidence import Evidence, left_out_words
 from rankbounds.comparison.pairs import (
     VERDICTS,
     PairTesting,
-    PairTestingOptions,
     check_means,
     pair_places,
     pairs_among,
@@ -22,7 +21,7 @@ from rankbounds.comparison.pairs import (
     verdicts,
 )
 from rankbounds.comparison.result import SYSTEM_FIELDS, Comparison
-from rankbounds.errors import DataError, UsageError, warn
+from rankbounds.errors import DataError, warn
 from rankbounds.evaluation.differences import DifferenceBounds
 from rankbounds.evaluation.score_differences import differences as score_differences
 from rankbounds.evaluation.score_differences import (
@@ -36,7 +35,6 @@ from rankbounds.evaluation.score_differences import (
 )
 from rankbounds.evaluation.score_files import read_scores
 from rankbounds.evaluation.scores import Scores
-from rankbounds.files.named_columns import is_table
 from rankbounds.measures import Measure
 from rankbounds.stats.corrections import CORRECTIONS, adjusted, groups_not_separable, over_all_pairs
 from rankbounds.stats.equivalence import TOST, check_equivalence, check_margin, equivalent
@@ -65,35 +63,14 @@ from rankbounds.tables import plain_rows
 from rankbounds.threads import in_threads, processors
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from rankbounds.comparison.from_sums import SummedComparison
-    from rankbounds.evaluation.engines.spark.scores import SparkScores
     from rankbounds.evaluation.score_files import Frame
 
 CertainBounds = Callable[[Measure], DifferenceBounds | None]
 """For a measure, the bounds of every pair's mean difference over all judgments; None: not known."""
 
 
-@overload
-def compare(scores: SparkScores, **how: Unpack[PairTestingOptions]) -> SummedComparison: ...
-
-
-@overload
 def compare(
     scores: Scores | Frame,
-    *,
-    ranks: str = ...,
-    margin: float | None = ...,
-    among: Sequence[str] | None = ...,
-    evidence: Evidence | None = ...,
-    certain: CertainBounds | None = ...,
-    **how: Unpack[PairTestingOptions],
-) -> Comparison: ...
-
-
-def compare(
-    scores: Scores | SparkScores | Frame,
     *,
     test: str = "randomization",
     correction: str = "auto",
@@ -108,15 +85,14 @@ def compare(
     among: Sequence[str] | None = None,
     evidence: Evidence | None = None,
     certain: CertainBounds | None = None,
-) -> Comparison | SummedComparison:
+) -> Comparison:
     """Compare all pairs of runs in the scores, measure by measure, by a paired test over topics.
 
     Parameters
     ----------
-    scores : Scores, SparkScores or data frame
+    scores : Scores or data frame
         Of two runs or more; a frame as ``read_scores`` takes it, such as PyTerrier's of single queries. Scores of
-        ``topics="shared"`` are compared over the topics that all runs have. Scores that Spark holds are compared from
-        sums (``test="t"``), each pair over the topics that both have, and no topic is brought here.
+        ``topics="shared"`` are compared over the topics that all runs have.
     test : str, default "randomization"
         The test of each pair alone, which gives ``p_value``, by its name in ``rankbounds.stats.significance.TESTS``
         (``"t"``, ``"wilcoxon"``, ...). ``"tost"`` asks the opposite of the others: two one-sided t tests, whose p-value
@@ -149,7 +125,7 @@ def compare(
     Returns
     -------
     Comparison
-        Rows for systems and pairs, tables, words; of ``SparkScores`` a ``SummedComparison``, which has the pairs.
+        Rows for systems and pairs, tables, words.
 
     Notes
     -----
@@ -175,14 +151,8 @@ def compare(
 
     """
     how = PairTesting(test, correction, alternative, alpha, confidence, resamples, seed, baseline)
-    if not isinstance(scores, Scores) and is_table(scores):
-        scores = read_scores(cast("Frame", scores))
     if not isinstance(scores, Scores):
-        from rankbounds.comparison.from_sums import compare_sums
-
-        if any(given is not None for given in (margin, among, evidence, certain)):
-            raise UsageError("margin, among, evidence and certain need every topic: collect the scores of Spark first.")
-        return compare_sums(cast("SparkScores", scores), how)
+        scores = read_scores(scores)
     how.check(scores.runs, [TOST])
     check_means(scores.measures)
     if margin is not None:

@@ -72,7 +72,8 @@ class ScoredPiece:
 
 def score_piece(piece: Run, facts: TopicFacts, scoring: Scoring) -> ScoredPiece:
     """Score a piece of a run, which holds all that the run has for its topics."""
-    name, prepared, chosen = piece.name, np.zeros(4, dtype=np.int64), scoring.assumptions
+    name, chosen = piece.name, scoring.assumptions
+    prepared: Ints = np.zeros(4, dtype=np.int64)
     if scoring.preparation:
         piece, prepared = scoring.preparation.counted(piece)
     topic = facts.qrels.pairs.index.topics_of(piece.pairs)
