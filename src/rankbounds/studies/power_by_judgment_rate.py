@@ -16,7 +16,7 @@ import numpy as np
 from rankbounds.errors import DataError
 from rankbounds.evaluation.judged_runs import JudgedRuns, Progress
 from rankbounds.evaluation.score_differences import differences
-from rankbounds.judging.pools import RATES, Reduction
+from rankbounds.judging.pools import RATES, draw_reductions
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.plots.incomplete import by_rate
 from rankbounds.stats.significance import p_values, pairs_of
@@ -48,8 +48,8 @@ def run(
     first, second = pairs_of(len(judged.names))
     power = np.empty((seeds, 1 + len(rates), len(chosen)))
     for seed in range(seeds):
-        reduction = Reduction(judged.qrels, first_seed + seed)
-        scores = judged.scores([None, *(reduction.kept(rate) for rate in rates)], chosen)
+        reductions = draw_reductions(judged.qrels, rates, seed=first_seed + seed)
+        scores = judged.scores([None, *(reductions[rate] for rate in rates)], chosen)
         for rate in range(scores.shape[0]):
             for number in range(len(chosen)):
                 matrix = scores[rate, :, :, number]

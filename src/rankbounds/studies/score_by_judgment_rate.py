@@ -15,7 +15,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.evaluation.judged_runs import JudgedRuns, Progress
-from rankbounds.judging.pools import RATES, Reduction
+from rankbounds.judging.pools import RATES, draw_reductions
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.studies import Result, rows_by
 
@@ -66,8 +66,8 @@ def mean_scores(
     judged = JudgedRuns(qrels, runs, gain=gain)
     subsets: list[Any] = [None]
     for seed in range(first_seed, first_seed + seeds):
-        reduction = Reduction(judged.qrels, seed)
-        subsets += [reduction.kept(rate) for rate in rates]
+        reductions = draw_reductions(judged.qrels, rates, seed=seed)
+        subsets += [reductions[rate] for rate in rates]
     means = judged.scores(subsets, measures, progress=progress).mean(axis=2)
     drawn = means[1:].reshape(seeds, len(rates), *means.shape[1:])
     full = np.broadcast_to(means[0], (seeds, 1, *means.shape[1:]))

@@ -23,7 +23,8 @@ from rankbounds.evaluation.engines.pieces import ScoredPiece, Scoring, run_of, s
 from rankbounds.evaluation.engines.spark.session import without_scheme
 from rankbounds.files import trec
 from rankbounds.files.compression import decompressed
-from rankbounds.files.named_columns import RUN_COLUMNS, of_object
+from rankbounds.files.named_columns import RUN_COLUMNS
+from rankbounds.files.objects import columns_of
 from rankbounds.files.opening import plain_name, text_of
 from rankbounds.files.topic_batches import LargeFile, MixedTopicsError
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -103,7 +104,7 @@ class FrameRows:
         """The runs in a table of Arrow; an error names no row, since rows have no order, but shows it."""
         table = rows.select(list(self.called)).rename_columns(list(self.called.values()))
         try:
-            columns = of_object(table, RUN_COLUMNS.renamed(self.columns), source=self.place)
+            columns = columns_of(table, RUN_COLUMNS.renamed(self.columns), source=self.place)
             pairs, score = columns.checked()
             tags, number = ([""], None) if columns.runs is None else columns.numbered_runs()
         except DataError as error:
