@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from rankbounds.collection.qrels import Qrels
 from rankbounds.desk.journal import Entry
 from rankbounds.desk.judgment_file import Pair
-from rankbounds.judging.judges.agreement import SIGNED, TopicBootstrap, label_tables
+from rankbounds.judging.judges.agreement import LabelTables, TopicBootstrap, with_interval
 from rankbounds.stats.significance import Resampling
 from rankbounds.tables import plain
 
@@ -43,16 +42,15 @@ def _row(first: str, second: str, shared: list[Pair], grades: dict[str, dict[Pai
         Qrels.from_columns(queries, docs, [grades[judge][pair] for pair in shared], source=judge)
         for judge in (first, second)
     ]
-    tables = label_tables(labels[0], labels[1], second, rel=1, labels_rel=1, same_scale=True)
+    tables = LabelTables.count(labels[0], labels[1], second, rel=1, labels_rel=1)
     same = sum(grades[first][pair] == grades[second][pair] for pair in shared)
     row: dict[str, Any] = {"first": first, "second": second, "documents": len(shared), "same": same}
-    statistics, topics = tables.statistics(), len(set(queries))
+    statistics, topics = tables.statistics(same_scale=True), len(set(queries))
     bootstrap = TopicBootstrap(topics, Resampling(RESAMPLES, 0), CONFIDENCE) if topics >= FEWEST_TOPICS else None
     for name in ("kappa", "kappa_linear"):
-        by_topic, statistic = statistics[name]
-        value = float(statistic(by_topic.sum(axis=0)))
-        low = high = math.nan
         if bootstrap is not None:
-            low, high = bootstrap.interval(value, statistic(bootstrap.resampled(by_topic)), *SIGNED)
-        row[name], row[f"{name}_low"], row[f"{name}_high"] = map(plain, (value, low, high))
+            row |= with_interval(name, statistics[name], bootstrap)[0]
+        else:
+            by_topic, compute = statistics[name]
+            row |= {name: plain(float(compute(by_topic.sum(axis=0)))), f"{name}_low": None, f"{name}_high": None}
     return row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from rankbounds.evaluation.run_notes import some
 from rankbounds.judging.judges.bias import RUNS_FOR_SCALE
@@ -45,33 +45,31 @@ def _agreement(row: Row, settings: Row) -> list[str]:
         lacking += "; scores by it count these too, unless asked for shared pairs." if counted else "."
     kappa = "kappa cannot be computed: all labels are alike"
     if row["kappa"] is not None:
-        kappa = f"kappa {row['kappa']:.2f}{_interval(row, 'kappa', settings)}"
-    found = [
-        f"{row['labels']}: says what {trusted} says, relevant or not, of {row['same']:.0%} of {row['pairs']:,} pairs "
-        f"({kappa}).{lacking}"
-    ]
+        kappa = f"kappa {row['kappa']:.2f}{_range(row, 'kappa', settings)}"
     generous = (
         f"Is it generous? It calls {row['relevant']:.0%} of them relevant, {trusted} {row['relevant_trusted']:.0%} "
-        f"({_points(row['shift_relevant'])} points{_interval(row, 'shift_relevant', settings, _points)})."
+        f"({100 * row['shift_relevant']:+.0f} points{_range(row, 'shift_relevant', settings, '{:+.0f}', 100)})."
     )
     if row["shift"] is not None:
         generous += f" Its mean grade is {row['shift']:+.2f} from that of {trusted}."
-    return [*found, generous]
+    return [
+        f"{row['labels']}: says what {trusted} says, relevant or not, of {row['same']:.0%} of {row['pairs']:,} pairs "
+        f"({kappa}).{lacking}",
+        generous,
+    ]
 
 
 def _scores(row: Row, settings: Row, *, other_scale: bool) -> str:
-    by_how_much = f"{abs(row['mean_bias']):.4f} {'higher' if row['mean_bias'] > 0 else 'lower'} than"
-    if f"{abs(row['mean_bias']):.4f}" == f"{0:.4f}":
-        by_how_much = "as high as"
-    spread = "no interval: the same on all topics"
-    if row["mean_bias_low"] is not None:
-        spread = f"{settings['confidence']:.0%} interval {row['mean_bias_low']:+.4f} to {row['mean_bias_high']:+.4f}"
-    runs = "the run" if settings["runs"] == 1 else f"the {settings['runs']} runs"
-    on_average = "" if settings["runs"] == 1 else " on average"
+    bias = f"{abs(row['mean_bias']):.4f}"
+    by_how_much = f"{bias} {'higher' if row['mean_bias'] > 0 else 'lower'} than" if float(bias) else "as high as"
+    spread = _range(row, "mean_bias", settings, "{:+.4f}").removeprefix(", ") or "no interval: the same on all topics"
+    runs, on_average = "the run", ""
+    if settings["runs"] > 1:
+        runs, on_average = f"the {settings['runs']} runs", " on average"
     scale = ", the other scale of its grades included" if other_scale and row["measure"] in settings["graded"] else ""
     found = f"By {row['measure']} it scores {runs} {by_how_much} {settings['trusted']}{on_average} ({spread}){scale}."
     if row["slope"] is not None and settings["runs"] > 2:
-        between = "" if row["slope_low"] is None else f" ({row['slope_low'] / 10:.3f} to {row['slope_high'] / 10:.3f})"
+        between = _range(row, "slope", pattern="{:.3f}", times=0.1)
         found += f" What is 0.100 between runs by {settings['trusted']} is {row['slope'] / 10:.3f}{between} by it."
     return found
 
@@ -80,11 +78,12 @@ def _likings(flagged: Sequence[Row], ordering: Row, settings: Row) -> str:
     """Which runs the labels like, and which they dislike, more than the others."""
     tested = f"randomisation test, Holm over {settings['runs']} runs, level {settings['alpha']:g}"
     liked, beyond = _liked(flagged, "flag", "excess"), _liked(flagged, "flag_beyond_scale", "beyond_scale")
-    found = "Does it like some runs more than others? " + (
-        f"Yes: this judge {liked}, beside what it does to all runs on average ({tested})."
-        if liked
-        else f"Not shown for any of {settings['runs']} ({tested})."
-    )
+    found = f"Does it like some runs more than others? Not shown for any of {settings['runs']} ({tested})."
+    if liked:
+        found = (
+            f"Does it like some runs more than others? Yes: this judge {liked}, beside what it does to all runs on "
+            f"average ({tested})."
+        )
     if beyond:
         found += f" Compared with runs of like score it {beyond}."
     elif liked and ordering["slope"] is not None and settings["runs"] >= RUNS_FOR_SCALE:
@@ -105,25 +104,27 @@ def _liked(flagged: Sequence[Row], flag: str, size: str) -> str:
 
 
 def _order(row: Row, changes: Sequence[Row], settings: Row) -> list[str]:
-    best = f"; among the best {settings['top']} {_coefficient(row, 'tau_top10')}"
-    found = [
-        f"Does it order runs alike? Kendall's tau is {_coefficient(row, 'tau')}, tau_AP "
-        f"{_coefficient(row, 'tau_ap')}{best if settings['runs'] > settings['top'] else ''}."
-    ]
+    tau, tau_ap, of_best = (
+        "not defined (all runs tie)" if row[name] is None else f"{row[name]:.2f}{_range(row, name)}"
+        for name in ("tau", "tau_ap", "tau_top10")
+    )
+    best = f"; among the best {settings['top']} {of_best}" if settings["runs"] > settings["top"] else ""
+    alike = f"Does it order runs alike? Kendall's tau is {tau}, tau_AP {tau_ap}{best}."
     trusted = settings["trusted"]
     if not row["separated"]:
-        return [*found, f"{trusted} separates no pair of these runs, so none can change its winner."]
+        return [alike, f"{trusted} separates no pair of these runs, so none can change its winner."]
+    kept, lost = (f"{row[name]:,} {'is' if row[name] == 1 else 'are'}" for name in ("kept", "lost"))
     turned = {0: "none changes its winner", 1: "1 changes its winner"}.get(
         row["reversed"], f"{row['reversed']:,} change their winner"
     )
-    said = (
-        f"Of {row['separated']:,} pairs that {trusted} separates, {_number(row['kept'])} separated the same way, "
-        f"{_number(row['lost'])} not separated any more, and {turned}"
-    )
     if changes:
-        named = [f"{change['better']} over {change['worse']}" for change in changes]
-        said += f" ({some(named, NAMED)}; {row['reversed_significantly']} of them significantly)"
-    return [*found, f"{said}. It separates {row['only_by_labels']:,} pairs that {trusted} does not."]
+        named = some([f"{change['better']} over {change['worse']}" for change in changes], NAMED)
+        turned += f" ({named}; {row['reversed_significantly']} of them significantly)"
+    return [
+        alike,
+        f"Of {row['separated']:,} pairs that {trusted} separates, {kept} separated the same way, {lost} not separated "
+        f"any more, and {turned}. It separates {row['only_by_labels']:,} pairs that {trusted} does not.",
+    ]
 
 
 def _trust_in_order(orderings: Sequence[Row], settings: Row) -> str:
@@ -205,23 +206,10 @@ def ordering_caption(settings: Row) -> str:
     )
 
 
-def _interval(row: Row, name: str, settings: Row, written: Callable[[float], str] = "{:.2f}".format) -> str:
+def _range(row: Row, name: str, settings: Row | None = None, pattern: str = "{:.2f}", times: float = 1) -> str:
+    """The interval of a number, as " (0.12 to 0.34)" or, with settings, ", 95% interval 0.12 to 0.34"."""
     low, high = row[f"{name}_low"], row[f"{name}_high"]
     if low is None or high is None:
         return ""
-    return f", {settings['confidence']:.0%} interval {written(low)} to {written(high)}"
-
-
-def _points(share: float) -> str:
-    return f"{100 * share:+.0f}"
-
-
-def _coefficient(row: Row, name: str) -> str:
-    if row[name] is None:
-        return "not defined (all runs tie)"
-    between = "" if row[f"{name}_low"] is None else f" ({row[f'{name}_low']:.2f} to {row[f'{name}_high']:.2f})"
-    return f"{row[name]:.2f}{between}"
-
-
-def _number(count: int) -> str:
-    return f"{count:,} {'is' if count == 1 else 'are'}"
+    ends = f"{pattern.format(times * low)} to {pattern.format(times * high)}"
+    return f" ({ends})" if settings is None else f", {settings['confidence']:.0%} interval {ends}"
