@@ -158,19 +158,13 @@ class Judges(CaptionedTables):
 
     def parts(self) -> list[tuple[str, Table]]:
         """The tables, each with the sentence that introduces it."""
-        confidence = f"{self.settings['confidence']:.0%}"
-        found = [(words.agreement_caption(self.settings), build_table(self.agreement, AGREEMENT_COLUMNS))]
+        found = [(words.fill_in("agreement caption", self.settings), build_table(self.agreement, AGREEMENT_COLUMNS))]
         found += [("Numbers of pairs:", self.confusion_table(name)) for name in self.labels]
         if self.orderings and self.settings["runs"] > 1:
-            found.append((words.ordering_caption(self.settings), build_table(self.orderings, ORDERING_COLUMNS)))
-        found += [
-            (
-                f"Bias by {measure}: score by the labels minus the trusted one (^ favoured, v punished more than the "
-                f"other runs, Holm over runs, level {self.settings['alpha']:g}; {confidence} intervals in JSON):",
-                self.bias_table(measure),
-            )
-            for measure in self.measures
-        ]
+            caption = words.fill_in("ordering caption", self.settings)
+            found.append((caption, build_table(self.orderings, ORDERING_COLUMNS)))
+        for measure in self.measures:
+            found.append((words.fill_in("bias caption", self.settings, measure=measure), self.bias_table(measure)))
         return found
 
 
