@@ -1,9 +1,4 @@
-"""Repeat the papers' experiments on your own runs: a table, a figure and the answer in words for each.
-
-"study list" shows the studies, their questions and what they need; "study all" does the lot. A folder for each study
-holds table.csv, figure.svg, .png and .pdf, and README.md. What is complete for the same files and options is not
-computed again, so that "study all" can be stopped and taken up later.
-"""
+"""The command that repeats the papers' experiments."""
 
 from __future__ import annotations
 
@@ -14,12 +9,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.commands.messages import say
-from rankbounds.commands.options import Option, Options, pick
-from rankbounds.commands.output import name_and_path, write_rows, write_text
-from rankbounds.commands.progress import doing, progress_on_terminal
-from rankbounds.commands.reading import INPUTS_IF_ANY, READING, collection_from
-from rankbounds.commands.scoring import GAIN, SEED, measures
+from rankbounds.commands import command
+from rankbounds.commands.console.messages import say
+from rankbounds.commands.console.options import Option, Options, pick
+from rankbounds.commands.console.output import name_and_path, write_rows, write_text
+from rankbounds.commands.console.progress import doing, progress_on_terminal
+from rankbounds.commands.console.reading import INPUTS_IF_ANY, READING, collection_from
+from rankbounds.commands.console.scoring import GAIN, SEED, measures
 from rankbounds.errors import RankboundsError, UsageError
 from rankbounds.files.opening import STANDARD_INPUT, expand
 from rankbounds.results import Column
@@ -27,12 +23,16 @@ from rankbounds.results import Column
 if TYPE_CHECKING:
     from rankbounds.studies.folder import Study
 
-QUESTION = "How do I try things out?", 4
 NEEDS = {"qrels": "judgments", "runs": "runs", "groups": "groups of runs (--groups)"}
 FLAGS = {"qrels": "judgments", "runs": "runs", "groups": "--groups", "measures": "-m", "gain": "--gain",
          "seed": "--seed"}  # fmt: skip
 """What may be given and not every study takes, as the command line has it."""
-OPTIONS = (
+
+
+@command(
+    "study",
+    "How do I try things out?",
+    4,
     Option("NAME", 'a study, "all" or "list"'),
     *INPUTS_IF_ANY,
     measures(("those of the study",)),
@@ -51,10 +51,13 @@ OPTIONS = (
     ),
     Option("--format F", "of the list: table (default), json", words=("table", "json"), group="output"),
 )
+def run_study(options: Options) -> int:
+    """Repeat the papers' experiments on your own runs: a table, a figure and the answer in words for each.
 
-
-def run(options: Options) -> int:
-    """List the studies, or do one or all of them."""
+    "study list" shows the studies, their questions and what they need; "study all" does the lot. A folder for each
+    study holds table.csv, figure.svg, .png and .pdf, and README.md. What is complete for the same files and options is
+    not computed again, so that "study all" can be stopped and taken up later.
+    """
     from rankbounds.studies.folder import fingerprints, known_studies, study_called
 
     if options.name == "list":

@@ -27,7 +27,7 @@ from rankbounds.files.records import parse_json, read_decoded
 from rankbounds.files.score_tables import ScoreTable, read_score_frame, read_score_table
 from rankbounds.files.writing import writing
 from rankbounds.measures import Measure, parse_measure
-from rankbounds.measures.reported import Reported, ReportedEffort
+from rankbounds.measures.measure import Reported, ReportedEffort
 from rankbounds.tables import json_of
 
 if TYPE_CHECKING:

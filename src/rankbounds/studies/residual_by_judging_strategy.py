@@ -22,7 +22,7 @@ from rankbounds.evaluation.judged_runs import Progress
 from rankbounds.judging.candidates import collect
 from rankbounds.judging.next.residuals import STRATEGIES
 from rankbounds.measures import RankWeighted, parse_measure
-from rankbounds.measures.measure import weights_by_rank
+from rankbounds.measures.formulas import weights_by_rank
 from rankbounds.stats.rank_correlation import kendall_tau
 from rankbounds.studies import Result
 

@@ -30,7 +30,7 @@ from rankbounds.judging.next.residuals import STRATEGIES, plan_by_residual
 from rankbounds.judging.next.simulation import SimulatedJudging
 from rankbounds.judging.pools import subset
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.measures.measure import is_weighted_sum
+from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.order import ranks
 from rankbounds.rankings.topic_facts import TopicFacts

@@ -12,9 +12,9 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.differences.chosen_from_the_top import ChoicesFromTheTop
 from rankbounds.evaluation.differences.completions import holes_of
 from rankbounds.evaluation.differences.shared_lists import CELLS, Documents, Found, Greatest
-from rankbounds.measures.average_precision import AveragedPrecisions
-from rankbounds.measures.binary_preference import LimitedPenalty
-from rankbounds.measures.measure import quotient
+from rankbounds.measures.formulas import quotient
+from rankbounds.measures.precision.average_precision import AveragedPrecisions
+from rankbounds.measures.preferences import LimitedPenalty
 from rankbounds.rankings.rankings import Rankings
 
 FEW = 10

@@ -15,7 +15,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.differences.shared_lists import Choice, Documents, Found, Greatest
-from rankbounds.measures.measure import BestRelevant
+from rankbounds.measures.formulas import BestRelevant
 from rankbounds.rankings.rankings import Rankings
 
 

@@ -27,8 +27,8 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences.shared_lists import CELLS, Choice, Documents, Found, Greatest
 from rankbounds.evaluation.differences.weighted_sums import TiedWeights, lines_with_open_order
-from rankbounds.measures.ideal_ratio import IdealRatio
-from rankbounds.measures.measure import quotient
+from rankbounds.measures.formulas import quotient
+from rankbounds.measures.gain.ideal_ratio import IdealRatio
 from rankbounds.rankings.rankings import Rankings
 
 

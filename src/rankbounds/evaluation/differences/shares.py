@@ -8,8 +8,8 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences.shared_lists import CELLS, Documents, Found, Greatest
 from rankbounds.evaluation.differences.weighted_sums import TiedWeights, lines_with_open_order, orders_are_open
-from rankbounds.measures.measure import ShareOfRelevant, count_to_depth, quotient
-from rankbounds.measures.retrieved_set import RPrec
+from rankbounds.measures.formulas import ShareOfRelevant, count_to_depth, quotient
+from rankbounds.measures.precision.precision_and_recall import RPrec
 from rankbounds.rankings.rankings import Rankings
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences.shared_lists import Choice, Documents, Found, Greatest
-from rankbounds.measures.measure import Normalised, RankWeighted
+from rankbounds.measures.formulas import Normalised, RankWeighted
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS, group_means, reordered
 

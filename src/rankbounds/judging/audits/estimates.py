@@ -31,7 +31,7 @@ from rankbounds.judging.audits.judged_sample import JudgedSample
 from rankbounds.judging.audits.labelled_pool import LabelledPool
 from rankbounds.judging.audits.sample import SURE, SquaresOverRuns
 from rankbounds.measures import Measure
-from rankbounds.measures.measure import is_weighted_sum
+from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.rankings.topic_facts import TopicFacts
 
 DESIGN, LINEARISED = "design", "linearised"

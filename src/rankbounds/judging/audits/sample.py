@@ -18,7 +18,7 @@ from rankbounds.judging.audits.expected_scores import Steps, check_measure, expe
 from rankbounds.judging.audits.labelled_pool import LabelledPool
 from rankbounds.judging.candidates import DocumentsToJudge
 from rankbounds.measures import Measure, parse_measure
-from rankbounds.measures.measure import is_weighted_sum
+from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.results import Column
 from rankbounds.tables import Table
