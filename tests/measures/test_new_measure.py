@@ -17,7 +17,7 @@ import rankbounds as rb
 import test_laws
 from rankbounds.comparison import Evidence
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.differences import chosen_from_the_top, completions
+from rankbounds.evaluation.differences import averages, completions
 from rankbounds.measures import REGISTRY, Measure, Normalised, RankWeighted, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.ideal_ratio import IdealRatio
@@ -226,7 +226,7 @@ def test_no_judgments_leave_the_bounds_of_differences(added, label, many, monkey
     if many:
         monkeypatch.setattr(completions, "WORK", 0)
         monkeypatch.setattr(completions, "WORK_OF_SHARED", 0)
-        monkeypatch.setattr(chosen_from_the_top, "MANY", -1)
+        monkeypatch.setattr(averages, "MANY", -1)
     found = differences.found_by_topic(several, measure)
     for case, (low, high), bounds in zip(several, ends, found, strict=True):
         if measure.name == "Guess" or (many and case.holes and measure.name == "Balance"):
