@@ -238,14 +238,6 @@ def test_no_judgments_leave_the_bounds_of_differences(added, label, many, monkey
         assert bounds.exact[0] or (many and measure.name not in EXACT)
 
 
-@pytest.mark.parametrize("label", [label for label in LABELS if label not in ("Guess", "Balance")])
-def test_documents_that_neither_list_holds(added, label):
-    measure = added[label]
-    several = differences.cases(9, 15, differences.grades_for(measure), holes=2)
-    for case, bounds in zip(several, differences.found_by_topic(several, measure, elsewhere=2), strict=True):
-        assert differences.holds(bounds, *case.extremes(measure, elsewhere=2))
-
-
 @pytest.mark.parametrize("label", [label for label in LABELS if label.startswith(("nHLU", "Yield"))])
 def test_relevant_documents_that_nobody_retrieved(added, label):
     """No difference with up to two of them lies outside the bounds over a collection that has so many at most."""
