@@ -26,7 +26,7 @@ from rankbounds.judging.audits.estimates import design_variance, estimates_of, s
 from rankbounds.judging.audits.expected_scores import Steps, expected_scores
 from rankbounds.judging.audits.judged_sample import JudgedSample
 from rankbounds.judging.audits.labelled_pool import LabelledPool
-from rankbounds.judging.sample import inclusion_probabilities, sizes_of_question, systematic_sample
+from rankbounds.judging.audits.sample import inclusion_probabilities, sizes_of_question, systematic_sample
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.rankings.topic_facts import TopicFacts
 

@@ -24,8 +24,8 @@ from rankbounds.comparison import Evidence, wording
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import difference_bounds
 from rankbounds.measures import REGISTRY, parse_measure
-from rankbounds.measures.average_precision import AP
 from rankbounds.measures.condensed import Condensed
+from rankbounds.measures.precision.average_precision import AP
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 

@@ -14,7 +14,7 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.errors import DataError
-from rankbounds.measures.reported import Reported, ReportedEffort
+from rankbounds.measures.measure import Reported, ReportedEffort
 
 QUERIES = [f"q{number}" for number in range(12)]
 

@@ -101,29 +101,30 @@ class TestReduction:
         return [(int((grade[topic == at] >= 1).sum()), int((grade[topic == at] == 0).sum())) for at in range(3)]
 
     def test_keeps_the_numbers_of_the_paper(self):
-        for rate, expected in [
-            (90, [(6, 45), (22, 5), (0, 0)]),
-            (50, [(3, 25), (12, 5), (0, 0)]),
-            (10, [(1, 10), (2, 5), (0, 0)]),
-            (100, [(7, 50), (25, 5), (0, 0)]),
-        ]:
-            assert self.counts(pools.Reduction(self.qrels, seed=1).kept(rate)) == expected
+        expected = {
+            90: [(6, 45), (22, 5), (0, 0)],
+            50: [(3, 25), (12, 5), (0, 0)],
+            10: [(1, 10), (2, 5), (0, 0)],
+            100: [(7, 50), (25, 5), (0, 0)],
+        }
+        kept = pools.draw_reductions(self.qrels, expected, seed=1)
+        assert {rate: self.counts(flags) for rate, flags in kept.items()} == expected
 
     def test_smaller_rates_are_subsets_and_seeds_differ(self):
-        one, other = (pools.Reduction(self.qrels, seed=seed) for seed in (1, 2))
-        kept = [one.kept(rate) for rate in pools.RATES]
-        assert all((small <= large).all() for large, small in itertools.pairwise(kept))
-        assert (kept[-1] != other.kept(10)).any()
-        assert (one.kept(10) == pools.Reduction(self.qrels, seed=1).kept(10)).all()
+        one, other = (pools.draw_reductions(self.qrels, seed=seed) for seed in (1, 2))
+        assert list(one) == list(pools.RATES)
+        assert all((small <= large).all() for large, small in itertools.pairwise(one.values()))
+        assert (one[10] != other[10]).any()
+        assert (one[10] == pools.draw_reductions(self.qrels, [10], seed=1)[10]).all()
 
     def test_every_document_is_as_likely(self):
-        times = sum(pools.Reduction(self.qrels, seed=seed).kept(50).astype(int) for seed in range(400))
+        times = sum(pools.draw_reductions(self.qrels, [50], seed=seed)[50].astype(int) for seed in range(400))
         assert times[:7] / 400 == pytest.approx(3 / 7, abs=0.12)  # five standard errors
         assert times[7:57] / 400 == pytest.approx(0.5, abs=0.13)
 
     def test_a_rate_that_makes_no_sense_is_refused(self):
         with pytest.raises(rb.UsageError, match="percentage"):
-            pools.Reduction(self.qrels, seed=1).kept(0)
+            pools.draw_reductions(self.qrels, [0], seed=1)
 
 
 def test_scores_under_a_subset_are_those_of_the_smaller_judgments():
@@ -135,7 +136,7 @@ def test_scores_under_a_subset_are_those_of_the_smaller_judgments():
     }
     runs = {**RUNS, "short": rb.Run.from_columns(*zip(*rows(cut), strict=True), name="short")}
     judged = JudgedRuns(JUDGMENTS, runs, gain=gain)
-    subsets = [None, *(pools.Reduction(JUDGMENTS, seed=4).kept(rate) for rate in (70, 30))]
+    subsets = [None, *pools.draw_reductions(JUDGMENTS, (70, 30), seed=4).values()]
     found = judged.scores(subsets, measures)
     assert found.shape == (3, 9, 6, 9)
     for kept, values in zip(subsets, found, strict=True):

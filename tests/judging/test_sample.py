@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankbounds as rb
-from rankbounds.judging.sample import inclusion_probabilities, systematic_sample
+from rankbounds.judging.audits.sample import inclusion_probabilities, systematic_sample
 
 RNG = np.random.default_rng(7)
 LABELS = {f"q{topic}": {f"d{doc}": int(RNG.integers(0, 4)) for doc in range(12)} for topic in range(4)}

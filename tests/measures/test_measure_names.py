@@ -22,7 +22,8 @@ from rankbounds.errors import UsageError
 from rankbounds.measures import REGISTRY, parse_measure, parse_measures
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.facts import Facts
-from rankbounds.measures.measure import Measure, RankWeighted, explanation
+from rankbounds.measures.formulas import RankWeighted
+from rankbounds.measures.measure import Measure, explanation
 from rankbounds.measures.naming import elsewhere as names_elsewhere
 from rankbounds.measures.naming import registry as names
 from rankbounds.measures.naming.elsewhere import FAMILIES, NAMES, NICKNAMES
@@ -418,8 +419,7 @@ def test_examples_in_docstrings(module):
 def test_one_hypergeometric():
     from scipy.stats import hypergeom
 
-    from rankbounds.measures.tied_draws import TiedGroup, chance_of_place
-    from rankbounds.rankings.ties import chance_drawn
+    from rankbounds.rankings.ties import TiedGroup, chance_drawn, chance_of_place
 
     size, marked, drawn, count = np.meshgrid(range(1, 8), range(8), range(10), range(9), indexing="ij")
     chosen = marked <= size

@@ -67,10 +67,10 @@ def test_sampled_rankings_have_the_exact_moments():
 
 def test_the_mean_rises_as_the_ratio_falls():
     """Erratum of Park: the paper says that mean and sd fall with w. Under its model the mean rises."""
-    result = uncertainty_by_relevance_ratio.run(simulations=200, seed=5)
-    assert len(result.rows) == 30
-    by = {(row["q"], row["relevance_ratio"]): row for row in result.rows}
-    for row in result.rows:  # its own way of simulating agrees with the exact values
+    result = uncertainty_by_relevance_ratio(simulations=200, seed=5)
+    assert len(result.rows()) == 30
+    by = {(row["q"], row["relevance_ratio"]): row for row in result.rows()}
+    for row in result.rows():  # its own way of simulating agrees with the exact values
         assert abs(row["simulated_mean"] - row["mean"]) < 4.5 * row["standard_error"]
     for q in (0.1, 0.2, 0.3, 0.5):
         means = [by[q, ratio]["mean"] for ratio in (1.0, 0.7, 0.5, 0.2, 0.1, 0.05)]

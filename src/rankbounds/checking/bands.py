@@ -20,7 +20,7 @@ from rankbounds.columns.native import worth_starting
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.measures import Measure, RankWeighted, parse_measure
-from rankbounds.measures.measure import is_weighted_sum
+from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.measures.reciprocal_rank import RR
 from rankbounds.rankings.order import ranked
 

@@ -1,9 +1,4 @@
-"""Score runs against judgments, with bounds for what is unjudged or tied.
-
-The table shows the mean over topics of each measure. Behind RBP and other measures that can only rise stands what
-the unjudged documents could still add (0.3280 +0.5120); behind measures that can rise and fall, how far ([low, high]).
-judged@10 is the share of the first ten documents that somebody judged.
-"""
+"""The command that scores runs."""
 
 from __future__ import annotations
 
@@ -13,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankbounds.collection.inputs import RunToRead
-from rankbounds.commands.messages import say, say_all
-from rankbounds.commands.options import Option, Options, group_under
-from rankbounds.commands.output import BIBTEX, FORMATS, name_and_path, output, write_bibtex, write_result
-from rankbounds.commands.progress import doing, progress_on_terminal
-from rankbounds.commands.reading import INPUTS, preparation_from, reading_from
-from rankbounds.commands.scoring import (
+from rankbounds.commands import command
+from rankbounds.commands.console.messages import say, say_all
+from rankbounds.commands.console.options import Option, Options, group_under
+from rankbounds.commands.console.output import BIBTEX, FORMATS, name_and_path, output, write_bibtex, write_result
+from rankbounds.commands.console.progress import doing, progress_on_terminal
+from rankbounds.commands.console.reading import INPUTS, preparation_from, reading_from
+from rankbounds.commands.console.scoring import (
     ASSUMING,
     MEASURES,
     PER_TOPIC,
@@ -36,12 +32,16 @@ from rankbounds.measures.naming.sources import bibtex
 if TYPE_CHECKING:
     from rankbounds.evaluation.engines.spark import SparkScores
 
-QUESTION = "How good are my runs?", 1
 LISTS_COLLECTED = 200_000
 """So many lists come from Spark to be shown; of more, means alone, unless the scores of topics are asked for."""
 LARGE_SHARE = 6
 """A run that takes more than this share of the machine's memory as a file would not fit well while it is scored."""
-OPTIONS = (
+
+
+@command(
+    "evaluate",
+    "How good are my runs?",
+    1,
     *INPUTS,
     MEASURES,
     *SORTING,
@@ -66,10 +66,13 @@ OPTIONS = (
     BIBTEX,
     *output((*FORMATS[:5], "parquet", *FORMATS[5:], "trec")),
 )
+def run_evaluate(options: Options) -> None:
+    """Score runs against judgments, with bounds for what is unjudged or tied.
 
-
-def run(options: Options) -> None:
-    """Evaluate and print."""
+    The table shows the mean over topics of each measure. Behind RBP and other measures that can only rise stands what
+    the unjudged documents could still add (0.3280 +0.5120); behind measures that can rise and fall, how far ([low,
+    high]). judged@10 is the share of the first ten documents that somebody judged.
+    """
     found = evaluate_by_engine(options, _engine(options))
     if not isinstance(found, Scores):
         if options.format == "parquet" and options.per_topic:

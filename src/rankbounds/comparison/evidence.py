@@ -28,7 +28,7 @@ from rankbounds.evaluation.score_differences import TOLERANCE
 from rankbounds.evaluation.score_sheet import RunResult, ScoreSheet
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.measures.measure import is_weighted_sum
+from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.differences import SharedUnjudged, chances_of_sums, drawn_chances
@@ -386,9 +386,7 @@ class Evidence:
         retrieved = collect(
             chosen, depth=measure.cutoff, order=cast(Order, order), precision=self.assumptions.score_precision
         )
-        known = set(self.qrels.query_ids)
-        counted = np.array([topic in known for topic in retrieved.topics], dtype=bool)[retrieved.topic]
-        return int(np.count_nonzero(np.isnan(retrieved.grades(self.qrels)) & counted))
+        return int(np.count_nonzero(retrieved.unjudged(self.qrels)))
 
     # ---- ties ----
 

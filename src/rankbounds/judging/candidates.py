@@ -1,4 +1,4 @@
-"""The documents that runs retrieved, each once, and where each run has them; and lists of documents to judge."""
+"""The documents that runs retrieved, each once, and where each run has them; documents to judge, as a result."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints, Words
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
-from rankbounds.columns.pairs import Pairs
+from rankbounds.columns.pairs import Pairs, number_pairs
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.rankings.order import Order, Precision, ranks
 from rankbounds.results import Result
@@ -24,9 +24,9 @@ NOT_RETRIEVED = np.iinfo(np.int32).max
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The different documents that runs retrieved, topic by topic, and where each run has them.
+    """The different documents that runs retrieved, each once, and where each run has them.
 
-    ``document``, ``run`` and ``rank`` are parallel: one entry for each document of each run.
+    ``document``, ``run`` and ``rank`` are parallel: an entry for each document of each run.
     """
 
     topics: list[str]
@@ -36,21 +36,36 @@ class Candidates:
     run: Ints
     rank: Ints
     sources: Sequence[tuple[Run, Ints]]
-    """The runs, and which of their rows the entries stand for, run after run."""
-    _first: Ints
+    """The runs, and which of their rows the entries are, run after run."""
+
+    @classmethod
+    def at_rows(cls, sources: Sequence[tuple[Run, Ints]], rank: Sequence[Ints]) -> Candidates:
+        """The documents in these rows of runs, whose ranks are known."""
+        if not sources:
+            raise UsageError("No run was given.")
+        pairs = [run.pairs.take(rows) for run, rows in sources]
+        document = np.concatenate(number_pairs(pairs))
+        numbers: dict[str, int] = {}
+        topic = np.zeros(int(document.max(initial=-1)) + 1, dtype=np.int64)
+        names = (np.array([numbers.setdefault(name, len(numbers)) for name in one.topics], np.int64) for one in pairs)
+        topic[document] = np.concatenate([of_run[one.topic] for of_run, one in zip(names, pairs, strict=True)])
+        run = np.repeat(np.arange(len(pairs)), [len(one) for one in pairs])
+        return cls(list(numbers), topic, document, run, np.concatenate(rank), sources)
 
     def __len__(self) -> int:
         return self.topic.size
 
     def doc_ids(self, documents: Ints) -> list[str]:
         """The names of these documents."""
+        entry = np.zeros(len(self), dtype=np.int64)
+        entry[self.document] = np.arange(self.document.size)
         names = np.empty(documents.size, dtype=object)
-        entry = self._first[documents]
-        starts = np.cumsum([0, *(rows.size for _, rows in self.sources)])
-        for number, (run, rows) in enumerate(self.sources):
-            mine = np.flatnonzero((entry >= starts[number]) & (entry < starts[number + 1]))
+        start = 0
+        for run, rows in self.sources:
+            mine = np.flatnonzero((entry[documents] >= start) & (entry[documents] < start + rows.size))
             if mine.size:
-                names[mine] = run.pairs.docs.take(rows[entry[mine] - starts[number]]).to_list()
+                names[mine] = run.pairs.docs.take(rows[entry[documents[mine]] - start]).to_list()
+            start += rows.size
         return names.tolist()
 
     def grades(self, qrels: Qrels) -> Floats:
@@ -62,6 +77,11 @@ class Candidates:
             grade[self.document[start + judged]] = qrels.grade[judgment]
             start += rows.size
         return np.where(grade == POOLED_NOT_JUDGED, np.nan, np.maximum(grade, 0.0))
+
+    def unjudged(self, qrels: Qrels) -> Flags:
+        """Which documents have no judgment, of topics that have some."""
+        judged_topic = np.isin(self.topics, list(qrels.query_ids))
+        return judged_topic[self.topic] & np.isnan(self.grades(qrels))
 
     @cached_property
     def best_rank(self) -> Ints:
@@ -79,52 +99,14 @@ class Candidates:
 def collect(
     runs: Iterable[Run], *, depth: int | None = None, order: Order = "trec", precision: Precision = "double"
 ) -> Candidates:
-    """The documents that runs retrieved, down to a depth, told apart byte by byte."""
-    kept: list[tuple[Run, Ints]] = []
-    rank = []
+    """The documents that runs retrieved, down to a depth."""
+    sources, rank = [], []
     for run in runs:
         rank_of_row = ranks(run, order, precision)
         rows = np.flatnonzero(rank_of_row <= depth) if depth is not None else np.arange(len(run))
-        kept.append((run, rows))
+        sources.append((run, rows))
         rank.append(rank_of_row[rows])
-    return at_rows(kept, rank)
-
-
-def at_rows(kept: list[tuple[Run, Ints]], rank: Sequence[Ints]) -> Candidates:
-    """The documents in these rows of runs, whose ranks are known."""
-    if not kept:
-        raise UsageError("No run was given.")
-    numbers: dict[str, int] = {}
-    topic = []
-    for run, rows in kept:
-        names = np.array([numbers.setdefault(name, len(numbers)) for name in run.query_ids], dtype=np.int64)
-        topic.append(names[run.pairs.topic[rows]])
-    topics_of_entries = np.concatenate(topic)
-    keys = np.concatenate([run.pairs.keys[rows] for run, rows in kept])
-    first, document = _distinct(keys, topics_of_entries, kept)
-    return Candidates(
-        list(numbers),
-        topics_of_entries[first],
-        document,
-        np.repeat(np.arange(len(kept)), [rows.size for _, rows in kept]),
-        np.concatenate(rank),
-        kept,
-        first,
-    )
-
-
-def _distinct(keys: Words, topic: Ints, kept: list[tuple[Run, Ints]]) -> tuple[Ints, Ints]:
-    """The first entry of every different document, and every entry's document."""
-    docs = [run.pairs.docs.take(rows) for run, rows in kept]
-    width = max(ids.word_count() for ids in docs)
-    columns = [topic.astype(np.uint64), np.concatenate([ids.length for ids in docs]).astype(np.uint64)]
-    columns += [np.concatenate(words) for words in zip(*(ids.telling_words(width) for ids in docs), strict=True)]
-    _, first, document = np.unique(keys, return_index=True, return_inverse=True)
-    if all((column == column[first[document]]).all() for column in columns):
-        return first, document
-    # Two documents share a 64-bit key: tell them apart by all their bytes.
-    _, first, document = np.unique(np.stack(columns, axis=-1), axis=0, return_index=True, return_inverse=True)
-    return first, document.reshape(-1)
+    return Candidates.at_rows(sources, rank)
 
 
 def find_judgments(qrels: Qrels, pairs: Pairs) -> tuple[Ints, Ints]:
@@ -144,15 +126,14 @@ def ranks_of_judgments(
     qrels: Qrels, runs: Iterable[Run], order: Order = "trec", precision: Precision = "double"
 ) -> Ints:
     """A row for each run: the rank it gives each judged document, ``NOT_RETRIEVED`` where it has none."""
-    rank_of_judgment = []
-    for run in runs:
-        retrieved, judgments = find_judgments(qrels, run.pairs)
-        row = np.full(len(qrels), NOT_RETRIEVED, dtype=np.int32)
-        row[judgments] = ranks(run, order, precision)[retrieved]
-        rank_of_judgment.append(row)
-    if not rank_of_judgment:
+    systems = list(runs)
+    if not systems:
         raise UsageError("No run was given.")
-    return np.stack(rank_of_judgment)
+    rank_of_judgment = np.full((len(systems), len(qrels)), NOT_RETRIEVED, dtype=np.int32)
+    for row, run in zip(rank_of_judgment, systems, strict=True):
+        retrieved, judgments = find_judgments(qrels, run.pairs)
+        row[judgments] = ranks(run, order, precision)[retrieved]
+    return rank_of_judgment
 
 
 def compared_runs(names: Sequence[str], compare: tuple[str, str] | str) -> list[int]:

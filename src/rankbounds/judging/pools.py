@@ -23,18 +23,7 @@ from rankbounds.judging.candidates import collect, grades_of_pairs, ranks_of_jud
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = [
-    "RATES",
-    "Reduction",
-    "groups_of",
-    "pool",
-    "read_groups",
-    "reduce",
-    "restrict",
-    "subset",
-    "unique_to_group",
-    "without_group",
-]
+__all__ = ["RATES", "pool", "read_groups", "reduce", "restrict", "without_group"]
 
 RATES = (90.0, 70.0, 50.0, 30.0, 10.0)
 """In percent."""
@@ -86,8 +75,7 @@ def pool(
     if budget is not None:
         by_worth = np.lexsort((-candidates.number_of_runs, candidates.best_rank, candidates.topic))
         counts = np.bincount(candidates.topic, minlength=len(candidates.topics))
-        place = np.arange(by_worth.size) - np.repeat(np.cumsum(counts) - counts, counts)
-        chosen = by_worth[place < budget]
+        chosen = by_worth[_places_within(counts) < budget]
     rows = sorted(zip(candidates.topic[chosen].tolist(), candidates.doc_ids(chosen), strict=True))
     return Qrels.from_columns(
         [candidates.topics[number] for number, _ in rows],
@@ -127,83 +115,43 @@ def restrict(qrels: Any, pooled: Any) -> Qrels:
 
 
 def subset(qrels: Qrels, kept: Flags) -> Qrels:
-    """Some of the judgments, in their order.
-
-    Parameters
-    ----------
-    qrels, kept
-        The judgments, and a flag for each of them.
-
-    Returns
-    -------
-    Qrels
-        Topics without any judgment left are left out.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import rankbounds as rb
-    >>> qrels = rb.Qrels.from_columns(["q", "q"], ["a", "b"], [1, 0])
-    >>> rb.pools.subset(qrels, np.array([True, False])).to_dict()
-    {'q': {'a': 1.0}}
-
-    """
+    """The judgments that have a flag, in their order; topics without any are left out."""
     rows = np.flatnonzero(kept)
     if not rows.size:
         raise DataError(f"{qrels.pairs.source.name}: no judgment is left.")
     return qrels.take(rows)
 
 
-class Reduction:
-    """Samples of judgments, as in Sakai's and Buckley and Voorhees's experiments.
-
-    For each topic the relevant and the non-relevant documents are shuffled, and at a rate of j percent the first
-    max(1, trunc(R j / 100)) relevant and max(10, trunc(N j / 100)) non-relevant ones are kept. One seed shuffles once,
-    so that the judgments of a smaller rate are among those of a larger one.
-
-    Parameters
-    ----------
-    qrels
-        The judgments.
-    seed
-        Of the shuffle.
-    rel
-        The lowest grade that counts as relevant.
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> qrels = rb.Qrels.from_columns(["q"] * 40, [f"d{number}" for number in range(40)], [1, 0] * 20)
-    >>> [int(rb.pools.Reduction(qrels, seed=0).kept(rate).sum()) for rate in (100, 50, 10)]
-    [40, 20, 12]
-
-    """
-
-    def __init__(self, qrels: Qrels, seed: int, rel: float = 1.0) -> None:
-        self.qrels, self.seed = qrels, seed
-        judged = qrels.grade != POOLED_NOT_JUDGED
-        self._rows = np.flatnonzero(judged)
-        relevant = qrels.grade[self._rows] >= rel
-        stratum = 2 * qrels.pairs.topic[self._rows] + relevant
-        shuffled = np.lexsort((np.random.default_rng(seed).random(self._rows.size), stratum))
-        counts = np.bincount(stratum, minlength=2 * len(qrels.query_ids))
-        place = np.empty(self._rows.size, dtype=np.int64)
-        place[shuffled] = np.arange(self._rows.size) - np.repeat(np.cumsum(counts) - counts, counts)
-        self._place, self._size, self._least = place, counts[stratum], np.where(relevant, 1, 10)
-
-    def kept(self, rate: float) -> Flags:
-        """Which judgments are kept at this rate, in percent; documents that were only pooled are not."""
+def draw_reductions(
+    qrels: Qrels, rates: Iterable[float] = RATES, *, seed: int = 0, rel: float = 1.0
+) -> dict[float, Flags]:
+    """For each rate, which judgments ``reduce`` keeps; documents that were only pooled are not kept."""
+    rows = np.flatnonzero(qrels.grade != POOLED_NOT_JUDGED)
+    relevant = qrels.grade[rows] >= rel
+    stratum = 2 * qrels.pairs.topic[rows] + relevant
+    shuffled = np.lexsort((np.random.default_rng(seed).random(rows.size), stratum))
+    counts = np.bincount(stratum, minlength=2 * len(qrels.query_ids))
+    place = np.empty(rows.size, dtype=np.int64)
+    place[shuffled] = _places_within(counts)
+    reductions = {}
+    for rate in rates:
         if not 0 < rate <= 100:
             raise UsageError(f"A rate is a percentage above 0 and up to 100, not {rate:g}.")
         # A rate with decimals, such as 12.3, must not lose a document to rounding.
-        number = np.maximum(self._least, np.floor(self._size * rate / 100 + 1e-9).astype(np.int64))
-        kept = np.zeros(len(self.qrels), dtype=bool)
-        kept[self._rows[self._place < number]] = True
-        return kept
+        share = np.floor(counts[stratum] * rate / 100 + 1e-9).astype(np.int64)
+        kept = np.zeros(len(qrels), dtype=bool)
+        kept[rows[place < np.maximum(np.where(relevant, 1, 10), share)]] = True
+        reductions[rate] = kept
+    return reductions
+
+
+def _places_within(counts: Ints) -> Ints:
+    """0, 1, 2, ... for each group of a sorted column, from the sizes of the groups."""
+    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
 def reduce(qrels: Any, rates: Iterable[float] = RATES, *, seed: int = 0, rel: float = 1.0) -> dict[float, Qrels]:
-    """Reduce judgments to each of several rates, as ``Reduction`` does.
+    """Reduce judgments to each of several rates, as in Sakai's and Buckley and Voorhees's experiments.
 
     Parameters
     ----------
@@ -219,8 +167,9 @@ def reduce(qrels: Any, rates: Iterable[float] = RATES, *, seed: int = 0, rel: fl
     Returns
     -------
     dict
-        For each rate the judgments that are kept, of the relevant and of the non-relevant documents of each topic (see
-        ``Reduction``). Documents that were only pooled are left out.
+        For each rate the judgments that are kept: of the R relevant and the N non-relevant documents of each topic,
+        shuffled, the first max(1, trunc(R rate / 100)) and max(10, trunc(N rate / 100)). Documents that were only
+        pooled are left out.
 
     Examples
     --------
@@ -231,8 +180,8 @@ def reduce(qrels: Any, rates: Iterable[float] = RATES, *, seed: int = 0, rel: fl
 
     """
     judgments = Reading().judgments(qrels)
-    reduction = Reduction(judgments, seed, rel)
-    return {rate: subset(judgments, reduction.kept(rate)) for rate in rates}
+    reductions = draw_reductions(judgments, rates, seed=seed, rel=rel)
+    return {rate: subset(judgments, kept) for rate, kept in reductions.items()}
 
 
 def unique_to_group(rank: Ints, groups: Sequence[str], group: str, depth: int) -> Flags:
@@ -327,7 +276,7 @@ def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
 def groups_of(names: Iterable[str], groups: Mapping[str, str]) -> list[str]:
     """The group of each run, or an error for a run that has none."""
     named = list(names)
-    missing = [name for name in named if name not in groups]
-    if missing:
-        raise DataError(f'The groups do not say which one the run "{missing[0]}" belongs to.')
+    for name in named:
+        if name not in groups:
+            raise DataError(f'The groups do not say which one the run "{name}" belongs to.')
     return [groups[name] for name in named]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
-from rankbounds.measures.measure import Measure, Normalised, RankWeighted
+from rankbounds.measures.formulas import Normalised, RankWeighted
+from rankbounds.measures.measure import Measure
 from rankbounds.measures.naming.parser import MeasureLike, parse_measure, parse_measures
 from rankbounds.measures.naming.registry import REGISTRY
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rankbounds.arrays import Floats
-from rankbounds.measures.arguments import DifferenceArguments
-from rankbounds.measures.facts import Facts
+from rankbounds.measures.facts import DifferenceArguments, Facts
 from rankbounds.measures.measure import A, Bounds, Measure, label
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -39,7 +38,6 @@ class Condensed(Measure):
     judged_only = True
     has_residual = False
     trec_names = ()
-    examples = ("AP'", "RBP'(p=0.8)", "nDCG'@3", "P'@2", "RR'", "Q'")
 
     def __post_init__(self) -> None:
         """Every fact that is not stated above, and every parameter, is that of the plain measure."""
@@ -86,3 +84,7 @@ class Condensed(Measure):
 
     def __str__(self) -> str:
         return label(self.measure, prime="'")
+
+
+# Not set in the class, which would register it: it goes by the plain measure's name.
+Condensed.examples = ("AP'", "RBP'(p=0.8)", "nDCG'@3", "P'@2", "RR'", "Q'")

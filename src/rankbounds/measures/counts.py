@@ -6,8 +6,10 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
-from rankbounds.measures.arguments import DifferenceArguments
-from rankbounds.measures.measure import A, Bounds, Measure, RankWeighted, count_to_depth, quotient
+from rankbounds.measures.facts import DifferenceArguments
+from rankbounds.measures.formulas import RankWeighted, count_to_depth, quotient
+from rankbounds.measures.measure import A, Bounds, Measure
+from rankbounds.measures.parameters import parameter
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import expected_count
 
@@ -25,15 +27,9 @@ class Count(Measure):
 
 
 class NumRet(Count):
-    """How many documents were retrieved; over all topics, the sum.
+    """How many documents were retrieved; over all topics, the sum."""
 
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.NumRet).value.item(), 4)
-    3.0
-    """
-
-    name = "NumRet"
+    example = ("NumRet", 3.0)
     examples = ("NumRet",)
     trec_names = ("num_ret",)
     list_only = True
@@ -44,17 +40,11 @@ class NumRet(Count):
 
 
 class NumRel(Count):
-    """How many relevant documents are known for the topic; over all topics, the sum.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.NumRel).value.item(), 4)
-    3.0
-    """
+    """How many relevant documents are known for the topic; over all topics, the sum."""
 
     rel: float = 1.0
 
-    name = "NumRel"
+    example = ("NumRel", 3.0)
     examples = ("NumRel", "NumRel(rel=2)")
     collection_exactness = "exact"
     trec_names = ("num_rel",)
@@ -69,17 +59,11 @@ class NumRel(Count):
 
 
 class NumRelRet(Count):
-    """How many relevant documents were retrieved; over all topics, the sum.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.NumRelRet).value.item(), 4)
-    2.0
-    """
+    """How many relevant documents were retrieved; over all topics, the sum."""
 
     rel: float = 1.0
 
-    name = "NumRelRet"
+    example = ("NumRelRet", 2.0)
     examples = ("NumRelRet", "NumRelRet(rel=2)")
     trec_names = ("num_rel_ret",)
     list_only = True
@@ -104,7 +88,6 @@ class NumNonRelRet(Count):
 
     rel: float = 1.0
 
-    name = "NumNonRelRet"
     examples = ("NumNonRelRet", "NumNonRelRet(rel=2)")
     trec_names = ("num_nonrel_judged_ret",)
     monotone = False
@@ -129,7 +112,6 @@ class NumQ(Count):
     {'bm25': {'NumQ': {'all': 2.0}}}
     """
 
-    name = "NumQ"
     examples = ("NumQ",)
     trec_names = ("num_q",)
     list_only = True
@@ -143,17 +125,12 @@ class Hits(RankWeighted):
     """How many of the first k documents (without a depth: of those retrieved) are relevant; over topics, the mean.
 
     Source: as in ranx (hits).
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.Hits @ 2).value.item(), 4)
-    1.0
     """
 
     rel: float = 1.0
     cutoff: int | None = None
 
-    name = "Hits"
+    example = ("Hits @ 2", 1.0)
     examples = ("Hits", "Hits@2", "Hits(rel=2)")
     value_range = (0.0, np.inf)
 
@@ -172,19 +149,12 @@ class Judged(Measure):
 
     Where it is low, a score says more about what was judged than about the system. A list shorter than k is measured
     on the documents it has; an empty one counts as 0.
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "c": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
-    >>> round(rb.evaluate(qrels, run, rb.Judged @ 2).value.item(), 4)
-    0.5
     """
 
     cutoff: int | None = None
 
-    name = "Judged"
     value_range = (0.0, 1.0)
+    example = ("Judged @ 2", 0.5, "unjudged")
     examples = ("Judged@3", "Judged@10")
     needs_cutoff = True
     as_retrieved = True
@@ -207,20 +177,12 @@ class Judged(Measure):
 
 
 class Unjudged(Measure):
-    """How many of the first k documents nobody judged, divided by k (trec_eval's unj).
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "c": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
-    >>> round(rb.evaluate(qrels, run, rb.Unjudged @ 2).value.item(), 4)
-    0.5
-    """
+    """How many of the first k documents nobody judged, divided by k (trec_eval's unj)."""
 
     cutoff: int | None = None
 
-    name = "Unjudged"
     value_range = (0.0, 1.0)
+    example = ("Unjudged @ 2", 0.5, "unjudged")
     examples = ("Unjudged@3", "Unjudged@10")
     trec_names = ("unj_{cutoff}",)
     needs_cutoff = True
@@ -250,34 +212,16 @@ class Utility(Measure):
     + rest * (others of the collection). By default the relevant documents retrieved minus the others.
 
     Source: as in trec_eval (utility); the filtering tracks of TREC.
-
-    Parameters
-    ----------
-    hit : float, default 1
-        What a relevant document in the list adds.
-    noise : float, default -1
-        What any other document in the list adds.
-    miss : float, default 0
-        What a relevant document that is not in the list adds.
-    rest : float, default 0
-        What any other document of the collection adds.
-    documents : int, default 0
-        How many documents the collection has; needed with ``rest``.
-
-    Examples
-    --------
-    >>> rb.evaluate(qrels, run, rb.Utility(hit=3, noise=-2)).value.item()
-    4.0
     """
 
-    hit: float = 1.0
-    noise: float = -1.0
-    miss: float = 0.0
-    rest: float = 0.0
-    documents: int = 0
+    hit: float = parameter("What a relevant document in the list adds.", default=1.0)
+    noise: float = parameter("What any other document in the list adds.", default=-1.0)
+    miss: float = parameter("What a relevant document that is not in the list adds.", default=0.0)
+    rest: float = parameter("What any other document of the collection adds.", default=0.0)
+    documents: int = parameter("How many documents the collection has; needed with ``rest``.", default=0)
     rel: float = 1.0
 
-    name = "Utility"
+    example = ("Utility(hit=3, noise=-2)", 4.0)
     examples = (
         "Utility",
         "Utility(hit=3,noise=-2)",

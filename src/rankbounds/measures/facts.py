@@ -1,15 +1,23 @@
-"""The facts that a measure states about itself, in one place: what each is called, and what it promises.
+"""What a measure states about itself: the list of its facts, and how it says how far one list can be ahead of another.
 
-Facts are class attributes. What follows from them (bounds, best and worst orders of ties, how a label is written, which
-questions can be asked of a measure) is derived elsewhere, once for all measures, and the law tests hold every fact
-against full enumeration. More follows from the class that a measure derives from: a ``RankWeighted`` is a sum over
-ranks of fixed weights times worth, an ``IdealRatio`` is such a sum over that of the ideal ranking.
+Facts are class attributes. What follows from them (bounds, best and worst orders of ties, labels, which questions can
+be asked of a measure) is derived elsewhere, once for all measures, and the law tests check every fact by enumeration.
+More follows from the class that a measure derives from: a ``RankWeighted`` is a sum over ranks of fixed weights times
+worth, an ``IdealRatio`` is such a sum over that of the ideal ranking.
 """
 
 from __future__ import annotations
 
 from math import inf
-from typing import ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    from rankbounds.measures.formulas import BestRelevant, RankWeighted, ShareOfRelevant
+    from rankbounds.measures.gain.ideal_ratio import IdealRatio
+    from rankbounds.measures.measure import Measure
+    from rankbounds.measures.precision.average_precision import AveragedPrecisions
+    from rankbounds.measures.precision.precision_and_recall import RPrec
+    from rankbounds.measures.preferences import LimitedPenalty
 
 Exactness: TypeAlias = Literal["exact", "outer", "unknown"]
 Total: TypeAlias = Literal["mean", "sum", "geometric"]
@@ -18,16 +26,18 @@ Averaged: TypeAlias = Literal["documents", "precisions"]
 
 
 class Facts:
-    """What may be stated of a measure, each with what holds if nothing is said."""
+    """The facts that a measure may state, each with what holds if it says nothing."""
 
     # How it is written.
 
     name: ClassVar[str]
-    """Its name in labels; a class without one is no measure yet, but something that measures derive from."""
+    """Its name in labels: that of the class, if another is not given."""
     aliases: ClassVar[tuple[str, ...]] = ()
     """Other names that people know it by."""
     examples: ClassVar[tuple[str, ...]]
-    """Labels that show its parameters; the law tests run on these."""
+    """Labels that show its parameters; the law tests run on these. A class without them is something to derive from."""
+    example: ClassVar[tuple[str, float] | tuple[str, float, str] | None] = None
+    """What the docstring shows: an expression such as ``"P @ 2"``, its value, and which data, if not the usual ones."""
     trec_names: ClassVar[tuple[str, ...]] = ()
     """trec_eval's names, such as ``"P_{cutoff}"``; a parameter in braces stands for its value."""
     trec_defaults: ClassVar[dict[str, str]] = {}
@@ -35,7 +45,7 @@ class Facts:
     sources: ClassVar[tuple[str, ...]] = ()
     """What to cite for it: keys of ``naming/sources.bib``; none where it comes from a program, or is a count."""
     needs_cutoff: ClassVar[bool] = False
-    """Without a depth it has no meaning. Asked where a measure is used: ``P(rel=2) @ 10`` can be written."""
+    """Without a depth it has no meaning. This is checked where a measure is used: ``P(rel=2) @ 10`` can be written."""
     always_shown: ClassVar[tuple[str, ...]] = ()
     """Parameters that labels show even where they have their default value."""
 
@@ -49,7 +59,6 @@ class Facts:
     """The value at mean relevance is the mean value, for documents relevant independently of each other."""
     lower_is_better: ClassVar[bool] = False
     """The value counts effort."""
-
     value_range: ClassVar[tuple[float, float]] = (-inf, inf)
     """Between which numbers every value lies: no interval and no bound reaches beyond them."""
     sums_precisions: ClassVar[bool] = False
@@ -67,12 +76,10 @@ class Facts:
     """The value describes the list as it was retrieved, whatever is assumed of unjudged documents."""
     reads_judgments: ClassVar[bool] = False
     """The value needs more of a document's judgments than its grade: for which subtopics, from which stratum."""
-
     topic_only: ClassVar[bool] = False
     """The value is the topic's, whatever the list: two judged lists never differ by it."""
     estimates: ClassVar[bool] = False
     """The value guesses what judgments would say: nothing bounds it."""
-
     outside: ClassVar[Outside] = "either"
     """Relevant documents that the list lacks never raise the value, never lower it, or may do either."""
     vanishes: ClassVar[bool] = False
@@ -90,3 +97,47 @@ class Facts:
     """What lies beyond the list adds the same to the value, whatever the list holds."""
     total: ClassVar[Total] = "mean"
     """What stands for all topics together; ``geometric``: values are logarithms, and the mean is taken out of them."""
+
+
+Argument = TypeVar("Argument", covariant=True)
+
+
+class DifferenceArguments(Protocol[Argument]):
+    """The arguments by which a measure can bound a difference of two lists over all judgments.
+
+    A measure names its argument (``Measure.difference_argument``), ``evaluation/differences`` works it out for the
+    lists of many runs.
+    """
+
+    def any_measure(self, measure: Measure) -> Argument:
+        """All judgments where they are few, else what the measure's facts allow (``monotone``, ``value_range``)."""
+
+    def settled(self, measure: Measure) -> Argument:
+        """No judgment changes a difference."""
+
+    def unknown(self, measure: Measure) -> Argument:
+        """Nothing can be said."""
+
+    def weighted_sum(self, measure: RankWeighted) -> Argument:
+        """Every document counts by its net weight."""
+
+    def linear_count(self, counted: RankWeighted, for_each: float, for_length: float) -> Argument:
+        """So much for each document that is counted, and so much for each retrieved; the rest is the topic's alone."""
+
+    def ideal_ratio(self, measure: IdealRatio) -> Argument:
+        """A weighted sum over that of the ideal ranking."""
+
+    def share(self, measure: ShareOfRelevant) -> Argument:
+        """A count over something that grows with the number of relevant documents."""
+
+    def best_relevant(self, measure: BestRelevant) -> Argument:
+        """The best relevant document alone counts."""
+
+    def precision_at_r(self, measure: RPrec) -> Argument:
+        """Judgments move the depth."""
+
+    def averaged_precisions(self, measure: AveragedPrecisions) -> Argument:
+        """Each relevant document counts for itself and for the relevant ones around it."""
+
+    def limited_penalties(self, measure: LimitedPenalty) -> Argument:
+        """Each relevant document counts by the non-relevant ones above it, up to a limit."""

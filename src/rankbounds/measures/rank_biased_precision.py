@@ -9,7 +9,8 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints, read_only
 from rankbounds.errors import DataError, UsageError
-from rankbounds.measures.measure import RankWeighted
+from rankbounds.measures.formulas import RankWeighted
+from rankbounds.measures.parameters import parameter
 from rankbounds.rankings.rankings import Rankings
 
 
@@ -29,31 +30,17 @@ class RBP(RankWeighted):
     documents then scores like one with. ``high`` takes an unjudged document to be as good as the best of its topic.
 
     Source: Moffat and Zobel, Rank-Biased Precision for Measurement of Retrieval Effectiveness, TOIS 27(1), 2008.
-
-    Parameters
-    ----------
-    p : float, default 0.8
-        The persistence: the probability of going on to the next document.
-    max_grade : float | None, default None
-        What gains are divided by; None: the collection's largest.
-    by_topic : bool, default False
-        Whether gains are divided by the largest of the topic.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.RBP(p=0.5)).value.item(), 4)
-    0.625
     """
 
-    p: float = 0.8
+    p: float = parameter("The persistence: the probability of going on to the next document.", default=0.8)
     graded: bool = False
-    max_grade: float | None = None
-    by_topic: bool = False
+    max_grade: float | None = parameter("What gains are divided by; None: the collection's largest.", default=None)
+    by_topic: bool = parameter("Whether gains are divided by the largest of the topic.", default=False)
     rel: float = 1.0
     cutoff: int | None = None
 
-    name = "RBP"
     value_range = (0.0, 1.0)
+    example = ("RBP(p=0.5)", 0.625)
     examples = (
         "RBP(p=0.8)",
         "RBP(p=0.5)@3",

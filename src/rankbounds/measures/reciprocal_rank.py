@@ -6,10 +6,11 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError, UsageError
-from rankbounds.measures.measure import BestRelevant, Measure
-from rankbounds.measures.tied_draws import chance_of_place, groups_reaching
+from rankbounds.measures.formulas import BestRelevant
+from rankbounds.measures.measure import Measure
+from rankbounds.measures.parameters import parameter
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import expected_products
+from rankbounds.rankings.ties import chance_of_place, expected_products, groups_reaching
 
 
 class RR(BestRelevant):
@@ -18,19 +19,14 @@ class RR(BestRelevant):
     For users who want one answer. The mean over topics is known as MRR.
 
     Source: Voorhees, The TREC-8 Question Answering Track Report, 1999.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.RR).value.item(), 4)
-    1.0
     """
 
     rel: float = 1.0
     cutoff: int | None = None
 
-    name = "RR"
     value_range = (0.0, 1.0)
     aliases = ("MRR",)
+    example = ("RR", 1.0)
     examples = ("RR", "RR@2", "RR(rel=2)")
     sources = ("voorhees1999trec8",)
     trec_names = ("recip_rank",)
@@ -74,27 +70,15 @@ class RRn(Measure):
     RR; other than RR, the best value is 1/(n + k).
 
     Source: Moffat and Zobel 2008, section 4.3.
-
-    Parameters
-    ----------
-    n : int, default 2
-        Which relevant document the user stops at.
-    damping : float, default 0
-        What is added to its rank.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.RRn(n=2)).value.item(), 4)
-    0.3333
     """
 
-    n: int = 2
-    damping: float = 0.0
+    n: int = parameter("Which relevant document the user stops at.", default=2)
+    damping: float = parameter("What is added to its rank.", default=0.0)
     rel: float = 1.0
     cutoff: int | None = None
 
-    name = "RRn"
     value_range = (0.0, 1.0)
+    example = ("RRn(n=2)", 0.3333)
     examples = ("RRn(n=2)", "RRn(n=1,damping=2)", "RRn(n=3,damping=0.5)@4", "RRn(n=2)@3")
     sources = ("moffat2008rank",)
     always_shown = ("n",)
@@ -141,23 +125,15 @@ class ERR(Measure):
     ``max_grade``). What stands below a good document counts little, because few users get there.
 
     Source: Chapelle, Metzler, Zhang and Grinspan, Expected Reciprocal Rank for Graded Relevance, CIKM 2009.
-
-    Parameters
-    ----------
-    max_grade : float | None, default None
-        The grade that satisfies the most; None: the collection's largest.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.ERR @ 3).value.item(), 4)
-    0.4375
     """
 
-    max_grade: float | None = None
+    max_grade: float | None = parameter(
+        "The grade that satisfies the most; None: the collection's largest.", default=None
+    )
     cutoff: int | None = None
 
-    name = "ERR"
     value_range = (0.0, 1.0)
+    example = ("ERR @ 3", 0.4375)
     examples = ("ERR", "ERR@3", "ERR(max_grade=4)@3")
     sources = ("chapelle2009expected",)
     graded = True

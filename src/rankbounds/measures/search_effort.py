@@ -7,9 +7,16 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.errors import DataError, UsageError
 from rankbounds.measures.measure import Bounds, Measure
-from rankbounds.measures.tied_draws import TiedGroup, chance_of_number, groups_at_cut, groups_reaching
+from rankbounds.measures.parameters import parameter
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import group_means, order_by_worth
+from rankbounds.rankings.ties import (
+    TiedGroup,
+    chance_of_number,
+    group_means,
+    groups_at_cut,
+    groups_reaching,
+    order_by_worth,
+)
 
 
 class ESL(Measure):
@@ -22,25 +29,15 @@ class ESL(Measure):
     documents: q wanted of r relevant ones among s others cost q * s / (r + 1).
 
     Source: Cooper, Expected Search Length, American Documentation 19(1), 1968.
-
-    Parameters
-    ----------
-    n : int, default 1
-        How many relevant documents are wanted.
-    collection : int | None, default None
-        How many documents the collection has; None: the search ends with the list.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.ESL(n=2)).value.item(), 4)
-    1.0
     """
 
-    n: int = 1
-    collection: int | None = None
+    n: int = parameter("How many relevant documents are wanted.", default=1)
+    collection: int | None = parameter(
+        "How many documents the collection has; None: the search ends with the list.", default=None
+    )
     rel: float = 1.0
 
-    name = "ESL"
+    example = ("ESL(n=2)", 1.0)
     examples = ("ESL(n=1)", "ESL(n=2)", "ESL(n=2,collection=40)", "ESL(n=4,collection=40)")
     sources = ("cooper1968expected",)
     always_shown = ("n",)
@@ -102,17 +99,12 @@ class RankPower(Measure):
 
     Source: Meng and Chen, On User-Oriented Measurements of Effectiveness of Web Information Retrieval Systems,
     2004; see Moffat and Zobel 2008, section 3.3.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.RankPower).value.item(), 4)
-    1.0
     """
 
     rel: float = 1.0
     cutoff: int | None = None
 
-    name = "RankPower"
+    example = ("RankPower", 1.0)
     examples = ("RankPower", "RankPower@3")
     sources = ("meng2004user",)
     lower_is_better = True

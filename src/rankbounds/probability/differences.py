@@ -30,7 +30,7 @@ from rankbounds.evaluation.differences.shared_lists import same_lists
 from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.evaluation.score_differences import zeroed
 from rankbounds.measures import Measure, RankWeighted
-from rankbounds.measures.measure import is_weighted_sum
+from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.notebook import Bar, shown
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.distribution import EVEN, Distribution, distribution_of_sum

@@ -18,7 +18,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.measures import Measure
-from rankbounds.measures.measure import is_weighted_sum, quotient, weights_by_rank, worth_of_one
+from rankbounds.measures.formulas import is_weighted_sum, quotient, weights_by_rank, worth_of_one
 from rankbounds.probability.completions import NO_DOCUMENT, Completions
 from rankbounds.probability.drawn_scores import DrawnCompletions
 from rankbounds.rankings.ties import ORDERS

@@ -27,7 +27,7 @@ from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.evaluation.scores import ALL
 from rankbounds.measures import Measure, parse_measure
-from rankbounds.measures.measure import is_weighted_sum
+from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.distribution import Distribution, distribution_of_sum
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions

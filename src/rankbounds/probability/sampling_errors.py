@@ -27,7 +27,7 @@ from rankbounds.errors import UsageError
 from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.evaluation.scores import ALL
 from rankbounds.measures import MeasureLike, parse_measures
-from rankbounds.measures.samples.stratified import Sampled
+from rankbounds.measures.samples import Sampled
 from rankbounds.rankings.join import join
 from rankbounds.rankings.strata import StratifiedLists
 from rankbounds.rankings.topic_facts import TopicFacts

@@ -10,7 +10,7 @@ from rankbounds.arrays import Floats
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.measures import Measure, Normalised, parse_measures
-from rankbounds.measures.measure import is_weighted_sum
+from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.rankings.join import join
 from rankbounds.rankings.order import ranked
 from rankbounds.rankings.rankings import Rankings

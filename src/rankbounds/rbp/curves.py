@@ -15,7 +15,7 @@ from rankbounds.evaluation.assumptions import Cells
 from rankbounds.evaluation.evaluate import score_runs
 from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.evaluation.scores import PARTS, Scores
-from rankbounds.measures.measure import RankWeighted
+from rankbounds.measures.formulas import RankWeighted
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS, group_means, reordered

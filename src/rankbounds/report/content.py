@@ -25,7 +25,7 @@ from rankbounds.evaluation.score_differences import equal, levelled, merit
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import STANDARD_INPUT, checksum, noting_checksums
 from rankbounds.judging.audits.judged_sample import left_to_judge
-from rankbounds.judging.candidates import at_rows
+from rankbounds.judging.candidates import Candidates
 from rankbounds.judging.next.residuals import plan_among
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
@@ -446,7 +446,9 @@ def _next(evidence: Evidence | None, scores: Scores, observed: Observed, choices
             known = evaluate(evidence.qrels, tops, rbp, ties=order, score_precision=precision)
         unjudged = [np.concatenate(of_run.unjudged) for of_run in lists]
         open_rows = [of_run[rank > 0] for of_run, rank in zip(rows, unjudged, strict=True)]
-        candidates = at_rows(list(zip(evidence.runs, open_rows, strict=True)), [rank[rank > 0] for rank in unjudged])
+        candidates = Candidates.at_rows(
+            list(zip(evidence.runs, open_rows, strict=True)), [rank[rank > 0] for rank in unjudged]
+        )
         every = np.ones(len(candidates), dtype=bool)
         try:
             plan = plan_among(candidates, every, evidence.facts, rbp, known, NEXT_DOCUMENTS)

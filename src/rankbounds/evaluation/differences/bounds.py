@@ -34,11 +34,11 @@ from rankbounds.evaluation.differences.weighted_sums import (
 )
 from rankbounds.evaluation.score_differences import TOLERANCE, zeroed
 from rankbounds.measures import Measure, RankWeighted
-from rankbounds.measures.average_precision import AveragedPrecisions
-from rankbounds.measures.binary_preference import LimitedPenalty
-from rankbounds.measures.ideal_ratio import IdealRatio
-from rankbounds.measures.measure import BestRelevant, Normalised, ShareOfRelevant
-from rankbounds.measures.retrieved_set import RPrec
+from rankbounds.measures.formulas import BestRelevant, Normalised, ShareOfRelevant
+from rankbounds.measures.gain.ideal_ratio import IdealRatio
+from rankbounds.measures.precision.average_precision import AveragedPrecisions
+from rankbounds.measures.precision.precision_and_recall import RPrec
+from rankbounds.measures.preferences import LimitedPenalty
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.threads import in_threads, processors

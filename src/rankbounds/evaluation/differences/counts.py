@@ -7,8 +7,8 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.differences.shared_lists import Choice, Found, Greatest, OpenTopic, in_parts
 from rankbounds.evaluation.differences.weighted_sums import TiedWeights, orders_are_open
-from rankbounds.measures.measure import BestRelevant, ShareOfRelevant, count_to_depth, quotient
-from rankbounds.measures.retrieved_set import RPrec
+from rankbounds.measures.formulas import BestRelevant, ShareOfRelevant, count_to_depth, quotient
+from rankbounds.measures.precision.precision_and_recall import RPrec
 from rankbounds.rankings.rankings import Rankings
 
 

@@ -36,7 +36,7 @@ from rankbounds.evaluation.differences.completions import EnumeratedFacts, compl
 from rankbounds.evaluation.differences.shared_lists import Found, Greatest, OpenTopic, in_parts
 from rankbounds.evaluation.differences.weighted_sums import TiedWeights
 from rankbounds.measures import Measure
-from rankbounds.measures.measure import Normalised, quotient
+from rankbounds.measures.formulas import Normalised, quotient
 from rankbounds.rankings.rankings import Rankings
 
 

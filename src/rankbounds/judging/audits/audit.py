@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +25,7 @@ from rankbounds.judging.audits.estimates import (
 from rankbounds.judging.audits.expected_scores import check_measure
 from rankbounds.judging.audits.judged_sample import JudgedSample
 from rankbounds.judging.audits.labelled_pool import LabelledPool
-from rankbounds.judging.sample import SURE
+from rankbounds.judging.audits.sample import SURE
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.results import Column, Result, build_table, interval
 from rankbounds.stats.significance import pairs_of
@@ -69,29 +71,22 @@ class Audit(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict per run and measure, or per pair of runs and measure."""
-        fields = self.fields
-        return [
-            dict(zip(fields, cells, strict=True))
-            for estimate in self.estimates
-            for first, second in self._blocks()
-            for cells in self._cells(estimate, first, second)
-        ]
+        first, second = pairs_of(len(self.runs)) if self.difference else (np.arange(len(self.runs)), None)
+        step = max(1, BLOCK // max(1, len(self.sample)))
+        rows: list[dict[str, Any]] = []
+        for estimate, start in itertools.product(self.estimates, range(0, first.size, step)):
+            part = slice(start, start + step)
+            rows += self._rows_of(estimate, first[part], None if second is None else second[part])
+        return rows
 
-    def _cells(self, estimate: Estimate, first: Ints, second: Ints | None) -> Iterator[tuple[Any, ...]]:
+    def _rows_of(self, estimate: Estimate, first: Ints, second: Ints | None) -> Iterator[dict[str, Any]]:
+        """Rows of these runs, or of these pairs of them."""
         names = ([self.runs[run] for run in side.tolist()] for side in (first, second) if side is not None)
         by_labels, value = (select_runs(column, first, second) for column in (estimate.by_labels, estimate.value))
         numbers = (by_labels, value, *self._errors(estimate, value, first, second))
-        same = (str(estimate.measure), len(self.sample), estimate.method)
-        measure, judged, method = ([one] * first.size for one in same)
-        return zip(*names, measure, *(column.tolist() for column in numbers), judged, method, strict=True)
-
-    def _blocks(self) -> Iterator[tuple[Ints, Ints | None]]:
-        """The runs, or the pairs of them, as many at a time as memory holds the terms of."""
-        first, second = pairs_of(len(self.runs)) if self.difference else (np.arange(len(self.runs)), None)
-        step = max(1, BLOCK // max(1, len(self.sample)))
-        for start in range(0, first.size, step):
-            part = slice(start, start + step)
-            yield first[part], None if second is None else second[part]
+        measure, judged, method = map(itertools.repeat, (str(estimate.measure), len(self.sample), estimate.method))
+        cells = zip(*names, measure, *(column.tolist() for column in numbers), judged, method, strict=False)
+        return map(dict, map(partial(zip, self.fields), cells))
 
     def _errors(
         self, estimate: Estimate, value: Floats, first: Ints, second: Ints | None
@@ -230,7 +225,7 @@ def audit(
     judged = JudgedSample.of(sample, pool, None if judgments is None else pool.reading.judgments(judgments))
     levels = {measure: label_level(measure, pool, label_rel) for measure in chosen}
     estimates = estimates_of(levels, pool, judged, difference=difference)
-    remarks = [*_scales(pool, judged, levels), *_unlabelled(pool), *_unreached(estimates, judged)]
+    remarks = list(_remarks(pool, judged, levels, estimates))
     return Audit(pool.names, estimates, judged, confidence, sources, difference, remarks)
 
 
@@ -246,59 +241,37 @@ def label_level(measure: Measure, pool: LabelledPool, label_rel: float | None) -
     return measure.at_level(float(values[-1])) if values.size == 2 and values[-1] > 0 else None
 
 
-def _scales(pool: LabelledPool, judged: JudgedSample, levels: dict[Measure, Measure | None]) -> list[str]:
-    """That labels and judgments are on different scales, and how measures read the labels."""
-    labels = _range(pool.labels.grade)
-    found = []
-    if labels != _range(judged.grade):
-        found.append(
-            f"Labels are on another scale than the judgments: {pool.source} has {labels}, the sample "
-            f"{_range(judged.grade)}; what a label stands for is read off the sample."
+def _remarks(
+    pool: LabelledPool, judged: JudgedSample, levels: dict[Measure, Measure | None], estimates: list[Estimate]
+) -> Iterator[str]:
+    """What is special about these labels, this sample and these runs."""
+    labels, judgments = (f"{grade.min():g} to {grade.max():g}" for grade in (pool.labels.grade, judged.grade))
+    if labels != judgments:
+        yield (
+            f"Labels are on another scale than the judgments: {pool.source} has {labels}, the sample {judgments}; what "
+            "a label stands for is read off the sample."
         )
     for measure, read in levels.items():
         if read is None:
-            found.append(
+            yield (
                 f"{measure} by labels is not known, because no label reaches {measure.rel:g}: say which label stands "
                 "for relevant (label_rel=, --label-rel)."
             )
         elif read != measure:
-            found.append(f"{measure} by labels counts documents as relevant whose label is at least {read.rel:g}.")
-    return found
-
-
-def _range(values: Floats) -> str:
-    low, high = float(values.min()), float(values.max())
-    return f"{low:g} to {high:g}"
-
-
-def _unlabelled(pool: LabelledPool) -> list[str]:
-    """How many documents near the top have no label."""
-    lacking, total = pool.unlabelled(10)
-    if not lacking:
-        return []
-    return [
-        f"{lacking:,} of {total:,} documents in the first ten of the lists have no label and count as non-relevant: "
-        "nothing here speaks of what people would say of them."
-    ]
-
-
-def _unreached(estimates: list[Estimate], judged: JudgedSample) -> list[str]:
-    """Measures whose documents the sample does not reach, because it was drawn for another question."""
-    return [
-        f"{estimate.measure}: by its probabilities the sample speaks for {share:.0%} of the weight that is asked "
-        "about, and chance does not explain the rest: it was drawn for another question, and documents that count here "
-        "could not be drawn. Draw a sample for this one."
-        for estimate in estimates
-        if (share := _share_reached(estimate.weight, judged)) is not None
-    ]
-
-
-def _share_reached(weight: Floats, judged: JudgedSample) -> float | None:
-    """How much of the known total of weights the sample stands for, if that is less than chance explains."""
-    total = float(weight.sum())
-    expanded = float((weight[judged.row] / judged.probability).sum())
-    variance = float(design_variance(weight[None, judged.row], judged.probability)[0][0])
-    lacking = total - expanded
-    if lacking <= LEAST_LACKING * total or lacking <= CHANCE * math.sqrt(max(variance, 0.0)):
-        return None
-    return expanded / total
+            yield f"{measure} by labels counts documents as relevant whose label is at least {read.rel:g}."
+    lacking, listed = pool.unlabelled(10)
+    if lacking:
+        yield (
+            f"{lacking:,} of {listed:,} documents in the first ten of the lists have no label and count as "
+            "non-relevant: nothing here speaks of what people would say of them."
+        )
+    for estimate in estimates:
+        weight, total = estimate.weight[judged.row], float(estimate.weight.sum())
+        expanded = float((weight / judged.probability).sum())
+        error = math.sqrt(max(float(design_variance(weight[None], judged.probability)[0][0]), 0.0))
+        if total - expanded > max(LEAST_LACKING * total, CHANCE * error):
+            yield (
+                f"{estimate.measure}: by its probabilities the sample speaks for {expanded / total:.0%} of the weight "
+                "that is asked about, and chance does not explain the rest: it was drawn for another question, and "
+                "documents that count here could not be drawn. Draw a sample for this one."
+            )

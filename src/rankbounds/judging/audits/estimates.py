@@ -29,9 +29,9 @@ from rankbounds.judging.audits.calibration import crossfitted, simulated
 from rankbounds.judging.audits.expected_scores import Steps, expected_scores
 from rankbounds.judging.audits.judged_sample import JudgedSample
 from rankbounds.judging.audits.labelled_pool import LabelledPool
-from rankbounds.judging.sample import SURE
+from rankbounds.judging.audits.sample import SURE, SquaresOverRuns
 from rankbounds.measures import Measure
-from rankbounds.measures.measure import is_weighted_sum
+from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.rankings.topic_facts import TopicFacts
 
 DESIGN, LINEARISED = "design", "linearised"
@@ -51,6 +51,7 @@ class Estimate:
 
     measure: Measure
     by_labels: Floats
+    """Of each run, what the labels alone claim; NaN where they cannot be read."""
     value: Floats
     """Of each run."""
     terms: Floats
@@ -58,7 +59,7 @@ class Estimate:
     topics: Floats
     """Runs by topics: the estimates that the value is the mean of."""
     remainder: Floats | None
-    """Runs by draws: what linearisation may leave out of the mean over topics."""
+    """Runs by draws: what linearisation may leave out of the mean over topics; None for weighted sums."""
     weight: Floats
     """The weight of each document in what is asked: the root mean square of slopes over runs, or over pairs."""
     exceptions: Floats
@@ -77,7 +78,7 @@ class Estimate:
     @property
     def method(self) -> str:
         """What the interval rests on."""
-        return DESIGN if is_weighted_sum(self.measure) else LINEARISED
+        return DESIGN if self.remainder is None else LINEARISED
 
     def variance(self, probability: Floats, first: Ints, second: Ints | None) -> tuple[Floats, Floats]:
         """Of the values of these runs, or of their differences; and the degrees of freedom of each."""
@@ -92,14 +93,12 @@ class Estimate:
 
     def possible(self, first: Ints, second: Ints | None, sources: str) -> tuple[Floats, Floats]:
         """The least and the greatest value that each run, or difference of runs, can have."""
-        least, most = (self.least, self.most)
+        least, most = self.least, self.most
         if sources == "both":  # judgments of these topics' documents say nothing of other topics
             least, most = np.zeros(least.size), np.full(most.size, self.limit)
-        return (
-            (least[first], most[first])
-            if second is None
-            else (least[first] - most[second], most[first] - least[second])
-        )
+        if second is None:
+            return least[first], most[first]
+        return least[first] - most[second], most[first] - least[second]
 
     def reach_unsampled(self, probability: Floats, first: Ints, second: Ints | None) -> Floats:
         """How far unjudged documents may move a value that no document of the sample counts in."""
@@ -132,84 +131,84 @@ def estimates_of(
     calibrated: dict[float | None, CalibratedPool] = {}
     estimates = []
     for measure, read in levels.items():
-        told_apart = None if measure.graded else measure.rel
-        if told_apart not in calibrated:
-            calibrated[told_apart] = CalibratedPool.of(pool, judged, measure)
-        estimates.append(calibrated[told_apart].estimate(measure, read, difference=difference))
+        level = None if measure.graded else measure.rel
+        if level not in calibrated:
+            calibrated[level] = CalibratedPool.of(pool, judged, measure)
+        estimates.append(calibrated[level].estimate(measure, read, difference=difference))
     return estimates
 
 
 @dataclass(frozen=True, eq=False)
 class CalibratedPool:
-    """A pool whose documents are judged or reach each level with a probability."""
+    """A pool whose documents are judged, or reach each level with a probability."""
 
     pool: LabelledPool
     judged: JudgedSample
     steps: Steps
+    reached: Floats
+    """Levels by judged documents: 1 where the document reaches the level."""
     calibrated: Floats
     """The probability of every document to reach each level, as its label says."""
-    known: Floats
-    """As ``calibrated``, and 0 or 1 where the document is judged."""
-    rest: Floats
-    """What judged documents are, minus what their labels said."""
 
     @classmethod
     def of(cls, pool: LabelledPool, judged: JudgedSample, measure: Measure) -> CalibratedPool:
         """Calibrate the labels on the sample, for what the measure tells apart."""
         steps = Steps.of(judged.grade, TopicFacts(judged.judgments, pool.assumptions.gain), measure)
         reached = steps.reached(judged.grade)
-        calibrated = crossfitted(pool, judged.row, reached)
-        known = calibrated.copy()
-        known[:, judged.row] = reached
-        return cls(pool, judged, steps, calibrated, known, reached - calibrated[:, judged.row])
+        return cls(pool, judged, steps, reached, crossfitted(pool, judged.row, reached))
+
+    @cached_property
+    def known(self) -> Floats:
+        """As ``calibrated``, and 0 or 1 where the document is judged."""
+        known = self.calibrated.copy()
+        known[:, self.judged.row] = self.reached
+        return known
 
     def estimate(self, measure: Measure, for_labels: Measure | None, *, difference: bool) -> Estimate:
         """The expected score given what is judged, and the correction by what the sample says of the rest."""
-        pool, judged = self.pool, self.judged
-        beyond = 1 / judged.probability - 1
-        topic = pool.topic[judged.row]
+        pool, rows, number_of_topics = self.pool, self.judged.row, self.pool.number_of_topics
+        beyond = 1 / self.judged.probability - 1
+        rest = self.reached - self.calibrated[:, rows]
         exact = is_weighted_sum(measure)
         raised, lowered = self._alike
         unjudged = np.ones(len(pool), dtype=bool)
-        unjudged[judged.row] = False
-        terms, topics, remainders, exceptions, possible, slopes = [], [], [], [], [], []
-        total, squares = np.zeros(self.known.shape), np.zeros(self.known.shape)
+        unjudged[rows] = False
+        squares = SquaresOverRuns()
+        terms, topics, remainders, exceptions, certain, slopes = [], [], [], [], [], []
         for run, (value, slope) in enumerate(expected_scores(measure, pool, self.steps, self.known)):
-            total += slope
-            squares += slope**2
-            term = (slope[:, judged.row] * self.rest).sum(axis=0)
-            terms.append(term / pool.number_of_topics)
-            moves = slope[:, judged.row] * (beyond / pool.number_of_topics)
-            exceptions.append([(moves * raised).sum(axis=0), -(moves * lowered).sum(axis=0)])
-            known_part = float((slope[:, judged.row] * self._reached).sum())
-            slopes.append(slope[:, unjudged].sum(axis=0) / pool.number_of_topics)
-            possible.append((known_part, known_part + float(slope[:, unjudged].sum())))
-            by_topic = value + np.bincount(topic, term * beyond, pool.number_of_topics)
+            squares.add(slope)
+            of_sample = slope[:, rows] / number_of_topics
+            terms.append((of_sample * rest).sum(axis=0))
+            exceptions.append([(of_sample * raised).sum(axis=0) * beyond, -(of_sample * lowered).sum(axis=0) * beyond])
+            certain.append((of_sample * self.reached).sum())
+            slopes.append(slope[:, unjudged].sum(axis=0) / number_of_topics)
+            by_topic = value + np.bincount(
+                pool.topic[rows], terms[-1] * beyond * number_of_topics, minlength=number_of_topics
+            )
             if not exact:
                 left_out = self._left_out(measure, run, value, slope)
                 by_topic += left_out.mean(axis=0)
                 remainders.append(left_out.mean(axis=1))
             topics.append(by_topic)
-        drawn = judged.probability < SURE
+        drawn = self.judged.probability < SURE
         varies = not drawn.any() or not (raised | lowered)[:, drawn].all()
         if not varies:  # that some may be otherwise is for the interval to say
-            topics = [value for value, _ in expected_scores(measure, pool, self.steps, self._without_exceptions)]
+            topics = [value for value, _ in expected_scores(measure, pool, self.steps, self._without_exceptions())]
         estimates = np.stack(topics)
         limit, least, most = 1.0, np.zeros(len(pool.names)), np.ones(len(pool.names))
         if is_weighted_sum(measure):
             widest = max(measure.depth(rankings) for lists in pool.rankings for rankings in lists)
             limit = float(measure.weights(widest).sum() * self.steps.heights(measure).sum())
-            least, most = np.minimum(np.array(possible).T / pool.number_of_topics, limit)  # above it by rounding
-        remainder = None if exact else np.stack(remainders)
-        square = squares / len(pool.names) - ((total / len(pool.names)) ** 2 if difference else 0.0)
+            least = np.minimum(certain, limit)  # above it by rounding
+            most = np.minimum(least + np.sum(slopes, axis=-1), limit)
         return Estimate(
             measure,
-            by_labels(for_labels, pool),
+            _claims_of_labels(for_labels, pool),
             np.clip(estimates.mean(axis=1), least, most),
             np.stack(terms),
             estimates,
-            remainder,
-            np.sqrt(np.maximum(square, 0.0).sum(axis=0)),
+            None if exact else np.stack(remainders),
+            np.sqrt(squares.mean(differences=difference).sum(axis=0)),
             np.array(exceptions).swapaxes(0, 1),
             np.stack(slopes),
             varies,
@@ -227,53 +226,41 @@ class CalibratedPool:
         drawn = self.judged.probability < SURE
         label = self.pool.group[self.judged.row]
         size = np.bincount(label[drawn], minlength=label.max() + 1)
-        reaching = np.stack([np.bincount(label[drawn], of_level[drawn], size.size) for of_level in self._reached])
+        reaching = np.stack([np.bincount(label[drawn], of_level[drawn], size.size) for of_level in self.reached])
         return drawn & (reaching == 0)[:, label], drawn & (reaching == size)[:, label]
 
-    @property
     def _without_exceptions(self) -> Floats:
         """As ``known``, with the documents of a label that were all judged alike as these were."""
         chance = self.known.copy()
         label = self.pool.group[self.judged.row]
-        for level, ways in enumerate(zip(*self._alike, strict=True)):
-            for judgment, way in zip((0.0, 1.0), ways, strict=True):
-                chance[level, np.isin(self.pool.group, label[way])] = judgment
-        chance[:, self.judged.row] = self._reached
+        for of_level, none, all_of_them in zip(chance, *self._alike, strict=True):
+            of_level[np.isin(self.pool.group, label[none])] = 0.0
+            of_level[np.isin(self.pool.group, label[all_of_them])] = 1.0
+        chance[:, self.judged.row] = self.reached
         return chance
 
     def _left_out(self, measure: Measure, run: int, value: Floats, slope: Floats) -> Floats:
         """Draws by topics: the score of a collection that may be the true one, minus what linearisation says of it."""
-        pool = self.pool
-        exact = np.zeros((DRAWS, pool.number_of_topics))
-        for draw, facts in enumerate(self._drawn_facts):
+        pool, (drawn, facts_of_draws) = self.pool, self._drawn
+        exact, linear = np.zeros((2, DRAWS, pool.number_of_topics))
+        for draw, facts in enumerate(facts_of_draws):
             for rankings in pool.rankings[run]:
                 exact[draw, rankings.topic] = measure.value(rankings.rejudged(facts))
-        linear = np.zeros((DRAWS, pool.number_of_topics))
-        for level, of_documents in enumerate(slope):
-            moved = (self._drawn > level) - self.known[level]
-            for draw in range(DRAWS):
-                linear[draw] += np.bincount(pool.topic, of_documents * moved[draw], pool.number_of_topics)
+            for level, of_documents in enumerate(slope):
+                moved = of_documents * ((drawn[draw] > level) - self.known[level])
+                linear[draw] += np.bincount(pool.topic, moved, pool.number_of_topics)
         return exact - value - linear
 
     @cached_property
-    def _drawn(self) -> Ints:
-        """How many levels documents reach, in collections that may be the true one."""
-        return simulated(self.pool, self.judged.row, self._reached, DRAWS, np.random.default_rng(0))
-
-    @cached_property
-    def _reached(self) -> Floats:
-        """Levels by judged documents: 1 where the document reaches the level."""
-        return self.steps.reached(self.judged.grade)
-
-    @cached_property
-    def _drawn_facts(self) -> list[TopicFacts]:
+    def _drawn(self) -> tuple[Ints, list[TopicFacts]]:
+        """Collections that may be the true one: how many levels documents reach (a row for each), and their facts."""
+        drawn = simulated(self.pool, self.judged.row, self.reached, DRAWS, np.random.default_rng(0))
         grades = np.concatenate(([0.0], self.steps.level))
         labels, rule = self.pool.labels, self.pool.assumptions.gain
-        return [TopicFacts(Qrels(labels.pairs, grades[height]), rule) for height in self._drawn]
+        return drawn, [TopicFacts(Qrels(labels.pairs, grades[height]), rule) for height in drawn]
 
 
-def by_labels(measure: Measure | None, pool: LabelledPool) -> Floats:
-    """What the labels alone claim of each run; NaN where they cannot be read."""
+def _claims_of_labels(measure: Measure | None, pool: LabelledPool) -> Floats:
     if measure is None:
         return np.full(len(pool.names), np.nan)
     claimed = np.zeros((len(pool.names), pool.number_of_topics))

@@ -17,11 +17,18 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.choices import check_share
 from rankbounds.errors import UsageError
-from rankbounds.judging.audits.estimates import CalibratedPool, student_quantile
+from rankbounds.judging.audits.estimates import CalibratedPool
 from rankbounds.judging.audits.expected_scores import Steps, check_measure, expected_scores
 from rankbounds.judging.audits.judged_sample import JudgedSample
 from rankbounds.judging.audits.labelled_pool import LabelledPool
-from rankbounds.judging.sample import asked, inclusion_probabilities, prior_steps, sizes_of_question
+from rankbounds.judging.audits.sample import (
+    ROUNDING,
+    SquaresOverRuns,
+    asked,
+    inclusion_probabilities,
+    prior_steps,
+    sizes_of_question,
+)
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.results import Column, Result, count
 
@@ -30,47 +37,15 @@ if TYPE_CHECKING:
 
     from rankbounds.evaluation.options import OrderOptions
 
-PRIOR, PILOT = "prior", "pilot"
-MANY = 1e6
-"""Degrees of freedom of a normal distribution."""
-
-
-@dataclass(frozen=True, eq=False)
-class PlannedMeasure:
-    """One measure: what each document adds to the variance, and how probably it would be drawn."""
-
-    measure: Measure
-    question: str
-    spread: Floats
-    sizes: tuple[Floats, ...]
-
-    def half_width(self, judgments: int, confidence: float) -> float:
-        """What half the interval's width is expected to be."""
-        probability = inclusion_probabilities([*self.sizes, np.ones(self.spread.size)], judgments)
-        counting = self.spread > 0
-        variance = float((self.spread[counting] * (1 / probability[counting] - 1)).sum()) if counting.any() else 0.0
-        return math.sqrt(variance) * float(student_quantile(confidence, np.array(MANY)))
-
-    def judgments(self, half_width: float, confidence: float) -> int:
-        """The fewest judgments for which it is no more than this."""
-
-        def reached(judgments: int) -> bool:
-            with np.errstate(divide="ignore"):  # documents that would not be drawn at all: the width is infinite
-                return self.half_width(judgments, confidence) <= half_width
-
-        return 1 + bisect_left(range(1, self.spread.size), True, key=reached)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AuditPlan(Result):
     """How many judgments are needed for intervals of a wanted half-width."""
 
-    planned: list[PlannedMeasure]
-    half_width: float
+    planned: list[dict[str, Any]]
     confidence: float
-    pool: int
-    basis: str
-    pilot: int
+    pilot: int | None
+    """How many judgments the pilot has; None where nobody has judged."""
     columns = (
         *map(Column, ("question", "measure")),
         Column("half_width", "half-width"),
@@ -81,26 +56,15 @@ class AuditPlan(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict per measure: ``question, measure, half_width, judgments, pool, basis``."""
-        return [
-            {
-                "question": one.question,
-                "measure": str(one.measure),
-                "half_width": self.half_width,
-                "judgments": one.judgments(self.half_width, self.confidence),
-                "pool": self.pool,
-                "basis": self.basis,
-            }
-            for one in self.planned
-        ]
+        return self.planned
 
     def notes(self) -> list[str]:
         """What a reader of the numbers must know, in sentences."""
-        if self.basis == PRIOR:
-            basis = (
-                "Nobody has judged yet: a document of the lowest label is taken to be relevant with probability 0.15, "
-                "one of the highest with 0.65. A good judge needs fewer judgments, and a pilot sample tells."
-            )
-        else:
+        basis = (
+            "Nobody has judged yet: a document of the lowest label is taken to be relevant with probability 0.15, "
+            "one of the highest with 0.65. A good judge needs fewer judgments, and a pilot sample tells."
+        )
+        if self.pilot is not None:
             basis = f"How unsure labels are is read off a pilot of {self.pilot:,} judgments."
         return [
             f"{basis} Half-widths are of {self.confidence:.6g} intervals, expected, and of several runs or pairs the "
@@ -166,17 +130,34 @@ def plan_audit(
         else:
             calibrated = CalibratedPool.of(pool, pilot, measure)
             steps, chance = calibrated.steps, calibrated.calibrated
-        spread = spread_of_question(measure, pool, steps, chance, differences=compare is not None)
         sizes = sizes_of_question(measure, pool, differences=compare is not None)
-        planned.append(PlannedMeasure(measure, asked(compare, pool), spread, sizes))
-    return AuditPlan(
-        planned,
-        half_width,
-        confidence,
-        len(pool),
-        PRIOR if pilot is None else PILOT,
-        0 if pilot is None else len(pilot),
-    )
+        spread = spread_of_question(measure, pool, steps, chance, differences=compare is not None)
+        planned.append(
+            {
+                "question": asked(compare, pool),
+                "measure": str(measure),
+                "half_width": half_width,
+                "judgments": judgments_needed(spread, sizes, half_width, confidence),
+                "pool": len(pool),
+                "basis": "prior" if pilot is None else "pilot",
+            }
+        )
+    return AuditPlan(planned, confidence, None if pilot is None else len(pilot))
+
+
+def judgments_needed(spread: Floats, sizes: tuple[Floats, ...], half_width: float, confidence: float) -> int:
+    """The fewest judgments for which half the interval's width is expected to be no more than this."""
+    from scipy.special import ndtri
+
+    counting = spread > 0
+
+    def reached(judgments: int) -> bool:
+        probability = inclusion_probabilities(sizes, judgments)[counting]
+        with np.errstate(divide="ignore"):  # documents that would not be drawn at all: the width is infinite
+            variance = float((spread[counting] * (1 / probability - 1)).sum())
+        return math.sqrt(variance) * float(ndtri((1 + confidence) / 2)) <= half_width
+
+    return 1 + bisect_left(range(1, spread.size), True, key=reached)
 
 
 def spread_of_question(
@@ -185,17 +166,12 @@ def spread_of_question(
     """Each document's variance in what is asked: what it adds at each grade, the mean square over runs or pairs."""
     reached = np.minimum.accumulate(chance, axis=0)
     share = -np.diff(reached, axis=0, prepend=1.0, append=0.0)  # of documents whose grade is just this one
-    number_of_runs = len(pool.names)
-    total, squares = np.zeros(share.shape), np.zeros(share.shape)
-    middle, middle_squares = np.zeros(len(pool)), np.zeros(len(pool))
+    added, means = SquaresOverRuns(), SquaresOverRuns()
     for _, slope in expected_scores(measure, pool, steps, chance):
-        added = np.concatenate((np.zeros((1, len(pool))), np.cumsum(slope, axis=0))) / pool.number_of_topics
-        mean = (share * added).sum(axis=0)
-        total, squares = total + added, squares + added**2
-        middle, middle_squares = middle + mean, middle_squares + mean**2
+        of_grades = np.concatenate((np.zeros((1, len(pool))), np.cumsum(slope, axis=0))) / pool.number_of_topics
+        added.add(of_grades)
+        means.add((share * of_grades).sum(axis=0))
+    spread = (share * added.mean(differences=differences)).sum(axis=0) - means.mean(differences=differences)
     if differences:
-        pairs = 2 * number_of_runs / (number_of_runs - 1)
-        squares = pairs * (squares - total**2 / number_of_runs)
-        middle_squares = pairs * (middle_squares - middle**2 / number_of_runs)
-    spread = ((share * squares).sum(axis=0) - middle_squares) / number_of_runs
-    return np.where(spread > 1e-12 * spread.max(initial=0.0), spread, 0.0)
+        spread *= 2 * added.runs / (added.runs - 1)
+    return np.where(spread > ROUNDING * spread.max(initial=0.0), spread, 0.0)

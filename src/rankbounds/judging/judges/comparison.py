@@ -124,6 +124,10 @@ class Judges(CaptionedTables):
         changes = [row for row in self.changes if row["labels"] == labels]
         return words.sentences(agreed, orderings, flagged, changes, self.settings)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON can hold it; ``words`` by set of labels."""
+        return super().to_dict() | {"words": {name: self.words(name) for name in self.labels}}
+
     def words(self, labels: str | None = None) -> str:
         """The verdict in plain words: a paragraph for one set of labels, or for each and then for all of them.
 

@@ -19,7 +19,7 @@ from rankbounds.judging.next.plan import SETTLED, Needed, SettlingPlan
 from rankbounds.judging.next.residuals import heaviest
 from rankbounds.judging.next.simulation import SimulatedJudging, chance_of_better, least_count, values_of_judging
 from rankbounds.measures import Measure
-from rankbounds.measures.measure import is_weighted_sum
+from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.differences import chances_of_sums, drawn_chances
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences

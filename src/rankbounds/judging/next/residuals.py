@@ -20,7 +20,7 @@ from rankbounds.evaluation.scores import Scores
 from rankbounds.judging.candidates import Candidates, collect
 from rankbounds.judging.next.plan import JudgingPlan
 from rankbounds.measures import RankWeighted
-from rankbounds.measures.measure import weights_by_rank, worth_of_one
+from rankbounds.measures.formulas import weights_by_rank, worth_of_one
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.rankings.topic_facts import TopicFacts
 

@@ -6,7 +6,9 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError, did_you_mean
-from rankbounds.measures.measure import Bounds, Measure, weighted_sum
+from rankbounds.measures.formulas import weighted_sum
+from rankbounds.measures.measure import Bounds, Measure
+from rankbounds.measures.parameters import parameter
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import expected_products, group_means
@@ -25,15 +27,6 @@ class CWLA(Measure):
 
     Source: Moffat, Mackenzie, Thomas and Azzopardi, A Flexible Framework for Offline Effectiveness Metrics, SIGIR 2022.
 
-    Parameters
-    ----------
-    aggregate : str, default "max"
-        What is remembered: max, end or peak-end.
-    p : float, optional
-        The user of RBP, who goes on with this probability (0.8 where T is not given).
-    T : float, optional
-        The user of INSQ, who hopes for so many relevant documents.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -43,13 +36,14 @@ class CWLA(Measure):
     [0.5, 0.375, 0.4375]
     """
 
-    aggregate: str = "max"
-    p: float | None = None
-    T: float | None = None
+    aggregate: str = parameter("What is remembered: max, end or peak-end.", default="max")
+    p: float | None = parameter(
+        "The user of RBP, who goes on with this probability (0.8 where T is not given).", default=None
+    )
+    T: float | None = parameter("The user of INSQ, who hopes for so many relevant documents.", default=None)
     graded: bool = False
     rel: float = 1.0
 
-    name = "CWLA"
     examples = (
         "CWLA(aggregate=max,p=0.8)",
         "CWLA(aggregate=end,T=2)",

@@ -16,8 +16,10 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
-from rankbounds.measures.discounted_gain import check_discount, discounts
-from rankbounds.measures.measure import Bounds, Measure, RankWeighted
+from rankbounds.measures.formulas import RankWeighted
+from rankbounds.measures.gain.discounted_gain import check_base, discounts
+from rankbounds.measures.measure import Bounds, Measure
+from rankbounds.measures.parameters import parameter
 from rankbounds.rankings.rankings import Rankings
 
 DEEPEST = 1 << 22
@@ -129,23 +131,13 @@ class INSQ(Continuing):
     About 2T + 0.5 documents are examined. What lies beyond the list stays open for long; ``high`` takes it as relevant.
 
     Source: Moffat, Scholer and Thomas, Models and Metrics: IR Evaluation as a User Process, ADCS 2012.
-
-    Parameters
-    ----------
-    T : float, default 1
-        How many relevant documents the user hopes for.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.INSQ(T=2)).value.item(), 4)
-    0.3181
     """
 
-    T: float = 1.0
+    T: float = parameter("How many relevant documents the user hopes for.", default=1.0)
     rel: float = 1.0
 
-    name = "INSQ"
     value_range = (0.0, 1.0)
+    example = ("INSQ(T=2)", 0.3181)
     examples = ("INSQ(T=1)", "INSQ(T=2.5)")
     sources = ("moffat2012models",)
     always_shown = ("T",)
@@ -176,26 +168,14 @@ class UMeasure(Continuing):
     say nothing of lengths: every document costs the same. With the default cost of 1, L is a number of documents.
 
     Source: Sakai and Dou, Summaries, Ranked Retrieval and Sessions, SIGIR 2013; scaled as in cwl_eval.
-
-    Parameters
-    ----------
-    L : float, default 1000
-        The text after which everybody has stopped.
-    cost : float, default 1
-        The text that every document adds.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.UMeasure(L=4)).value.item(), 4)
-    0.6
     """
 
-    L: float = 1000.0
-    cost: float = 1.0
+    L: float = parameter("The text after which everybody has stopped.", default=1000.0)
+    cost: float = parameter("The text that every document adds.", default=1.0)
     rel: float = 1.0
 
-    name = "UMeasure"
     aliases = ("U-measure", "U")
+    example = ("UMeasure(L=4)", 0.6)
     examples = ("UMeasure(L=4)", "UMeasure(L=1000,cost=300)")
     sources = ("sakai2013summaries",)
     always_shown = ("L",)
@@ -226,25 +206,22 @@ class SDCG(Continuing):
     ranks behind it are unknown.
 
     Source: Moffat and Zobel 2008, section 4.6; ``base`` as in DCG.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.SDCG @ 3).value.item(), 4)
-    0.7039
     """
 
-    base: float | None = None
+    base: float | None = parameter(
+        "Of the logarithm, where it is the one of Jarvelin and Kekalainen; None: log2(rank + 1).", default=None
+    )
     rel: float = 1.0
     cutoff: int | None = None
 
-    name = "SDCG"
     value_range = (0.0, 1.0)
+    example = ("SDCG @ 3", 0.7039)
     examples = ("SDCG@3", "SDCG@10", "SDCG(base=2)@8")
     sources = ("moffat2008rank", "jarvelin2002cumulated")
     needs_cutoff = True
 
     def check(self) -> None:
-        check_discount(self, self.base, "linear")
+        check_base(self, self.base)
 
     def continuation(self, n: int) -> Floats:
         weight = discounts(self.base, n + 1)
@@ -262,26 +239,14 @@ class RBP2(ContinuingByRelevance):
     what it takes from (or adds to) the documents below is always less than the document itself brings.
 
     Source: Moffat and Zobel 2008, section 4.3.
-
-    Parameters
-    ----------
-    p_relevant : float, default 0.5
-        The probability of going on after a relevant document.
-    p_nonrelevant : float, default 0.8
-        The probability of going on after any other.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.RBP2(p_relevant=0.5)).value.item(), 4)
-    0.4828
     """
 
-    p_relevant: float = 0.5
-    p_nonrelevant: float = 0.8
+    p_relevant: float = parameter("The probability of going on after a relevant document.", default=0.5)
+    p_nonrelevant: float = parameter("The probability of going on after any other.", default=0.8)
     rel: float = 1.0
 
-    name = "RBP2"
     value_range = (0.0, 1.0)
+    example = ("RBP2(p_relevant=0.5)", 0.4828)
     examples = (
         "RBP2(p_relevant=0.5,p_nonrelevant=0.8)",
         "RBP2(p_relevant=0.9,p_nonrelevant=0.6)",
@@ -317,23 +282,13 @@ class INST(ContinuingByRelevance):
 
     Source: Moffat, Bailey, Scholer and Thomas, INST: An Adaptive Metric for Information
     Retrieval Evaluation, ADCS 2015.
-
-    Parameters
-    ----------
-    T : float, default 1
-        How many relevant documents the user hopes for.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.INST(T=2)).value.item(), 4)
-    0.4254
     """
 
-    T: float = 1.0
+    T: float = parameter("How many relevant documents the user hopes for.", default=1.0)
     rel: float = 1.0
 
-    name = "INST"
     value_range = (0.0, 1.0)
+    example = ("INST(T=2)", 0.4254)
     examples = ("INST(T=1)", "INST(T=2.5)")
     sources = ("moffat2015inst",)
     always_shown = ("T",)
@@ -375,28 +330,14 @@ class TBG(ContinuingByRelevance):
 
     Source: Smucker and Clarke, Time-Based Calibration of Effectiveness Measures, SIGIR 2012; scaled as in cwl_eval,
     which it equals for seconds = seconds_relevant = 1.
-
-    Parameters
-    ----------
-    halflife : float, default 224
-        The time after which half of the users are left.
-    seconds : float, default 10.95
-        How long a document takes that is not relevant.
-    seconds_relevant : float, default 15.15
-        How long a relevant document takes.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.TBG(halflife=10, seconds=10, seconds_relevant=10)).value.item(), 4)
-    0.625
     """
 
-    halflife: float = 224.0
-    seconds: float = 10.95
-    seconds_relevant: float = 15.15
+    halflife: float = parameter("The time after which half of the users are left.", default=224.0)
+    seconds: float = parameter("How long a document takes that is not relevant.", default=10.95)
+    seconds_relevant: float = parameter("How long a relevant document takes.", default=15.15)
     rel: float = 1.0
 
-    name = "TBG"
+    example = ("TBG(halflife=10, seconds=10, seconds_relevant=10)", 0.625)
     examples = ("TBG(halflife=20)", "TBG(halflife=5,seconds=2,seconds_relevant=1)")
     sources = ("smucker2012time",)
     always_shown = ("halflife",)

@@ -20,6 +20,7 @@ from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
 from rankbounds.measures.cwl.continuing import ContinuingByRelevance
 from rankbounds.measures.measure import Bounds
+from rankbounds.measures.parameters import NOT_NEGATIVE, POSITIVE, parameter
 from rankbounds.rankings.rankings import Rankings
 
 NOBODY = 1e-16
@@ -149,33 +150,17 @@ class BPM(StoppingByGain):
 
     Source: Zhang, Liu, Li, Zhang, Xu and Ma, Evaluating Web Search with a Bejeweled Player Model, SIGIR 2017, in the
     C/W/L framework. cwl_eval's dynamic model leaves K as it is, whatever hc says: hc=0 gives its numbers.
-
-    Parameters
-    ----------
-    K : float, default 10
-        How many documents the user is willing to read.
-    hb : float, default 0
-        How much what was seen moves T; 0: the static model.
-    hc : float, default 0
-        How much what was seen moves K; 0: the static model.
-    median : float, default 0.5
-        The relevance between good and bad news.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.BPM(T=2, K=10)).value.item(), 4)
-    0.6667
     """
 
-    T: float = 1.0
-    K: float = 10.0
-    hb: float = 0.0
-    hc: float = 0.0
-    median: float = 0.5
+    T: float = parameter("How many relevant documents the user wants.", default=1.0)
+    K: float = parameter("How many documents the user is willing to read.", default=10.0)
+    hb: float = parameter("How much what was seen moves T; 0: the static model.", default=0.0)
+    hc: float = parameter("How much what was seen moves K; 0: the static model.", default=0.0)
+    median: float = parameter("The relevance between good and bad news.", default=0.5)
     rel: float = 1.0
 
-    name = "BPM"
     value_range = (0.0, 1.0)
+    example = ("BPM(T=2, K=10)", 0.6667)
     examples = ("BPM(T=2,K=4)", "BPM(T=1,K=3,hb=1,hc=1)", "BPM(T=2,K=5,hb=0.5)")
     sources = ("zhang2017evaluating",)
     always_shown = ("T", "K")
@@ -207,23 +192,17 @@ def _most_steps(left: Floats | float, news: Floats, moved: float, median: float)
     return steps
 
 
-def check_odds(measure: StoppingByGain, intercept: str, rationality: str) -> None:
-    """Raise unless odds and rationality make sense."""
-    if not 0 < getattr(measure, intercept) < np.inf or not 0 <= getattr(measure, rationality) < np.inf:
-        raise UsageError(f"{measure.name}: {intercept} must be positive, and {rationality} at least 0.")
-
-
 def _logistic(log_odds: Any) -> Floats:
     share: Floats = 1 / (1 + np.exp(-np.clip(log_odds, -700, 700)))
     return share
 
 
-class Goal:
+class Goal(StoppingByGain):
     """C1 = 1 - 1 / (1 + b1 e^((T - y) R1)), where y is what was found."""
 
-    T: float
-    b1: float
-    R1: float
+    T: float = parameter("How many relevant documents the user wants.", default=2.0)
+    b1: float = parameter("The odds of going on when T are found.", POSITIVE, default=0.9)
+    R1: float = parameter("How rational the user is about the goal.", NOT_NEGATIVE, default=1.0)
 
     def enough(self, found: Floats) -> Floats:
         """The probability of going on for what is missing."""
@@ -243,12 +222,12 @@ class Goal:
         return np.minimum(relevant, MOST), 1 / np.maximum(1 - self.enough(found), 1 / MOST)
 
 
-class Rate:
+class Rate(StoppingByGain):
     """C2 = 1 / (1 + b2 e^((A - y/i) R2)), where y/i is the rate at which relevant documents were found so far."""
 
-    A: float
-    b2: float
-    R2: float
+    A: float = parameter("The rate of relevant documents that the user expects.", default=0.2)
+    b2: float = parameter("The odds of stopping at that rate.", POSITIVE, default=0.9)
+    R2: float = parameter("How rational the user is about the rate.", NOT_NEGATIVE, default=1.0)
 
     def fast(self, rank: Floats, found: Floats) -> Floats:
         """The probability of going on at the rate so far."""
@@ -259,34 +238,23 @@ class Rate:
         return float(1 / max(1 - float(self.fast(np.ones(1), np.ones(1))[0]), 1 / MOST))
 
 
-class IFT_C1(Goal, StoppingByGain):  # noqa: N801 (the name everybody knows it by)
+class IFT_C1(Goal):  # noqa: N801 (the name everybody knows it by)
     """The rate at which a user meets relevant documents who is likely to stop once about T are found.
 
     The probability of going on is 1 - 1 / (1 + b1 e^((T - y) R1)), where y relevant documents were found. A large R1
     makes a user who stops at T; with R1 = 0 this is RBP with p = b1 / (1 + b1).
 
     Source: Azzopardi, Thomas and Craswell, Measuring the Utility of Search Engine Result Pages, SIGIR 2018.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.IFT_C1(T=2)).value.item(), 4)
-    0.5638
     """
 
-    T: float = 2.0
-    b1: float = 0.9
-    R1: float = 1.0
     rel: float = 1.0
 
-    name = "IFT_C1"
     value_range = (0.0, 1.0)
     aliases = ("IFT-C1",)
+    example = ("IFT_C1(T=2)", 0.5638)
     examples = ("IFT_C1(T=1.5)",)
     sources = ("azzopardi2018measuring",)
     always_shown = ("T", "b1", "R1")
-
-    def check(self) -> None:
-        check_odds(self, "b1", "R1")
 
     def going_on(self, rank: Floats, found: Floats, relevant: Floats) -> Floats:  # noqa: ARG002
         return self.enough(found)
@@ -298,7 +266,7 @@ class IFT_C1(Goal, StoppingByGain):  # noqa: N801 (the name everybody knows it b
         return self.most_with_goal(relevant.sum(axis=-1))[0 if relevant_beyond else 1]
 
 
-class IFT_C2(Rate, StoppingByGain):  # noqa: N801 (the name everybody knows it by)
+class IFT_C2(Rate):  # noqa: N801 (the name everybody knows it by)
     """The rate at which a user meets relevant documents who is likely to stop when they come slower than expected.
 
     The probability of going on behind rank i is 1 / (1 + b2 e^((A - y/i) R2)), where y relevant documents were found.
@@ -306,27 +274,16 @@ class IFT_C2(Rate, StoppingByGain):  # noqa: N801 (the name everybody knows it b
     fall.
 
     Source: Azzopardi, Thomas and Craswell, SIGIR 2018.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.IFT_C2()).value.item(), 4)
-    0.5124
     """
 
-    A: float = 0.2
-    b2: float = 0.9
-    R2: float = 1.0
     rel: float = 1.0
 
-    name = "IFT_C2"
     value_range = (0.0, 1.0)
     aliases = ("IFT-C2",)
+    example = ("IFT_C2()", 0.5124)
     examples = ("IFT_C2(A=0.4,R2=3)",)
     sources = ("azzopardi2018measuring",)
     always_shown = ("A", "b2", "R2")
-
-    def check(self) -> None:
-        check_odds(self, "b2", "R2")
 
     def going_on(self, rank: Floats, found: Floats, relevant: Floats) -> Floats:  # noqa: ARG002
         return self.fast(rank, found)
@@ -336,37 +293,22 @@ class IFT_C2(Rate, StoppingByGain):  # noqa: N801 (the name everybody knows it b
         return most, most
 
 
-class IFT(Goal, Rate, StoppingByGain):
+class IFT(Rate, Goal):
     """The rate at which a user meets relevant documents who stops when enough is found, or when it comes too slowly.
 
     The probability of going on is the product of those of IFT_C1 and IFT_C2: the user goes on who would by both.
 
     Source: Azzopardi, Thomas and Craswell, SIGIR 2018.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(qrels, run, rb.IFT()).value.item(), 4)
-    0.6709
     """
 
-    T: float = 2.0
-    b1: float = 0.9
-    R1: float = 1.0
-    A: float = 0.2
-    b2: float = 0.9
-    R2: float = 1.0
     rel: float = 1.0
 
-    name = "IFT"
     value_range = (0.0, 1.0)
     aliases = ("IFT_C1_C2", "IFT-C1-C2")
+    example = ("IFT()", 0.6709)
     examples = ("IFT(T=1.5,R2=3)",)
     sources = ("azzopardi2018measuring",)
     always_shown = ("T", "b1", "R1", "A", "b2", "R2")
-
-    def check(self) -> None:
-        check_odds(self, "b1", "R1")
-        check_odds(self, "b2", "R2")
 
     def going_on(self, rank: Floats, found: Floats, relevant: Floats) -> Floats:  # noqa: ARG002
         return self.enough(found) * self.fast(rank, found)

@@ -16,10 +16,11 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.errors import UsageError
-from rankbounds.measures.average_precision import AP
-from rankbounds.measures.measure import Bounds, Measure, quotient
-from rankbounds.measures.precision_and_recall import P, Success
+from rankbounds.measures.formulas import quotient
+from rankbounds.measures.measure import Bounds, Measure
+from rankbounds.measures.parameters import SHARE, parameter
+from rankbounds.measures.precision.average_precision import AP
+from rankbounds.measures.precision.precision_and_recall import P, Success
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.subtopics import ListsBySubtopic
 
@@ -71,30 +72,19 @@ class IntentAware(Measure):
         )
 
 
-def check_share(measure: Measure, name: str, value: float) -> None:
-    """Raise unless a parameter lies between 0 and 1."""
-    if not 0 <= value <= 1:
-        raise UsageError(f"{measure.name}: {name} must lie between 0 and 1, not {value}.")
-
-
 class P_IA(IntentAware):  # noqa: N801 (the name everybody knows it by)
     """The precision at k of each subtopic, averaged: how relevant the first k documents are to one who wants any of
     the query's subtopics. It does not reward novelty; a list for the most popular subtopic does well.
 
     Sources: Agrawal et al., WSDM 2009; as in ndeval (P-IA).
-
-    Examples
-    --------
-    >>> rb.evaluate(judgments, {"q": ["a", "b", "c"]}, "P_IA@2").value.item()
-    0.75
     """
 
     rel: float = 1.0
     cutoff: int | None = None
 
-    name = "P_IA"
     value_range = (0.0, 1.0)
     aliases = ("P-IA",)
+    example = ("P_IA @ 2", 0.75)
     examples = ("P_IA@3",)
     sources = ("agrawal2009diversifying",)
     needs_cutoff = True
@@ -107,19 +97,14 @@ class AP_IA(IntentAware):  # noqa: N801 (the name everybody knows it by)
     """The average precision of each subtopic, averaged (MAP-IA).
 
     Sources: Agrawal et al., WSDM 2009; as in ndeval (MAP-IA).
-
-    Examples
-    --------
-    >>> rb.evaluate(judgments, {"q": ["a", "b", "c"]}, "AP_IA").value.item()
-    0.75
     """
 
     rel: float = 1.0
     cutoff: int | None = None
 
-    name = "AP_IA"
     value_range = (0.0, 1.0)
     aliases = ("AP-IA", "MAP-IA", "MAP_IA")
+    example = ("AP_IA", 0.75)
     examples = ("AP_IA", "AP_IA@3")
     sources = ("agrawal2009diversifying",)
 
@@ -138,20 +123,14 @@ class StRec(IntentAware):
     each may be relevant to every subtopic, or to one that nobody has found yet.
 
     Sources: Zhai, Cohen and Lafferty, SIGIR 2003; as in ndeval (strec).
-
-    Examples
-    --------
-    >>> scores = rb.evaluate(judgments, {"q": ["a", "b", "c"]}, ["StRec@1", "StRec@2"])
-    >>> scores.value.ravel().tolist()
-    [0.5, 1.0]
     """
 
     rel: float = 1.0
     cutoff: int | None = None
 
-    name = "StRec"
     value_range = (0.0, 1.0)
     aliases = ("S-Recall", "I-rec")
+    example = ("StRec @ 1", 0.5)
     examples = ("StRec@2", "StRec(rel=2)")
     sources = ("zhai2003beyond",)
 
@@ -170,13 +149,6 @@ class NuggetRecall(Measure):
     Sources: Voorhees, Overview of the TREC 2003 Question Answering Track (vital and okay nuggets); weights as in TREC
     2024 RAG (1 and 0.5).
 
-    Parameters
-    ----------
-    okay : float, default 0.5
-        What an okay nugget weighs beside a vital one.
-    rel : float, default 1
-        The lowest grade at which a passage holds a nugget.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -188,11 +160,10 @@ class NuggetRecall(Measure):
     0.6667
     """
 
-    okay: float = 0.5
-    rel: float = 1.0
+    okay: float = parameter("What an okay nugget weighs beside a vital one.", SHARE, default=0.5)
+    rel: float = parameter("The lowest grade at which a passage holds a nugget.", default=1.0)
     cutoff: int | None = None
 
-    name = "NuggetRecall"
     value_range = (0.0, 1.0)
     examples = ("NuggetRecall@2", "NuggetRecall(okay=0)")
     sources = ("voorhees2003overview",)
@@ -200,9 +171,6 @@ class NuggetRecall(Measure):
     monotone = True
     multilinear = True
     reads_judgments = True
-
-    def check(self) -> None:
-        check_share(self, "okay", self.okay)
 
     def value(self, rankings: Rankings) -> Floats:
         lists = rankings.by_subtopic()

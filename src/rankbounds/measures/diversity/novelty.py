@@ -13,8 +13,10 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
-from rankbounds.measures.diversity.intent_aware import IntentAware, check_share
-from rankbounds.measures.measure import Measure, quotient, weighted_sum
+from rankbounds.measures.diversity.intent_aware import IntentAware
+from rankbounds.measures.formulas import quotient, weighted_sum
+from rankbounds.measures.measure import Measure
+from rankbounds.measures.parameters import SHARE, parameter
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import expected_products, group_means
 
@@ -25,14 +27,17 @@ DEEPEST = 1 << 20
 class Novel(IntentAware):
     """Gain by rank and novelty; a subclass has ``weights``, which fall with rank, and the field ``alpha``."""
 
-    alpha: float = 0.5
+    alpha: float = parameter(
+        "How little is worth what has been met before: 0, a repetition is as good as new; 1, it is worth nothing.",
+        SHARE,
+        default=0.5,
+    )
 
     def weights(self, n: int) -> Floats:
         """What ranks 1 to n weigh."""
         raise NotImplementedError
 
     def check(self) -> None:
-        check_share(self, "alpha", self.alpha)
         self.greatest()
 
     def of_subtopic(self) -> Measure:
@@ -85,7 +90,11 @@ class NormalisedNovel(Measure):
     greedy ranking need not be the best, so that more relevance may raise or lower it.
     """
 
-    alpha: float = 0.5
+    alpha: float = parameter(
+        "How little is worth what has been met before: 0, a repetition is as good as new; 1, it is worth nothing.",
+        SHARE,
+        default=0.5,
+    )
 
     promotable = False
     exactness = "unknown"
@@ -96,7 +105,6 @@ class NormalisedNovel(Measure):
         raise NotImplementedError
 
     def check(self) -> None:
-        check_share(self, "alpha", self.alpha)
         self.undivided().greatest()
 
     def value(self, rankings: Rankings) -> Floats:
@@ -133,20 +141,14 @@ class ERR_IA(Novel):  # noqa: N801 (the name everybody knows it by)
     than ERR_IA@10.
 
     Sources: Chapelle, Metzler, Zhang and Grinspan, CIKM 2009; divided as in ndeval (ERR-IA).
-
-    Examples
-    --------
-    >>> round(rb.evaluate(judgments, {"q": ["a", "b", "c"]}, "ERR_IA@2").value.item(), 4)
-    0.7
     """
 
-    alpha: float = 0.5
     rel: float = 1.0
     cutoff: int | None = None
 
-    name = "ERR_IA"
     value_range = (0.0, 1.0)
     aliases = ("ERR-IA",)
+    example = ("ERR_IA @ 2", 0.7)
     examples = ("ERR_IA@3", "ERR_IA(alpha=0.3)")
     sources = ("chapelle2009expected",)
 
@@ -162,19 +164,13 @@ class nERR_IA(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
     last (as ndeval; to find the very best ranking is not feasible, and a list may score a little above 1).
 
     Sources: Chapelle et al., CIKM 2009; as in ndeval (nERR-IA).
-
-    Examples
-    --------
-    >>> round(rb.evaluate(judgments, {"q": ["a", "b", "c"]}, "nERR_IA@2").value.item(), 4)
-    0.7778
     """
 
-    alpha: float = 0.5
     rel: float = 1.0
     cutoff: int | None = None
 
-    name = "nERR_IA"
     aliases = ("nERR-IA",)
+    example = ("nERR_IA @ 2", 0.7778)
     examples = ("nERR_IA@3", "nERR_IA(alpha=0.3)")
     sources = ("chapelle2009expected",)
 
@@ -191,19 +187,13 @@ class alpha_DCG(Novel):  # noqa: N801 (the name everybody knows it by)
 
     Sources: Clarke et al., Novelty and Diversity in Information Retrieval Evaluation, SIGIR 2008; divided as in
     ndeval (alpha-DCG).
-
-    Examples
-    --------
-    >>> round(rb.evaluate(judgments, {"q": ["a", "b", "c"]}, "alpha_DCG@2").value.item(), 4)
-    0.7398
     """
 
-    alpha: float = 0.5
     rel: float = 1.0
     cutoff: int | None = None
 
-    name = "alpha_DCG"
     aliases = ("alpha-DCG",)
+    example = ("alpha_DCG @ 2", 0.7398)
     examples = ("alpha_DCG@3", "alpha_DCG(alpha=0.3)")
     sources = ("clarke2008novelty",)
     value_range = (0.0, np.inf)
@@ -221,19 +211,13 @@ class alpha_nDCG(NormalisedNovel):  # noqa: N801 (the name everybody knows it by
     last (as ndeval; to find the very best ranking is not feasible, and a list may score a little above 1).
 
     Sources: Clarke et al., SIGIR 2008; as in ndeval (alpha-nDCG).
-
-    Examples
-    --------
-    >>> round(rb.evaluate(judgments, {"q": ["a", "b", "c"]}, "alpha_nDCG@2").value.item(), 4)
-    0.8406
     """
 
-    alpha: float = 0.5
     rel: float = 1.0
     cutoff: int | None = None
 
-    name = "alpha_nDCG"
     aliases = ("alpha-nDCG",)
+    example = ("alpha_nDCG @ 2", 0.8406)
     examples = ("alpha_nDCG@3", "alpha_nDCG(alpha=0.3)")
     sources = ("clarke2008novelty",)
 
@@ -251,24 +235,13 @@ class NRBP(Novel):
 
     Source: Clarke, Kolla and Vechtomova, An Effectiveness Measure for Ambiguous and Underspecified Queries, ICTIR
     2009; as in ndeval (NRBP).
-
-    Parameters
-    ----------
-    beta : float, default 0.5
-        The probability of going on to the next document.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(judgments, {"q": ["a", "b", "c"]}, "NRBP").value.item(), 4)
-    0.6562
     """
 
-    alpha: float = 0.5
-    beta: float = 0.5
+    beta: float = parameter("The probability of going on to the next document.", default=0.5)
     rel: float = 1.0
 
-    name = "NRBP"
     aliases = ()
+    example = ("NRBP", 0.6562)
     examples = ("NRBP", "NRBP(alpha=0,beta=0.8)")
     sources = ("clarke2009effectiveness",)
 
@@ -288,24 +261,13 @@ class nNRBP(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
     last (as ndeval; to find the very best ranking is not feasible, and a list may score a little above 1).
 
     Source: Clarke, Kolla and Vechtomova, ICTIR 2009; as in ndeval (nNRBP).
-
-    Parameters
-    ----------
-    beta : float, default 0.5
-        The probability of going on to the next document.
-
-    Examples
-    --------
-    >>> round(rb.evaluate(judgments, {"q": ["a", "b", "c"]}, "nNRBP").value.item(), 4)
-    0.7778
     """
 
-    alpha: float = 0.5
-    beta: float = 0.5
+    beta: float = parameter("The probability of going on to the next document.", default=0.5)
     rel: float = 1.0
 
-    name = "nNRBP"
     aliases = ()
+    example = ("nNRBP", 0.7778)
     examples = ("nNRBP", "nNRBP(beta=0.8)")
     sources = ("clarke2009effectiveness",)
 

@@ -17,7 +17,7 @@ from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
-from rankbounds.measures.measure import is_weighted_sum
+from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.probability.models.estimates import lowest_relevant_grade
 from rankbounds.probability.models.probabilities import ByDocument
 from rankbounds.rankings.topic_facts import TopicFacts

@@ -1,0 +1,1 @@
+"""Measures of gain by rank, and of likeness to an ideal ranking."""

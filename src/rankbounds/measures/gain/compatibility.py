@@ -1,0 +1,169 @@
+"""Compatibility: similarity to an ideal ranking."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.errors import UsageError
+from rankbounds.measures.formulas import quotient
+from rankbounds.measures.measure import Bounds, Measure
+from rankbounds.measures.parameters import parameter
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import chance_drawn, group_place, reordered
+
+DEEPEST = 1000
+"""How far rankings are compared."""
+
+
+class Compatibility(Measure):
+    """How similar the list is to the ideal ranking that it resembles most: documents of higher grade before those of
+    lower, and within a grade in the list's own order. 1: no document stands below a worse one, none is missing.
+
+    Similarity is rank-biased overlap, the share of documents that the first d of both rankings have in common, averaged
+    over depths d = 1 to 1000 with weights p^(d-1), and divided by what the ideal ranking has with itself. Grades say
+    which document is better, not how much, so that levels from preferences will do. A document at rank r that has
+    place i in the ideal is in common from depth max(r, i) on, and the sum over documents of the weights there, each
+    over its depth, is the overlap.
+
+    ``low`` and ``high`` hold for all grades that unjudged documents may get, but may be wider than needed: for ``low``
+    they all push the relevant ones down in the ideal and bring nothing, for ``high`` those that are relevant push
+    nothing.
+
+    Source: Clarke, Vtyurina and Smucker, Assessing Top-k Preferences, TOIS 39(3), 2021, as in the authors' program
+    (whose order of tied documents is --ties docid).
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels = {"q": {"best": 3, "good": 2, "fair": 1}}
+    >>> runs = {"right": {"q": ["best", "good", "fair"]}, "wrong": {"q": ["fair", "good", "best"]}}
+    >>> [round(value, 4) for value in rb.evaluate(qrels, runs, rb.Compatibility(p=0.8)).value.ravel().tolist()]
+    [1.0, 0.6149]
+    """
+
+    p: float = parameter("The persistence: how much deeper ranks weigh.", default=0.95)
+
+    value_range = (0.0, 1.0)
+    examples = ("Compatibility(p=0.95)", "Compatibility(p=0.6)")
+    sources = ("clarke2021assessing",)
+    always_shown = ("p",)
+    exactness = "outer"
+    graded = True
+
+    def check(self) -> None:
+        if not 0 < self.p < 1:
+            raise UsageError(f"Compatibility: the persistence p must lie between 0 and 1, not {self.p}.")
+
+    def worth(self, rankings: Rankings) -> Floats:
+        return rankings.gain()
+
+    def value(self, rankings: Rankings) -> Floats:
+        common = np.where(relevant(rankings), self._in_common(rank_and_place(rankings)), 0.0)
+        return quotient(common.sum(axis=-1), self._ideal(known_relevant(rankings) + turned_relevant(rankings)))
+
+    def _in_common(self, depth: Ints | Floats) -> Floats:
+        """What a document adds that both rankings have from this depth on."""
+        weights = self.p ** np.arange(DEEPEST) / np.arange(1, DEEPEST + 1)
+        from_depth = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
+        added: Floats = from_depth[np.clip(np.asarray(depth, dtype=np.int64) - 1, 0, DEEPEST)]
+        return added
+
+    def _ideal(self, documents: Ints | Floats) -> Floats:
+        """What so many relevant documents add where both rankings are ideal."""
+        sums = np.append(0.0, np.cumsum(self._in_common(np.arange(1, DEEPEST + 1))))
+        return sums[np.minimum(np.asarray(documents, dtype=np.int64), DEEPEST)]
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        judged = rankings.assume(0.0)
+        return self._low(judged), self._high(judged, judged)
+
+    def joint_bounds(self, rankings: Rankings) -> Bounds:
+        judged = rankings.assume(0.0)
+        worst, best = (reordered(judged, judged.gain(), best=best) for best in (False, True))
+        # Behind judged documents of the largest gain, whose ranks they cannot have as well, before all others.
+        unjudged = np.where(rankings.holes, rankings.facts.max_gain * (1 - 1e-9), judged.gain())
+        return self._low(worst), self._high(best, reordered(judged, unjudged, best=True))
+
+    def _low(self, judged: Rankings) -> Floats:
+        pushed = np.maximum(ranks(judged), ideal_places(judged) + judged.num_holes[:, None])
+        common = np.where(relevant(judged), self._in_common(pushed), 0.0).sum(axis=-1)
+        return quotient(common, self._ideal(known_relevant(judged) + judged.num_holes))
+
+    def _high(self, judged: Rankings, of_unjudged: Rankings) -> Floats:
+        """The most over how many unjudged documents are relevant, the highest of them being so."""
+        common = np.where(relevant(judged), self._in_common(rank_and_place(judged)), 0.0).sum(axis=-1)
+        known = known_relevant(judged)
+        further = np.cumsum(np.where(of_unjudged.holes, self._in_common(ranks(of_unjudged)), 0.0), axis=-1)
+        number = np.cumsum(of_unjudged.holes, axis=-1)
+        with_further = quotient(common[:, None] + further, self._ideal(known[:, None] + number))
+        return np.minimum(np.maximum(quotient(common, self._ideal(known)), with_further.max(axis=-1, initial=0.0)), 1.0)
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        if rankings.tied is None:
+            return self.value(rankings)
+        first, size = group_place(rankings)
+        marks, places = relevant(rankings), ideal_places(rankings)
+        total = np.zeros(rankings.length.size)
+        for level in levels_above_zero(rankings):
+            here = marks & (rankings.gain() == level)
+            begins = here & (np.cumsum(here, axis=-1) - marked_before(here, first) == 1)
+            inside = marked_before(here, np.minimum(first + size, rankings.width)) - marked_before(here, first)
+            for row, column in zip(*np.nonzero(begins), strict=True):  # a tied group that holds documents of this grade
+                start, members, count = int(first[row, column]), int(size[row, column]), int(inside[row, column])
+                position, earlier = np.arange(members)[:, None], np.arange(count)
+                chance = chance_drawn(members - 1, count - 1, position, earlier) * (count / members)
+                depth = np.maximum(start + 1 + position, places[row, column] + earlier)
+                total[row] += (chance * self._in_common(depth)).sum()
+        return quotient(total, self._ideal(known_relevant(rankings) + turned_relevant(rankings)))
+
+
+def relevant(rankings: Rankings) -> Flags:
+    """Which documents gain more than one of grade 0."""
+    marks: Flags = (rankings.gain() > rankings.facts.nonrelevant_gain) & rankings.present
+    return marks
+
+
+def levels_above_zero(rankings: Rankings) -> list[float]:
+    """The gains that relevant documents may have."""
+    facts = rankings.facts
+    return [level for level in facts.levels.tolist() if level > facts.nonrelevant_gain]
+
+
+def known_relevant(rankings: Rankings) -> Ints:
+    """How many documents of the topic are judged relevant."""
+    above = int(np.count_nonzero(rankings.facts.levels <= rankings.facts.nonrelevant_gain))
+    return rankings.facts.count_from_level[above][rankings.topic]
+
+
+def turned_relevant(rankings: Rankings) -> Ints:
+    """How many unjudged documents count as relevant, at the highest level."""
+    return np.count_nonzero(rankings.holes & relevant(rankings), axis=-1)
+
+
+def ideal_places(rankings: Rankings) -> Ints:
+    """The place of each relevant document in the ideal ranking, from 1; 0 for others."""
+    facts, gain, marks = rankings.facts, rankings.gain(), relevant(rankings)
+    places = np.zeros(gain.shape, dtype=np.int64)
+    better = np.zeros(gain.shape[0], dtype=np.int64)
+    for number in range(facts.levels.size - 1, -1, -1):
+        here = marks & (gain == facts.levels[number])
+        places += np.where(here, better[:, None] + np.cumsum(here, axis=-1), 0)
+        better = facts.count_from_level[number][rankings.topic] + turned_relevant(rankings)
+    return places
+
+
+def ranks(rankings: Rankings) -> Ints:
+    """The rank of every cell."""
+    return np.broadcast_to(np.arange(1, rankings.width + 1), rankings.grade.shape)
+
+
+def rank_and_place(rankings: Rankings) -> Ints:
+    """From which depth on a relevant document is in the list and in the ideal ranking."""
+    return np.maximum(ranks(rankings), ideal_places(rankings))
+
+
+def marked_before(marks: Flags, first: Ints) -> Ints:
+    """How many marked documents stand before these columns."""
+    so_far: Ints = np.pad(np.cumsum(marks, axis=-1, dtype=np.int64), ((0, 0), (1, 0)))
+    return np.take_along_axis(so_far, first, axis=-1)

@@ -1,0 +1,177 @@
+"""Parameters of measures: declared as a frozen dataclass declares them, checked, and explained in docstrings.
+
+``@dataclass(frozen=True)`` writes and compiles six functions for a class. For the hundred classes of measures that
+takes 40 ms of a start, and this module 3 ms: here one set of functions serves every class. ``dataclasses.fields`` and
+``replace`` work as for any dataclass, and ``@dataclass(frozen=True)`` over a class has its usual effect.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
+from math import inf
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """Which values a parameter may have, in words and as a condition."""
+
+    words: str
+    holds: Callable[[float], bool]
+
+
+POSITIVE = Allowed("must be positive", lambda value: 0 < value < inf)
+NOT_NEGATIVE = Allowed("must be at least 0", lambda value: 0 <= value < inf)
+SHARE = Allowed("must lie between 0 and 1", lambda value: 0 <= value <= 1)
+PERSISTENCE = Allowed("must be at least 0 and below 1", lambda value: 0 <= value < 1)
+COUNT = Allowed("must be a whole number from 1 on", lambda value: value >= 1 and value == int(value))
+
+
+def parameter(meaning: str, allowed: Allowed | None = None, *, default: Any) -> Any:
+    """A field of a measure with what it means to users, and which values it may have (None is always allowed)."""
+    return field(default=default, metadata={"meaning": meaning, "allowed": allowed})
+
+
+class FrozenClass(type):
+    """The type of classes of parameters, which knows how they are called."""
+
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        if cls.__init__ is not Frozen.__init__:  # type: ignore[misc]
+            raise AttributeError("its __init__ shows how it is called")
+        shown = []
+        for declared in fields(cls):  # type: ignore[arg-type]  # each has its fields
+            default = inspect.Parameter.empty if declared.default is MISSING else declared.default
+            kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+            shown.append(inspect.Parameter(declared.name, kind, default=default, annotation=declared.type))
+        return inspect.Signature(shown, return_annotation=None)
+
+
+@dataclass(frozen=True)
+class _Plain:
+    """What dataclasses that are frozen have in common."""
+
+
+class Frozen:
+    """Parameters as attributes: given by place or by name, compared, hashed and shown together."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]] = {}
+    __dataclass_params__: ClassVar[Any] = _Plain.__dict__["__dataclass_params__"]
+    _names: ClassVar[tuple[str, ...]] = ()
+    _defaults: ClassVar[dict[str, Any]] = {}
+    _allowed: ClassVar[dict[str, Allowed]] = {}
+
+    def __init__(self, *given: Any, **by_name: Any) -> None:
+        names = self._names
+        chosen = {**self._defaults, **dict(zip(names, given, strict=False)), **by_name}
+        taken = names[: len(given)]
+        if len(taken) < len(given) or not by_name.keys().isdisjoint(taken) or chosen.keys() != set(names):
+            try:
+                inspect.signature(type(self)).bind(*given, **by_name)
+            except TypeError as problem:
+                raise TypeError(f"{type(self).__qualname__}() {problem}") from None
+        for name in names:
+            self.__dict__[name] = chosen[name]
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        """Called when all parameters are there."""
+
+    def _values(self) -> tuple[Any, ...]:
+        return tuple(map(self.__dict__.__getitem__, self._names))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Frozen) or other.__class__ is not self.__class__:
+            return NotImplemented
+        return self._values() == other._values()
+
+    def __hash__(self) -> int:
+        hashed: int | None = self.__dict__.get("_hash")
+        if hashed is None:
+            hashed = self.__dict__["_hash"] = hash((type(self), *self._values()))
+        return hashed
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_hash"}  # another process has another
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in zip(self._names, self._values(), strict=True))
+        return f"{type(self).__qualname__}({shown})"
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+
+def declare(cls: type[Frozen]) -> None:
+    """Take in the parameters that a new class declares, behind those of the classes that it derives from."""
+    annotations = inspect.get_annotations(cls)
+    declared = {name: cls.__dict__[name] for name in annotations if name in cls.__dict__}
+    around = {"__annotations__": annotations, "__module__": cls.__module__, "__doc__": "Its own parameters."}
+    alone = type(cls.__name__, (), {**declared, **around})
+    dataclass(init=False, repr=False, eq=False, match_args=False)(alone)
+    every: dict[str, Field[Any]] = {}
+    for base in reversed(cls.__mro__[1:]):
+        every |= base.__dict__.get("__dataclass_fields__", {})
+    every |= alone.__dict__["__dataclass_fields__"]
+    cls.__dataclass_fields__ = every
+    parameters = fields(cls)
+    cls._names = tuple(parameter.name for parameter in parameters)
+    cls.__match_args__ = cls._names  # type: ignore[attr-defined, misc]
+    cls._defaults = {parameter.name: parameter.default for parameter in parameters if parameter.default is not MISSING}
+    cls._allowed = {one.name: allowed for one in parameters if (allowed := one.metadata.get("allowed")) is not None}
+    for name in annotations:
+        if isinstance(cls.__dict__.get(name), Field) and name in cls._defaults:
+            setattr(cls, name, cls._defaults[name])
+
+
+SHARED = {
+    "rel": "The lowest grade that counts as relevant.",
+    "cutoff": "The depth, written behind the @; None: the whole list.",
+    "graded": "Whether gains count, or only relevance.",
+}
+"""By name, what a parameter means in every measure that does not explain it itself."""
+DATA = {
+    "binary": 'qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}',
+    "graded": 'qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}',
+    "unjudged": 'qrels, run = {"q": {"a": 1, "c": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}',
+    "subtopics": 'qrels = {"query_id": ["q"] * 3, "subtopic": [1, 1, 2], "doc_id": ["a", "b", "b"], '
+    '"relevance": [1, 1, 1]}\n>>> run = {"q": ["a", "b", "c"]}',
+    "sample": 'qrels = {"query_id": ["q"] * 4, "stratum": [1, 2, 2, 2], "doc_id": list("abcd"), '
+    '"relevance": [1, 1, -1, 0]}\n>>> run = {"q": ["a", "c", "b", "d"]}',
+}
+"""What the examples in docstrings of measures are about."""
+_PARAMETERS, _EXAMPLES = "Parameters\n----------\n", "Examples\n--------\n"
+
+
+def document(cls: Any) -> str:
+    """The docstring of a measure with every parameter explained, in order of declaration, and its example."""
+    above, _, examples = inspect.cleandoc(cls.__doc__).partition(f"\n\n{_EXAMPLES}")
+    above, _, own = above.partition(f"\n\n{_PARAMETERS}")
+    own, _, below = own.partition("\n\n")
+    explained = {entry.partition(" :")[0]: entry for entry in re.split(r"\n(?=\S)", own) if entry}
+    entries = [explained.pop(one.name, None) or _entry(one, cls.needs_cutoff) for one in fields(cls)]
+    if cls.__dict__.get("example") is not None:
+        expression, value, *data = cls.example
+        kind = (
+            "sample" if cls.estimates else "subtopics" if cls.reads_judgments else "graded" if cls.graded else "binary"
+        )
+        scored = f"round(rb.evaluate(qrels, run, rb.{expression}).value.item(), 4)"
+        examples = f">>> import rankbounds as rb\n>>> {DATA[data[0] if data else kind]}\n>>> {scored}\n{value!r}"
+    section = _PARAMETERS + "\n".join([*explained.values(), *entries]) if entries or explained else ""
+    return "\n\n".join(filter(None, (above, section, below, examples and _EXAMPLES + examples)))
+
+
+def _entry(declared: Field[Any], needs_cutoff: bool) -> str:
+    if declared.name == "cutoff" and needs_cutoff:
+        return "cutoff : int\n    The depth, written behind the @."
+    default, kind = declared.default, str(declared.type)
+    if default is not MISSING:
+        kind += f", default {default:g}" if isinstance(default, float) else f", default {default!r}"
+    meaning = declared.metadata.get("meaning") or SHARED.get(declared.name)
+    return f"{declared.name} : {kind}" + (f"\n    {meaning}" if meaning else "")

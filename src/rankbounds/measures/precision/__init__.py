@@ -1,0 +1,1 @@
+"""Measures of precision: counted documents, average and interpolated precision."""

@@ -1,0 +1,395 @@
+"""Average precision, and the sum of precisions that it comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.columns.by_rank import running_sums
+from rankbounds.measures.facts import DifferenceArguments
+from rankbounds.measures.formulas import quotient, share_of_known
+from rankbounds.measures.measure import A, Bounds, Measure
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import chance_drawn, expected_with_earlier, group_means, reordered
+
+
+@dataclass(frozen=True, eq=False)
+class PrecisionTerms:
+    """The terms of a topic's lists: at a relevant rank, a factor times the credit of the relevant documents down to it.
+
+    ``most`` and ``least`` are the factors by rank; ``credit`` is that of judged documents; an unjudged one has between
+    ``low_credit`` and ``high_credit`` when it is relevant. ``known`` documents are relevant. ``itself`` says how much
+    of a document's own credit counts, ``averaged`` whether the sum is divided by the number of relevant documents.
+    """
+
+    most: Floats
+    least: Floats
+    credit: Floats
+    low_credit: float
+    high_credit: float
+    known: int
+    itself: float = 1.0
+    averaged: bool = True
+
+    @property
+    def settled(self) -> bool:
+        """Do numbers of relevant documents alone decide?"""
+        return self.low_credit == self.high_credit and self.most is self.least
+
+
+class AveragedPrecisions(Measure):
+    """A sum of terms, one for each relevant document: a factor of its rank times the relevant documents down to it.
+
+    A subclass that is no plain sum of precisions over R has ``precision_terms``.
+    """
+
+    def precision_terms(self, rankings: Rankings, unjudged: int) -> PrecisionTerms | None:  # noqa: ARG002
+        """Of a topic's lists, where so many documents are unjudged; None where every document counts as relevant."""
+        rank = np.arange(1, rankings.width + 1)
+        return self._binary_terms(rankings, np.where(rank <= self.depth(rankings), 1.0 / rank, 0.0))
+
+    def _binary_terms(
+        self, rankings: Rankings, factor: Floats, itself: float = 1.0, *, averaged: bool = True
+    ) -> PrecisionTerms:
+        relevant = rankings.assume(0.0).relevant(self.rel)
+        known = int(rankings.facts.relevant(self.rel)[rankings.topic[0]])
+        return PrecisionTerms(factor, factor, relevant, 1.0, 1.0, known, itself, averaged)
+
+    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
+        return arguments.averaged_precisions(self)
+
+
+class AP(AveragedPrecisions):
+    """The precisions at the ranks of the relevant documents, averaged over all R relevant documents known.
+
+    A relevant document that is not retrieved (within the depth) contributes 0. The mean over topics is known as MAP.
+    Judging more documents can raise or lower it, because R grows too: ``low`` and ``high`` are the exact extremes over
+    all judgments the retrieved unjudged documents could get. With ``open="collection"``, ``low`` also covers relevant
+    documents that nobody retrieved, up to R = ``most_relevant``; without that limit it is 0.
+
+    AP = (1/R) * sum over relevant ranks i of (relevant documents down to i) / i.
+
+    Source: as in trec_eval (map); Buckley and Voorhees, Evaluating Evaluation Measure Stability, SIGIR 2000.
+    """
+
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    value_range = (0.0, 1.0)
+    aliases = ("MAP",)
+    example = ("AP", 0.5556)
+    examples = ("AP", "AP@3", "AP(rel=2)")
+    sources = ("buckley2000evaluating",)
+    collection_exactness = "exact"
+    vanishes = True
+    trec_names = ("map", "map_cut_{cutoff}")
+    sums_precisions = True
+    averaged = "precisions"
+    outside = "lowers"
+
+    def value(self, rankings: Rankings) -> Floats:
+        total = sum_of_precisions(rankings, self.rel, self.depth(rankings))
+        return quotient(total, rankings.num_relevant(self.rel))
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        total = expected_sum_of_precisions(rankings, self.rel, self.depth(rankings))
+        return quotient(total, rankings.num_relevant(self.rel))
+
+    def shrinkage(self, rankings: Rankings) -> Floats:
+        return share_of_known(rankings, self.rel)
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        return Turns.of(rankings, self.rel, self.depth(rankings)).bounds()
+
+    def joint_bounds(self, rankings: Rankings) -> Bounds:
+        return joint_average_bounds(rankings, self.rel, self.depth(rankings))
+
+
+class SP(AveragedPrecisions):
+    """The precisions at the ranks of relevant documents, summed: average precision before it is divided by R.
+
+    It needs no knowledge of documents that were not retrieved, and never falls when another document turns out
+    relevant; but it grows with the number of relevant documents, so that topics cannot be compared.
+
+    Source: Moffat and Zobel 2008, section 3.1.
+    """
+
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    sums_precisions = True
+    example = ("SP", 1.6667)
+    examples = ("SP", "SP@3")
+    sources = ("moffat2008rank",)
+    monotone = True
+    multilinear = True
+    list_only = True
+    value_range = (0.0, np.inf)
+
+    def precision_terms(self, rankings: Rankings, unjudged: int) -> PrecisionTerms | None:
+        averaged = super().precision_terms(rankings, unjudged)
+        return averaged and replace(averaged, averaged=False)
+
+    def value(self, rankings: Rankings) -> Floats:
+        return sum_of_precisions(rankings, self.rel, self.depth(rankings))
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        return expected_sum_of_precisions(rankings, self.rel, self.depth(rankings))
+
+
+def sum_of_precisions(rankings: Rankings, rel: float, depth: int) -> Floats:
+    """For each list the sum over relevant ranks i of (relevant documents down to i) / i."""
+    # Added one after the other, as trec_eval does: values half way between two printed ones then round alike.
+    if rankings.certain:  # few documents are relevant, and of those of a list the k-th has k down to it
+        row, rank, number = rankings.places_of_relevant(rel)
+        precision = (number + 1) / (rank + 1)
+        if depth < rankings.width:
+            precision[rank >= depth] = 0.0
+        return np.asarray(np.bincount(row, precision, minlength=rankings.length.size), dtype=np.float64)
+    relevant = rankings.relevant(rel)[..., :depth]
+    so_far = 1 + rankings.relevant_so_far(rel)[..., :depth] - relevant  # where it counts at all, it is relevant
+    return running_sums(relevant * so_far / np.arange(1, depth + 1))[..., -1]
+
+
+def expected_sum_of_precisions(rankings: Rankings, rel: float, depth: int) -> Floats:
+    """The mean of that sum over all orders of tied documents (McSherry and Najork, ECIR 2008)."""
+    total: Floats = expected_precisions(rankings, rel)[..., :depth].sum(axis=-1)
+    return total
+
+
+def expected_precisions(rankings: Rankings, rel: float) -> Floats:
+    """At every rank the mean, over all orders of tied documents, of the precision there if it is a relevant one's."""
+    relevant = rankings.relevant(rel)
+    counted = group_means(rankings, relevant) + expected_with_earlier(rankings, relevant, relevant)
+    return counted / np.arange(1, rankings.width + 1)
+
+
+def joint_average_bounds(rankings: Rankings, rel: float, depth: int) -> Bounds:
+    """As ``Turns.bounds``, over all orders of tied documents too.
+
+    Whichever of a group's unjudged documents turn out relevant, they can stand next to those that are.
+    """
+    worth = rankings.assume(0.5).relevant(rel)
+    worst, best = (reordered(rankings, worth, best=best) for best in (False, True))
+    return Turns.of(worst, rel, depth).least_average(), Turns.of(best, rel, depth).greatest_average()
+
+
+@dataclass(frozen=True)
+class Turns:
+    """What turning unjudged documents relevant adds to the sum of precisions (``total``, of ``known`` documents).
+
+    The sum is divided by the number of relevant documents, which counts each unjudged document turned relevant: all of
+    the topic's, or (``of_retrieved``) those within the depth. With k of the unjudged documents relevant, the sum is
+    greatest when they are the k highest and least when they are the k lowest. Both sums grow by one term a step, so
+    that all k cost as much as one. ``weights`` may stand in for 1 / rank, and ``itself`` says for how much a relevant
+    document counts in its own precision. ``room`` is how many relevant documents that nobody retrieved there may be
+    beside the known ones, if no unjudged document is relevant: they count in the divisor alone, so that the least
+    average has as many of them as the k leave room for, and the greatest none.
+    """
+
+    inverse: Floats
+    holes: Flags
+    so_far: Floats
+    from_below: Floats
+    total: Floats
+    known: Floats
+    room: Floats
+    itself: float = 1.0
+
+    @classmethod
+    def of(
+        cls,
+        rankings: Rankings,
+        rel: float,
+        depth: int,
+        *,
+        of_retrieved: bool = False,
+        weights: Floats | None = None,
+        itself: float = 1.0,
+    ) -> Turns:
+        """Of these rankings down to a depth."""
+        rank = np.arange(1, rankings.width + 1)
+        inverse = np.where(rank <= depth, 1 / rank if weights is None else weights, 0.0)
+        judged = rankings.assume(0.0)
+        so_far = judged.relevant_so_far(rel)
+        # Turning a document relevant adds its own precision, and a term for each relevant document below it.
+        at_relevant = judged.relevant(rel) * inverse
+        known = so_far[..., depth - 1] if of_retrieved else judged.num_relevant(rel)
+        return cls(
+            inverse,
+            rankings.holes & (rank <= depth) if of_retrieved else rankings.holes,
+            so_far,
+            at_relevant.sum(axis=-1, keepdims=True) - running_sums(at_relevant),
+            (at_relevant * (so_far - 1 + itself)).sum(axis=-1),
+            known,
+            np.zeros(known.shape) if of_retrieved else rankings.room(known),
+            itself,
+        )
+
+    def bounds(self) -> Bounds:
+        """Exact: the least and the greatest average over all k."""
+        return self.least_average(), self.greatest_average()
+
+    def greatest_average(self) -> Floats:
+        """Over all k, with the k highest unjudged documents relevant."""
+        holes, number = self._counted
+        added = self.so_far + number
+        added -= 1 - self.itself
+        added *= self.inverse
+        added += self.from_below
+        added *= holes
+        averages = running_sums(added)
+        averages += self.total[:, None]
+        averages = quotient(averages, self.known[:, None] + number)
+        return np.maximum(quotient(self.total, self.known), averages.max(axis=-1))
+
+    def least_average(self) -> Floats:
+        """Over all k, with the k lowest unjudged documents relevant."""
+        holes, number = self._counted
+        at_holes = holes * self.inverse
+        added = self.so_far + self.itself
+        added *= self.inverse
+        added += self.from_below
+        added += at_holes.sum(axis=-1, keepdims=True)
+        added -= running_sums(at_holes)  # what is left: unjudged documents below
+        added *= holes
+        averages = running_sums(added, upward=True)
+        averages += self.total[:, None]
+        beside_known = number[..., -1:] - number
+        beside_known += holes
+        if self.room.any():
+            beside_known = np.maximum(beside_known, self.room[:, None])
+        beside_known += self.known[:, None]
+        averages = quotient(averages, beside_known)
+        return np.minimum(quotient(self.total, self.known + self.room), averages.min(axis=-1))
+
+    @cached_property
+    def _counted(self) -> tuple[Floats, Floats]:
+        """1 at unjudged documents, 0 at others, and how many there are down to each rank."""
+        holes = self.holes.astype(np.float64)
+        return holes, running_sums(holes)
+
+
+class APRetrieved(Measure):
+    """The precisions at the ranks of the relevant documents retrieved, averaged over those (written AP*).
+
+    A tempting variant of average precision that asks nothing of what was not retrieved, and for that reason
+    misleading: finding more relevant documents far down lowers it. Given for comparison.
+
+    Source: Moffat and Zobel 2008, section 3.1.
+    """
+
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    name = "AP*"
+    sums_precisions = True
+    aliases = ("APRetrieved",)
+    value_range = (0.0, 1.0)
+    example = ("APRetrieved", 0.8333)
+    examples = ("AP*", "AP*@3")
+    sources = ("moffat2008rank",)
+    list_only = True
+
+    @property
+    def promotable(self) -> bool:  # type: ignore[override]
+        """With a depth, a document that moves up across it enters the average and may lower it."""
+        return self.cutoff is None
+
+    def value(self, rankings: Rankings) -> Floats:
+        depth = self.depth(rankings)
+        total = sum_of_precisions(rankings, self.rel, depth)
+        return quotient(total, rankings.relevant_so_far(self.rel)[..., depth - 1])
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        return Turns.of(rankings, self.rel, self.depth(rankings), of_retrieved=True).bounds()
+
+    def tie_bounds(self, rankings: Rankings) -> Bounds:
+        worst, best = (reordered(rankings, self.worth(rankings), best=best) for best in (False, True))
+        low, high = self.value(worst), self.value(best)
+        cut = _CutGroups.of(rankings, self.rel, self.depth(rankings))
+        if cut is not None:
+            low[cut.row] = np.nanmin(cut.averages(worst, self.rel, best=False), axis=-1)
+            high[cut.row] = np.nanmax(cut.averages(best, self.rel, best=True), axis=-1)
+        return low, high
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        depth = self.depth(rankings)
+        precisions = expected_precisions(rankings, self.rel)
+        mean = quotient(precisions[..., :depth].sum(axis=-1), rankings.relevant_so_far(self.rel)[..., depth - 1])
+        cut = _CutGroups.of(rankings, self.rel, depth)
+        if cut is not None:
+            mean[cut.row] = cut.expected_average(precisions)
+        return mean
+
+
+@dataclass(frozen=True)
+class _CutGroups:
+    """Tied groups that the depth cuts through, so that it is open how many relevant documents stand above it.
+
+    Of a group's ``size`` documents, ``marked`` relevant ones among them, ``drawn`` stand above the depth; ``count``
+    runs over the number of relevant ones that may be among those.
+    """
+
+    row: Ints
+    offset: Ints
+    size: Ints
+    drawn: Ints
+    marked: Ints
+    before: Ints
+    count: Ints
+
+    @classmethod
+    def of(cls, rankings: Rankings, rel: float, depth: int) -> _CutGroups | None:
+        groups = rankings.groups
+        chosen = np.empty(0, dtype=np.int64) if groups is None else groups.cut_by(depth)
+        if groups is None or not chosen.size:
+            return None
+        row, offset, size = groups.row[chosen], groups.offset[chosen], groups.size[chosen]
+        so_far = np.concatenate([np.zeros((rankings.length.size, 1)), rankings.relevant_so_far(rel)], axis=-1)
+        before, through = (so_far[row, rank].astype(np.int64) for rank in (offset, offset + size))
+        drawn = depth - offset
+        return cls(row, offset, size, drawn, through - before, before, np.arange(int(drawn.max()) + 1))
+
+    def _columns(self, *columns: Ints) -> list[Ints]:
+        return [column[:, None] for column in columns]
+
+    def _before_group(self, precisions: Floats) -> Floats:
+        """The sum of the precisions above the group."""
+        sums = np.concatenate([np.zeros((precisions.shape[0], 1)), np.cumsum(precisions, axis=-1)], axis=-1)
+        return sums[self.row, self.offset][:, None]
+
+    def averages(self, ordered: Rankings, rel: float, *, best: bool) -> Floats:
+        """For every possible count the greatest (or least) average; NaN where the group leaves no such count."""
+        offset, size, drawn, marked, before = self._columns(
+            self.offset, self.size, self.drawn, self.marked, self.before
+        )
+        number = self.count[1:]
+        if best:  # the relevant documents of the group come first
+            inside = np.cumsum((before + number) / (offset + number), axis=-1)
+        else:  # they stand just above the depth, counted here from there
+            up = number - 1
+            inverse = 1 / np.maximum(offset + drawn - up, 1)
+            inside = (before + number) * np.cumsum(inverse, axis=-1) - np.cumsum(up * inverse, axis=-1)
+        inside = np.concatenate([np.zeros((offset.shape[0], 1)), inside], axis=-1)
+        precisions = ordered.relevant(rel) * ordered.relevant_so_far(rel) / np.arange(1, ordered.width + 1)
+        average = quotient(self._before_group(precisions) + inside, (before + self.count).astype(np.float64))
+        possible = (self.count <= np.minimum(marked, drawn)) & (drawn - self.count <= size - marked)
+        return np.where(possible, average, np.nan)
+
+    def expected_average(self, precisions: Floats) -> Floats:
+        """The mean over all orders: whatever the count, the relevant documents above the depth stand anywhere there."""
+        offset, size, drawn, marked, before = self._columns(
+            self.offset, self.size, self.drawn, self.marked, self.before
+        )
+        place = np.arange(int(self.drawn.max()))
+        inverse = np.where(place < drawn, 1 / (offset + place + 1), 0.0)
+        alone = inverse.sum(axis=-1, keepdims=True) / drawn
+        with_earlier = (inverse * place).sum(axis=-1, keepdims=True) / np.maximum(drawn * (drawn - 1), 1)
+        inside = self.count * ((before + 1) * alone + (self.count - 1) * with_earlier)
+        average = quotient(self._before_group(precisions) + inside, (before + self.count).astype(np.float64))
+        mean: Floats = (chance_drawn(size, marked, drawn, self.count) * average).sum(axis=-1)
+        return mean

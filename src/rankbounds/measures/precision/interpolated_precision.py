@@ -1,0 +1,186 @@
+"""Interpolated precision at points of recall, and its averages."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.errors import UsageError
+from rankbounds.measures.measure import Measure
+from rankbounds.measures.parameters import parameter
+from rankbounds.rankings.rankings import Rankings, TiedGroups
+
+EXACT_STEPS = 50_000_000
+"""Above so many steps for one list, the mean over orders of ties is taken from about ``LEVELS`` levels of precision."""
+LEVELS = 512
+EARLY = 32
+"""And from those precisions that are reached within so many places of a group, each of which is likely."""
+POINTS = {11: tuple(tenth / 10 for tenth in range(11)), 3: (0.2, 0.5, 0.8)}
+
+
+class IPrec(Measure):
+    """The highest precision at any rank by which this share of the relevant documents, rounded to whole ones, is found.
+
+    The points of a recall-precision curve; 0 where that recall is never reached. As in trec_eval, recall r of R
+    documents is reached with floor(r * R + 0.5) of them (version 10; version 9 has 0.9 in place of 0.5).
+
+    Source: as in trec_eval (iprec_at_recall).
+    """
+
+    recall: float = parameter(
+        "The share of the relevant documents that must have been found, rounded to a whole number of them.", default=0.0
+    )
+    rel: float = 1.0
+
+    value_range = (0.0, 1.0)
+    example = ("IPrec(recall=0.5)", 0.6667)
+    examples = ("IPrec(recall=0)", "IPrec(recall=0.5)", "IPrec(recall=1)")
+    sources = ("buckley2005retrieval",)
+    collection_exactness = "exact"
+    outside = "lowers"
+    always_shown = ("recall",)
+    trec_names = ("iprec_at_recall_{recall:.2f}",)
+
+    @property
+    def vanishes(self) -> bool:  # type: ignore[override]
+        """At recall 0 it is the highest precision at any rank, however many documents are relevant."""
+        return self.recall > 0
+
+    def check(self) -> None:
+        if not 0 <= self.recall <= 1:
+            raise UsageError(f"IPrec: recall must lie between 0 and 1, not {self.recall}.")
+
+    def value(self, rankings: Rankings) -> Floats:
+        return interpolated(rankings, self.rel, (self.recall,))[0]
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        return expected_interpolated(rankings, self.rel, (self.recall,))[0]
+
+
+class IPrecMean(Measure):
+    """Interpolated precision averaged over the 11 points of recall 0, 0.1, ..., 1, or over the 3 points 0.2, 0.5, 0.8.
+
+    The standard measure before average precision took its place.
+
+    Source: as in trec_eval (11pt_avg).
+    """
+
+    points: int = parameter("How many points of recall: 11 or 3.", default=11)
+    rel: float = 1.0
+
+    value_range = (0.0, 1.0)
+    example = ("IPrecMean(points=3)", 0.7778)
+    examples = ("IPrecMean(points=11)", "IPrecMean(points=3)")
+    sources = ("buckley2005retrieval",)
+    collection_exactness = "exact"
+    outside = "lowers"
+    always_shown = ("points",)
+    trec_names = ("11pt_avg",)
+
+    def check(self) -> None:
+        if self.points not in POINTS:
+            raise UsageError(f"IPrecMean: points must be 11 or 3, not {self.points}.")
+
+    def value(self, rankings: Rankings) -> Floats:
+        return np.mean(interpolated(rankings, self.rel, POINTS[self.points]), axis=0)
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        return np.mean(expected_interpolated(rankings, self.rel, POINTS[self.points]), axis=0)
+
+
+def interpolated(rankings: Rankings, rel: float, recalls: tuple[float, ...]) -> list[Floats]:
+    """For each recall the highest precision from the rank on where it is reached."""
+    so_far = rankings.relevant_so_far(rel)
+    precision = so_far / np.arange(1, rankings.width + 1)
+    number = rankings.num_relevant(rel)
+    return [np.where(so_far >= _needed(recall, number)[:, None], precision, 0.0).max(axis=-1) for recall in recalls]
+
+
+def _needed(recall: float, number: Floats) -> Floats:
+    """How many of so many relevant documents must have been found; without end, where there are any number of them."""
+    return np.floor(recall * number + 0.5) if recall > 0 else np.zeros(number.shape)
+
+
+def expected_interpolated(rankings: Rankings, rel: float, recalls: tuple[float, ...]) -> list[Floats]:
+    """The means over all orders of tied documents.
+
+    The highest precision is the highest of several independent ones: that of the documents tied to no other, and of
+    each group that holds relevant and other documents. Groups that cannot reach the highest of the first are left out,
+    so that few remain. An exact dynamic program gives the probability that a group stays below a level of precision;
+    only for groups of several hundred documents are there too many levels, and the result is then good to 0.0002.
+    """
+    precisions = interpolated(rankings, rel, recalls)
+    groups = rankings.groups
+    if groups is None:
+        return precisions
+    so_far = rankings.relevant_so_far(rel)
+    number = rankings.num_relevant(rel)
+    marked = groups.sums(rankings.relevant(rel)).astype(np.int64)
+    mixed = np.flatnonzero((marked > 0) & (marked < groups.size))
+    before = (so_far[groups.row, groups.offset + groups.size - 1] - marked).astype(np.int64)
+    settled = np.ones(so_far.shape, dtype=bool)
+    settled.reshape(-1)[groups.cell[np.isin(groups.number, mixed)]] = False
+    precision = np.where(settled, so_far / np.arange(1, rankings.width + 1), 0.0)
+    reach = (before + marked) / np.maximum(groups.offset + marked, 1)
+    for values, recall in zip(precisions, recalls, strict=True):
+        needed = _needed(recall, number).astype(np.int64)
+        surely = np.where(so_far >= needed[:, None], precision, 0.0).max(axis=-1)
+        matters = (before + marked >= needed[groups.row]) & (reach > surely[groups.row])
+        open_groups = mixed[matters[mixed]]
+        for row in np.unique(groups.row[open_groups]).tolist():
+            chosen = open_groups[groups.row[open_groups] == row]
+            values[row] = _expected_highest(groups, chosen, marked, before, int(needed[row]), float(surely[row]))
+    return precisions
+
+
+def _expected_highest(
+    groups: TiedGroups, chosen: Ints, marked: Ints, before: Ints, needed: int, surely: float
+) -> float:
+    """The mean of the highest precision of one list's groups, and of ``surely``."""
+    reached, early = [], []
+    for group in chosen.tolist():
+        count = np.arange(max(1, needed - int(before[group])), int(marked[group]) + 1)[:, None]
+        place = count + np.arange(int(groups.size[group] - marked[group]) + 1)
+        precision = (before[group] + count) / (groups.offset[group] + place)
+        reached.append(precision.ravel())
+        early.append(precision[place <= EARLY])
+    levels = np.unique(np.concatenate(reached))
+    levels = np.append(surely, levels[levels > surely])
+    picked = np.arange(levels.size)
+    if levels.size * int((groups.size[chosen] * marked[chosen]).sum()) > EXACT_STEPS:
+        even = np.searchsorted(levels, np.linspace(levels[0], levels[-1], LEVELS))
+        likely = np.searchsorted(levels, np.concatenate(early))
+        picked = np.unique(np.concatenate([even, likely, likely - 1]).clip(0, levels.size - 1))
+        levels = levels[picked]
+    stays = np.ones(levels.size)
+    for group in chosen.tolist():
+        stays *= _chance_to_stay(
+            levels,
+            size=int(groups.size[group]),
+            marked=int(marked[group]),
+            offset=int(groups.offset[group]),
+            before=int(before[group]),
+            needed=needed,
+        )
+    # The mean is the highest level minus the area under the probability of staying at or below a level, which is a
+    # stair with a step at each level. Where steps were left out, it is taken to rise evenly over them.
+    steps = np.diff(picked)
+    below = stays[:-1] + np.diff(stays) * (steps - 1) / (2 * steps)
+    return float(levels[-1] - np.diff(levels) @ below)
+
+
+def _chance_to_stay(levels: Floats, *, size: int, marked: int, offset: int, before: int, needed: int) -> Floats:
+    """For each level, the probability that precision at this group's relevant documents never exceeds it."""
+    count = np.arange(marked + 1)
+    counts = (count > 0) & (before + count >= needed)
+    chance = np.zeros((levels.size, marked + 1))
+    chance[:, 0] = 1.0
+    for place in range(size):
+        relevant_next = np.clip((marked - count) / (size - place), 0.0, 1.0)
+        moved = chance[:, :-1] * relevant_next[:-1]
+        chance *= 1 - relevant_next
+        chance[:, 1:] += moved
+        precision = np.where(counts, (before + count) / (offset + place + 1), 0.0)
+        exceeded = int(np.searchsorted(levels, precision[-1]))  # no count exceeds the levels from here on
+        chance[:exceeded] *= precision <= levels[:exceeded, None]
+    return chance.sum(axis=-1)

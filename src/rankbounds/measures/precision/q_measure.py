@@ -1,0 +1,166 @@
+"""Q-measure."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.errors import UsageError
+from rankbounds.measures.formulas import quotient
+from rankbounds.measures.measure import Bounds
+from rankbounds.measures.parameters import parameter
+from rankbounds.measures.precision.average_precision import AveragedPrecisions, PrecisionTerms
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import before_and_within, group_means, reordered, share_above
+from rankbounds.rankings.topic_facts import TopicFacts
+
+
+class Q(AveragedPrecisions):
+    """Average precision for grades: at each relevant document, what was gained so far against an ideal ranking.
+
+    Documents with a positive gain are relevant. ``beta`` is how much gains count beside ranks: with 0 it is AP; with
+    large values a document that comes late costs less.
+
+    Q = (1/R) * sum over relevant ranks r of (beta * cg(r) + count(r)) / (beta * ideal cg(r) + r).
+
+    ``low`` and ``high`` hold every value that judging the retrieved unjudged documents could give, but may be wider
+    than needed; bounds over ties too are known for binary gains only. With ``open="collection"``, ``low`` also covers
+    relevant documents that nobody retrieved, up to R = ``most_relevant``; without that limit it is 0.
+
+    Source: Sakai, Alternatives to Bpref, SIGIR 2007, equation 21.
+    """
+
+    beta: float = parameter("How much gains count beside ranks.", default=1.0)
+
+    value_range = (0.0, 1.0)
+    aliases = ("QMeasure",)
+    example = ("Q(beta=1)", 0.75)
+    examples = ("Q", "Q(beta=10)", "Q(beta=0)")
+    sources = ("sakai2007alternatives",)
+    graded = True
+    exactness = "outer"
+    collection_exactness = "outer"
+    outside = "lowers"
+    vanishes = True
+
+    def check(self) -> None:
+        if not self.beta >= 0:
+            raise UsageError(f"Q: beta must not be negative, but is {self.beta:g}.")
+
+    def worth(self, rankings: Rankings) -> Floats:
+        return rankings.gain()
+
+    def value(self, rankings: Rankings) -> Floats:
+        credit = self._credit(rankings)
+        terms = np.cumsum(credit, axis=-1) * self._inverse(rankings)
+        return quotient(np.where(credit > 0, terms, 0.0).sum(axis=-1), self._num_relevant(rankings))
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        """A tied document is equally likely in every place; in each, all others of the group are above it alike."""
+        credit = self._credit(rankings)
+        before, within = before_and_within(rankings, credit)
+        inverse = self._inverse(rankings)
+        of_surely = group_means(rankings, inverse)
+        of_tied = group_means(rankings, inverse * share_above(rankings))
+        terms = (before + credit) * of_surely + (within - credit) * of_tied
+        return quotient(np.where(credit > 0, terms, 0.0).sum(axis=-1), self._num_relevant(rankings))
+
+    def precision_terms(self, rankings: Rankings, unjudged: int) -> PrecisionTerms | None:
+        """Terms of the one list take the ideal ranking of what is judged, of the other one with all unjudged on top."""
+        facts, topic = rankings.facts, rankings.topic[:1]
+        if facts.nonrelevant_gain > 0:
+            return None
+        ideal = facts.ideal(topic, rankings.width)[0]
+        ahead = np.full(min(unjudged, rankings.width), facts.max_gain)
+        fullest = np.concatenate((ahead, ideal))[: rankings.width]
+        rank = np.arange(1, rankings.width + 1)
+        most, least = (1 / (self.beta * np.cumsum(gains) + rank) for gains in (ideal, fullest))
+        low, high = (self.beta * gain + 1 for gain in (float(facts.levels[0]), facts.max_gain))
+        credit, known = self._credit(rankings.assume(0.0)), int(facts.positive[topic[0]])
+        return PrecisionTerms(most, least if self.beta else most, credit, low, high, known)
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        """Outer bounds, for every number k of unjudged documents that may turn out relevant.
+
+        Above, the k highest have the largest gain, yet the ideal ranking is that of the judged documents. Below, the
+        k lowest count as documents of no gain, while the ideal ranking holds all unjudged ones at the largest gain, and
+        as many that nobody retrieved as there is room for.
+        """
+        judged = rankings.assume(0.0)
+        if rankings.facts.nonrelevant_gain > 0:
+            return self._bounds_where_all_gain(judged, rankings.assume(1.0))
+        holes = rankings.holes
+        credit = self._credit(judged)
+        known = self._num_relevant(judged)[:, None]
+        so_far = np.cumsum(credit, axis=-1)
+        largest = self.beta * rankings.facts.max_gain + 1
+
+        inverse = self._inverse(judged)
+        at_known = np.where(credit > 0, inverse, 0.0)
+        number_down = np.cumsum(holes, axis=-1)
+        added = np.where(holes, inverse * (so_far + number_down * largest) + _below(at_known) * largest, 0.0)
+        start = (at_known * so_far).sum(axis=-1, keepdims=True)
+        high = quotient(start + np.cumsum(added, axis=-1), known + number_down).max(axis=-1)
+        high = np.minimum(np.maximum(high, quotient(start, known)[:, 0]), 1.0)
+
+        room = rankings.room(known)
+        ideal = rankings.assume(1.0)
+        if rankings.most_relevant:
+            ideal = ideal.with_elsewhere(np.maximum(room[:, 0] - rankings.num_holes, 0.0))
+        inverse = self._inverse(ideal)
+        at_known = np.where(credit > 0, inverse, 0.0)
+        found = np.cumsum(credit > 0, axis=-1)
+        beneath = _below(at_known) + _below(np.where(holes, inverse, 0.0))
+        added = np.where(holes, inverse * (found + 1) + beneath, 0.0)
+        number_up = np.cumsum(holes[..., ::-1], axis=-1)[..., ::-1]
+        start = (at_known * so_far).sum(axis=-1, keepdims=True)
+        sums = start + np.cumsum(added[..., ::-1], axis=-1)[..., ::-1]
+        low = quotient(sums, known + np.maximum(number_up, room)).min(axis=-1)
+        low = np.minimum(low, quotient(start, known + room)[:, 0])
+        return low, high
+
+    def _bounds_where_all_gain(self, least: Rankings, most: Rankings) -> Bounds:
+        """Where grade 0 gains too, every document counts, and only gains are open: the list's and the ideal ones.
+
+        Then the whole collection counts, and nobody knows how many documents that are.
+        """
+        number = self._num_relevant(least)
+        low, high = (
+            quotient(
+                (lists.present * np.cumsum(self._credit(lists), axis=-1) * self._inverse(ideal)).sum(axis=-1), number
+            )
+            for lists, ideal in ((least, most), (most, least))
+        )
+        return np.zeros(low.shape) if least.most_relevant else low, np.minimum(high, 1.0)
+
+    def joint_bounds_are_outer(self, facts: TopicFacts) -> bool:  # noqa: ARG002
+        return True
+
+    def joint_bounds(self, rankings: Rankings) -> Bounds:
+        if rankings.tied is not None and rankings.facts.levels.size > 1:
+            unknown = rankings.tied.any(axis=-1)
+            low, high = (np.where(unknown, np.nan, bound) for bound in self.bounds(rankings))
+            return low, high
+        # Unjudged documents stand between the others: those that turn out relevant can join the ones that are.
+        between = rankings.assume(0.5).gain()
+        worst, best = (self.bounds(reordered(rankings, between, best=best)) for best in (False, True))
+        return worst[0], best[1]
+
+    def _credit(self, rankings: Rankings) -> Floats:
+        """What each document adds to the numerators at and below it: beta * gain + 1 for a relevant one."""
+        gain = rankings.gain()
+        return np.where(gain > 0, self.beta * gain + 1, 0.0)
+
+    def _inverse(self, rankings: Rankings) -> Floats:
+        ideal = np.cumsum(rankings.ideal(rankings.width), axis=-1)
+        return 1 / (self.beta * ideal + np.arange(1, rankings.width + 1))
+
+    def _num_relevant(self, rankings: Rankings) -> Floats:
+        turned = np.where(rankings.holes, rankings.gain() > 0, 0).sum(axis=-1)
+        return rankings.facts.positive[rankings.topic] + turned
+
+
+def _below(worth: Floats) -> Floats:
+    """At every rank, the worth of all ranks below."""
+    below: Floats = worth.sum(axis=-1, keepdims=True) - np.cumsum(worth, axis=-1)
+    return below

@@ -1,1 +1,0 @@
-"""Measures estimated from sampled judgments."""
