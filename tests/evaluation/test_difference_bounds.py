@@ -358,7 +358,7 @@ def test_the_sentence_on_unjudged_documents_claims_no_more_than_is_known(a, b, m
     qrels = {str(topic): {"r": 1, "n": 0} for topic in range(3)}
     runs = {name: dict.fromkeys(qrels, lists) for name, lists in (("a", a), ("b", b))}
     compared = Evidence.read(qrels, runs).compare(measure)
-    assert wording.chosen({"holes": compared.word_choices["holes"][0, 0]}) == {"holes": choice}
+    assert wording.name_templates({"holes": compared.pair_words.choices["holes"][0, 0]}) == {"holes": choice}
     assert any(sentence.startswith("Could unjudged documents overturn it?") for sentence in compared.sentences())
 
 
