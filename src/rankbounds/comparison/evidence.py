@@ -395,7 +395,7 @@ class Evidence:
             return None
         from rankbounds.judging.next.question import Question
 
-        question = Question.about(
+        question = Question(
             [self.runs[a], self.runs[b]],
             self.facts,
             self.assumptions,

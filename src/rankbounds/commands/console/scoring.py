@@ -202,8 +202,8 @@ PROBABILITY = (
     Option(
         "--q WHAT",
         "the probability that an unjudged document is relevant: a number; a file of probabilities (its columns say by "
-        "what: rank, run, query_id, or query_id and doc_id); or estimated from the judgments: logistic (default), "
-        "isotonic, urn",
+        "what: rank, run, query_id, or query_id and doc_id); or estimated from the judgments: logistic (default) "
+        "or isotonic",
         "logistic",
         file="read",
     ),
