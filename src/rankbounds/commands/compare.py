@@ -230,10 +230,10 @@ def against_each(options: Options, parts: Sequence[Part], gate: Gate | None) -> 
 def compare_from(options: Options, scores: Scores, evidence: Evidence | None, baseline: str | None) -> Comparison:
     """The comparison that the options ask for; scores that were saved or standardised are not those of the lists."""
     from rankbounds.comparison import compare
-    from rankbounds.comparison.standardisation import standardised
+    from rankbounds.comparison.comparable_scores import standardise
 
     return compare(
-        standardised(scores) if options.standardise else scores,
+        standardise(scores) if options.standardise else scores,
         **pick(options, *TESTING, "ranks", "margin"),
         baseline=baseline,
         evidence=None if options.baseline or options.standardise else evidence,
