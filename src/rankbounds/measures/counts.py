@@ -42,8 +42,7 @@ class NumRet(Count):
 class NumRel(Count):
     """How many relevant documents are known for the topic; over all topics, the sum."""
 
-    rel: float = 1.0
-
+    takes = ("rel",)
     example = ("NumRel", 3.0)
     examples = ("NumRel", "NumRel(rel=2)")
     collection_exactness = "exact"
@@ -61,8 +60,7 @@ class NumRel(Count):
 class NumRelRet(Count):
     """How many relevant documents were retrieved; over all topics, the sum."""
 
-    rel: float = 1.0
-
+    takes = ("rel",)
     example = ("NumRelRet", 2.0)
     examples = ("NumRelRet", "NumRelRet(rel=2)")
     trec_names = ("num_rel_ret",)
@@ -86,8 +84,7 @@ class NumNonRelRet(Count):
     1.0
     """
 
-    rel: float = 1.0
-
+    takes = ("rel",)
     examples = ("NumNonRelRet", "NumNonRelRet(rel=2)")
     trec_names = ("num_nonrel_judged_ret",)
     monotone = False
@@ -127,9 +124,7 @@ class Hits(RankWeighted):
     Source: as in ranx (hits).
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     example = ("Hits @ 2", 1.0)
     examples = ("Hits", "Hits@2", "Hits(rel=2)")
     value_range = (0.0, np.inf)
@@ -151,8 +146,7 @@ class Judged(Measure):
     on the documents it has; an empty one counts as 0.
     """
 
-    cutoff: int | None = None
-
+    takes = ("cutoff",)
     value_range = (0.0, 1.0)
     example = ("Judged @ 2", 0.5, "unjudged")
     examples = ("Judged@3", "Judged@10")
@@ -179,8 +173,7 @@ class Judged(Measure):
 class Unjudged(Measure):
     """How many of the first k documents nobody judged, divided by k (trec_eval's unj)."""
 
-    cutoff: int | None = None
-
+    takes = ("cutoff",)
     value_range = (0.0, 1.0)
     example = ("Unjudged @ 2", 0.5, "unjudged")
     examples = ("Unjudged@3", "Unjudged@10")
@@ -219,8 +212,8 @@ class Utility(Measure):
     miss: float = parameter("What a relevant document that is not in the list adds.", default=0.0)
     rest: float = parameter("What any other document of the collection adds.", default=0.0)
     documents: int = parameter("How many documents the collection has; needed with ``rest``.", default=0)
-    rel: float = 1.0
 
+    takes = ("rel",)
     example = ("Utility(hit=3, noise=-2)", 4.0)
     examples = (
         "Utility",

@@ -33,12 +33,11 @@ class RBP(RankWeighted):
     """
 
     p: float = parameter("The persistence: the probability of going on to the next document.", default=0.8)
-    graded: bool = False
+    graded: bool = parameter("Whether gains count, or only relevance.", default=False)  # type: ignore[misc]
     max_grade: float | None = parameter("What gains are divided by; None: the collection's largest.", default=None)
     by_topic: bool = parameter("Whether gains are divided by the largest of the topic.", default=False)
-    rel: float = 1.0
-    cutoff: int | None = None
 
+    takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)
     example = ("RBP(p=0.5)", 0.625)
     examples = (

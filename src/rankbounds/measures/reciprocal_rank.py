@@ -21,9 +21,7 @@ class RR(BestRelevant):
     Source: Voorhees, The TREC-8 Question Answering Track Report, 1999.
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)
     aliases = ("MRR",)
     example = ("RR", 1.0)
@@ -74,9 +72,8 @@ class RRn(Measure):
 
     n: int = parameter("Which relevant document the user stops at.", default=2)
     damping: float = parameter("What is added to its rank.", default=0.0)
-    rel: float = 1.0
-    cutoff: int | None = None
 
+    takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)
     example = ("RRn(n=2)", 0.3333)
     examples = ("RRn(n=2)", "RRn(n=1,damping=2)", "RRn(n=3,damping=0.5)@4", "RRn(n=2)@3")
@@ -130,8 +127,8 @@ class ERR(Measure):
     max_grade: float | None = parameter(
         "The grade that satisfies the most; None: the collection's largest.", default=None
     )
-    cutoff: int | None = None
 
+    takes = ("cutoff",)
     value_range = (0.0, 1.0)
     example = ("ERR @ 3", 0.4375)
     examples = ("ERR", "ERR@3", "ERR(max_grade=4)@3")

@@ -35,8 +35,8 @@ class ESL(Measure):
     collection: int | None = parameter(
         "How many documents the collection has; None: the search ends with the list.", default=None
     )
-    rel: float = 1.0
 
+    takes = ("rel",)
     example = ("ESL(n=2)", 1.0)
     examples = ("ESL(n=1)", "ESL(n=2)", "ESL(n=2,collection=40)", "ESL(n=4,collection=40)")
     sources = ("cooper1968expected",)
@@ -101,9 +101,7 @@ class RankPower(Measure):
     2004; see Moffat and Zobel 2008, section 3.3.
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     example = ("RankPower", 1.0)
     examples = ("RankPower", "RankPower@3")
     sources = ("meng2004user",)

@@ -41,9 +41,9 @@ class CWLA(Measure):
         "The user of RBP, who goes on with this probability (0.8 where T is not given).", default=None
     )
     T: float | None = parameter("The user of INSQ, who hopes for so many relevant documents.", default=None)
-    graded: bool = False
-    rel: float = 1.0
+    graded: bool = parameter("Whether gains count, or only relevance.", default=False)  # type: ignore[misc]
 
+    takes = ("rel",)
     examples = (
         "CWLA(aggregate=max,p=0.8)",
         "CWLA(aggregate=end,T=2)",

@@ -134,8 +134,8 @@ class INSQ(Continuing):
     """
 
     T: float = parameter("How many relevant documents the user hopes for.", default=1.0)
-    rel: float = 1.0
 
+    takes = ("rel",)
     value_range = (0.0, 1.0)
     example = ("INSQ(T=2)", 0.3181)
     examples = ("INSQ(T=1)", "INSQ(T=2.5)")
@@ -172,8 +172,8 @@ class UMeasure(Continuing):
 
     L: float = parameter("The text after which everybody has stopped.", default=1000.0)
     cost: float = parameter("The text that every document adds.", default=1.0)
-    rel: float = 1.0
 
+    takes = ("rel",)
     aliases = ("U-measure", "U")
     example = ("UMeasure(L=4)", 0.6)
     examples = ("UMeasure(L=4)", "UMeasure(L=1000,cost=300)")
@@ -211,9 +211,8 @@ class SDCG(Continuing):
     base: float | None = parameter(
         "Of the logarithm, where it is the one of Jarvelin and Kekalainen; None: log2(rank + 1).", default=None
     )
-    rel: float = 1.0
-    cutoff: int | None = None
 
+    takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)
     example = ("SDCG @ 3", 0.7039)
     examples = ("SDCG@3", "SDCG@10", "SDCG(base=2)@8")
@@ -243,8 +242,8 @@ class RBP2(ContinuingByRelevance):
 
     p_relevant: float = parameter("The probability of going on after a relevant document.", default=0.5)
     p_nonrelevant: float = parameter("The probability of going on after any other.", default=0.8)
-    rel: float = 1.0
 
+    takes = ("rel",)
     value_range = (0.0, 1.0)
     example = ("RBP2(p_relevant=0.5)", 0.4828)
     examples = (
@@ -285,8 +284,8 @@ class INST(ContinuingByRelevance):
     """
 
     T: float = parameter("How many relevant documents the user hopes for.", default=1.0)
-    rel: float = 1.0
 
+    takes = ("rel",)
     value_range = (0.0, 1.0)
     example = ("INST(T=2)", 0.4254)
     examples = ("INST(T=1)", "INST(T=2.5)")
@@ -335,8 +334,8 @@ class TBG(ContinuingByRelevance):
     halflife: float = parameter("The time after which half of the users are left.", default=224.0)
     seconds: float = parameter("How long a document takes that is not relevant.", default=10.95)
     seconds_relevant: float = parameter("How long a relevant document takes.", default=15.15)
-    rel: float = 1.0
 
+    takes = ("rel",)
     example = ("TBG(halflife=10, seconds=10, seconds_relevant=10)", 0.625)
     examples = ("TBG(halflife=20)", "TBG(halflife=5,seconds=2,seconds_relevant=1)")
     sources = ("smucker2012time",)

@@ -157,8 +157,8 @@ class BPM(StoppingByGain):
     hb: float = parameter("How much what was seen moves T; 0: the static model.", default=0.0)
     hc: float = parameter("How much what was seen moves K; 0: the static model.", default=0.0)
     median: float = parameter("The relevance between good and bad news.", default=0.5)
-    rel: float = 1.0
 
+    takes = ("rel",)
     value_range = (0.0, 1.0)
     example = ("BPM(T=2, K=10)", 0.6667)
     examples = ("BPM(T=2,K=4)", "BPM(T=1,K=3,hb=1,hc=1)", "BPM(T=2,K=5,hb=0.5)")
@@ -247,8 +247,7 @@ class IFT_C1(Goal):  # noqa: N801 (the name everybody knows it by)
     Source: Azzopardi, Thomas and Craswell, Measuring the Utility of Search Engine Result Pages, SIGIR 2018.
     """
 
-    rel: float = 1.0
-
+    takes = ("rel",)
     value_range = (0.0, 1.0)
     aliases = ("IFT-C1",)
     example = ("IFT_C1(T=2)", 0.5638)
@@ -276,8 +275,7 @@ class IFT_C2(Rate):  # noqa: N801 (the name everybody knows it by)
     Source: Azzopardi, Thomas and Craswell, SIGIR 2018.
     """
 
-    rel: float = 1.0
-
+    takes = ("rel",)
     value_range = (0.0, 1.0)
     aliases = ("IFT-C2",)
     example = ("IFT_C2()", 0.5124)
@@ -301,8 +299,7 @@ class IFT(Rate, Goal):
     Source: Azzopardi, Thomas and Craswell, SIGIR 2018.
     """
 
-    rel: float = 1.0
-
+    takes = ("rel",)
     value_range = (0.0, 1.0)
     aliases = ("IFT_C1_C2", "IFT-C1-C2")
     example = ("IFT()", 0.6709)

@@ -79,9 +79,7 @@ class P_IA(IntentAware):  # noqa: N801 (the name everybody knows it by)
     Sources: Agrawal et al., WSDM 2009; as in ndeval (P-IA).
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)
     aliases = ("P-IA",)
     example = ("P_IA @ 2", 0.75)
@@ -99,9 +97,7 @@ class AP_IA(IntentAware):  # noqa: N801 (the name everybody knows it by)
     Sources: Agrawal et al., WSDM 2009; as in ndeval (MAP-IA).
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)
     aliases = ("AP-IA", "MAP-IA", "MAP_IA")
     example = ("AP_IA", 0.75)
@@ -125,9 +121,7 @@ class StRec(IntentAware):
     Sources: Zhai, Cohen and Lafferty, SIGIR 2003; as in ndeval (strec).
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)
     aliases = ("S-Recall", "I-rec")
     example = ("StRec @ 1", 0.5)
@@ -162,8 +156,8 @@ class NuggetRecall(Measure):
 
     okay: float = parameter("What an okay nugget weighs beside a vital one.", SHARE, default=0.5)
     rel: float = parameter("The lowest grade at which a passage holds a nugget.", default=1.0)
-    cutoff: int | None = None
 
+    takes = ("cutoff",)
     value_range = (0.0, 1.0)
     examples = ("NuggetRecall@2", "NuggetRecall(okay=0)")
     sources = ("voorhees2003overview",)

@@ -143,9 +143,7 @@ class ERR_IA(Novel):  # noqa: N801 (the name everybody knows it by)
     Sources: Chapelle, Metzler, Zhang and Grinspan, CIKM 2009; divided as in ndeval (ERR-IA).
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)
     aliases = ("ERR-IA",)
     example = ("ERR_IA @ 2", 0.7)
@@ -166,9 +164,7 @@ class nERR_IA(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
     Sources: Chapelle et al., CIKM 2009; as in ndeval (nERR-IA).
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     aliases = ("nERR-IA",)
     example = ("nERR_IA @ 2", 0.7778)
     examples = ("nERR_IA@3", "nERR_IA(alpha=0.3)")
@@ -189,9 +185,7 @@ class alpha_DCG(Novel):  # noqa: N801 (the name everybody knows it by)
     ndeval (alpha-DCG).
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     aliases = ("alpha-DCG",)
     example = ("alpha_DCG @ 2", 0.7398)
     examples = ("alpha_DCG@3", "alpha_DCG(alpha=0.3)")
@@ -213,9 +207,7 @@ class alpha_nDCG(NormalisedNovel):  # noqa: N801 (the name everybody knows it by
     Sources: Clarke et al., SIGIR 2008; as in ndeval (alpha-nDCG).
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     aliases = ("alpha-nDCG",)
     example = ("alpha_nDCG @ 2", 0.8406)
     examples = ("alpha_nDCG@3", "alpha_nDCG(alpha=0.3)")
@@ -238,8 +230,8 @@ class NRBP(Novel):
     """
 
     beta: float = parameter("The probability of going on to the next document.", default=0.5)
-    rel: float = 1.0
 
+    takes = ("rel",)
     aliases = ()
     example = ("NRBP", 0.6562)
     examples = ("NRBP", "NRBP(alpha=0,beta=0.8)")
@@ -264,8 +256,8 @@ class nNRBP(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
     """
 
     beta: float = parameter("The probability of going on to the next document.", default=0.5)
-    rel: float = 1.0
 
+    takes = ("rel",)
     aliases = ()
     example = ("nNRBP", 0.7778)
     examples = ("nNRBP", "nNRBP(beta=0.8)")

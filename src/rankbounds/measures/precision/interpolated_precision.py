@@ -30,8 +30,8 @@ class IPrec(Measure):
     recall: float = parameter(
         "The share of the relevant documents that must have been found, rounded to a whole number of them.", default=0.0
     )
-    rel: float = 1.0
 
+    takes = ("rel",)
     value_range = (0.0, 1.0)
     example = ("IPrec(recall=0.5)", 0.6667)
     examples = ("IPrec(recall=0)", "IPrec(recall=0.5)", "IPrec(recall=1)")
@@ -66,8 +66,8 @@ class IPrecMean(Measure):
     """
 
     points: int = parameter("How many points of recall: 11 or 3.", default=11)
-    rel: float = 1.0
 
+    takes = ("rel",)
     value_range = (0.0, 1.0)
     example = ("IPrecMean(points=3)", 0.7778)
     examples = ("IPrecMean(points=11)", "IPrecMean(points=3)")

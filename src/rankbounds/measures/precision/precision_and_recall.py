@@ -36,9 +36,7 @@ class P(RankWeighted):
     Source: as in trec_eval (P).
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)
     aliases = ("Precision",)
     example = ("P @ 2", 0.5)
@@ -72,9 +70,7 @@ class Recall(ShareOfRelevant):
     Source: as in trec_eval (recall, set_recall).
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)
     aliases = ("R",)
     example = ("Recall @ 3", 0.6667)
@@ -107,9 +103,8 @@ class F(ShareOfRelevant):
     """
 
     beta: float = parameter("How many times as much recall matters as precision.", default=1.0)
-    rel: float = 1.0
-    cutoff: int | None = None
 
+    takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)
     example = ("F(beta=2, cutoff=3)", 0.6667)
     examples = ("F@3", "F(beta=2)@2", "F", "F@10")
@@ -143,9 +138,7 @@ class Shaw(Measure):
     Source: Shaw, On the Foundation of Evaluation, JASIS 37(5), 1986; reviewed by Moffat and Zobel 2008, section 3.3.
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)
     example = ("Shaw @ 3", 0.5)
     examples = ("Shaw@3", "Shaw@10", "Shaw")
@@ -184,9 +177,7 @@ class Success(BestRelevant):
     Source: as in trec_eval (success).
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)
     aliases = ("HitRate",)
     example = ("Success @ 2", 1.0)
@@ -213,8 +204,7 @@ class SetP(Share):
     Source: as in trec_eval (set_P).
     """
 
-    rel: float = 1.0
-
+    takes = ("rel",)
     value_range = (0.0, 1.0)
     example = ("SetP", 0.6667)
     examples = ("SetP", "SetP(rel=2)")
@@ -239,9 +229,7 @@ class RelP(ShareOfRelevant):
     Source: as in trec_eval (relative_P, set_relative_P); BEIR calls it capped recall (R_cap).
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)
     example = ("RelP @ 2", 0.5)
     examples = ("RelP", "RelP@2", "RelP@10", "RelP(rel=2)@3")
@@ -260,8 +248,7 @@ class SetAP(Measure):
     Source: as in trec_eval (set_map).
     """
 
-    rel: float = 1.0
-
+    takes = ("rel",)
     value_range = (0.0, 1.0)
     example = ("SetAP", 0.4444)
     examples = ("SetAP", "SetAP(rel=2)")
@@ -298,8 +285,8 @@ class RPrec(Measure):
     """
 
     times: float = parameter("How many times R the depth is.", default=1.0)
-    rel: float = 1.0
 
+    takes = ("rel",)
     value_range = (0.0, 1.0)
     example = ("RPrec", 0.6667)
     examples = ("RPrec", "RPrec(rel=2)", "RPrec(times=0.4)", "RPrec(times=2)")
