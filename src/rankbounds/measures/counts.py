@@ -74,17 +74,10 @@ class NumRelRet(Count):
 
 
 class NumNonRelRet(Count):
-    """How many documents that were judged and are not relevant were retrieved; over all topics, the sum.
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1}}, {"q": {"a": 3, "b": 2, "x": 1}}
-    >>> round(rb.evaluate(qrels, run, rb.NumNonRelRet).value.item(), 4)
-    1.0
-    """
+    """How many documents that were judged and are not relevant were retrieved; over all topics, the sum."""
 
     takes = ("rel",)
+    example = ("NumNonRelRet", 1.0)
     examples = ("NumNonRelRet", "NumNonRelRet(rel=2)")
     trec_names = ("num_nonrel_judged_ret",)
     monotone = False
@@ -139,20 +132,31 @@ class Hits(RankWeighted):
         return expected_count(rankings, self.worth(rankings), self.depth(rankings))
 
 
-class Judged(Measure):
+class JudgedShare(Measure):
+    """A share of the first k documents, by whether somebody judged them: no judgment is open."""
+
+    takes = ("cutoff",)
+    value_range = (0.0, 1.0)
+    needs_cutoff = True
+    as_retrieved = True
+    list_only = True
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        return (value := self.value(rankings)), value
+
+
+class Judged(JudgedShare):
     """The share of the first k documents retrieved that somebody judged. Read it beside every other number.
 
     Where it is low, a score says more about what was judged than about the system. A list shorter than k is measured
     on the documents it has; an empty one counts as 0.
     """
 
-    takes = ("cutoff",)
-    value_range = (0.0, 1.0)
     example = ("Judged @ 2", 0.5, "unjudged")
     examples = ("Judged@3", "Judged@10")
-    needs_cutoff = True
-    as_retrieved = True
-    list_only = True
+
+    def worth(self, rankings: Rankings) -> Floats:
+        return (~rankings.holes).astype(np.float64)
 
     def value(self, rankings: Rankings) -> Floats:
         depth = self.depth(rankings)
@@ -163,24 +167,16 @@ class Judged(Measure):
         shown = np.minimum(rankings.length, self.depth(rankings))
         return quotient(expected_count(rankings, self.worth(rankings), shown), shown.astype(np.float64))
 
-    def worth(self, rankings: Rankings) -> Floats:
-        return (~rankings.holes).astype(np.float64)
 
-    def bounds(self, rankings: Rankings) -> Bounds:
-        return (value := self.value(rankings)), value
-
-
-class Unjudged(Measure):
+class Unjudged(JudgedShare):
     """How many of the first k documents nobody judged, divided by k (trec_eval's unj)."""
 
-    takes = ("cutoff",)
-    value_range = (0.0, 1.0)
     example = ("Unjudged @ 2", 0.5, "unjudged")
     examples = ("Unjudged@3", "Unjudged@10")
     trec_names = ("unj_{cutoff}",)
-    needs_cutoff = True
-    as_retrieved = True
-    list_only = True
+
+    def worth(self, rankings: Rankings) -> Floats:
+        return rankings.holes.astype(np.float64)
 
     def value(self, rankings: Rankings) -> Floats:
         assert self.cutoff is not None
@@ -189,12 +185,6 @@ class Unjudged(Measure):
     def expected_over_ties(self, rankings: Rankings) -> Floats:
         assert self.cutoff is not None
         return expected_count(rankings, self.worth(rankings), self.depth(rankings)) / self.cutoff
-
-    def worth(self, rankings: Rankings) -> Floats:
-        return rankings.holes.astype(np.float64)
-
-    def bounds(self, rankings: Rankings) -> Bounds:
-        return (value := self.value(rankings)), value
 
 
 class Utility(Measure):

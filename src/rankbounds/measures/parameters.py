@@ -23,11 +23,13 @@ class Allowed:
     holds: Callable[[float], bool]
 
 
-POSITIVE = Allowed("must be positive", lambda value: 0 < value < inf)
-NOT_NEGATIVE = Allowed("must be at least 0", lambda value: 0 <= value < inf)
+POSITIVE = Allowed("must be positive and finite", lambda value: 0 < value < inf)
+NOT_NEGATIVE = Allowed("must be at least 0 and finite", lambda value: 0 <= value < inf)
 SHARE = Allowed("must lie between 0 and 1", lambda value: 0 <= value <= 1)
 PERSISTENCE = Allowed("must be at least 0 and below 1", lambda value: 0 <= value < 1)
-COUNT = Allowed("must be a whole number from 1 on", lambda value: value >= 1 and value == int(value))
+AT_LEAST_1 = Allowed("must be at least 1 and finite", lambda value: 1 <= value < inf)
+ABOVE_1 = Allowed("must be above 1 and finite", lambda value: 1 < value < inf)
+COUNT = Allowed("must be a whole number from 1 on", lambda value: value >= 1 and value % 1 == 0)
 
 
 def parameter(meaning: str, allowed: Allowed | None = None, *, default: Any, kw_only: bool = False) -> Any:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.errors import UsageError
 from rankbounds.measures.facts import DifferenceArguments
 from rankbounds.measures.formulas import (
     BestRelevant,
@@ -21,7 +20,7 @@ from rankbounds.measures.formulas import (
     share_of_known,
 )
 from rankbounds.measures.measure import A, Bounds, Measure
-from rankbounds.measures.parameters import parameter
+from rankbounds.measures.parameters import NOT_NEGATIVE, POSITIVE, parameter
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import chance_of_number, expected_count, expected_products, groups_at_cut
 
@@ -102,7 +101,7 @@ class F(ShareOfRelevant):
     Source: van Rijsbergen, Information Retrieval, 1979, chapter 7 (F = 1 - E).
     """
 
-    beta: float = parameter("How many times as much recall matters as precision.", default=1.0)
+    beta: float = parameter("How many times as much recall matters as precision.", NOT_NEGATIVE, default=1.0)
 
     takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)
@@ -111,10 +110,6 @@ class F(ShareOfRelevant):
     sources = ("vanrijsbergen1979information",)
     trec_names = ("set_F",)
     vanishes = True
-
-    def check(self) -> None:
-        if not 0 <= self.beta < np.inf:
-            raise UsageError(f"F: beta must not be negative, and finite, not {self.beta}.")
 
     def growth(self, rankings: Rankings) -> tuple[float, Floats, Floats]:
         read, weight = _read(self.cutoff, rankings), 1 + self.beta**2
@@ -284,7 +279,7 @@ class RPrec(Measure):
     Source: as in trec_eval (Rprec, Rprec_mult).
     """
 
-    times: float = parameter("How many times R the depth is.", default=1.0)
+    times: float = parameter("How many times R the depth is.", POSITIVE, default=1.0)
 
     takes = ("rel",)
     value_range = (0.0, 1.0)
@@ -294,10 +289,6 @@ class RPrec(Measure):
     trec_names = ("Rprec", "Rprec_mult_{times:.2f}")
     collection_exactness = "exact"
     vanishes = True
-
-    def check(self) -> None:
-        if not 0 < self.times < np.inf:
-            raise UsageError(f"RPrec: times must be positive and finite, not {self.times}.")
 
     def documents_read(self, number: Floats) -> Floats:
         """How many documents are read where this many are relevant."""
