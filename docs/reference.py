@@ -10,9 +10,9 @@ from typing import Any
 
 import rankbounds
 from rankbounds.commands import known_commands
-from rankbounds.commands.help import DESCRIPTION, by_question
+from rankbounds.commands.console.help import DESCRIPTION, by_question
+from rankbounds.commands.console.output import TERMINAL
 from rankbounds.commands.measures import describe, explain
-from rankbounds.commands.output import TERMINAL
 from rankbounds.measures import REGISTRY
 
 PYTHON = {
@@ -80,7 +80,7 @@ def commands_page() -> str:
     ]
     for name, command in commands.items():
         parts.append(f"\n## rankbounds {name}\n\n{_prose(command.explanation)}")
-        options = (*command.load().OPTIONS, *TERMINAL)
+        options = (*command.load()[0], *TERMINAL)
         rows = [[f"<code>{_text(option.usage)}</code>", _text(option.text)] for option in options]
         parts.append(_table(["argument", "meaning"], rows))
     return "\n".join(parts)

@@ -16,7 +16,7 @@ from typing import Any
 from fuzzing.case import Case, ViolationError, command
 from fuzzing.collection import JUDGMENTS, RUNS, WILD_IDS, Collection, random_collection
 from rankbounds.cli import build_parser
-from rankbounds.commands.options import Parser
+from rankbounds.commands.console.options import Parser
 
 SKIPPED = ("serve", "study")
 """One waits for visitors, the other takes minutes."""

@@ -1,8 +1,8 @@
-"""The command line: parse, call, print. One module in ``rankbounds.commands`` is one command."""
+"""The command line: parse, call, print. Commands are functions in the modules of ``rankbounds.commands``."""
 
 from __future__ import annotations
 
-from rankbounds.commands.messages import complain, expect_interruption, keep_quiet, say
+from rankbounds.commands.console.messages import complain, expect_interruption, keep_quiet, say
 
 expect_interruption()  # before anything that takes time to load
 
@@ -18,8 +18,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 from collections.abc import Sequence  # noqa: E402
 from typing import Any, NoReturn  # noqa: E402
 
-from rankbounds.commands import Command, command_named, known_commands  # noqa: E402
-from rankbounds.commands.options import Option, Parser, UnparsedError, check_words  # noqa: E402
+from rankbounds.commands import known_commands  # noqa: E402
+from rankbounds.commands.console.options import Option, Parser, UnparsedError, check_words  # noqa: E402
 from rankbounds.errors import RankboundsError, RankboundsWarning  # noqa: E402
 
 PROGRAM = (
@@ -36,8 +36,8 @@ class _Program(Parser):
     """The parser of what comes before a command; its help has commands under the questions that they answer."""
 
     def format_help(self) -> str:
-        from rankbounds.commands.help import DESCRIPTION, commands_by_question
-        from rankbounds.commands.messages import screen_width
+        from rankbounds.commands.console.help import DESCRIPTION, commands_by_question
+        from rankbounds.commands.console.messages import screen_width
         from rankbounds.terminal import wrapped
 
         width = screen_width() - 2
@@ -49,27 +49,27 @@ class _Program(Parser):
 
 def build_parser() -> Parser:
     """A parser of the program with all of its commands, for completion."""
+    from rankbounds.commands.console.output import TERMINAL
+
     parser = _Program(PROGRAM, prog="rankbounds")
     subparsers = parser.add_subparsers(metavar="COMMAND", dest="command", required=True, parser_class=Parser)
     for name, command in known_commands().items():
-        summary = command.explanation.splitlines()[0].rstrip(".")
-        parser.commands[name] = subparsers.add_parser(name, help=summary, **_settings(command, command.load()))
+        options = (*command.load()[0], *TERMINAL)
+        parser.commands[name] = subparsers.add_parser(
+            name, help=command.summary, description=command.explanation, options=options
+        )
     return parser
-
-
-def _settings(command: Command, module: Any) -> dict[str, Any]:
-    from rankbounds.commands.output import TERMINAL
-
-    return {"description": command.explanation, "options": (*module.OPTIONS, *TERMINAL)}
 
 
 def parse(given: Sequence[str]) -> argparse.Namespace:
     """The options; of words that are none of ours, those that were probably meant are named."""
-    command = command_named(given[0])
+    command = known_commands().get(given[0])
     if command is None:
         _answer(given)
-    module = command.load()
-    parser = Parser(prog=f"rankbounds {command.name}", **_settings(command, module))
+    from rankbounds.commands.console.output import TERMINAL
+
+    declared, run = command.load()
+    parser = Parser((*declared, *TERMINAL), prog=f"rankbounds {command.name}", description=command.explanation)
     try:
         options, apart = parser.parse_known_args(given[1:])
         several = (each.dest for each in options.declared if not each.flags and each.nargs in ("+", "*"))
@@ -77,14 +77,14 @@ def parse(given: Sequence[str]) -> argparse.Namespace:
         if apart and (files is None or any(word.startswith("-") for word in apart)):
             raise UnparsedError(f'Unrecognized arguments: {" ".join(apart)}. See "rankbounds --help".')
     except UnparsedError:
-        from rankbounds.commands.help import check_options
+        from rankbounds.commands.console.help import check_options
 
         check_options(parser.prog, tuple(parser.actions), given[1:])
         raise
-    options.command, options.run = command.name, module.run
+    options.command, options.run = command.name, run
     check_words(options)
     if files is not None and (apart or getattr(options, files)):
-        from rankbounds.commands.help import check_files
+        from rankbounds.commands.console.help import check_files
 
         setattr(options, files, [*(getattr(options, files) or ()), *apart])  # some stood behind other options
         given_files = [getattr(options, "qrels", None) or "", *getattr(options, files)]
@@ -104,7 +104,7 @@ def _answer(given: Sequence[str]) -> NoReturn:
 
         print(f"rankbounds {__version__} ({described()})")
         parser.exit()
-    from rankbounds.commands.help import check_command, check_options, completion_script
+    from rankbounds.commands.console.help import check_command, check_options, completion_script
 
     if options.completion is not None:
         print(completion_script(build_parser(), options.completion), end="")
@@ -130,16 +130,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 return _greet()
             options = parse(given)
             keep_quiet(options.quiet)
-            from rankbounds.commands import output, progress
+            from rankbounds.commands.console import output, progress
             from rankbounds.terminal import looking
 
             output.check_format(options)
             output.check_outputs(options)
             with _streams_kept(), looking(output.look_from(options)), progress.shown():
-                code = options.run(options)
+                code = output.finish(options, options.run(options))
             if sys.stdout is not None:
                 sys.stdout.flush()
-            return int(code or 0)
+            return code
     except BrokenPipeError:
         _forget_output()  # the reader went away; nothing is left to say
         return 0
@@ -169,7 +169,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _greet() -> int:
-    from rankbounds.commands.help import greeting
+    from rankbounds.commands.console.help import greeting
     from rankbounds.version import __version__
 
     print(greeting(__version__), end="")

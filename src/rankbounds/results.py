@@ -17,11 +17,11 @@ and how long it stays when the terminal is narrow. A row may lack a column that 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from rankbounds.notebook import Bar, shown
-from rankbounds.tables import ROW_FORMATS, Table, as_json, number, plain, render_rows
+from rankbounds.tables import ROW_FORMATS, Table, as_json, in_prose, json_of, number, plain, render_rows
 
 if TYPE_CHECKING:
     import pandas
@@ -193,6 +193,22 @@ class CaptionedTables(Result):
     def parts(self) -> list[tuple[str, Table]]:
         """The tables and their captions."""
         raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON can hold it: the rows of every table, ``settings`` and ``words``."""
+        names = [part.name for part in fields(self) if part.name != "settings"]
+        content = {name: getattr(self, name) for name in (*names, "settings")}
+        found: dict[str, Any] = as_json(content | {"words": self.words()})
+        return found
+
+    def render(self, kind: str, *, raw: bool = False) -> str:
+        """In any text format of the command line; ``json`` is one object, other formats for programs have the rows."""
+        if kind == "json":
+            return json_of(self.to_dict(), indent=1) + "\n"
+        if kind in ROW_FORMATS:
+            return super().render(kind, raw=raw)
+        parts = [in_prose(paragraph, kind) for paragraph in self.words().strip("\n").split("\n\n")]
+        return "\n".join([*parts, *(in_prose(caption, kind) + table.render(kind) for caption, table in self.parts())])
 
     def __repr__(self) -> str:
         return "\n".join([self.words(), *(f"{caption}\n{table.text()}" for caption, table in self.parts())])

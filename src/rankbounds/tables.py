@@ -14,7 +14,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError, coded
-from rankbounds.notebook import Bar, html_table, shown
+from rankbounds.notebook import Bar, escaped, html_table, shown
 from rankbounds.terminal import laid_out, look
 
 ROW_FORMATS = ("json", "jsonl", "csv", "tsv", "parquet")
@@ -101,6 +101,13 @@ def in_markdown(cell: str) -> str:
 def in_latex(cell: str) -> str:
     """The text such that LaTeX shows it as it stands: no character commands, and hyphens stay hyphens."""
     return coded(cell).translate(_LATEX_SPECIAL).replace("--", "-{}-").replace("--", "-{}-")
+
+
+def in_prose(text: str, kind: str) -> str:
+    """A sentence or paragraph as a format for people writes it: in LaTeX as a comment."""
+    if kind == "latex":
+        return "".join(f"% {line}\n" for line in text.splitlines())
+    return f"<p>{escaped(text)}</p>\n" if kind == "html" else f"{text}\n"
 
 
 def _not_an_argument(row: str) -> str:

@@ -13,7 +13,7 @@ import sys
 import pytest
 
 import rankbounds as rb
-from rankbounds.commands.options import Option, Parser
+from rankbounds.commands.console.options import Option, Parser
 
 QRELS = "1 0 a 1\n1 0 b 0\n1 0 c 2\n2 0 a 1\n"
 RUN = "1 Q0 a 1 3.0 mine\n1 Q0 x 2 2.0 mine\n1 Q0 c 3 1.0 mine\n2 Q0 b 1 1.0 mine\n2 Q0 a 2 0.5 mine\n"
@@ -509,31 +509,32 @@ def test_options_are_never_abbreviated(command, name):
             break
 
 
-COMMAND = '''"""Greet the files that somebody names."""
+COMMAND = '''from rankbounds.commands import command
+from rankbounds.commands.console.options import Option
+from rankbounds.commands.console.output import OUTPUT, write_rows
 
-from rankbounds.commands.options import Option
-from rankbounds.commands.output import OUTPUT, write_rows
 
-QUESTION = "How do I try things out?", 9
-OPTIONS = (
-    Option("FILE ...", "whom to greet", dest="greeted", file="read"),
+@command(
+    "say-hello",
+    "How do I try things out?",
+    9,
+    Option("FILE ...", "whom to greet", dest="greeted"),
     Option("--tone WHICH", "warm (default) or cool", "warm", words=("warm", "cool"), closed=True),
     *OUTPUT,
 )
-
-
-def run(options):
+def run_say_hello(options):
+    """Greet the files that somebody names."""
     write_rows(options, [{"file": name, "tone": options.tone} for name in options.greeted], ("file", "tone"))
 '''
 
 
-def test_a_command_is_one_module(command, tmp_path, monkeypatch, capfdbinary):
+def test_a_command_is_one_function(command, tmp_path, monkeypatch, capfdbinary):
     """The parser, help, checks of files and of words, suggestions and completion find it with no other edit."""
     from rankbounds import commands
     from rankbounds.cli import build_parser, main
-    from rankbounds.commands.help import completion_script
+    from rankbounds.commands.console.help import completion_script
 
-    (tmp_path / "say_hello.py").write_text(COMMAND)
+    (tmp_path / "greeting.py").write_text(COMMAND)
     (tmp_path / "a.txt").write_text("")
     monkeypatch.setattr(commands, "__path__", [*commands.__path__, str(tmp_path)])
     monkeypatch.chdir(tmp_path)

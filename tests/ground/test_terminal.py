@@ -20,9 +20,10 @@ from hypothesis import strategies as st
 
 from rankbounds import terminal
 from rankbounds.cli import build_parser, main
-from rankbounds.commands import known_commands, progress
-from rankbounds.commands.help import QUESTIONS, SHELLS, by_question, completion_script
-from rankbounds.commands.output import ENDINGS
+from rankbounds.commands import known_commands
+from rankbounds.commands.console import progress
+from rankbounds.commands.console.help import QUESTIONS, SHELLS, by_question, completion_script
+from rankbounds.commands.console.output import ENDINGS
 from rankbounds.tables import Table
 from rankbounds.terminal import Look, cells, laid_out, lines_that_fit, looking, reflowed, shortened, wrapped
 

@@ -22,8 +22,8 @@ from hypothesis import strategies as st
 
 import rankbounds as rb
 from rankbounds.cli import build_parser, main
-from rankbounds.commands import compare
-from rankbounds.commands import output as shared
+from rankbounds.commands import known_commands
+from rankbounds.commands.console import output as shared
 from rankbounds.commands.demo import DATA
 from rankbounds.errors import DataError, RankboundsWarning, UsageError
 from rankbounds.files.opening import expand
@@ -494,7 +494,7 @@ def test_the_last_line_of_defence_disguises_no_bug(command, monkeypatch, error, 
     def fail(_):
         raise error
 
-    monkeypatch.setattr("rankbounds.commands.measures.run", fail)
+    monkeypatch.setattr("rankbounds.commands.measures.describe", fail)
     found, out, err = command("measures")
     assert (found, out) == (code, "")
     assert told in err
@@ -505,7 +505,7 @@ def test_a_bug_can_be_seen_whole(monkeypatch):
     def fail(_):
         raise TypeError("oops")
 
-    monkeypatch.setattr("rankbounds.commands.measures.run", fail)
+    monkeypatch.setattr("rankbounds.commands.measures.describe", fail)
     monkeypatch.setenv("RANKBOUNDS_TRACEBACK", "1")
     with pytest.raises(TypeError, match="oops"):
         main(["measures"])
@@ -515,7 +515,7 @@ def test_messages_are_one_line_without_control_characters_and_not_too_long(comma
     def fail(_):
         raise DataError("file: a\nb\x1b[31m\u2028" + "x" * 10**6 + " Do this.")
 
-    monkeypatch.setattr("rankbounds.commands.measures.run", fail)
+    monkeypatch.setattr("rankbounds.commands.measures.describe", fail)
     _, _, err = command("measures")
     assert err.startswith(r"rankbounds: file: a\nb\x1b[31m\u2028xxx")
     assert err.endswith("xxx Do this.\n")
@@ -551,7 +551,7 @@ def test_a_message_of_many_codes_and_a_warning_are_not_too_long(command, monkeyp
         warnings.warn(RankboundsWarning("\U000e0001" * 500), stacklevel=1)
         raise DataError("a \x1b" * 500)
 
-    monkeypatch.setattr("rankbounds.commands.measures.run", tell)
+    monkeypatch.setattr("rankbounds.commands.measures.describe", tell)
     code, _, err = command("measures")
     assert code == 3
     assert [len(line) < 1000 for line in err.splitlines()] == [True, True]
@@ -680,7 +680,7 @@ def test_a_reader_that_goes_away_from_a_pipe_is_no_error(files):
 
 def test_usage_of_two_outputs_is_told_by_name():
     with pytest.raises(UsageError, match="two results"):
-        shared.check_outputs(argparse.Namespace(output="x", save="./x", declared=compare.OPTIONS))
+        shared.check_outputs(argparse.Namespace(output="x", save="./x", declared=known_commands()["compare"].load()[0]))
 
 
 @pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="this system has no way to ask for room on a disk")

@@ -53,7 +53,7 @@ def test_an_exception_that_is_not_ours_is_a_violation():
 
 
 def test_a_traceback_of_a_command_is_a_violation(tmp_path, monkeypatch):
-    monkeypatch.setattr("rankbounds.commands.measures.run", lambda _options: 1 / 0)
+    monkeypatch.setattr("rankbounds.commands.measures.describe", lambda _options: 1 / 0)
     with pytest.raises(ViolationError, match="ZeroDivisionError"):
         command(tmp_path, ["measures"])
 

@@ -1,7 +1,11 @@
-"""The commands: each module with ``OPTIONS`` and ``run`` is one.
+"""The commands, in modules by subject. A command is a function with its options; its docstring is the help::
 
-Its docstring is the command's help, and ``QUESTION`` says under which question the program's help lists it, and at
-which place there. Both are read from the text of the module: help need not wait for what a command imports.
+    @command("preferences", "What should be judged next?", 4, Option("FILE", "lines of ..."), JUDGMENTS_FILE)
+    def run_preferences(options):
+        ...
+
+The program's help lists the command under the question, at that place. It reads names, questions and docstrings from
+the text of the modules, so that help need not wait for what they import.
 """
 
 from __future__ import annotations
@@ -11,46 +15,52 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-KEEPS_ITS_NAME = ("trec_eval",)
-"""Commands that are called as another program is, underscore and all."""
-OTHER = "Other"
-_QUESTION = re.compile(r'^QUESTION = "(.+)", (\d+)$', re.M)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_DECLARATION = re.compile(r'^@command\(\s*"([\w-]+)",\s*"([^"]+)",\s*(\d+).*?^def .*?"""(.*?)"""', re.M | re.S)
+_declared: dict[str, tuple[tuple[Any, ...], Callable[[Any], Any]]] = {}
 
 
 class Command(NamedTuple):
-    """What the program's help says of a command."""
+    """What the program's help says of a command, and the module that declares it."""
 
     name: str
+    question: str
+    place: int
     explanation: str
-    question: str = OTHER
-    place: int = 0
+    module: str
 
-    def load(self) -> Any:
-        """The module, with ``OPTIONS`` and ``run``."""
-        return importlib.import_module(f"{__name__}.{self.name.replace('-', '_')}")
+    @property
+    def summary(self) -> str:
+        """The first sentence of the explanation, without its point."""
+        return self.explanation.splitlines()[0].rstrip(".")
+
+    def load(self) -> tuple[tuple[Any, ...], Callable[[Any], Any]]:
+        """The options, and the function that runs the command."""
+        importlib.import_module(self.module)
+        return _declared[self.name]
+
+
+def command(name: str, _question: str, _place: int, *options: Any) -> Callable[[Any], Any]:
+    """Declare a function as a command with these options.
+
+    It returns a ``Result``, which is then written in the format asked for, or an exit code, or nothing.
+    """
+
+    def declare(function: Any) -> Any:
+        _declared[name] = options, function
+        return function
+
+    return declare
 
 
 def known_commands() -> dict[str, Command]:
-    """All commands by their names."""
-    paths = (path for folder in __path__ for path in Path(folder).glob("*.py"))
-    found = map(_command, sorted(paths, key=lambda path: path.stem))
-    return {command.name: command for command in found if command is not None}
-
-
-def command_named(name: str) -> Command | None:
-    """The command with this name, if there is one."""
-    if not re.fullmatch(r"[a-z][a-z_-]*", name):
-        return None
-    paths = (Path(folder) / f"{name.replace('-', '_')}.py" for folder in __path__)
-    command = next((_command(path) for path in paths if path.is_file()), None)
-    return command if command is not None and command.name == name else None
-
-
-def _command(path: Path) -> Command | None:
-    text = path.read_text("utf-8")
-    if "\ndef run(" not in text:
-        return None
-    name = path.stem if path.stem in KEEPS_ITS_NAME else path.stem.replace("_", "-")
-    question = _QUESTION.search(text)
-    listed = (question[1], int(question[2])) if question else ()
-    return Command(name, text.split('"""', 2)[1].strip(), *listed)
+    """All commands by their names, in alphabetical order."""
+    found = []
+    for path in (path for folder in __path__ for path in Path(folder).glob("*.py")):
+        for name, question, place, text in _DECLARATION.findall(path.read_text("utf-8")):
+            explanation = text.replace("\n    ", "\n").strip()
+            found.append(Command(name, question, int(place), explanation, f"{__name__}.{path.stem}"))
+    return {each.name: each for each in sorted(found)}

@@ -1,27 +1,25 @@
-"""Check run files: lines that cannot be read, ties, and orders that contradict each other.
-
-For each run: lines, topics and errors; tied documents (with the score of the one before) and topics with ties; the
-largest group of equal scores; neighbours that stated rank and score order differently, and lines whose score is higher
-than that of the line above. Ties are not errors. With --qrels also how far ties can move each measure, and whether the
-places of the runs depend on how ties are broken.
-"""
+"""The command that checks run files."""
 
 from __future__ import annotations
 
 from rankbounds.checking.corpus import JudgedOutside, corpus_ids, judged_outside
 from rankbounds.checking.diagnosis import Diagnosis, diagnose, in_words, places
-from rankbounds.commands.options import Option, Options
-from rankbounds.commands.output import OUTPUT, write_rows
-from rankbounds.commands.progress import progress_on_terminal
-from rankbounds.commands.reading import READING, RUNS, judgments_from, runs_from
-from rankbounds.commands.scoring import MEASURES
+from rankbounds.commands import command
+from rankbounds.commands.console.options import Option, Options
+from rankbounds.commands.console.output import OUTPUT, write_rows
+from rankbounds.commands.console.progress import progress_on_terminal
+from rankbounds.commands.console.reading import READING, RUNS, judgments_from, runs_from
+from rankbounds.commands.console.scoring import MEASURES
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.measures import parse_measures
 from rankbounds.results import Column, Row, build_table
 from rankbounds.tables import Table
 
-QUESTION = "Can I trust these files and numbers?", 1
-OPTIONS = (
+
+@command(
+    "check",
+    "Can I trust these files and numbers?",
+    1,
     RUNS,
     Option("--qrels QRELS", "judgments: say also what ties do to the scores", file="read"),
     MEASURES,
@@ -37,10 +35,14 @@ OPTIONS = (
     *(option for option in READING if option.dest != "lenient"),
     *OUTPUT,
 )
+def run_check(options: Options) -> int:
+    """Check run files: lines that cannot be read, ties, and orders that contradict each other.
 
-
-def run(options: Options) -> int:
-    """Diagnose and print."""
+    For each run: lines, topics and errors; tied documents (with the score of the one before) and topics with ties; the
+    largest group of equal scores; neighbours that stated rank and score order differently, and lines whose score is
+    higher than that of the line above. Ties are not errors. With --qrels also how far ties can move each measure, and
+    whether the places of the runs depend on how ties are broken.
+    """
     qrels = None if options.qrels is None else judgments_from(options)
     corpus = None if options.corpus is None else corpus_ids(options.corpus)
     judged = None if qrels is None or corpus is None else judged_outside(qrels, corpus)

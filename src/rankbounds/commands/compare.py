@@ -1,9 +1,4 @@
-"""Is A better than B? Tests over topics, bounds for unjudged documents and ties, one verdict.
-
-For two runs, a paragraph in plain words and the numbers under it. For many, a leaderboard: systems that share a letter
-are not separable. "interval" is about topics, a sample; "bounds" and "whatever is judged" about missing judgments.
-With --fail-if it is a gate: exit code 0 pass, 1 fail, 4 undecided, each with the reason and what would decide it.
-"""
+"""The command that compares runs, and decides whether a gate is passed."""
 
 from __future__ import annotations
 
@@ -12,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.commands.messages import say, say_all
-from rankbounds.commands.options import Option, Options, group_under, pick, words_in
-from rankbounds.commands.output import BIBTEX, PROSE, figure, output, write_bibtex, write_figure, write_text, wrote
-from rankbounds.commands.progress import doing, progress_on_terminal
-from rankbounds.commands.reading import (
+from rankbounds.commands import command
+from rankbounds.commands.console.messages import say, say_all
+from rankbounds.commands.console.options import Option, Options, group_under, pick, words_in
+from rankbounds.commands.console.output import BIBTEX, figure, output, write_bibtex, write_figure, write_text, wrote
+from rankbounds.commands.console.progress import doing, progress_on_terminal
+from rankbounds.commands.console.reading import (
     CALIBRATE,
     INPUTS,
     SCORE_TABLES,
@@ -26,7 +22,7 @@ from rankbounds.commands.reading import (
     score_tables_from,
     trusted_from,
 )
-from rankbounds.commands.scoring import ASSUMING, TESTS, TOP, assumptions_from, measures, tabled_from
+from rankbounds.commands.console.scoring import ASSUMING, TESTS, TOP, assumptions_from, measures, tabled_from
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluation.baselines import join_baseline, origin_of
 from rankbounds.evaluation.score_differences import differences
@@ -35,7 +31,7 @@ from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.counts import Judged
 from rankbounds.measures.naming.sources import bibtex
 from rankbounds.results import Column, build_table
-from rankbounds.tables import Table, json_of, plain, signed
+from rankbounds.tables import Table, in_prose, json_of, plain, signed
 
 if TYPE_CHECKING:
     from rankbounds.comparison import Comparison, Evidence
@@ -47,11 +43,15 @@ if TYPE_CHECKING:
     Part = tuple[Comparison | None, Scores, Gate | None, Slices | None]
 
 
-QUESTION = "Is A better than B, or is it noise?", 1
 FOR_PAPERS = ("latex", "markdown")
 """Formats of one table of all measures, whose caption tells which tests p-values come from."""
 TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
-OPTIONS = (
+
+
+@command(
+    "compare",
+    "Is A better than B, or is it noise?",
+    1,
     *INPUTS,
     *SCORE_TABLES,
     measures(("RBP(p=0.8)",)),
@@ -138,10 +138,14 @@ OPTIONS = (
     BIBTEX,
     *output(("table", "json", "latex", "markdown", "html", "junit")),
 )
+def run_compare(options: Options) -> int:
+    """Is A better than B? Tests over topics, bounds for unjudged documents and ties, one verdict.
 
-
-def run(options: Options) -> int:
-    """Read, compare, print, and judge the gate."""
+    For two runs, a paragraph in plain words and the numbers under it. For many, a leaderboard: systems that share a
+    letter are not separable. "interval" is about topics, a sample; "bounds" and "whatever is judged" about missing
+    judgments. With --fail-if it is a gate: exit code 0 pass, 1 fail, 4 undecided, each with the reason and what would
+    decide it.
+    """
     from rankbounds.comparison.gate.conditions import parse_conditions
 
     check_inputs(options)
@@ -214,22 +218,22 @@ def against_each(options: Options, parts: Sequence[Part], gate: Gate | None) -> 
         contents = [_json_content(options, *part) for part in parts]
         content = {"baselines": dict(zip(baselines, contents, strict=True))}
         return json_of(content, indent=1) + "\n"
-    written = PROSE[options.format]
-    told = [
+    parts_written = [
         text
         for baseline, part in zip(baselines, parts, strict=True)
-        for text in (written(f"Against {baseline}:"), render(options, *part))
+        for text in (in_prose(f"Against {baseline}:", options.format), render(options, *part))
     ]
-    return "\n".join([*told, written(f"p-values are not corrected for the number of baselines ({len(baselines)}).")])
+    end = f"p-values are not corrected for the number of baselines ({len(baselines)})."
+    return "\n".join([*parts_written, in_prose(end, options.format)])
 
 
 def compare_from(options: Options, scores: Scores, evidence: Evidence | None, baseline: str | None) -> Comparison:
     """The comparison that the options ask for; scores that were saved or standardised are not those of the lists."""
     from rankbounds.comparison import compare
-    from rankbounds.comparison.standardisation import standardised
+    from rankbounds.comparison.comparable_scores import standardise
 
     return compare(
-        standardised(scores) if options.standardise else scores,
+        standardise(scores) if options.standardise else scores,
         **pick(options, *TESTING, "ranks", "margin"),
         baseline=baseline,
         evidence=None if options.baseline or options.standardise else evidence,
@@ -363,13 +367,13 @@ def render(
             parts += [table.render(options.format) for table in tables[options.format == "html" :]]
             if options.per_topic:
                 parts.append(topic_table(comparison.scores, str(measure)).render(options.format))
-        parts += [PROSE[options.format](sentence) for sentence in rests]
-        parts += [PROSE[options.format](comparison.method())] if options.format not in FOR_PAPERS else []
+        parts += [in_prose(sentence, options.format) for sentence in rests]
+        parts += [in_prose(comparison.method(), options.format)] if options.format not in FOR_PAPERS else []
     if sliced is not None:
         parts += [table.render(options.format) for table in sliced.tables()]
         if options.format == "table" and len(sliced.runs) == 2:
             parts.append(sliced.words())
-        parts.append(PROSE[options.format](sliced.method()))
+        parts.append(in_prose(sliced.method(), options.format))
     if gate is not None and options.format != "markdown":
         parts.append(gate.render(options.format))
     return "\n".join(parts)

@@ -1,20 +1,38 @@
-"""Show what the tool answers, on a small collection that comes with it.
-
-Five systems, 24 topics. Two things are wrong on purpose: "dense" was not among the systems whose documents were judged,
-and "reranked" prints probabilities with two digits, so that many documents are tied.
-"""
+"""Commands to try things out: the demo, synthetic collections, and runs with ties on purpose."""
 
 from __future__ import annotations
 
+import inspect
+from dataclasses import replace
 from pathlib import Path
 
-from rankbounds.commands.messages import say
-from rankbounds.commands.options import Option, Options
-from rankbounds.commands.output import OUTPUT, write_text
+import numpy as np
+
+from rankbounds.checking.bands import banded, exact_rho, rank_safe_depth, rounded, worst_difference
+from rankbounds.commands import command
+from rankbounds.commands.console.messages import say
+from rankbounds.commands.console.options import Option, Options, call
+from rankbounds.commands.console.output import (
+    FORMATS,
+    JUDGMENTS_FILE,
+    OUTPUT,
+    chosen_format,
+    output,
+    write_pairs,
+    write_rows,
+    write_text,
+)
+from rankbounds.commands.console.reading import READING_RUNS, run_from
+from rankbounds.commands.console.scoring import measures
+from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.writing import make_empty_folder, make_folder, writing
-from rankbounds.tables import TABLE_FORMATS
+from rankbounds.measures import parse_measures
+from rankbounds.probability.simulated_collections import simulate
+from rankbounds.rankings.order import ranked_rows
+from rankbounds.results import Column, build_table
+from rankbounds.tables import TABLE_FORMATS, Table
 
 DATA = Path(__file__).parents[1] / "demo"
 READING = """
@@ -27,15 +45,19 @@ What it says
 """
 
 
-QUESTION = "How do I try things out?", 1
-OPTIONS = (
+@command(
+    "demo",
+    "How do I try things out?",
+    1,
     Option("--write FOLDER", "copy the collection's files there, to try other commands on", file="folder"),
     *OUTPUT,
 )
+def run_demo(options: Options) -> None:
+    """Show what the tool answers, on a small collection that comes with it.
 
-
-def run(options: Options) -> None:
-    """Evaluate the collection and explain the table."""
+    Five systems, 24 topics. Two things are wrong on purpose: "dense" was not among the systems whose documents were
+    judged, and "reranked" prints probabilities with two digits, so that many documents are tied.
+    """
     if options.write:
         copy_to(Path(options.write))
         say(f"wrote the collection's files to {options.write}")
@@ -79,3 +101,134 @@ def findings(scores: Scores) -> list[str]:
         most = max(moved, key=lambda run: moved[run])
         told.append(f'  The order of tied documents alone moves "{most}" by {moved[most]:.3f}.')
     return told
+
+
+HELP = {
+    "runs": "how many systems",
+    "topics": "how many topics",
+    "documents": "documents in the collection",
+    "depth": "length of each ranked list",
+    "relevant": "share of relevant documents",
+    "variation": "how much that share differs by topic (sd of its log odds)",
+    "best": "relevance ratio of the best system",
+    "worst": "relevance ratio of the worst system",
+    "difficulty": "how much topics differ in difficulty (sd of the log relevance ratio)",
+    "agreement": "how much systems agree, from 0 to 1",
+    "ties": "share of documents tied with the one before",
+    "grades": "relevant documents have grades from 1 to this",
+    "pool_depth": "the pool takes this many documents from each list",
+    "pooled_runs": "this many runs, drawn at random, contribute to the pool (default: all)",
+    "seed": "where the random numbers start",
+}
+
+
+def _option(parameter: inspect.Parameter) -> Option:
+    shown = "" if parameter.default is None else f" (default {parameter.default})"
+    return Option(
+        f"--{parameter.name.replace('_', '-')} N",
+        HELP[parameter.name] + shown,
+        parameter.default,
+        type=int if parameter.default is None else type(parameter.default),
+    )
+
+
+@command(
+    "simulate",
+    "How do I try things out?",
+    2,
+    Option("FOLDER", "a new or empty folder to write to"),
+    *map(_option, inspect.signature(simulate).parameters.values()),
+)
+def run_simulate(options: Options) -> None:
+    """Write a synthetic collection: runs, complete judgments, and those of a pool.
+
+    Each system draws its lists from an urn: at relevance ratio 1 its ranking is random, near 0 relevant documents come
+    first. The folder gets runs/*.txt (the best system first), qrels-complete.txt (the truth), qrels-pooled.txt (what a
+    pool of the first documents would know) and settings.json. The same seed gives the same files.
+    """
+    collection = call(options, simulate)
+    collection.write(options.folder)
+    say(
+        f"wrote {options.folder}: {options.runs} runs, {options.topics} topics, {len(collection.pooled):,} of "
+        f"{len(collection.complete):,} documents judged in qrels-pooled.txt (seed {options.seed})."
+    )
+
+
+RHOS = "1.1,1.2,1.4,1.7,2.0"
+MEASURES = ("RR", "RBP(p=0.5)", "RBP(p=0.85)")
+ORDERS = ("trec", "run", "rank", "docid")
+FORMAT, _, *LOOK = output(digits=False)
+
+
+@command(
+    "bands",
+    "How do I try things out?",
+    3,
+    Option("[RUN]", "the run; - is stdin", dest="run_file", file="read"),
+    Option("--rho RHO", "the factor from the start of a band to that of the next; with --table several"),
+    Option("--bits BITS", "round scores: float32, float16, bfloat16, or a number of bits such as 8"),
+    Option("--digits DIGITS", "round scores to this many significant digits", type=int),
+    Option("--decimals DECIMALS", "round scores to this many decimal places", type=int),
+    Option("--order RULE", f"how to rank before banding: {', '.join(ORDERS)}", "trec", words=ORDERS, closed=True),
+    *READING_RUNS,
+    Option("--table", "print the worst differences for each rho instead"),
+    measures(MEASURES, "with --table: RR, RBP, P@k or DCG@k"),
+    replace(FORMAT, dest="table_format"),
+    JUDGMENTS_FILE,
+    *LOOK,
+)
+def run_bands(options: Options) -> None:
+    """Write a run with ties on purpose: its ranks in bands, or its scores rounded.
+
+      rankbounds bands RUN --rho 1.4 -o FILE     documents in bands: ranks 1, 2, 3-4, 5-6, 7-9, ...
+      rankbounds bands RUN --bits float16        scores as half-precision numbers (float32, bfloat16, or 8 for 8 bits)
+      rankbounds bands RUN --digits 3            scores with three significant digits
+      rankbounds bands --table --rho 1.1,1.4     the most that bands can take from a score
+
+    A band begins at rank 1, and after one that begins at b the next begins at ceil(rho * b). Score the result with
+    "rankbounds evaluate --ties expected" and compare: that is what the lost exactness costs.
+    """
+    if options.table:
+        _print_table(options)
+        return
+    if options.run_file is None:
+        raise UsageError("Name a run, or ask for the table of worst differences with --table.")
+    if options.measures or options.table_format is not None:
+        raise UsageError("--measure and --format go with --table; a run is written as a TREC file.")
+    given = [name for name in ("rho", "bits", "digits", "decimals") if getattr(options, name) is not None]
+    if len(given) != 1:
+        raise UsageError("Say what to do with the run: one of --rho, --bits, --digits, --decimals.")
+    if options.rho:
+        exact_rho(options.rho)
+    original = run_from(options, options.run_file)
+    changed = banded(original, options.rho, ties=options.order) if options.rho else call(options, rounded, original)
+    write_pairs(options, changed)
+    before, after = (np.count_nonzero(ranked_rows(one)[1]) for one in (original, changed))
+    say(
+        f"{changed.name}: {after:,} of {len(changed):,} documents now have the score of the one before them "
+        f'({before:,} had it already). Score the run with "--ties expected".'
+    )
+
+
+def _print_table(options: Options) -> None:
+    if options.run_file is not None:
+        raise UsageError("--table needs no run.")
+    options.format = chosen_format(options.command, options.output, FORMATS, options.table_format)
+    labels = {str(measure): measure for measure in parse_measures(options.measures or MEASURES)}
+    rhos = [part.strip() for part in (options.rho or RHOS).split(",")]
+    lost = {rho: {label: worst_difference(measure, rho) for label, measure in labels.items()} for rho in rhos}
+    depths = {rho: rank_safe_depth(rho) for rho in rhos}
+    rows = [
+        {"rho": float(exact_rho(rho)), "measure": label, "difference": lost[rho][label], "rank_safe_depth": depths[rho]}
+        for rho in rhos
+        for label in labels
+    ]
+
+    def table() -> Table:
+        shown = [{"rho": rho, "depth": "all" if depths[rho] is None else depths[rho], **lost[rho]} for rho in rhos]
+        measured = [Column(label, f"{label} loses at most") for label in labels]
+        return build_table(
+            shown, [Column("rho", left=False), *measured, Column("depth", "rank-safe to depth", left=False)]
+        )
+
+    write_rows(options, rows, ("rho", "measure", "difference", "rank_safe_depth"), table=table)

@@ -1,11 +1,24 @@
-"""List the measures, or explain one of them."""
+"""Commands about measures: the list of them, how alike they order runs, and how many pairs they separate."""
 
 from __future__ import annotations
 
 from dataclasses import MISSING, fields
+from typing import Any
 
-from rankbounds.commands.options import Option, Options
-from rankbounds.commands.output import OUTPUT, write_rows, write_text
+from rankbounds.commands import command
+from rankbounds.commands.console.options import Option, Options
+from rankbounds.commands.console.output import OUTPUT, write_rows, write_text
+from rankbounds.commands.console.progress import progress_on_terminal
+from rankbounds.commands.console.reading import INPUTS, SCORE_TABLES, read_runs
+from rankbounds.commands.console.scoring import (
+    ASSUMING_NO_BOUNDS,
+    MEASURES,
+    TESTS,
+    evaluate_from,
+    resampling,
+    tests_named,
+)
+from rankbounds.errors import UsageError
 from rankbounds.measures import REGISTRY, Measure, parse_measures
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.measure import explanation, written
@@ -14,8 +27,11 @@ from rankbounds.measures.naming.registry import class_named, is_name, label_else
 from rankbounds.results import Column
 from rankbounds.terminal import look, reflowed
 
-QUESTION = "Which measure, and which persistence?", 1
-OPTIONS = (
+
+@command(
+    "measures",
+    "Which measure, and which persistence?",
+    1,
     Option(
         "[MEASURE]",
         "a name, a label such as nDCG@10, or another tool's name",
@@ -23,10 +39,8 @@ OPTIONS = (
     ),
     *OUTPUT,
 )
-
-
-def run(options: Options) -> None:
-    """Print the list or the explanation."""
+def run_measures(options: Options) -> None:
+    """List the measures, or explain one of them."""
     if options.measure:
         text, width = "\n".join(map(explain, _kinds(options.measure))), look().width
         write_text(options, text if width is None else reflowed(text, width))
@@ -69,29 +83,25 @@ def explain(kind: type[Measure]) -> str:
     """The explanation for readers of results, and how the measure is written."""
     if kind is Condensed:
         return f"{explanation(kind)}\n\nexamples: {', '.join(kind.examples)}\n"
-    lines = [f"{kind.name} ({parameters(kind)})" if parameters(kind) else kind.name, "", explanation(kind), ""]
-    lines.append(f"examples:  {', '.join(kind.examples)}")
-    if kind.aliases:
-        lines.append(f"aliases:   {', '.join(kind.aliases)}")
-    if kind.trec_names:
-        lines.append(f"trec_eval: {describe(kind)['trec_eval']}")
-    lines.append(f"bounds:    {_bounds(kind)}")
-    if called := _elsewhere(kind):
-        lines.append(f"others:    {called}")
-    for ours, tool, label, why in DIFFERENT:
-        if ours == kind.name:
-            lines.append(f"other in:  {tool}: {why}" + (f" (here: {label})" if label not in ("", ours) else ""))
-    return "\n".join(lines) + "\n"
-
-
-def _elsewhere(kind: type[Measure]) -> str:
-    """What other tools call it: ``hit_rate (ranx)``."""
-    return ", ".join(
+    called = (
         f"{name} ({tool})" if label == kind.name else f"{name} is {label} ({tool})"
         for tool, names in NAMES.items()
         for name, label in names.items()
         if label.partition("(")[0] == kind.name
     )
+    facts = {
+        "examples:": ", ".join(kind.examples),
+        "aliases:": ", ".join(kind.aliases),
+        "trec_eval:": describe(kind)["trec_eval"],
+        "bounds:": _bounds(kind),
+        "others:": ", ".join(called),
+    }
+    lines = [f"{kind.name} ({parameters(kind)})" if parameters(kind) else kind.name, "", explanation(kind), ""]
+    lines += [f"{name:<10} {text}" for name, text in facts.items() if text]
+    for ours, tool, label, why in DIFFERENT:
+        if ours == kind.name:
+            lines.append(f"other in:  {tool}: {why}" + (f" (here: {label})" if label not in ("", ours) else ""))
+    return "\n".join(lines) + "\n"
 
 
 def _bounds(kind: type[Measure]) -> str:
@@ -104,3 +114,65 @@ def _bounds(kind: type[Measure]) -> str:
     if kind.bounds is Measure.bounds:
         return "exact: the extremes over how many unjudged documents are relevant"
     return "exact over the retrieved unjudged documents"
+
+
+@command(
+    "agreement",
+    "Which measure, and which persistence?",
+    2,
+    *INPUTS,
+    *SCORE_TABLES,
+    MEASURES,
+    Option("--p P", "persistence of RBO (default 0.9)", 0.9, type=float),
+    Option(
+        "--against QRELS", "other judgments of the same topics, say of a shallower pool", file="read", without_runs=()
+    ),
+    *ASSUMING_NO_BOUNDS,
+    *OUTPUT,
+)
+def run_agreement(options: Options) -> Any:
+    """Say how alike different measures order the runs, or the same measures under other judgments.
+
+    Kendall's tau, tau_AP, Spearman and RBO of the means; how many pairs of runs change places, and how many of those
+    both sides find significantly different.
+    """
+    from rankbounds.choices import check_share
+    from rankbounds.stats.measure_agreement import agreement
+
+    check_share("RBO's persistence p", options.p)
+    if options.measures and len(set(options.measures)) < 2 and not options.against:
+        raise UsageError("Agreement needs at least two measures, or other judgments (--against).")
+    runs = read_runs(options) if options.against and not options.scores else None
+    scores = evaluate_from(options, runs=runs)
+    against = evaluate_from(options, qrels=options.against, runs=runs) if options.against else None
+    return agreement(scores, options.p, against)
+
+
+@command(
+    "discriminative-power",
+    "Which measure, and which persistence?",
+    3,
+    *INPUTS,
+    *SCORE_TABLES,
+    MEASURES,
+    Option("--alpha ALPHA", "significance level; may be repeated (0.05, 0.01)", type=float, repeated=True),
+    Option("--test TEST", tests_named("bootstrap"), "bootstrap", words=TESTS[0].words),
+    *resampling(1000),
+    *ASSUMING_NO_BOUNDS,
+    *OUTPUT,
+)
+def run_discriminative_power(options: Options) -> Any:
+    """Say how many pairs of runs each measure separates, and how large a difference that takes.
+
+    The bootstrap sensitivity method of Sakai (the default), or the share of pairs that another test finds different.
+    """
+    from rankbounds.stats.discriminative_power import discriminative_power
+    from rankbounds.stats.significance import Resampling
+
+    return discriminative_power(
+        evaluate_from(options),
+        options.alpha or (0.05, 0.01),
+        options.test,
+        Resampling(options.resamples, options.seed),
+        progress=progress_on_terminal("measures resampled"),
+    )

@@ -1,9 +1,4 @@
-"""Repeat the papers' experiments on your own runs: a table, a figure and the answer in words for each.
-
-"study list" shows the studies, their questions and what they need; "study all" does the lot. A folder for each study
-holds table.csv, figure.svg, .png and .pdf, and README.md. What is complete for the same files and options is not
-computed again, so that "study all" can be stopped and taken up later.
-"""
+"""The command that repeats the papers' experiments."""
 
 from __future__ import annotations
 
@@ -14,25 +9,30 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.commands.messages import say
-from rankbounds.commands.options import Option, Options, pick
-from rankbounds.commands.output import name_and_path, write_rows, write_text
-from rankbounds.commands.progress import doing, progress_on_terminal
-from rankbounds.commands.reading import INPUTS_IF_ANY, READING, collection_from
-from rankbounds.commands.scoring import GAIN, SEED, measures
+from rankbounds.commands import command
+from rankbounds.commands.console.messages import say
+from rankbounds.commands.console.options import Option, Options, pick
+from rankbounds.commands.console.output import name_and_path, write_rows, write_text
+from rankbounds.commands.console.progress import doing, progress_on_terminal
+from rankbounds.commands.console.reading import INPUTS_IF_ANY, READING, collection_from
+from rankbounds.commands.console.scoring import GAIN, SEED, measures
 from rankbounds.errors import RankboundsError, UsageError
 from rankbounds.files.opening import STANDARD_INPUT, expand
 from rankbounds.results import Column
 
 if TYPE_CHECKING:
-    from rankbounds.studies.folder import Study
+    from rankbounds.studies.study import Study
 
-QUESTION = "How do I try things out?", 4
 NEEDS = {"qrels": "judgments", "runs": "runs", "groups": "groups of runs (--groups)"}
 FLAGS = {"qrels": "judgments", "runs": "runs", "groups": "--groups", "measures": "-m", "gain": "--gain",
          "seed": "--seed"}  # fmt: skip
 """What may be given and not every study takes, as the command line has it."""
-OPTIONS = (
+
+
+@command(
+    "study",
+    "How do I try things out?",
+    4,
     Option("NAME", 'a study, "all" or "list"'),
     *INPUTS_IF_ANY,
     measures(("those of the study",)),
@@ -51,17 +51,22 @@ OPTIONS = (
     ),
     Option("--format F", "of the list: table (default), json", words=("table", "json"), group="output"),
 )
+def run_study(options: Options) -> int:
+    """Repeat the papers' experiments on your own runs: a table, a figure and the answer in words for each.
 
+    "study list" shows the studies, their questions and what they need; "study all" does the lot. A folder for each
+    study holds table.csv, figure.svg, .png and .pdf, and README.md. What is complete for the same files and options is
+    not computed again, so that "study all" can be stopped and taken up later.
+    """
+    from rankbounds.studies.folder import fingerprints
+    from rankbounds.studies.study import STUDIES, study_called
 
-def run(options: Options) -> int:
-    """List the studies, or do one or all of them."""
-    from rankbounds.studies.folder import fingerprints, known_studies, study_called
-
+    known = [STUDIES[name] for name in sorted(STUDIES)]
     if options.name == "list":
-        list_studies(options, list(known_studies().values()))
+        list_studies(options, known)
         return 0
     is_all = options.name == "all"
-    studies = list(known_studies().values()) if is_all else [study_called(options.name)]
+    studies = known if is_all else [study_called(options.name)]
     files = expand(name_and_path(argument)[1] for argument in options.runs)
     if STANDARD_INPUT in [options.qrels, *files]:
         raise UsageError("A study remembers its files by their checksums: give files, not standard input (-).")
@@ -107,7 +112,7 @@ def do(
     options: Options,
 ) -> None:
     """Compute one study and write its folder, unless it is complete."""
-    from rankbounds.studies.folder import compute, is_complete, write
+    from rankbounds.studies.folder import is_complete, write
     from rankbounds.version import __version__
 
     reads, place = "qrels" in study.needs, Path(options.folder) / study.name
@@ -122,7 +127,8 @@ def do(
     started = time.monotonic()
     read = dict(zip(("qrels", "runs"), collection(), strict=True)) if reads else {}
     doing(f"computing {study.name}")
-    result = compute(study, given | read, progress_on_terminal(f"steps of {study.name}"))
+    progress = progress_on_terminal(f"steps of {study.name}")
+    result = study(**study.taken(given | read | {"progress": progress}))
     write(study, result, place, made_from, command_line(study, options))
     say(f"{label}: wrote {place} ({time.monotonic() - started:.1f} s)")
     write_text(options, f"{study.name}: {result.answer}\n")

@@ -1,22 +1,12 @@
-"""Take a published RBP score to another persistence, and say who wins.
-
-A score printed as 0.4321 at p=0.95 may come from many rankings; at p=0.8 they score differently. This prints the
-range of what they score there. With --against, a second system's score is met there too, and the verdict says which
-of the two is surely better, or what would decide.
-
-Numbers are known to the digits they are written with (0.4320 to four), unless --digits says otherwise. A mean over
-topics needs --topics: its range is wider than that of one ranking.
-
-  rankbounds transfer 0.4321 --p 0.95 --to 0.8 --residual 0.0200
-  rankbounds transfer 0.8321 --p 0.95 --to 0.8 --topics 50 --against 0.4100
-"""
+"""The command that takes published RBP scores to another persistence."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from rankbounds.commands.options import Option, Options
-from rankbounds.commands.output import figure, output, write_figure, write_rows
+from rankbounds.commands import command
+from rankbounds.commands.console.options import Option, Options
+from rankbounds.commands.console.output import figure, output, write_figure, write_rows
 from rankbounds.errors import UsageError
 from rankbounds.rbp.integer_program import muted
 from rankbounds.rbp.published_score import Published
@@ -24,8 +14,11 @@ from rankbounds.rbp.transfer import METHODS, PublishedComparison, Transferred, c
 from rankbounds.results import Column, build_table
 from rankbounds.tables import Table
 
-QUESTION = "Is A better than B, or is it noise?", 4
-OPTIONS = (
+
+@command(
+    "transfer",
+    "Is A better than B, or is it noise?",
+    4,
     Option("SCORE", "the published score of system A, as printed"),
     Option("--p P", "the persistence at which it was published", type=float, required=True),
     Option("--to P", "the persistence to take it to", type=float, required=True),
@@ -51,14 +44,22 @@ OPTIONS = (
     figure("draw the range of A over all persistences"),
     *output(digits=False),
 )
+def run_transfer(options: Options) -> None:
+    """Take a published RBP score to another persistence, and say who wins.
 
+    A score printed as 0.4321 at p=0.95 may come from many rankings; at p=0.8 they score differently. This prints the
+    range of what they score there. With --against, a second system's score is met there too, and the verdict says which
+    of the two is surely better, or what would decide.
 
-def run(options: Options) -> None:
-    """Transfer, compare and print."""
-    if options.against is None:
-        for name in ("against_p", "against_residual", "against_topics"):
-            if getattr(options, name) is not None:
-                raise UsageError(f"--{name.replace('_', '-')} goes with --against.")
+    Numbers are known to the digits they are written with (0.4320 to four), unless --digits says otherwise. A mean over
+    topics needs --topics: its range is wider than that of one ranking.
+
+      rankbounds transfer 0.4321 --p 0.95 --to 0.8 --residual 0.0200
+      rankbounds transfer 0.8321 --p 0.95 --to 0.8 --topics 50 --against 0.4100
+    """
+    for name in ("against_p", "against_residual", "against_topics"):
+        if options.against is None and getattr(options, name) is not None:
+            raise UsageError(f"--{name.replace('_', '-')} goes with --against.")
     if not options.time_limit > 0:
         raise UsageError(f"The time limit must be positive, not {options.time_limit:g}.")
     gains = options.gains if options.gains == "any" else options.gains.split(",")
@@ -67,22 +68,16 @@ def run(options: Options) -> None:
         return Published(score, p, residual, options.digits, topics, gains, options.depth)
 
     a = published(options.score, options.p, options.residual, options.topics)
-    if options.against is None:
-        with muted():
-            found = transferred(a, options.to, options.method, options.time_limit)
-        _print(options, found, None)
-    else:
-        at = options.to if options.against_p is None else options.against_p
-        topics = options.topics if options.against_topics is None else options.against_topics
-        b = published(options.against, at, options.against_residual, topics)
-        with muted():
-            comparison = compare_published(a, b, options.to, method=options.method, time_limit=options.time_limit)
-        _print(options, comparison.meetings[0].a, comparison)
     with muted():
-        write_figure(options, "draw_range", a, marks=(options.to,))
+        if options.against is None:
+            comparison, found = None, transferred(a, options.to, options.method, options.time_limit)
+        else:
+            at = options.to if options.against_p is None else options.against_p
+            topics = options.topics if options.against_topics is None else options.against_topics
+            b = published(options.against, at, options.against_residual, topics)
+            comparison = compare_published(a, b, options.to, method=options.method, time_limit=options.time_limit)
+            found = comparison.meetings[0].a
 
-
-def _print(options: Options, found: Transferred, comparison: PublishedComparison | None) -> None:
     def table() -> Table:
         meetings = [] if comparison is None else comparison.meetings
         systems = [(name, one) for meeting in meetings for name, one in (("A", meeting.a), ("B", meeting.b))]
@@ -99,30 +94,30 @@ def _print(options: Options, found: Transferred, comparison: PublishedComparison
         ]
         return build_table(rows, [Column(name, left=True) for name in rows[0]])
 
-    def below() -> str:
-        return "\n" + "\n".join(_sentences(found, comparison)).rstrip("\n") + "\n"
-
     row = describe(found, comparison)
     if options.format == "json":
         options.format = "jsonl"  # one object, not a list of one
-    write_rows(options, [row], list(row), table=table, below=below)
+    below = "\n" + "\n".join(_sentences(found, comparison)).rstrip("\n") + "\n"
+    write_rows(options, [row], list(row), table=table, below=lambda: below)
+    with muted():
+        write_figure(options, "range_over_persistence", a, marks=(options.to,))
 
 
 def _sentences(found: Transferred, comparison: PublishedComparison | None) -> list[str]:
-    told = []
+    sentences = []
     if comparison is not None:
         for meeting in comparison.meetings:
             if meeting.verdict == "undecided":
-                told.append(f"At p={meeting.p:g} neither can be said to be better: the ranges overlap.")
+                sentences.append(f"At p={meeting.p:g} neither can be said to be better: the ranges overlap.")
             else:
                 sure = "by the greedy range, which can err" if meeting.a.method == "greedy" else "whatever the rankings"
-                told.append(f"At p={meeting.p:g} system {meeting.verdict} is better, {sure}.")
-        told.extend(comparison.advice)
+                sentences.append(f"At p={meeting.p:g} system {meeting.verdict} is better, {sure}.")
+        sentences.extend(comparison.advice)
     if found.published.topics == 1:
-        told.append("Taken as the score of one ranked list; for a mean over topics add --topics.")
+        sentences.append("Taken as the score of one ranked list; for a mean over topics add --topics.")
     if found.published.residual is None:
-        told.append("No residual was given: unjudged documents count as non-relevant at every p.")
-    return told
+        sentences.append("No residual was given: unjudged documents count as non-relevant at every p.")
+    return sentences
 
 
 def describe(found: Transferred, comparison: PublishedComparison | None) -> dict[str, Any]:

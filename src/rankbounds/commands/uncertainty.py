@@ -1,45 +1,36 @@
-"""How uncertain is the mean? Unjudged documents as probabilities.
-
-Every unjudged document is taken to be relevant with a probability (--q). The table shows the score of the judged
-documents alone, the mean with the unjudged ones, its standard deviation and an interval; the certain bounds hold
-whatever the unjudged documents turn out to be, those beyond the ends of the lists included. "normal off by" is the
-largest error of the probabilities that the normal interval rests on (--interval distribution avoids it).
-
-With --difference, runs are compared in pairs, a document having one value in both. RBP, P and DCG are computed exactly;
-nDCG, AP, recall and the others are drawn (--samples, --seed), and the standard error is told.
-"""
+"""Commands about scores that are uncertain: unjudged documents as probabilities, and sampled judgments."""
 
 from __future__ import annotations
 
-import os
+from typing import Any
 
-from rankbounds.commands.messages import say_all
-from rankbounds.commands.options import Option, Options, pick
-from rankbounds.commands.output import OUTPUT, write_result
-from rankbounds.commands.progress import doing, progress_on_terminal
-from rankbounds.commands.reading import CALIBRATE, INPUTS, READING, collection_from, trusted_from
-from rankbounds.commands.scoring import PER_TOPIC, RANKING, SEED, SORTING, confidence, measures, order_of_runs
+from rankbounds.commands import command
+from rankbounds.commands.console.messages import say
+from rankbounds.commands.console.options import Option, Options, call
+from rankbounds.commands.console.output import OUTPUT
+from rankbounds.commands.console.progress import doing, progress_on_terminal
+from rankbounds.commands.console.reading import CALIBRATE, INPUTS, READING, collection_from, trusted_from
+from rankbounds.commands.console.scoring import (
+    PER_TOPIC,
+    PROBABILITY,
+    RANKING,
+    SEED,
+    SORTING,
+    confidence,
+    measures,
+    order_of_runs,
+    probability_from,
+)
 from rankbounds.errors import UsageError
 from rankbounds.measures import parse_measures
-from rankbounds.probability.differences import differences
 from rankbounds.probability.drawn_scores import SAMPLES
 from rankbounds.probability.mean import INTERVALS, SOURCES, uncertainty
-from rankbounds.probability.models.estimates import KINDS
 
-QUESTION = "How good are my runs?", 2
-PROBABILITY = (
-    Option(
-        "--q WHAT",
-        "the probability that an unjudged document is relevant: a number; a file of probabilities (its columns say by "
-        "what: rank, run, query_id, or query_id and doc_id); or estimated from the judgments: logistic (default), "
-        "isotonic, urn",
-        "logistic",
-        file="read",
-    ),
-    Option("--otherwise Q", "the probability for whatever the file lacks", type=float),
-)
-"""How probable it is that unjudged documents are relevant."""
-OPTIONS = (
+
+@command(
+    "uncertainty",
+    "How good are my runs?",
+    2,
     *INPUTS,
     measures((), "RBP(p=0.8) (the default), P@10, DCG@20: exact; AP, nDCG@10 and others: by draws"),
     *PROBABILITY,
@@ -63,54 +54,38 @@ OPTIONS = (
     CALIBRATE,
     *OUTPUT,
 )
+def run_uncertainty(options: Options) -> Any:
+    """How uncertain is the mean? Unjudged documents as probabilities.
 
+    Every unjudged document is taken to be relevant with a probability (--q). The table shows the score of the judged
+    documents alone, the mean with the unjudged ones, its standard deviation and an interval; the certain bounds hold
+    whatever the unjudged documents turn out to be, those beyond the ends of the lists included. "normal off by" is the
+    largest error of the probabilities that the normal interval rests on (--interval distribution avoids it).
 
-def run(options: Options) -> None:
-    """Compute and print."""
-    names = ("confidence", "samples", "seed", "otherwise", "ties", "gain", "topics", "score_precision")
-    how = pick(options, *names) | {"q": probability_from(options.q)}
+    With --difference, runs are compared in pairs, a document having one value in both. RBP, P and DCG are computed
+    exactly; nDCG, AP, recall and the others are drawn (--samples, --seed), and the standard error is told.
+    """
+    q: Any = probability_from(options.q)
     if options.difference:
         _reject_with_difference(options)
-    measures = parse_measures(options.measures or ["RBP(p=0.8)"])
-    trusted = trusted_from(options, measures, drawn=True)
+    asked = parse_measures(options.measures or ["RBP(p=0.8)"])
+    trusted = trusted_from(options, asked, drawn=True)
     if trusted is not None and options.q != "logistic":
         raise UsageError("Probabilities come from --q or from --calibrate, not from both.")
     judgments, runs = collection_from(options, trusted, repeated=True)  # the same file twice: against itself
     if trusted is not None:
-        how["q"] = trusted.model(options.otherwise)
-        say_all([trusted.words()])
+        q = trusted.model(options.otherwise)
+        say(trusted.words())
     doing("estimating what unjudged documents are")
     if options.difference:
-        compared = differences(judgments, runs, measures, **how)
-        say_all(compared.notes())
-        write_result(options, compared)
-        return
-    result = uncertainty(
-        judgments,
-        runs,
-        measures,
-        per_topic=options.per_topic,
-        progress=progress_on_terminal("runs scored"),
-        **pick(options, "tail", "sources", "interval"),
-        **how,
-    )
-    say_all(result.notes())
+        from rankbounds.probability.differences import differences
+
+        return call(options, differences, judgments, runs, asked, q=q)
+    progress = progress_on_terminal("runs scored")
+    result = call(options, uncertainty, judgments, runs, asked, q=q, progress=progress)
     by = order_of_runs(options)
     result = result if by == "given" else result.sort(by)
-    result = result if options.top is None else result.first(options.top)
-    write_result(options, result)
-
-
-def probability_from(given: str) -> float | str:
-    """A number, or the name of a way to estimate, or that of a file."""
-    try:
-        return float(given)
-    except ValueError:
-        if given not in KINDS and not os.path.exists(given):
-            raise UsageError(
-                f'--q "{given}" is neither a number, nor a file that exists, nor one of {", ".join(KINDS)}.'
-            ) from None
-        return given
+    return result if options.top is None else result.first(options.top)
 
 
 def _reject_with_difference(options: Options) -> None:
@@ -127,3 +102,28 @@ def _reject_with_difference(options: Options) -> None:
                 f"{name} does not go with --difference: mean and sd of a difference are those of the retrieved "
                 "documents over all topics."
             )
+
+
+@command(
+    "sampling-errors",
+    "What would fewer judgments have said?",
+    2,
+    *INPUTS,
+    measures((), "xinfAP, infNDCG (the default: both), infP@10, infNumRelRet, infNumRel"),
+    confidence("the interval"),
+    PER_TOPIC,
+    *RANKING,
+    *READING,
+    *OUTPUT,
+)
+def run_sampling_errors(options: Options) -> Any:
+    """How far may estimates from sampled judgments be off? Standard errors over what could have been drawn.
+
+    For judgments of a sample with strata (five fields: topic 0 document stratum grade; -1 for documents of the pool
+    that were not drawn). The table shows xinfAP, infNDCG or inferred counts, the standard error of each (the jackknife
+    within strata, corrected for the share of each that was judged), and a normal interval. It covers the drawing of
+    documents, not that of topics.
+    """
+    from rankbounds.probability.sampling_errors import sampling_errors
+
+    return call(options, sampling_errors, *collection_from(options))

@@ -1,0 +1,250 @@
+"""Commands that compare without one pair in mind: several collections, reruns of systems, rankings alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from rankbounds.commands import command
+from rankbounds.commands.console.options import Option, Options, call
+from rankbounds.commands.console.output import (
+    OUTPUT,
+    figure,
+    files_given,
+    name_and_path,
+    numbers,
+    write_figure,
+    write_rows,
+    write_text,
+    wrote,
+)
+from rankbounds.commands.console.progress import progress_on_terminal
+from rankbounds.commands.console.reading import (
+    INPUTS,
+    READING_RUNS,
+    RUNS,
+    prepared,
+    read_runs,
+    reading_from,
+    runs_from,
+)
+from rankbounds.commands.console.scoring import (
+    ASSUMING,
+    ASSUMING_NO_BOUNDS,
+    TIES,
+    alpha,
+    confidence,
+    evaluation_from,
+    measures,
+    resampling,
+)
+from rankbounds.files.opening import expand
+from rankbounds.tables import in_prose, json_of
+
+if TYPE_CHECKING:
+    from rankbounds.comparison.collections.result import CollectionsComparison
+
+
+@command(
+    "collections",
+    "Is A better than B, or is it noise?",
+    2,
+    Option(
+        "COLLECTION ...",
+        "a folder with judgments and runs, NAME=FOLDER, a folder of such folders, or a manifest",
+        dest="collections",
+        file="read",
+    ),
+    Option(
+        "--runs FOLDER",
+        "where runs do not lie beside the judgments: a folder with a folder of runs for each collection",
+        dest="run_folder",
+        file="folder",
+    ),
+    Option(
+        "--names WHICH",
+        "match runs across collections by the tag inside the files (tag; default) or by the files' names (file)",
+        "tag",
+        words=("tag", "file"),
+        closed=True,
+    ),
+    measures(("nDCG@10",)),
+    Option(
+        "--mean OVER",
+        "collections (mean of collections' means; default) or queries (over all queries: large collections count for "
+        "more)",
+        "collections",
+        words=("collections", "queries"),
+    ),
+    Option(
+        "--missing WHAT",
+        "where a run lacks a collection: do not place the run (runs; default), or leave out the collection "
+        "(collections)",
+        "runs",
+        words=("runs", "collections"),
+    ),
+    Option("--pair RUN_A RUN_B", "describe these two runs (default: the best two)"),
+    Option("--against NAME", "only pairs of this run with each other one", dest="reference"),
+    Option(
+        "--estimator WHICH",
+        "of the variance between collections: reml (default) or dl (DerSimonian and Laird)",
+        "reml",
+        words=("reml", "dl"),
+    ),
+    alpha("level of verdicts and ranks"),
+    confidence("intervals"),
+    *resampling(),
+    *ASSUMING,
+    figure("draw the pair as a forest plot"),
+    Option("--page FILE", "also write a page like that of rankbounds report (.html)", file="written", group="output"),
+    *OUTPUT,
+)
+def run_collections(options: Options) -> None:
+    """Compare systems on several collections: over all of them, where they differ, and what a new one would show.
+
+    Each COLLECTION is a folder with judgments (qrels.txt, or BEIR's qrels/test.tsv) and a folder "runs"; NAME=FOLDER
+    gives it a name, and a folder of such folders stands for all of them. A manifest (.csv, .tsv, .json with collection,
+    qrels, runs) names files that lie elsewhere. Runs are matched by name. A run that lacks a collection is told and not
+    placed.
+    """
+    from rankbounds.collection.folders import collections_at
+    from rankbounds.comparison.collections.comparison import compare_collections
+    from rankbounds.files.writing import reject_inputs
+
+    found = collections_at([name_and_path(given) for given in options.collections], options.run_folder)
+    reject_inputs(files_given(options, "written"), [path for files in found for path in files.files()])
+    reading = replace(reading_from(options), threads=1)
+    compared = call(
+        options,
+        compare_collections,
+        {files.name: (files.qrels, prepared(options, files.runs_to_read(reading, options.names))) for files in found},
+        baseline=options.reference,
+        progress=progress_on_terminal("collections scored"),
+        **evaluation_from(options),
+    )
+    a, b = options.pair or compared.leading_pair()
+    compared.pair(a, b)  # (names that are none are reported before anything is written)
+    write_figure(options, "collections_forest", compared, a, b)
+    if options.page:
+        from rankbounds.files.writing import writing
+        from rankbounds.report import collections_page, gather_collections
+
+        with writing(options.page) as out:
+            out.write(collections_page(gather_collections(compared)))
+        wrote(options.page)
+    if options.format in ("jsonl", "csv", "tsv"):
+        rows = [row | {"lacks": " ".join(row["lacks"])} for row in compared.systems]
+        write_rows(options, rows if options.format != "jsonl" else compared.systems, list(rows[0]))
+    else:
+        write_text(options, _render(options, compared))
+
+
+def _render(options: Options, compared: CollectionsComparison) -> str:
+    """Everything in the format asked for."""
+    kind = options.format
+    if kind == "json":
+        names = ("collections", "topics", "runs", "systems", "pairs", "cells", "differences", "missing", "settings")
+        a, b = options.pair or (None, None)
+        words = {"words": [compared.words(a, b, measure) for measure in compared.measures]}
+        return json_of({name: getattr(compared, name) for name in names} | words, indent=1) + "\n"
+    parts = [compared.table(measure).render(kind) for measure in compared.measures]
+    parts.append(in_prose(compared.method(), kind))
+    for measure in compared.measures:
+        a, b = options.pair or compared.leading_pair(measure)
+        parts.append(compared.pair_table(a, b, measure).render(kind))
+        parts.append(in_prose(compared.words(a, b, measure), kind))
+    return "\n".join(parts)
+
+
+@command(
+    "replicates",
+    "Is A better than B, or is it noise?",
+    3,
+    *INPUTS,
+    Option(
+        "--judged-again QRELS ...",
+        "the same pool judged again by the same judge: further judgments, files or patterns",
+        [],
+        dest="again",
+        file="read",
+    ),
+    Option(
+        "--replicates REGEX",
+        "what marks a rerun in a run's name; the rest of the name (or the first group) is the system (default: # and "
+        "what follows)",
+        "#[^#]*$",
+        dest="pattern",
+    ),
+    measures(("RBP(p=0.8)",)),
+    Option(
+        "--reliability R[,R...]",
+        "count topics for these reliabilities of the order of systems (default 0.8,0.9,0.95)",
+        [0.8, 0.9, 0.95],
+        type=numbers,
+    ),
+    alpha("significance level of verdicts"),
+    confidence("intervals and of the floor"),
+    *resampling(),
+    *ASSUMING_NO_BOUNDS,
+    *OUTPUT,
+)
+def run_replicates(options: Options) -> Any:
+    """The noise floor: what changes when nothing changed? Reruns of systems, and labels made again by a model.
+
+    Runs named name#1, name#2 are reruns of one system (--replicates REGEX for other names; name#1=FILE names a file).
+    --judged-again names further judgments of the same pool by the same judge. The spread of scores is split into
+    topics, systems, reruns and labels; the output says how far two runs of one system lie apart (the A/A floor), how
+    often verdicts flip, and how many topics and reruns a reliable order of systems needs.
+    """
+    from rankbounds.comparison.replicates.comparison import replicates
+
+    reading = reading_from(options)
+    judgments = {path: reading.judgments(path) for path in [options.qrels, *expand(options.again)]}
+    return call(options, replicates, judgments, reading.runs(runs_from(options)))
+
+
+@command(
+    "similarity",
+    "What changed between two versions?",
+    1,
+    RUNS,
+    Option("--p P", "persistence of RBO (default 0.9)", 0.9, type=float),
+    Option("--depth K", "documents in common to this depth; may be repeated (default 10)", type=int, repeated=True),
+    measures(
+        (),
+        "a measure of which to say how much it can differ at most (for two runs nDCG@10, RBP(p=0.8), AP, RR and P@10; "
+        "for more none)",
+    ),
+    Option("-q, --per-topic", "each topic too"),
+    Option("--top N", "in tables: this many pairs of runs (default 10)", 10, type=int),
+    *TIES,
+    *READING_RUNS,
+    figure("draw all runs against all, with clusters"),
+    *OUTPUT,
+)
+def run_similarity(options: Options) -> None:
+    """Say what changed between rankings, without judgments: how alike runs are, and how much a measure could differ.
+
+    For two runs: rank-biased overlap (RBO) with what the ends of the lists leave open, documents in common at the top,
+    the most that measures can differ whatever the judgments (MED), and the topics that changed most. For more runs:
+    every two of them, the most alike first; --figure draws the matrix with clusters.
+    """
+    from rankbounds.comparison.similarity import USUAL_MEASURES, similarity
+
+    runs = read_runs(options, repeated=True)
+    alike = call(
+        options,
+        similarity,
+        runs,
+        depths=options.depth or (10,),
+        measures=options.measures or (USUAL_MEASURES if len(runs) == 2 else ()),
+        progress=progress_on_terminal("pairs of runs compared"),
+    )
+    write_figure(options, "similarity_matrix", alike)
+    write_rows(
+        options,
+        alike.rows(topics=options.per_topic),
+        alike.fields,
+        table=lambda: alike.table(options.top, topics=options.per_topic),
+        below=lambda: f"\n{alike.words()}\n",
+    )

@@ -1,0 +1,1 @@
+"""What all commands share: options, help, messages and progress, reading what options name, writing results."""

@@ -1,0 +1,201 @@
+"""An option of a command is one object: parser, help, checks of files, completion and documentation read it."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NoReturn, TypeAlias, TypeVar
+
+from rankbounds.choices import check_choice, whole_number
+from rankbounds.errors import UsageError
+
+T = TypeVar("T")
+FILES = {"FILE": "read", "QRELS": "read", "RUN": "read", "LABELS": "read", "FOLDER": "folder"}
+"""What values are files, by what ``usage`` calls them."""
+Options: TypeAlias = argparse.Namespace
+"""The values of a command's options; ``declared`` has the options themselves, ``command`` the command's name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Option:
+    """An option or argument of a command."""
+
+    usage: str
+    """Flags and what follows them, as help shows it: ``-m, --measure MEASURE``, ``--pair RUN_A RUN_B``, ``RUN ...``
+    (one or more), ``[RUN ...]`` (any number), ``[QRELS]`` (may be left out). Flags alone are a switch."""
+    help: str | Callable[[], str]
+    """What it is for; a function where that has to be looked up in modules that are not loaded before."""
+    default: Any = None
+    type: Callable[[str], Any] | None = None
+    """What makes the value from the word; by default the type of a default that is a number."""
+    dest: str = ""
+    """The name of its value; by default that of the first long flag, or of the argument."""
+    file: Literal["read", "written", "folder"] | None = None
+    """Does it name files to read, a file to write, or a folder? By default what ``usage`` calls FILE, QRELS, RUN or
+    LABELS is read, and FOLDER is a folder."""
+    words: Sequence[str] | Callable[[], Sequence[str]] = ()
+    """What completion offers; of an output, the formats that it can have."""
+    closed: bool = False
+    """Are other words rejected? (Where Python's own call says what it takes, it rejects them itself.)"""
+    group: str = ""
+    """The part of the help where it stands."""
+    repeated: bool = False
+    required: bool = False
+    replaces_runs: bool = False
+    """Judgments and runs are not asked for where it is given."""
+    without_runs: tuple[str, ...] | None = None
+    """For options that are about judgments and runs: values that mean nothing where there are none."""
+
+    def __post_init__(self) -> None:
+        names = self._values[0]
+        if not self.dest:
+            long = next((flag for flag in self.flags if flag.startswith("--")), None)
+            object.__setattr__(self, "dest", long[2:].replace("-", "_") if long else names[0].lower())
+        if self.file is None and names:
+            object.__setattr__(self, "file", FILES.get(names[0]))
+        if self.type is None and type(self.default) in (int, float):
+            object.__setattr__(self, "type", type(self.default))
+
+    @property
+    def text(self) -> str:
+        """What help shows."""
+        return self.help if isinstance(self.help, str) else self.help()
+
+    @property
+    def flags(self) -> list[str]:
+        """Such as ``-o`` and ``--output``; none for an argument."""
+        return [word.rstrip(",") for word in self.usage.split() if word.startswith("-")]
+
+    @property
+    def nargs(self) -> str | int | None:
+        """How many values it takes, as argparse writes it; None for one, 0 for a switch."""
+        return self._values[1]
+
+    @property
+    def _values(self) -> tuple[list[str], str | int | None]:
+        """What the values are called, and how many there are."""
+        shown = " ".join(word for word in self.usage.split() if not word.startswith("-"))
+        optional = shown.startswith("[") and shown.endswith("]")
+        shown = shown[1:-1] if optional else shown
+        names = shown.removesuffix(" ...").split()
+        if shown.endswith(" ..."):
+            return names, "*" if optional else "+"
+        return names, "?" if optional else None if len(names) == 1 else len(names)
+
+    def add_to(self, parser: Any) -> argparse.Action:
+        """Declare it to a parser of argparse, or to a group of one."""
+        names, nargs = self._values
+        settings: dict[str, Any] = {"help": self.text.replace("%", "%%"), "default": self.default}
+        if nargs == 0:
+            return parser.add_argument(
+                *self.flags, dest=self.dest, **settings | {"default": False}, action="store_true"
+            )
+        settings |= {"type": self.type, "nargs": nargs, "metavar": names[0] if len(names) == 1 else tuple(names)}
+        if not self.flags:
+            return parser.add_argument(self.dest, **settings)
+        action = _InsteadOfRuns if self.replaces_runs else "append" if self.repeated else "store"
+        return parser.add_argument(*self.flags, dest=self.dest, action=action, required=self.required, **settings)
+
+
+class _InsteadOfRuns(argparse.Action):
+    """Files that stand in the place of judgments and runs, which are then not asked for."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, *_: Any) -> None:
+        setattr(namespace, self.dest, [*(getattr(namespace, self.dest) or []), *values])
+        for option, action in parser.actions.items():
+            if not option.flags:
+                action.required = False
+
+
+def whole(what: str, least: int, most: int | None = None) -> Callable[[str], int]:
+    """The type of options that take a whole number: ``whole("a seed is", 0)``."""
+    limits = f"from {least} on" if most is None else f"from {least} to {most}"
+
+    def number(text: str) -> int:
+        value = whole_number(text, 10**100 if most is None else most)
+        if value is None or value < least:
+            raise argparse.ArgumentTypeError(f'{what} a whole number {limits}, not "{text}"')
+        return value
+
+    return number
+
+
+def words_in(module: str, name: str, *more: str) -> Callable[[], Sequence[str]]:
+    """Words for completion that a module of ours holds, which is not loaded before."""
+    return lambda: (*more, *getattr(importlib.import_module(f"rankbounds.{module}"), name))
+
+
+def group_under(title: str, *options: Option) -> tuple[Option, ...]:
+    """The options under a title in the help."""
+    return tuple(replace(option, group=title) for option in options)
+
+
+def replace_defaults(options: Iterable[Option], **defaults: Any) -> tuple[Option, ...]:
+    """The options, some of them with other defaults, by the names of their values."""
+    return tuple(replace(option, default=defaults.get(option.dest, option.default)) for option in options)
+
+
+def check_words(options: Options) -> None:
+    """Reject words that closed options do not take."""
+    for option in options.declared:
+        if option.closed:
+            check_choice(option.flags[-1], getattr(options, option.dest), option.words)
+
+
+def call(options: Options, function: Callable[..., T], *given: Any, **more: Any) -> T:
+    """Call a function of ours with those of the options that it takes, by their names.
+
+    ``given`` and ``more`` are its other arguments. An option that was not given leaves the function's own default.
+    """
+    from inspect import Parameter, signature
+
+    parameters = signature(function).parameters
+    names = list(parameters)[len(given) :]
+    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values()):
+        from rankbounds.evaluation.assumptions import ASSUMPTIONS
+
+        names += ASSUMPTIONS
+    values = vars(options)
+    chosen = {name: values[name] for name in names if name not in more and values.get(name) is not None}
+    return function(*given, **chosen, **more)
+
+
+def pick(options: Options, *names: str) -> dict[str, Any]:
+    """The values of some options by their names, as keyword arguments."""
+    return {name: getattr(options, name) for name in names}
+
+
+class UnparsedError(UsageError):
+    """Words that make no command."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser of declared options, whose complaints are one line and whose help fits the terminal.
+
+    Options are never abbreviated: a new one would change what a shorter word stands for.
+    """
+
+    def __init__(self, options: Sequence[Option] = (), **more: Any) -> None:
+        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **more)
+        groups: dict[str, Any] = {"": self}
+        self.actions: dict[Option, argparse.Action] = {}
+        for option in options:
+            if option.group not in groups:
+                groups[option.group] = self.add_argument_group(option.group)
+            self.actions[option] = option.add_to(groups[option.group])
+        self.set_defaults(declared=tuple(options))
+        self.commands: dict[str, Parser] = {}
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing the whole usage."""
+        raise UnparsedError(f'{message[0].upper()}{message[1:]}. See "{self.prog} --help".')
+
+    def format_help(self) -> str:
+        """The usual help, its description in lines as long as the terminal's."""
+        from rankbounds.commands.console.messages import screen_width
+        from rankbounds.terminal import reflowed
+
+        self.description = reflowed(self.description or "", screen_width() - 2)
+        return super().format_help()

@@ -1,0 +1,323 @@
+"""Where a command's results go, and how they look: options that every command has, whatever it reads."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankbounds.commands.console.messages import say, say_all, screen_width
+from rankbounds.commands.console.options import Option, Options, group_under, whole
+from rankbounds.commands.console.progress import cleared
+from rankbounds.errors import DataError, RankboundsError, UsageError, did_you_mean
+from rankbounds.files.writing import not_utf8, reject_compressed, reject_inputs, writing
+from rankbounds.terminal import Look, harmless, lines_that_fit, look
+
+if TYPE_CHECKING:
+    from rankbounds.collection.qrels import Qrels
+    from rankbounds.collection.run import Run
+    from rankbounds.results import Column
+    from rankbounds.tables import Table
+
+FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
+"""Formats of a command that answers with rows: the table for people, and rows in full precision."""
+ENDINGS = {
+    "json": "json", "jsonl": "jsonl", "ndjson": "jsonl", "csv": "csv", "tsv": "tsv", "parquet": "parquet",
+    "tex": "latex", "md": "markdown", "html": "html", "htm": "html", "xml": "junit",
+}  # fmt: skip
+"""Endings of files that say in which format to write."""
+PLAIN_ENDINGS = ("", "txt", "text", "out", "log", "trec", "qrels", "run", "res", "eval")
+"""Endings that say nothing of the format. Others are refused, unless --format says what is meant."""
+FIGURES = ("svg", "png", "pdf")
+"""Endings of files for figures."""
+# ---- options ----
+
+
+def numbers(text: str) -> list[float]:
+    """Numbers with commas between them."""
+    return [float(part) for part in text.split(",")]
+
+
+def output_file(formats: Sequence[str], text: str = "write there instead of to standard output") -> Option:
+    """The file that results go to, in one of these formats."""
+    return Option("-o, --output FILE", text, file="written", words=formats, group="output")
+
+
+def output(formats: Sequence[str] = FORMATS, *, digits: bool = True) -> tuple[Option, ...]:
+    """Where results go, and how they look; without ``digits`` where that is about something else."""
+    by_ending = f"{', '.join(formats)} (default: what the file's name after -o ends in, else {formats[0]})"
+    options = [Option("--format F", by_ending, words=formats), output_file(formats)]
+    if "csv" in formats:
+        options.append(RAW)
+    if "table" in formats:
+        options += [WIDE, DIGITS] if digits else [WIDE]
+    return group_under("output", *options)
+
+
+RAW = Option(
+    "--raw",
+    "csv and tsv: leave ids that begin with = + - @ as they are; without it a ' before them tells spreadsheets that "
+    "they are text",
+)
+WIDE = Option("--wide", "all columns and whole names, also where the terminal is too narrow")
+DIGITS = Option("--digits N", "of scores in tables (default 4)", type=whole("digits are", 0, 15), dest="table_digits")
+OUTPUT = output()
+JUDGMENTS_FILE = output_file(("trec", "csv", "tsv", "jsonl"))
+"""Where judgments or a run go."""
+BIBTEX = Option(
+    "--bibtex FILE",
+    "write the papers that the measures (and tests) come from there, as BibTeX",
+    file="written",
+    group="output",
+)
+TERMINAL = group_under(
+    "output",
+    Option("--quiet", "no progress, notes or warnings: errors only"),
+    Option(
+        "--color WHEN",
+        "bold in tables: auto (default; on a terminal, unless NO_COLOR is set), always, never",
+        "auto",
+        words=("auto", "always", "never"),
+        closed=True,
+    ),
+)
+"""What every command has."""
+
+
+def figure(text: str) -> Option:
+    """A file for a figure."""
+    return Option("--figure FILE", f"{text} (.svg, .png, .pdf)", file="written", group="output")
+
+
+# ---- checks before any work is done ----
+
+
+def check_format(options: Options) -> None:
+    """Settle the format, and reject what cannot be written."""
+    words = {option.dest: option.words for option in options.declared}
+    formats: Any = words.get("format", words.get("output"))
+    if formats is not None:
+        path, chosen = getattr(options, "output", None), getattr(options, "format", None)
+        options.format = chosen_format(options.command, path, formats, chosen)
+
+
+def chosen_format(command: str, path: str | None, formats: Sequence[str], chosen: str | None) -> str:
+    """The format that was chosen, or that the file's name asks for."""
+    named = _format_of_ending(path or "", formats, command, chosen)
+    chosen = chosen or named or formats[0]
+    if chosen not in formats:
+        hint = did_you_mean(chosen, list(formats))
+        raise UsageError(f'There is no format "{chosen}".{hint} Known: {", ".join(formats)}.')
+    if named and named != chosen:
+        raise UsageError(
+            f"-o {path} ends as {named} does, but --format says {chosen}: leave out --format, or name another file."
+        )
+    if chosen == "parquet" and not path:
+        raise UsageError("Parquet is not text: name a file with -o.")
+    return chosen
+
+
+def _format_of_ending(path: str, formats: Sequence[str], command: str, chosen: str | None) -> str | None:
+    """The format that the end of the file's name asks for, if it does."""
+    name = os.path.basename(path).lower()
+    ending = name.rpartition(".")[2] if "." in name else ""
+    named = ENDINGS.get(ending)
+    if named is None and (ending in PLAIN_ENDINGS or not ending[0].isalpha()):
+        return None
+    if named is None and chosen and len(formats) > 1:
+        return None  # --format says what is meant
+    if named not in formats:
+        reject_compressed(name)
+        shown = named or f".{ending}"
+        raise UsageError(f'-o {path}: "{command}" cannot write {shown}. Known: {", ".join(formats)}.')
+    return named
+
+
+def check_outputs(options: Options, outputs: Sequence[str] | None = None) -> None:
+    """Reject names that results cannot have, and those of files that are read."""
+    outputs = files_given(options, "written") if outputs is None else outputs
+    for name in outputs:
+        reject_compressed(name)
+    if getattr(options, "figure", None):
+        _figure_ending(options.figure)
+    reject_inputs(outputs, _files_read(options) if any(map(os.path.isfile, outputs)) else ())
+
+
+def files_given(options: Options, kind: str) -> list[str]:
+    """The files to be ``read`` or ``written`` that the options name."""
+    given = (getattr(options, option.dest, None) for option in options.declared if option.file == kind)
+    several = (value if isinstance(value, list) else [value] for value in given)
+    return [file for files in several for file in files if isinstance(file, str)]
+
+
+def _files_read(options: Options) -> list[str]:
+    from rankbounds.files.opening import STANDARD_INPUT, expand
+
+    paths: list[str] = []
+    for given in files_given(options, "read"):
+        with contextlib.suppress(RankboundsError):  # the command reports files that do not exist
+            paths += expand([name_and_path(given)[1]])
+    return ["/dev/stdin" if path == STANDARD_INPUT else path for path in paths]  # whichever file that is
+
+
+def name_and_path(given: str) -> tuple[str | None, str]:
+    """The name in ``name=path``, and the path; a path or pattern that leads to files as it is written has no name."""
+    import glob
+
+    name, equals, path = given.partition("=")
+    if not (name and equals and path) or os.path.basename(name) != name or os.path.exists(given):
+        return None, given
+    if glob.has_magic(given) and glob.glob(given, recursive=True):
+        return None, given
+    return name, path
+
+
+def look_from(options: Options) -> Look:
+    """How tables look where these options send them."""
+    on_terminal = not getattr(options, "output", None) and sys.stdout is not None and sys.stdout.isatty()
+    styled = options.color == "always" or (options.color == "auto" and on_terminal and _takes_styles(os.environ))
+    digits = getattr(options, "table_digits", None)
+    width = screen_width() if on_terminal and not getattr(options, "wide", False) else None
+    return Look(width, 4 if digits is None else digits, styled)
+
+
+def _takes_styles(environment: Mapping[str, str]) -> bool:
+    """Does this terminal know bold, and does its user want it? (See no-color.org.)"""
+    if environment.get("NO_COLOR") or environment.get("TERM") == "dumb":
+        return False
+    return os.name != "nt" or any(name in environment for name in ("WT_SESSION", "ANSICON", "TERM"))
+
+
+# ---- writing ----
+
+
+def finish(options: Options, answer: Any) -> int:
+    """Write what a command returns, if it is a result, and print its notes; the exit code."""
+    if not hasattr(answer, "render"):
+        return int(answer or 0)
+    write_result(options, answer)
+    say_all(answer.notes())
+    return 0
+
+
+def write_result(options: Options, result: Any, **more: Any) -> None:
+    """Write a ``Result``, or whatever else renders itself, in the format asked for."""
+    if options.format == "parquet":
+        result.write_parquet(options.output, **more)
+        wrote(options.output)
+    else:
+        write_text(options, result.render(options.format, raw=options.raw, **more))
+
+
+def write_rows(
+    options: Options,
+    rows: Iterable[Mapping[str, Any]],
+    columns: Sequence[Column | str],
+    *,
+    table: Callable[[], Table | None] | None = None,
+    below: Callable[[], str] | None = None,
+) -> None:
+    """Rows in the format asked for: for programs by their columns' names, for people as a table.
+
+    ``table`` makes a table that differs from the rows, or none; ``below`` what stands under it in plain text.
+    """
+    from rankbounds.results import Column, build_table
+    from rankbounds.tables import ROW_FORMATS, render_rows
+
+    declared = [Column(column) if isinstance(column, str) else column for column in columns]
+    if options.format in ROW_FORMATS:
+        fields = [column.name for column in declared if column.in_rows]
+        write_text(options, render_rows(rows, options.format, fields, raw=getattr(options, "raw", False)))
+        return
+    shown = build_table(rows, declared) if table is None else table()
+    text = "" if shown is None else shown.render(options.format)
+    write_text(options, text + below() if below is not None and options.format == "table" else text)
+
+
+def write_text(options: Options, text: str) -> None:
+    """To the file asked for, or to standard output.
+
+    Of text for people, no line is wider than the terminal, and no character of an id or a name acts on it.
+    """
+    from rankbounds.tables import TABLE_FORMATS
+
+    if getattr(options, "format", None) in TABLE_FORMATS:
+        text = harmless(text)
+    if getattr(options, "output", None):
+        with writing(options.output) as out:
+            out.write(text)
+        wrote(options.output)
+        return
+    if sys.stdout is None:
+        raise DataError("Standard output is closed. Name a file with -o.")
+    width = look().width
+    if width is not None and options.format == "table":
+        text = lines_that_fit(text, width)
+    try:
+        with cleared():
+            sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+            sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise DataError(f"Standard output cannot be written ({error.strerror or error}).") from None
+    except UnicodeEncodeError as error:
+        raise DataError(not_utf8(error)) from None
+
+
+def write_pairs(options: Options, written: Qrels | Run, path: str | None = None) -> None:
+    """Judgments or a run, to the file that the options or ``path`` name, or to standard output."""
+    if path := path or options.output:
+        written.write(path)
+        wrote(path)
+    else:
+        write_text(options, written.text())
+
+
+def write_figure(options: Options, name: str, *given: Any, **how: Any) -> None:
+    """Draw what ``rb.plots`` has under this name into the file asked for, if any."""
+    if options.figure is None:
+        return
+    from rankbounds import plots
+
+    ending = _figure_ending(options.figure)
+    axes = getattr(plots, name)(*given, **how)
+    with writing(options.figure, "wb") as out:
+        axes.get_figure().savefig(out, format=ending, dpi=200, bbox_inches="tight")
+    wrote(options.figure)
+
+
+def _figure_ending(path: str) -> str:
+    ending = path.rpartition(".")[2].lower()
+    if ending not in FIGURES:
+        raise UsageError(f'A figure cannot be "{path}". Known endings: {", ".join(FIGURES)}.')
+    return ending
+
+
+def write_bibtex(options: Options, entries: str) -> None:
+    """To the file asked for, if any."""
+    if options.bibtex:
+        with writing(options.bibtex) as out:
+            out.write(entries)
+        wrote(options.bibtex)
+
+
+def wrote(path: str) -> None:
+    """Report a file that was written, unless it is a pipe or a device."""
+    if os.path.isfile(path):
+        say(f"wrote {in_brief(path)}")
+
+
+def in_brief(path: str) -> str:
+    """The file's name as it was given, and its size."""
+    return f"{path} ({_size(Path(path).stat().st_size)})" if os.path.isfile(path) else path
+
+
+def _size(count: float) -> str:
+    """A number of bytes in words."""
+    unit = next((unit for unit, most in (("bytes", 1e3), ("kB", 1e6), ("MB", 1e9)) if count < most), "GB")
+    count /= {"bytes": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
+    return f"{count:.0f} {unit}" if unit == "bytes" or count >= 10 else f"{count:.1f} {unit}"

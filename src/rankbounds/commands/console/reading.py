@@ -1,0 +1,281 @@
+"""What the options of commands say of judgments and runs: which files, and how to read them."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from rankbounds.collection.gains import gain_rule
+from rankbounds.collection.inputs import Reading, RunToRead
+from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.run import Run
+from rankbounds.collection.tie_key import as_tie_key
+from rankbounds.commands.console.messages import say
+from rankbounds.commands.console.options import Option, Options, group_under
+from rankbounds.commands.console.output import files_given, in_brief, name_and_path
+from rankbounds.commands.console.progress import doing, progress_on_terminal
+from rankbounds.errors import UsageError
+from rankbounds.files.formats import NAMES as FORMAT_NAMES
+from rankbounds.files.opening import STANDARD_INPUT, expand
+from rankbounds.rankings.order import Order
+from rankbounds.rankings.preparation import Preparation
+from rankbounds.rankings.ties import ORDERS
+from rankbounds.threads import processors
+
+if TYPE_CHECKING:
+    from rankbounds.evaluation.scores import Scores
+    from rankbounds.measures import Measure
+    from rankbounds.probability.models.trusted_labels import TrustedFirst
+
+
+def columns(text: str) -> dict[str, str]:
+    """Names of columns, ours and the table's: ``query_id=q,doc_id=d``."""
+    pairs = [part.partition("=") for part in text.split(",")]
+    if not all(ours.strip() and theirs.strip() for ours, _, theirs in pairs):
+        raise argparse.ArgumentTypeError(f'columns are named like query_id=q,doc_id=d, not "{text}"')
+    return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
+
+
+RUNS_HELP = "runs: files, patterns in quotes, or folders; name=FILE gives a run a name; - is stdin"
+QRELS = Option(
+    "QRELS", "judgments: a TREC file or any other known format (see --from), or ir_datasets:ID; - is stdin", file="read"
+)
+RUNS = Option("RUN ...", RUNS_HELP, dest="runs", file="read")
+RUN = Option("RUN", "the run; name=FILE gives it a name; - is stdin", dest="run_file", file="read")
+INPUTS = (QRELS, RUNS)
+INPUTS_IF_ANY = (replace(QRELS, usage="[QRELS]"), replace(RUNS, usage="[RUN ...]"))
+LABELS = Option(
+    "LABELS",
+    "labels, such as a language model's: a TREC file or any other known format (see --from); - is stdin",
+    dest="qrels",
+    file="read",
+)
+SCORE_TABLES = group_under(
+    "tables of scores",
+    Option(
+        "--scores FILE ...",
+        "tables of scores by topic instead of QRELS and RUN: what rankbounds, trec_eval -q, ir_measures -q, "
+        "pytrec_eval or ranx wrote, or a matrix of topics and systems; name=FILE names a file's run",
+        file="read",
+        replaces_runs=True,
+    ),
+    Option(
+        "--lower-is-better NAME",
+        "with --scores: less of this is better, where the name is of no known measure; may be repeated",
+        repeated=True,
+    ),
+)
+"""Tables of scores in the place of judgments and runs."""
+FROM = Option(
+    "--from FORMAT",
+    f"format of the files, where their contents should not decide: {', '.join(FORMAT_NAMES)}",
+    dest="read_as",
+    words=FORMAT_NAMES,
+    without_runs=(),
+)
+SOURCE = Option(
+    "--labels SOURCE",
+    'use judgments with this value in the column "source"; of several (human,llm) the first that has one',
+    without_runs=(),
+)
+COLUMNS = Option(
+    "--columns NAMES",
+    "what tables call their columns, where that is not known: query_id=q,doc_id=d,score=s,relevance=r",
+    type=columns,
+)
+LENIENT = Option("--lenient", "leave out lines that cannot be read, and count them", without_runs=())
+READING_RUNS = group_under("reading files", FROM, COLUMNS, LENIENT)
+"""How to read files, where there are no judgments among them."""
+READING = group_under(
+    "reading files",
+    replace(FROM, help=f"{FROM.text}; two with a comma between them are that of the judgments and that of the runs"),
+    SOURCE,
+    COLUMNS,
+    LENIENT,
+)
+"""How to read judgments and runs."""
+PREPARING = group_under(
+    "lists before they are scored",
+    Option(
+        "--drop-self",
+        "leave out a document whose id is that of its query (BEIR does so: ArguAna, Quora)",
+        without_runs=(),
+    ),
+    Option(
+        "--documents-of SEP",
+        "ids are those of chunks, as in d7#3 with SEP #: score documents, each by its best chunk",
+        without_runs=(),
+    ),
+    Option("--depth N", "score the first N documents of each list only", type=int, without_runs=()),
+)
+CALIBRATE = Option(
+    "--calibrate",
+    "with --labels human,llm: labels of other sources than the first are no truth, but probabilities of what the first "
+    "would say, calibrated where both judged",
+    group="reading files",
+    without_runs=(),
+)
+
+COMPARE = Option(
+    "--compare NAME ...", "two names of runs, or all: ask about differences (default: about the score of every run)"
+)
+
+
+def compared_from(names: list[str] | None) -> tuple[str, str] | str | None:
+    """The two runs that ``COMPARE`` names, or ``"all"``."""
+    if names is None:
+        return None
+    if names == ["all"]:
+        return "all"
+    if len(names) != 2:
+        raise UsageError(
+            f"--compare takes the names of two runs, or all, not {' '.join(names)}. Put it after the runs' files."
+        )
+    return names[0], names[1]
+
+
+def preparation_from(options: Options) -> Preparation:
+    """What the options say is done to runs before they are scored."""
+    given: dict[str, Any] = vars(options)
+    depth = given.get("depth") if "drop_self" in given else None
+    key = as_tie_key(given["ties_key"]) if depth is not None and given.get("ties_key") is not None else None
+    ties = "key" if key is not None else given.get("ties")
+    return Preparation(
+        given.get("drop_self", False),
+        given.get("documents_of"),
+        depth,
+        cast(Order, ties) if ties in ORDERS else "trec",
+        given.get("score_precision", "double"),
+        key,
+    )
+
+
+def _then(job: RunToRead, change: Callable[[Run], Run]) -> RunToRead:
+    """The run as it is changed once it is read."""
+    return replace(job, read=lambda: change(job.read()))
+
+
+def reading_from(options: Options) -> Reading:
+    """How the options say that files are read; standard input given twice is rejected."""
+    check_inputs(options)
+    given: dict[str, Any] = vars(options)
+    return Reading(
+        given.get("read_as"),
+        given.get("labels"),
+        given.get("columns"),
+        given.get("lenient", False),
+        processors(),
+        gain_rule(given.get("gain")),
+    )
+
+
+def check_inputs(options: Options) -> None:
+    """Reject standard input where it is given twice."""
+    if files_given(options, "read").count(STANDARD_INPUT) > 1:
+        raise UsageError("Standard input (-) can be given once only.")
+
+
+def runs_from(options: Options, *, repeated: bool = False) -> list[RunToRead]:
+    """The runs that the options name, each to be read when its turn comes.
+
+    A file that patterns and folders name again is one run, unless ``repeated``.
+    """
+    reading = reading_from(options)
+    given: list[str | RunToRead] = []
+    for argument in options.runs:
+        name, path = name_and_path(argument)
+        if name is not None:
+            given += (reading if len(options.runs) == 1 else replace(reading, threads=1)).runs_to_read({name: path})
+        else:
+            given += [file for file in expand([path]) if repeated or file not in given]
+    return prepared(options, reading.runs_to_read(given))
+
+
+def prepared(options: Options, jobs: Sequence[RunToRead]) -> list[RunToRead]:
+    """The runs such that, when they are read, what the options say is done to them."""
+    preparation = preparation_from(options)
+    if len(jobs) == 1:
+        doing(f"reading {in_brief(jobs[0].path or jobs[0].place)}")
+
+    def prepare(run: Run) -> Run:
+        run = preparation(run)
+        say(f"{run.name}: {run.prepared}.")
+        return run
+
+    return [_then(job, prepare) for job in jobs] if preparation else list(jobs)
+
+
+def run_from(options: Options, given: str) -> Run:
+    """One run that an argument names."""
+    name, path = name_and_path(given)
+    return reading_from(options).run(path if name is None else {name: path})
+
+
+def judgments_from(options: Options, given: str | None = None) -> Qrels:
+    """The judgments that the options name, or those of another file, read in the same way."""
+    chosen = options.qrels if given is None else given
+    doing(f"reading {in_brief(chosen)}")
+    return reading_from(options).judgments(chosen)
+
+
+def collection_from(
+    options: Options, trusted: TrustedFirst | None = None, *, repeated: bool = False
+) -> tuple[Qrels, list[Run]]:
+    """The judgments (those of a trusted source, if given) and the runs that the options name, every file read once."""
+    judgments = judgments_from(options) if trusted is None else trusted.qrels
+    return judgments, read_runs(options, repeated=repeated)
+
+
+def read_runs(options: Options, *, repeated: bool = False) -> list[Run]:
+    """The runs that the options name, all of them now."""
+    jobs, count = runs_from(options, repeated=repeated), progress_on_terminal("files read")
+    if count is None:
+        return reading_from(options).runs(jobs)
+    done = itertools.count(1)
+
+    def counted(run: Run) -> Run:
+        count(next(done), len(jobs))
+        return run
+
+    return reading_from(options).runs([_then(job, counted) for job in jobs])
+
+
+def trusted_from(options: Options, measures: Sequence[Measure], *, drawn: bool = False) -> TrustedFirst | None:
+    """The labels that the options name, the trusted source's as truth and others calibrated; None if not asked for.
+
+    ``drawn``: for measures that may be drawn.
+    """
+    if not options.calibrate:
+        return None
+    from rankbounds.probability.models.trusted_labels import TrustedFirst
+
+    return TrustedFirst.read(options.qrels, reading_from(options), measures, drawn=drawn)
+
+
+def score_tables_from(options: Options) -> Scores:
+    """The tables of scores that the options name; options that need judgments or runs are rejected."""
+    from rankbounds.evaluation.score_files import scores_of_files
+
+    if options.qrels or options.runs:
+        raise UsageError("--scores takes the place of judgments and runs: give either.")
+    for option in options.declared:
+        needs_runs = option.without_runs is not None
+        if needs_runs and getattr(options, option.dest) not in (None, False, *option.without_runs):
+            raise UsageError(
+                f"{option.flags[-1]} is for judgments and runs; of tables with --scores it can decide nothing."
+            )
+    check_inputs(options)
+    files = score_table_files(options)
+    return scores_of_files(files, columns=options.columns, lower_is_better=options.lower_is_better or ())
+
+
+def score_table_files(options: Options) -> list[tuple[str | None, str]]:
+    """The tables of scores, each with the name that its run was given."""
+    named: list[tuple[str | None, str]] = []
+    for argument in options.scores:
+        run, path = name_and_path(argument)
+        named += [(run, path)] if run is not None else [(None, file) for file in expand([path])]
+    return named

@@ -1,0 +1,287 @@
+"""What the options of commands say of scores: which measures, and what is decided before they are computed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from rankbounds.commands.console.messages import say
+from rankbounds.commands.console.options import Option, Options, group_under, pick, replace_defaults, whole, words_in
+from rankbounds.commands.console.progress import progress_on_terminal
+from rankbounds.commands.console.reading import PREPARING, READING, runs_from, score_tables_from
+from rankbounds.errors import UsageError
+from rankbounds.evaluation.assumptions import ASSUMPTIONS, BOUNDS, OPEN, PRECISIONS, TOPICS
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
+from rankbounds.evaluation.run_notes import some
+from rankbounds.evaluation.scores import Scores
+from rankbounds.measures import REGISTRY, Measure, parse_measures
+from rankbounds.rankings.ties import ORDERS
+from rankbounds.rankings.ties import RULES as TIE_RULES
+from rankbounds.rankings.unjudged import RULES as UNJUDGED_RULES
+from rankbounds.tables import TABLE_FORMATS
+
+# ---- options ----
+
+
+def measure_names() -> list[str]:
+    """Names of measures that need no quotes in a shell."""
+    names = dict.fromkeys([*DEFAULT_MEASURES, *REGISTRY])
+    return [name for name in names if name.replace("@", "_").isidentifier()]
+
+
+def measures(
+    default: Sequence[str] = DEFAULT_MEASURES, text: str = "RBP(p=0.8), nDCG@10, a trec_eval name, ..."
+) -> Option:
+    """Which measures; ``text`` says which ones there are, and the default is told where it does not."""
+    shown = f" (default: {', '.join(default)})" if default else ""
+    return Option(
+        "-m, --measure MEASURE", f"{text}; may be repeated{shown}", dest="measures", repeated=True, words=measure_names
+    )
+
+
+MEASURES = measures()
+PER_TOPIC = Option("-q, --per-topic", "one row for each topic too")
+TOP = Option("--top N", "the N best runs only", type=whole("how many to show is", 1))
+SORTING = (
+    Option(
+        "--sort BY",
+        "the order of runs: by a measure, best first (default in tables: by the first one), by name (run), or as given "
+        "(given; default in other formats)",
+    ),
+    TOP,
+)
+"""In which order runs are shown, and how many of them."""
+ORDER = Option(
+    "--ties RULE",
+    "tied documents: trec (docno down; default), run (line order, scores ignored), line (line order among equal "
+    "scores), rank (stated rank), docid (docno up)",
+    "trec",
+    words=ORDERS,
+    closed=True,
+)
+"""How documents of equal score are ordered, where one order is needed."""
+TIES = group_under(
+    "unjudged documents, ties and grades",
+    Option(
+        "--ties RULE",
+        "tied documents: trec (docno down, as trec_eval; default), run (line order, scores ignored), line (line order "
+        "among equal scores), rank (stated rank), docid (docno up)",
+        "trec",
+        words=TIE_RULES,
+        without_runs=("trec",),
+    ),
+    Option(
+        "--score-precision WHICH",
+        f"compare scores in {' or '.join(PRECISIONS)} precision (trec_eval 9: single; default double)",
+        "double",
+        words=PRECISIONS,
+        without_runs=("double",),
+    ),
+)
+"""How to rank tied documents, and what is a tie."""
+GAIN = Option(
+    "--gain RULE",
+    'gains of grades: linear (default), or a table like "1=3,2=9", or "S=3,A=2,B=1" where grades are words',
+    group="unjudged documents, ties and grades",
+    without_runs=(),
+)
+RANKING = group_under(
+    "unjudged documents, ties and grades",
+    replace(TIES[0], help=f"{TIES[0].text}, best, worst, expected (mean over all orders)"),
+    TIES[1],
+    GAIN,
+    Option(
+        "--topics WHICH",
+        f"{' or '.join(TOPICS)}: score judged topics that a run lacks as empty lists (default), or leave them out",
+        "judged",
+        words=TOPICS,
+        without_runs=("judged",),
+    ),
+)
+"""How runs become rankings: ties, gains, missing topics, the precision of scores."""
+ASSUMING = (
+    *group_under(
+        "unjudged documents, ties and grades",
+        Option(
+            "--unjudged RULE",
+            f"unjudged documents: {', '.join(UNJUDGED_RULES)} (default nonrelevant; condensed leaves them out)",
+            "nonrelevant",
+            words=UNJUDGED_RULES,
+            without_runs=("nonrelevant",),
+        ),
+        Option("--q Q", "with --unjudged expected: the probability that one is relevant", type=float, without_runs=()),
+        Option(
+            "--bounds WHAT",
+            f"low and high cover: {', '.join(BOUNDS)}",
+            "unjudged",
+            words=BOUNDS,
+            without_runs=("unjudged", "none"),
+        ),
+        Option(
+            "--open WHICH",
+            "unjudged documents that bounds cover: retrieved (default), or collection (also relevant ones that nobody "
+            "retrieved, which lower nDCG, AP and recall)",
+            "retrieved",
+            words=OPEN,
+            without_runs=("retrieved",),
+        ),
+        Option(
+            "--most-relevant N",
+            "with --open collection: a topic has at most N relevant documents, known ones counted (default: any "
+            "number; a topic that knows more has no others)",
+            type=int,
+            without_runs=(),
+        ),
+        *RANKING,
+        Option(
+            "--ties-key FILE",
+            "rank tied documents by your own key: lines of a document and its value (a length, a date, a URL), "
+            "smallest first",
+            file="read",
+            without_runs=(),
+        ),
+    ),
+    *PREPARING,
+    *READING,
+)
+"""How to treat ties, unjudged documents, grades and missing topics, and how to read the files."""
+ASSUMING_NO_BOUNDS = replace_defaults(ASSUMING, bounds="none")
+SEED = Option("--seed SEED", "where the random numbers start (default 0)", 0, type=whole("a seed is", 0))
+
+
+def confidence(of: str = "the intervals") -> Option:
+    """How sure intervals are."""
+    return Option("--confidence C", f"of {of} (default 0.95)", 0.95, type=float)
+
+
+def alpha(text: str = "significance level") -> Option:
+    """The level of tests."""
+    return Option("--alpha ALPHA", f"{text} (default 0.05)", 0.05, type=float)
+
+
+def resampling(resamples: int = 10_000) -> tuple[Option, Option]:
+    """How often and from which seed tests resample."""
+    return (Option("--resamples RESAMPLES", f"how many resamples (default {resamples})", resamples, type=int), SEED)
+
+
+def tests_named(default: str) -> Callable[[], str]:
+    """The help of ``--test``: the names of all tests, the default first; read when help is shown."""
+
+    def text() -> str:
+        from rankbounds.stats.significance import default_first
+
+        return default_first(default)
+
+    return text
+
+
+TESTS = group_under(
+    "tests",
+    Option(
+        "--test TEST",
+        tests_named("randomization"),
+        "randomization",
+        words=words_in("stats.significance", "TESTS"),
+    ),
+    Option(
+        "--correction CORRECTION",
+        "for three runs or more: tukey (randomised, paired; what auto, the default, takes), holm (what auto takes for "
+        "other tests), bonferroni, bh, none",
+        "auto",
+        words=words_in("stats.corrections", "CORRECTIONS", "auto"),
+    ),
+    alpha(),
+    confidence(),
+    *resampling(),
+)
+"""Which tests runs are compared by; the same everywhere, so that the same pair gets the same p-values."""
+
+PROBABILITY = (
+    Option(
+        "--q WHAT",
+        "the probability that an unjudged document is relevant: a number; a file of probabilities (its columns say by "
+        "what: rank, run, query_id, or query_id and doc_id); or estimated from the judgments: logistic (default) "
+        "or isotonic",
+        "logistic",
+        file="read",
+    ),
+    Option("--otherwise Q", "the probability for whatever the file lacks", type=float),
+)
+"""How probable it is that unjudged documents are relevant."""
+
+# ---- what they say ----
+
+
+def probability_from(given: str) -> float | str:
+    """A number, or the name of a way to estimate, or that of a file."""
+    try:
+        return float(given)
+    except ValueError:
+        from rankbounds.probability.models.estimates import KINDS
+
+        if given not in KINDS and not os.path.exists(given):
+            raise UsageError(
+                f'--q "{given}" is neither a number, nor a file that exists, nor one of {", ".join(KINDS)}.'
+            ) from None
+        return given
+
+
+def order_of_runs(options: Options) -> str | None:
+    """What runs are sorted by: ``given`` for not at all, None for the first measure."""
+    return options.sort or ("given" if options.format not in TABLE_FORMATS and options.top is None else None)
+
+
+def sort_runs(options: Options, scores: Scores) -> Scores:
+    """The runs in the order that the options ask for, the best first in tables; the first of them alone, if asked."""
+    by = order_of_runs(options)
+    ordered = scores if by == "given" else scores.sort(by)
+    return ordered if options.top is None else ordered.filter(run=ordered.runs[: options.top])
+
+
+def assumptions_from(options: Options) -> dict[str, Any]:
+    """The assumptions among ``ASSUMING``, by the names that ``evaluate`` has for them."""
+    return pick(options, *ASSUMPTIONS)
+
+
+def evaluation_from(options: Options) -> dict[str, Any]:
+    """The values of ``ASSUMING``, by the names that ``evaluate`` has for them."""
+    reading = pick(options, "labels", "columns", "lenient") | {"formats": options.read_as}
+    return assumptions_from(options) | reading
+
+
+def evaluate_from(options: Options, *, qrels: Any = None, runs: Any = None) -> Scores:
+    """Run ``evaluate`` as the options say, on other judgments or runs if given; or read tables of scores."""
+    if getattr(options, "scores", None):
+        from rankbounds.comparison.comparable_scores import keep_shared_topics
+
+        return keep_shared_topics(tabled_from(options, score_tables_from(options)))
+    return evaluate(
+        options.qrels if qrels is None else qrels,
+        runs_from(options) if runs is None else runs,
+        options.measures or DEFAULT_MEASURES,
+        **evaluation_from(options),
+        progress=progress_on_terminal("runs scored"),
+    )
+
+
+def tabled_from(options: Options, scores: Scores, asked: Sequence[Measure] = ()) -> Scores:
+    """The scores of tables, by the measures that the options or a gate ask for.
+
+    Where none is asked for: those of the usual measures that all runs have; where there are none, all that they have.
+    """
+    known = [str(measure) for measure in scores.measures]
+    wanted: list[str | Measure] = list(asked)
+    for text in options.measures or ():
+        wanted += [text] if text in known else parse_measures(text)
+    if wanted:
+        return scores[wanted]
+    whole = [measure for place, measure in enumerate(scores.measures) if scores.all_runs_have(place)]
+    usual = [measure for measure in parse_measures(DEFAULT_MEASURES) if measure in whole] or whole
+    if not usual or len(usual) == len(known):
+        return scores
+    others = [label for label in known if label not in map(str, usual)]
+    shown = f"{', '.join(map(str, usual))} {'is' if len(usual) == 1 else 'are'} shown"
+    say(f"{shown}; -m names others of the tables: {some(others)}.")
+    return scores[usual]

@@ -1,0 +1,239 @@
+"""Commands about judgments to make: what to judge next, pools, levels from preferences, smaller samples."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rankbounds.collection.preferences import IN_WORDS, METHODS, levels_from_preferences
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED
+from rankbounds.commands import command
+from rankbounds.commands.console.messages import say, say_all
+from rankbounds.commands.console.options import Option, Options, call
+from rankbounds.commands.console.output import (
+    FORMATS,
+    JUDGMENTS_FILE,
+    check_outputs,
+    output,
+    write_pairs,
+    write_result,
+    write_text,
+)
+from rankbounds.commands.console.progress import doing, progress_on_terminal
+from rankbounds.commands.console.reading import (
+    CALIBRATE,
+    COMPARE,
+    INPUTS,
+    QRELS,
+    READING,
+    RUNS,
+    collection_from,
+    compared_from,
+    judgments_from,
+    read_runs,
+    trusted_from,
+)
+from rankbounds.commands.console.scoring import ORDER, PROBABILITY, SEED, measure_names, probability_from
+from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.judging import pools
+from rankbounds.judging.next.residuals import STRATEGIES
+
+DEFAULT_RATES = ",".join(f"{rate:g}" for rate in pools.RATES)
+
+
+@command(
+    "judge-next",
+    "What should be judged next?",
+    1,
+    *INPUTS,
+    Option("--budget N", "how many documents (default 20)", 20, type=int),
+    Option(
+        "-m, --measure, --for MEASURE",
+        "RBP(p=0.8) (the default), nDCG@10, AP, P@10, any",
+        "RBP(p=0.8)",
+        words=measure_names,
+    ),
+    Option(
+        "--strategy S",
+        f"{', '.join(STRATEGIES)} (default A), for RBP, P and DCG without --compare",
+        "A",
+        words=STRATEGIES,
+    ),
+    replace(
+        COMPARE,
+        help="settle which of two runs is better (--compare ONE OTHER), or who is better than the leader (--compare "
+        "all)",
+    ),
+    Option(
+        "--until WHEN",
+        "simulate how many judgments it takes until the comparison is settled whatever else is unjudged (settled), or "
+        "decided with a probability (0.95)",
+    ),
+    *PROBABILITY,
+    SEED,
+    ORDER,
+    *READING,
+    CALIBRATE,
+    *output((*FORMATS[:5], "trec", *FORMATS[5:])),
+)
+def run_judge_next(options: Options) -> None:
+    """List the unjudged documents whose judgments would settle most, the most valuable first.
+
+    Without a comparison: documents that narrow the bounds of all runs' means most. For RBP, P and DCG, weight is what a
+    document adds up to in the runs that hold it, and residual_after what all runs and topics together leave open once
+    it and all documents above it are judged. Strategy A (default) lowers the summed residual of all runs fastest; B
+    looks first at runs that are known less well, C at those and at good ones. For nDCG, AP and all other measures value
+    is the sum of a document's effects on the runs' means.
+
+    --compare ONE OTHER asks which of two runs is better, --compare all who is better than the run that leads: value is
+    what a judgment is expected to move the bound by that will settle the question; for other measures than RBP, P and
+    DCG it makes a good order, and values do not add up. --until settled (or 0.95) simulates how many judgments that
+    takes, in this order and with the probabilities of --q, before anybody judges.
+
+    --format trec writes a pool file to be filled in; csv, jsonl and json are for rating tools.
+    """
+    from rankbounds.judging.next.judge_next import judge_next
+    from rankbounds.measures import parse_measure
+
+    trusted = trusted_from(options, [parse_measure(options.measure)], drawn=True)
+    judgments, runs = collection_from(options, trusted)
+    doing("estimating what unjudged documents are")
+    plan = call(
+        options,
+        judge_next,
+        judgments,
+        runs,
+        strategy=options.strategy.upper(),
+        compare=compared_from(options.compare),
+        q=probability_from(options.q) if trusted is None else trusted.model(options.otherwise),
+        progress=progress_on_terminal("steps of the plan"),
+    )
+    if options.format in ("table", "trec") and not len(plan):
+        write_text(options, "")
+    elif options.format == "trec":
+        write_text(options, plan.pool().text())
+    else:
+        write_result(options, plan)
+    if trusted is not None:
+        say(trusted.words())
+    say_all(plan.sentences())
+
+
+@command(
+    "pool",
+    "What should be judged next?",
+    2,
+    RUNS,
+    Option("--depth D", "how many documents of each run and topic are pooled", type=int),
+    Option("--budget N", "at most this many documents per topic", type=int),
+    Option("--restrict QRELS", "the judgments to take grades from", file="read"),
+    Option("--groups FILE", 'which group a run belongs to: lines of "run group"', file="read"),
+    Option("--without GROUP", "leave out documents that only this group found"),
+    ORDER,
+    *READING,
+    JUDGMENTS_FILE,
+)
+def run_pool(options: Options) -> None:
+    """Build a pool of documents to judge, or find the judgments that another pool would have given.
+
+    The pool holds what any run has down to --depth, or at most --budget documents for each topic (by their best rank,
+    then by the number of runs that hold them). It is written as TREC judgments of grade -1: pooled, not judged.
+
+    With --restrict QRELS, documents of the pool that QRELS judges get their grade. With --without GROUP as well, QRELS
+    is written without the documents that only this group's runs brought into a pool of that depth; --groups names a
+    file of lines "run group".
+    """
+    if (options.without is None) != (options.groups is None):
+        raise UsageError("--without GROUP needs --groups FILE, and the other way round.")
+    if options.without is not None and (options.restrict is None or options.depth is None):
+        raise UsageError(
+            "--without GROUP takes documents out of judgments: name them with --restrict QRELS, and --depth."
+        )
+    runs = read_runs(options)
+    if options.without is not None:
+        groups = pools.read_groups(options.groups)
+        if options.without not in groups.values():
+            hint = did_you_mean(options.without, sorted(set(groups.values())))
+            raise UsageError(f'{options.groups} has no group "{options.without}".{hint}')
+        qrels = judgments_from(options, options.restrict)
+        pooled = pools.without_group(qrels, runs, groups, options.without, depth=options.depth)
+        say(f"{options.without} alone found {len(qrels) - len(pooled):,} of {len(qrels):,} documents.")
+    else:
+        pooled = pools.pool(runs, depth=options.depth, budget=options.budget, ties=options.ties)
+        if options.restrict is not None:
+            pooled = pools.restrict(judgments_from(options, options.restrict), pooled)
+    write_pairs(options, pooled)
+    judged = int((pooled.grade != POOLED_NOT_JUDGED).sum())
+    relevant = int((pooled.grade >= 1).sum())
+    say(
+        f"{len(pooled):,} documents for {len(pooled.query_ids)} topics from {len(runs)} runs: {judged:,} judged "
+        f"({relevant:,} relevant), {len(pooled) - judged:,} to judge."
+    )
+
+
+@command(
+    "preferences",
+    "What should be judged next?",
+    4,
+    Option("FILE", "lines of a query, a better and a worse document; - is stdin", dest="preferences", file="read"),
+    Option("--method NAME", f"{' or '.join(METHODS)} (default {METHODS[0]})", METHODS[0], words=METHODS),
+    JUDGMENTS_FILE,
+)
+def run_preferences(options: Options) -> None:
+    """Make judgments from preferences: levels from pairs of documents of which one is better.
+
+    Each line of the file is a preference: query, better document, worse document. The levels, from 1, are written as
+    judgments, for Compatibility or any measure of grades. How many of the preferences they violate is told on standard
+    error: where that is much, no levels will do.
+    """
+    found = levels_from_preferences(options.preferences, options.method)
+    write_pairs(options, found.qrels)
+    say(f"Levels by {IN_WORDS[found.method]}; {found.sentence()}.")
+
+
+@command(
+    "reduce",
+    "What would fewer judgments have said?",
+    1,
+    QRELS,
+    Option("--rate J", f"percent, several with commas (default {DEFAULT_RATES})", DEFAULT_RATES),
+    SEED,
+    Option("--rel REL", "the lowest grade that counts as relevant (default 1)", 1.0, type=float),
+    Option("--keep-pool", "write what is not kept with grade -1 (pooled, not judged), for infAP"),
+    *READING,
+    replace(JUDGMENTS_FILE, help="write there; {rate} in the name stands for the rate"),
+)
+def run_reduce(options: Options) -> None:
+    """Draw smaller samples of judgments, to see what a cheaper test collection would have said.
+
+    At a rate of j percent each topic keeps max(1, trunc(R j / 100)) of its R relevant and max(10, trunc(N j / 100)) of
+    its N non-relevant documents. One seed shuffles once: the judgments of a smaller rate are among those of a larger
+    one.
+
+    Several rates need -o with {rate} in the name of the file, such as -o qrels.{rate}.txt.
+    """
+    rates = _rates(options.rate)
+    if len(rates) > 1 and "{rate}" not in (options.output or ""):
+        raise UsageError("Several rates need several files: name them with -o, such as -o qrels.{rate}.txt.")
+    targets = {rate: (options.output or "").replace("{rate}", f"{rate:g}") for rate in rates}
+    check_outputs(options, list(filter(None, targets.values())))
+    qrels = judgments_from(options)
+    for rate, kept in pools.draw_reductions(qrels, rates, seed=options.seed, rel=options.rel).items():
+        write_pairs(options, qrels.only_judged(kept) if options.keep_pool else pools.subset(qrels, kept), targets[rate])
+        relevant = int((qrels.grade[kept] >= options.rel).sum())
+        say(
+            f"rate {rate:g}%, seed {options.seed}: kept {int(kept.sum()):,} of {len(qrels):,} judgments "
+            f"({relevant:,} relevant)."
+        )
+
+
+def _rates(text: str) -> list[float]:
+    try:
+        rates = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise UsageError(
+            f'The rates "{text}" are not percentages with commas between them, such as 90,50,10.'
+        ) from None
+    for rate in rates:
+        if not 0 < rate <= 100:
+            raise UsageError(f"A rate is a percentage above 0 and up to 100, not {rate:g}.")
+    return list(dict.fromkeys(rates))

@@ -1,0 +1,281 @@
+"""Commands about labels that a model made: may they be trusted, what people should judge to find out, the audit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from rankbounds.commands import command
+from rankbounds.commands.console.messages import say_all
+from rankbounds.commands.console.options import Option, Options, call
+from rankbounds.commands.console.output import (
+    OUTPUT,
+    figure,
+    name_and_path,
+    output,
+    write_figure,
+    write_rows,
+    write_text,
+)
+from rankbounds.commands.console.progress import doing
+from rankbounds.commands.console.reading import (
+    COMPARE,
+    LABELS,
+    READING,
+    RUNS,
+    RUNS_HELP,
+    collection_from,
+    compared_from,
+    judgments_from,
+    reading_from,
+    runs_from,
+)
+from rankbounds.commands.console.scoring import (
+    ASSUMING_NO_BOUNDS,
+    GAIN,
+    SEED,
+    TIES,
+    alpha,
+    confidence,
+    measure_names,
+    measures,
+    resampling,
+)
+from rankbounds.errors import DataError, UsageError
+from rankbounds.files.opening import expand
+from rankbounds.judging.audits.audit import SOURCES
+
+if TYPE_CHECKING:
+    from rankbounds.collection.inputs import Reading
+    from rankbounds.collection.qrels import Qrels
+
+
+@command(
+    "judges",
+    "May a model's labels stand in for people?",
+    1,
+    Option("TRUSTED", "the labels to believe: any known format of judgments", dest="qrels", file="read"),
+    Option(
+        "[LABELS ...]",
+        "the labels in question: files, patterns in quotes or folders; name=FILE gives them a name",
+        dest="label_files",
+        file="read",
+    ),
+    Option("--runs RUN ...", f"{RUNS_HELP}; without: labels only", [], file="read"),
+    measures(("RBP(p=0.8)",)),
+    Option(
+        "--rel GRADE",
+        "lowest trusted grade that counts as relevant, for kappa and for measures that name none (default: that of the "
+        "first measure, or 1)",
+        type=float,
+    ),
+    Option(
+        "--labels-rel [NAME=]GRADE",
+        "the same of the labels in question, where it is another; needed where scales differ, unless they are 0/1",
+        repeated=True,
+    ),
+    Option("--same-scale", "grades mean the same in all labels, though the highest ones differ"),
+    Option("--votes", "add the labels' majority and mean grade as further labels"),
+    Option(
+        "--pairs WHICH",
+        "score runs by all labels of each (default), or by the shared pairs of query and document alone",
+        "all",
+        words=("all", "shared"),
+    ),
+    alpha(),
+    confidence(),
+    *resampling(2000),
+    *ASSUMING_NO_BOUNDS,
+    figure("draw agreement by grade and bias by run there"),
+    *OUTPUT,
+)
+def run_judges(options: Options) -> Any:
+    """May I trust this judge? Labels, say of language models, held against trusted ones.
+
+    TRUSTED are labels to believe, LABELS those in question; several are compared side by side (--votes adds their
+    votes). Without LABELS, all other sources of TRUSTED are in question, and --labels says which source is trusted. The
+    verdict says how far labels agree, whether they are generous, which runs they like, and whether they order runs
+    alike.
+    """
+    from rankbounds.judging.judges.comparison import judges
+
+    reading, labels_rel = reading_from(options), labels_rel_from(options)
+    trusted, labels = labels_from(options, reading)
+    found = call(
+        options,
+        judges,
+        trusted,
+        labels,
+        reading.runs(runs_from(options)) if options.runs else None,
+        labels_rel=labels_rel,
+        same_scale=options.same_scale or None,
+        trusted_name=options.labels,
+    )
+    write_figure(options, "labels_overview", found)
+    return found
+
+
+def labels_from(options: Options, reading: Reading) -> tuple[Qrels, dict[str, Qrels]]:
+    """The trusted labels, and the others by name."""
+    if not options.label_files:
+        from rankbounds.collection.qrels import read_qrels_by_source
+
+        if not options.labels or "," in options.labels:
+            raise UsageError("Name the labels in question, or with --labels the one source of TRUSTED to believe.")
+        by_source = read_qrels_by_source(options.qrels, kind=options.read_as, columns=options.columns)
+        trusted = reading.judgments(options.qrels)
+        others = {name: labels for name, labels in by_source.items() if name != options.labels}
+        if not others:
+            raise DataError(options.qrels, f'all labels have the source "{options.labels}": none are in question.')
+        return trusted, others
+    labels: dict[str, Qrels] = {}
+    for argument in options.label_files:
+        name, path = name_and_path(argument)
+        for file in expand([path]):
+            read = _read_labels(reading, file)
+            if name is None:
+                labels |= {file if known in labels else known: given for known, given in read.items()}
+            elif name in labels:
+                raise UsageError(f'Two sets of labels are called "{name}".')
+            else:
+                labels[name] = next(iter(read.values()))
+    return reading.judgments(options.qrels), labels
+
+
+def _read_labels(reading: Reading, file: str) -> dict[str, Qrels]:
+    """The labels of a file by its name; --labels chooses among sources where a file has any."""
+    try:
+        return reading.label_sets([file])
+    except DataError:
+        if reading.labels is None:
+            raise
+        return replace(reading, labels=None).label_sets([file])
+
+
+def labels_rel_from(options: Options) -> float | dict[str, float] | None:
+    """One grade for all labels, or grades by name."""
+    by_name: dict[str, float] = {}
+    for given in options.labels_rel or ():
+        name, _, grade = given.rpartition("=")
+        try:
+            by_name[name] = float(grade)
+        except ValueError:
+            raise UsageError(f'--labels-rel takes a grade or NAME=GRADE, not "{given}".') from None
+    if "" in by_name:
+        if len(by_name) > 1:
+            raise UsageError("--labels-rel takes one grade for all labels, or NAME=GRADE for each.")
+        return by_name[""]
+    return by_name or None
+
+
+@command(
+    "sample",
+    "May a model's labels stand in for people?",
+    2,
+    LABELS,
+    RUNS,
+    Option("--budget N", "how many documents people will judge", type=int, required=True),
+    COMPARE,
+    Option(
+        "-m, --measure MEASURE",
+        "what is to be audited: RBP(p=0.8) (the default), P@10, DCG@20, nDCG@10, AP, Recall@100",
+        "RBP(p=0.8)",
+        words=measure_names,
+    ),
+    SEED,
+    *TIES,
+    GAIN,
+    *READING,
+    *output(("csv", "tsv", "json", "jsonl", "trec", "table", "markdown", "latex", "html")),
+)
+def run_sample(options: Options) -> None:
+    """Draw the documents that people should judge, so that a model's labels can be audited.
+
+    The probability that a document is drawn is known, and grows with its weight in what is asked and with how unsure
+    its label is. Without --compare the scores of all runs are asked about; --compare A B asks which of two runs is
+    better, and --compare all about all pairs. -o sample.csv is a table query_id, doc_id, probability, relevance: fill
+    in the last column, and "rankbounds audit" takes it from there. To judge in the browser: "rankbounds serve QRELS
+    RUN... --worklist sample.csv", for which --format trec writes QRELS to begin with. Ids are written as they are.
+    """
+    from rankbounds.judging.audits.sample import draw_sample
+
+    drawn = call(options, draw_sample, *collection_from(options), compare=compared_from(options.compare))
+    if options.format == "trec":
+        write_text(options, drawn.pool().text())
+    else:
+        options.raw = True  # ids are to be found again as they are
+        rows = [row | {"relevance": None} for row in drawn.rows()]
+        write_rows(options, rows, (*drawn.fields, "relevance"), table=drawn.table)
+    say_all(drawn.notes())
+
+
+@command(
+    "audit",
+    "May a model's labels stand in for people?",
+    3,
+    LABELS,
+    Option("SAMPLE", "the judged sample: query_id, doc_id, probability, relevance", file="read"),
+    replace(RUNS, usage="[RUN ...]"),
+    measures((), "RBP(p=0.8) (the default), P@10, DCG@20; nDCG@10, AP, Recall@100 by linearisation"),
+    Option("--difference", "compare the runs in pairs"),
+    Option(
+        "--judgments FILE",
+        "take the judgments from this file, not from the column relevance; it may hold no other documents",
+        file="read",
+    ),
+    Option(
+        "--sources WHICH",
+        "what the interval covers: judgments that nobody made (default), or both that and topics being a sample",
+        SOURCES[0],
+        words=SOURCES,
+    ),
+    Option(
+        "--label-rel L",
+        'the lowest label that stands for relevant in "by labels" (default: the rel of the measure)',
+        type=float,
+    ),
+    confidence(),
+    Option("--plan H", "how many judgments a half-width of H needs", type=float),
+    COMPARE,
+    *TIES,
+    GAIN,
+    *READING,
+    *OUTPUT,
+)
+def run_audit(options: Options) -> Any:
+    """Correct scores by a model's labels with a sample that people judged, and say how far they can be trusted.
+
+    LABELS are the labels that SAMPLE was drawn from ("rankbounds sample"), and SAMPLE has the column relevance filled
+    in. "by labels" is what the labels alone claim; "estimate" is what people would say who judged everything, with an
+    interval that holds however bad the labels are: bad ones make it wide. --difference compares the runs in pairs.
+    --sources both makes intervals that hold for other topics as well.
+
+    --plan 0.03 says how many judgments intervals of that half-width need; SAMPLE is then a pilot, or left out when
+    nobody has judged yet.
+    """
+    from rankbounds.judging.audits.audit import audit
+    from rankbounds.judging.audits.judged_sample import is_sample
+    from rankbounds.judging.audits.plan import plan_audit
+
+    plans = options.plan is not None
+    if options.compare is not None and not plans:
+        raise UsageError("--compare goes with --plan; --difference compares the runs in pairs.")
+    has_sample = not plans or is_sample(options.sample)  # what stands in its place may be a run
+    options.runs = options.runs if has_sample else [options.sample, *options.runs]
+    if not options.runs:
+        needs = "" if plans else ": an audit needs LABELS, SAMPLE and runs, in this order"
+        raise UsageError(f"No run was given{needs}.")
+    labels, runs = collection_from(options)
+    doing("planning the audit" if plans else "calibrating labels, and correcting the scores")
+    if plans:
+        return call(
+            options,
+            plan_audit,
+            labels,
+            runs,
+            half_width=options.plan,
+            sample=options.sample if has_sample else None,
+            compare=compared_from(options.compare) or ("all" if options.difference else None),
+        )
+    judgments = None if options.judgments is None else judgments_from(options, options.judgments)
+    return call(options, audit, labels, options.sample, runs, judgments=judgments)

@@ -1,0 +1,183 @@
+"""Commands about other tools: trec_eval's own interface, and why another tool's numbers differ."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbounds.commands import command
+from rankbounds.commands.console.messages import say
+from rankbounds.commands.console.options import Option, Options
+from rankbounds.commands.console.output import OUTPUT, name_and_path, output, write_rows, write_text
+from rankbounds.commands.console.reading import QRELS, READING, RUN, judgments_from, reading_from, run_from
+from rankbounds.errors import UsageError
+from rankbounds.results import Column, build_table
+from rankbounds.tables import number
+
+if TYPE_CHECKING:
+    from rankbounds.checking.explanation import Explanation
+
+EXPLAINED = (
+    *("name", "measure", "lines", "equal", "largest_difference", "example", "why", "switch", "changes", "also"),
+    *("nearest", "tried"),
+)
+BY_CHANCE = 3
+"""Lines of one measure that a computation may meet by chance, if it is one of many."""
+
+
+@command(
+    "trec_eval",
+    "How good are my runs?",
+    4,
+    QRELS,
+    RUN,
+    Option("-q, --query_eval_wanted", "each topic too, not the summary only"),
+    Option("-m, --measure MEASURE", "may be repeated (default: official)", dest="measures", repeated=True),
+    Option(
+        "-c, --complete_rel_info_wanted", "judged topics that the run lacks count as 0; without it they are left out"
+    ),
+    Option("-l, --level_for_rel N", "the lowest grade that is relevant (default 1)", 1, type=int),
+    Option("-M, --Max_retrieved_per_topic N", "read N documents of each list", type=int),
+    Option("-J, --Judged_docs_only", "leave out documents that nobody judged"),
+    Option("-N, --Number_docs_in_coll N", "documents in the collection, for utility", 0, type=int),
+    Option("-n, --nosummary", "leave out the summary over all topics"),
+    *READING,
+    *output(("trec", "json", "jsonl", "csv", "tsv")),
+)
+def run_trec_eval(options: Options) -> None:
+    """Print what trec_eval 10 prints, under its names, options and digits.
+
+    Put "rankbounds" before a command line of trec_eval. Names are trec_eval's, as are parameters behind a point: -m
+    P.5,10, -m ndcg.1=3,2=9; -m official (the default), set and all_trec stand for several. For everything else, bounds
+    and other measures among it, see "rankbounds evaluate".
+    """
+    from rankbounds.interop import trec_eval
+
+    if options.level_for_rel < 1:
+        raise UsageError(f"-l, the lowest grade that is relevant, must be 1 or more, not {options.level_for_rel}.")
+    if options.Max_retrieved_per_topic is not None and options.Max_retrieved_per_topic < 1:
+        raise UsageError(f"-M must be 1 or more, not {options.Max_retrieved_per_topic}.")
+    chosen = trec_eval.Options(
+        options.level_for_rel,
+        options.Max_retrieved_per_topic,
+        options.Judged_docs_only,
+        options.complete_rel_info_wanted,
+        options.Number_docs_in_coll,
+    )
+    lines = trec_eval.lines(
+        judgments_from(options),
+        run_from(options, options.run_file),
+        options.measures or (),
+        chosen,
+        per_topic=options.query_eval_wanted,
+        summary=not options.nosummary,
+    )
+    if options.format == "trec":
+        write_text(options, "".join(lines))
+        return
+    fields = ("measure", "query_id", "value")
+    rows = (dict(zip(fields, (part.strip() for part in line.split("\t")), strict=True)) for line in lines)
+    write_rows(options, rows, fields)
+
+
+@command(
+    "explain",
+    "Can I trust these files and numbers?",
+    2,
+    Option(
+        "OUTPUT",
+        "what a tool reported for one run: a file, or a number as in nDCG@10=0.534",
+        dest="trec_output",
+        file="read",
+    ),
+    QRELS,
+    RUN,
+    Option("--all", "show measures that agree too"),
+    *READING,
+    *OUTPUT,
+)
+def run_explain(options: Options) -> None:
+    """Say why another tool's numbers differ from what rankbounds computes on the same files, and what reproduces them.
+
+    OUTPUT is what was reported for one run: a file (what trec_eval or ir_measures printed; JSON of pytrec_eval, ranx,
+    BEIR or MTEB) or a number, as in nDCG@10=0.534, nDCG@10=53.4% or, where nobody knows of which measure, 0.534. For
+    each measure the numbers are compared to the digits given. Where they differ, what others do otherwise is tried one
+    by one, and some by two: missing topics, ties, the precision of scores, relevance levels, gains, unjudged documents,
+    the ideal ranking, depth, duplicates, self-matches, chunks, other meanings of a name. The options of rankbounds that
+    do the same are named.
+    """
+    from dataclasses import asdict
+
+    from rankbounds.checking.explanation import explained, run_with_repeats
+    from rankbounds.files.reported_scores import ANY_MEASURE, stated
+
+    judgments = judgments_from(options)
+    name, path = name_and_path(options.run_file)
+    given, repeated = run_with_repeats(path if name is None else {name: path}, reading_from(options))
+    if repeated is not None and not options.lenient:
+        again = len(repeated) - len(given)
+        lines = "1 line names" if again == 1 else f"{again:,} lines name"
+        say(f"{given.name}: {lines} a document again; the first line of each document counts here.")
+    explanations = explained(judgments, given, options.trec_output, repeated)
+    rows = [asdict(explanation) for explanation in explanations]
+    if options.format in ("csv", "tsv"):
+        for row, explanation in zip(rows, explanations, strict=True):
+            row["also"] = " | ".join(map(str, explanation.also))
+    of_any = ANY_MEASURE in {name for name, _ in stated(options.trec_output) or ()}
+    known = [row for row in rows if row["measure"] is not None]
+    shown = [row for row in known if options.all or of_any or row["lines"] != row["equal"]]
+    columns = (
+        Column("name", "reported"),
+        Column("measure", "rankbounds"),
+        Column("equal", cell=lambda row: f"{row['equal']} of {row['lines']}"),
+        Column("largest_difference", "largest", lambda row: _gap(row["largest_difference"])),
+        Column("switch", "same with", lambda row: row["switch"] or ("-" if row["changes"] else ""), left=True),
+        Column("why", left=True),
+        Column("example", left=True),
+    )
+    write_rows(
+        options,
+        rows,
+        EXPLAINED,
+        table=lambda: build_table(shown, columns) if shown else None,
+        below=lambda: "".join(f"{line}\n" for line in _remarks(explanations, of_any=of_any)),
+    )
+
+
+def _gap(difference: float | None) -> str:
+    """A difference to four digits, or to as many as show that it is one."""
+    return number(difference, 6 if difference is not None and 0 < difference < 0.5e-4 else 4)
+
+
+def _remarks(explanations: list[Explanation], *, of_any: bool) -> list[str]:
+    """What stands under the table."""
+    known = [explanation for explanation in explanations if explanation.measure is not None]
+    agreeing = [explanation for explanation in known if explanation.lines == explanation.equal]
+    differing = [explanation for explanation in known if explanation.lines != explanation.equal]
+    if of_any:
+        settled = any(explanation.settled for explanation in known)
+        remarks = (
+            []
+            if settled
+            else ["No well-known measure gives this number; as it is computed here, this one comes nearest."]
+        )
+    elif len(known) == 1:
+        remarks = [f"{known[0].name} agrees on every line." if agreeing else f"{known[0].name} differs."]
+    else:
+        remarks = [f"{len(agreeing)} of {len(known)} measures agree on every line."]
+    for explanation in differing:
+        if explanation.nearest:
+            remarks.append(f"{explanation.name}, nearest of {explanation.tried} ways tried: {explanation.nearest}.")
+        if explanation.also:
+            others = "; ".join(reason.switch or reason.why for reason in explanation.also)
+            remarks.append(f"{explanation.name} also comes out with: {others}.")
+    if any(explanation.changes and explanation.settled and explanation.lines < BY_CHANCE for explanation in differing):
+        tried = max(explanation.tried for explanation in differing)
+        remarks.append(
+            f"Up to {tried} ways were tried on few numbers, so that one may fit by chance: scores by topic would tell."
+        )
+    if any(explanation.changes and not explanation.switch for explanation in differing):
+        remarks.append('"-": rankbounds has no option that computes so.')
+    unknown = [explanation.name for explanation in explanations if explanation.measure is None]
+    if unknown:
+        remarks.append(f"Not in rankbounds: {', '.join(unknown)}.")
+    return remarks
