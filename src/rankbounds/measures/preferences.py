@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.columns.places import Places
+from rankbounds.columns.by_rank import Places
 from rankbounds.measures.facts import DifferenceArguments, Exactness
 from rankbounds.measures.formulas import quotient, share_of_known
 from rankbounds.measures.measure import A, Bounds, Measure
