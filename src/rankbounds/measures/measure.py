@@ -78,11 +78,11 @@ class Measure(Facts, Declared):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        if cls.__dict__.get("__doc__"):  # Python drops docstrings under -OO
+            cls.__doc__ = document(cls)
         if {"name", "examples"} & cls.__dict__.keys():
             if "name" not in cls.__dict__:
                 cls.name = cls.__name__
-            if cls.__dict__.get("__doc__"):  # Python drops docstrings under -OO
-                cls.__doc__ = document(cls)
             register(cls)
 
     def __post_init__(self) -> None:
