@@ -25,7 +25,7 @@ from rankbounds.commands.console import progress
 from rankbounds.commands.console.help import QUESTIONS, SHELLS, by_question, completion_script
 from rankbounds.commands.console.output import ENDINGS
 from rankbounds.tables import Table
-from rankbounds.terminal import Look, cells, laid_out, lines_that_fit, looking, reflowed, shortened, wrapped
+from rankbounds.terminal import Look, cells, lines_that_fit, looking, reflowed, shortened, wrapped
 
 SNAPSHOTS = Path(__file__).parents[1] / "golden" / "terminal"
 WIDTHS = (80, 120, 200)
@@ -229,7 +229,7 @@ def tables(draw):
 def test_no_line_is_too_wide_and_no_number_is_split(table, width):
     header, rows, left = table
     with looking(Look(width)):
-        text = laid_out(header, rows, left)
+        text = Table(header, rows, left).text()
     *lines, _ = text.split("\n")
     assert max(map(cells, lines)) <= width
     note = re.search(r"\(not shown: (.*)\)$", " ".join(lines).strip())
@@ -241,7 +241,7 @@ def test_no_line_is_too_wide_and_no_number_is_split(table, width):
             if place not in left and heading not in hidden:
                 assert any(cell in line for line in lines)
     with looking(Look()):
-        whole = laid_out(header, rows, left)
+        whole = Table(header, rows, left).text()
     if max(map(cells, whole.split("\n"))) <= width:
         assert text == whole
 
