@@ -8,21 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands import command
+from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import say, say_all
 from rankbounds.commands.console.options import Option, Options, group_under, pick, words_in
-from rankbounds.commands.console.output import BIBTEX, figure, output, write_bibtex, write_figure, write_text, wrote
 from rankbounds.commands.console.progress import doing, progress_on_terminal
-from rankbounds.commands.console.reading import (
-    CALIBRATE,
-    INPUTS,
-    SCORE_TABLES,
-    check_inputs,
-    collection_from,
-    preparation_from,
-    score_tables_from,
-    trusted_from,
-)
-from rankbounds.commands.console.scoring import ASSUMING, TESTS, TOP, assumptions_from, measures, tabled_from
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluation.baselines import join_baseline, origin_of
 from rankbounds.evaluation.score_differences import differences
@@ -52,17 +41,17 @@ TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
     "compare",
     "Is A better than B, or is it noise?",
     1,
-    *INPUTS,
-    *SCORE_TABLES,
-    measures(("RBP(p=0.8)",)),
+    *reading.INPUTS,
+    *reading.SCORE_TABLES,
+    scoring.measures(("RBP(p=0.8)",)),
     Option(
         "--sort BY",
         "the order of runs: by a measure, best first (default: each table by its own), by name (run), or as given "
         "(given)",
     ),
-    replace(TOP, help="in tables: the N best runs only; tests are over all of them"),
+    replace(scoring.TOP, help="in tables: the N best runs only; tests are over all of them"),
     Option("--per-topic", "for two runs: the topics, largest difference first"),
-    *TESTS,
+    *scoring.TESTS,
     *group_under(
         "tests",
         Option(
@@ -86,7 +75,6 @@ TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
             "--by FILE",
             "compare in slices of topics too: a table with a query and its label a line (several columns of labels "
             "with a header), and whether the difference depends on the slice",
-            file="read",
         ),
         Option("--by-prefix SEP", "the same by what stands before SEP in query ids: nq/17 and hotpot/3 with /"),
     ),
@@ -112,10 +100,10 @@ TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
         ),
         Option("--settled", "with --fail-if: what judgments of unjudged documents could turn is undecided"),
         Option("--save FILE", "save the runs' scores, to be a baseline later", file="written"),
-        Option("--baseline FILE", "compare with scores saved before; they come first", file="read"),
+        Option("--baseline FILE", "compare with scores saved before; they come first"),
     ),
-    *ASSUMING,
-    CALIBRATE,
+    *scoring.ASSUMING,
+    reading.CALIBRATE,
     *group_under(
         "output",
         Option(
@@ -134,9 +122,9 @@ TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
             closed=True,
         ),
     ),
-    figure("with --by: a forest plot of the first measure and pair"),
-    BIBTEX,
-    *output(("table", "json", "latex", "markdown", "html", "junit")),
+    output.figure("with --by: a forest plot of the first measure and pair"),
+    output.BIBTEX,
+    *output.options_for(("table", "json", "latex", "markdown", "html", "junit")),
 )
 def run_compare(options: Options) -> int:
     """Is A better than B? Tests over topics, bounds for unjudged documents and ties, one verdict.
@@ -148,28 +136,28 @@ def run_compare(options: Options) -> int:
     """
     from rankbounds.comparison.gate.conditions import parse_conditions
 
-    check_inputs(options)
+    reading.check_inputs(options)
     check_gate(options)
     check_slices(options)
-    tables = score_tables_from(options) if options.scores else None
+    tables = reading.score_tables_from(options) if options.scores else None
     conditions = parse_conditions(options.fail_if, tables.measures if tables else ()) if options.fail_if else []
     compared, held = measures_from(options, conditions)
     trusted = evidence = None
     if tables is not None:
-        scores = tabled_from(options, tables, [condition.measure for condition in conditions])
+        scores = scoring.tabled_from(options, tables, [condition.measure for condition in conditions])
         compared = [measure for measure in scores.measures if measure not in held]
         if not scores.has_judged:
             say("Tables of scores do not tell what unjudged or tied documents leave open: that is left out.")
     else:
-        trusted = trusted_from(options, compared)
+        trusted = reading.trusted_from(options, compared)
         evidence = evidence_from(options, trusted)
         scores = evidence.scores([*compared, *held], progress=progress_on_terminal("runs scored"))
         if options.save or options.baseline:
-            made_with = origin_of(evidence.qrels, evidence.assumptions, preparation_from(options))
+            made_with = origin_of(evidence.qrels, evidence.assumptions, reading.preparation_from(options))
             scores = replace(scores, origin=made_with)
     if options.save:
         scores.save(options.save)
-        wrote(options.save)
+        output.wrote(options.save)
     candidates = scores.runs
     if options.baseline:
         saved = Scores.load(options.baseline)
@@ -192,9 +180,11 @@ def run_compare(options: Options) -> int:
         parts.append((comparison, part, answers, sliced))
     rests = [] if trusted is None or evidence is None else rests_on_labels(trusted, evidence, compared)
     comparison = parts[0][0]
-    write_bibtex(options, bibtex(scores.measures) if comparison is None else comparison.to_bibtex())
+    output.write_bibtex(options, bibtex(scores.measures) if comparison is None else comparison.to_bibtex())
     gate = gate_over(parts, options.undecided)
-    write_text(options, render(options, *parts[0], rests) if len(parts) == 1 else against_each(options, parts, gate))
+    output.write_text(
+        options, render(options, *parts[0], rests) if len(parts) == 1 else against_each(options, parts, gate)
+    )
     if gate is None:
         return 0
     say_all(outcome.words() for outcome in gate.outcomes)
@@ -263,7 +253,7 @@ def slices_from(options: Options, comparison: Comparison | None, baseline: str |
     if options.by_prefix:
         labels |= labels_by_prefix(comparison.scores.query_ids, options.by_prefix)
     sliced = slices(comparison.scores, labels, **pick(options, *TESTING), baseline=baseline)
-    write_figure(options, "forest", sliced)
+    output.write_figure(options, "forest", sliced)
     return sliced
 
 
@@ -322,8 +312,8 @@ def evidence_from(options: Options, trusted: TrustedFirst | None = None) -> Evid
 
     if trusted and (options.unjudged != "nonrelevant" or options.baseline or options.standardise):
         raise UsageError("--calibrate does not go with --unjudged, --baseline or --standardise.")
-    assumed = assumptions_from(options) | ({"unjudged": trusted.rule} if trusted else {})
-    return Evidence(*collection_from(options, trusted), Assumptions(**assumed))
+    assumed = scoring.assumptions_from(options) | ({"unjudged": trusted.rule} if trusted else {})
+    return Evidence(*reading.collection_from(options, trusted), Assumptions(**assumed))
 
 
 def rests_on_labels(trusted: TrustedFirst, evidence: Evidence, measures: Sequence[Measure]) -> list[str]:

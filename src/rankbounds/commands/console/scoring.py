@@ -139,7 +139,6 @@ ASSUMING = (
             "--ties-key FILE",
             "rank tied documents by your own key: lines of a document and its value (a length, a date, a URL), "
             "smallest first",
-            file="read",
             without_runs=(),
         ),
     ),
@@ -153,12 +152,12 @@ SEED = Option("--seed SEED", "where the random numbers start (default 0)", 0, ty
 
 def confidence(of: str = "the intervals") -> Option:
     """How sure intervals are."""
-    return Option("--confidence C", f"of {of} (default 0.95)", 0.95, type=float)
+    return Option("--confidence C", f"of {of} (default 0.95)", 0.95)
 
 
 def alpha(text: str = "significance level") -> Option:
     """The level of tests."""
-    return Option("--alpha ALPHA", f"{text} (default 0.05)", 0.05, type=float)
+    return Option("--alpha ALPHA", f"{text} (default 0.05)", 0.05)
 
 
 def resampling(resamples: int = 10_000) -> tuple[Option, Option]:
@@ -179,12 +178,7 @@ def tests_named(default: str) -> Callable[[], str]:
 
 TESTS = group_under(
     "tests",
-    Option(
-        "--test TEST",
-        tests_named("randomization"),
-        "randomization",
-        words=words_in("stats.significance", "TESTS"),
-    ),
+    Option("--test TEST", tests_named("randomization"), "randomization", words=words_in("stats.significance", "TESTS")),
     Option(
         "--correction CORRECTION",
         "for three runs or more: tukey (randomised, paired; what auto, the default, takes), holm (what auto takes for "
