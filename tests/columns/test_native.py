@@ -21,14 +21,12 @@ import rankbounds as rb
 from rankbounds.collection.qrels import as_qrels
 from rankbounds.collection.run import as_run
 from rankbounds.columns import native
+from rankbounds.columns.by_rank import Places, running_sums, weighted_sums
 from rankbounds.columns.ids import Ids
-from rankbounds.columns.native.dicts import HeldDocuments, dict_of_rows, ids_and_numbers
 from rankbounds.columns.native.keys import Table, address_of, fill_table, none_repeated, text_address, topic_ends
-from rankbounds.columns.native.lines import Lines, count_lines, renumber
-from rankbounds.columns.native.lists import block_of, order_in_groups
+from rankbounds.columns.native.ranking import HeldDocuments, block_of, order_in_groups
+from rankbounds.columns.native.reading import Lines, count_lines, dict_of_rows, ids_and_numbers, renumber
 from rankbounds.columns.pairs import Pairs, Source
-from rankbounds.columns.places import Places
-from rankbounds.columns.sums import running_sums, weighted_sums
 from rankbounds.files.opening import text_of
 from rankbounds.rankings.join import in_batches, join
 from rankbounds.rankings.topic_facts import TopicFacts

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
+from rankbounds.collection.inputs import RepeatedRuns
 from rankbounds.collection.qrels import as_qrels
-from rankbounds.collection.repeated_runs import RepeatedRuns
 from rankbounds.collection.run import as_run
 from rankbounds.columns import native
 from rankbounds.evaluation import evaluator as module

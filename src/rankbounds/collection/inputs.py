@@ -11,24 +11,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from itertools import takewhile
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from rankbounds.collection.gains import GainRule
 from rankbounds.collection.qrels import Qrels, as_qrels, read_qrels
-from rankbounds.collection.run import Run, as_run, as_runs_of_table, read_run, with_unique_names
+from rankbounds.collection.run import Run, as_run, as_runs, read_run, with_unique_names
 from rankbounds.errors import UsageError
 from rankbounds.files.formats import pair_of_names
-from rankbounds.files.named_columns import (
-    QRELS_COLUMNS,
-    RUN_COLUMNS,
-    ColumnNames,
-    is_column_wise,
-    is_row,
-    is_table,
-    taken,
-)
+from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames
+from rankbounds.files.objects import expected_shapes, is_column_wise, is_row, is_table, plain_numbers
 from rankbounds.files.opening import expand, plain_name
 from rankbounds.threads import in_threads
 
@@ -140,7 +134,7 @@ class Reading:
         if isinstance(given, Mapping):
             return self._by_name(given)
         if not isinstance(given, Iterable):
-            raise UsageError(f"No run was given: expected {taken(RUN_COLUMNS)}; got {type(given).__name__}.")
+            raise UsageError(f"No run was given: expected {expected_shapes(RUN_COLUMNS)}; got {type(given).__name__}.")
         several = list(given)
         if not several:
             raise UsageError("No run was given.")
@@ -195,7 +189,7 @@ class Reading:
         if isinstance(given, Run):
             return [RunToRead(place, lambda: given)]
         if is_table(given) or is_column_wise(given, self._names):
-            return [RunToRead(place, lambda run=run: run) for run in as_runs_of_table(given, place, self.columns)]  # type: ignore[misc]
+            return [RunToRead(place, lambda run=run: run) for run in as_runs(given, place, self.columns)]  # type: ignore[misc]
         return [RunToRead(place, lambda: as_run(given, place, self.columns), given=given)]
 
 
@@ -219,3 +213,45 @@ def _is_one_query(inner: Any) -> bool:
 def _is_one_labelled_query(inner: Any) -> bool:
     """Are these the labels of one query, ``{document: grade}`` or ``{document, ...}``, rather than a whole set?"""
     return isinstance(inner, set | frozenset) or _is_one_query(inner)
+
+
+class RepeatedRuns:
+    """Runs from ``{query: {document: score}}`` that come one after the other, as while a ranker is trained.
+
+    The last run's documents are remembered. Documents are the same if they have the same text and come in the same
+    order. Where they are the same Python objects, seeing that takes no more than a glance at each. Of runs that
+    differ, only the documents of the first topic are kept: only what came twice is expected to come again.
+    """
+
+    def __init__(self, read: Callable[[Any], Run] = as_run) -> None:
+        self._read = read
+        self._seen = _Seen([], [], None)  # replaced as a whole, so that threads may share this
+
+    def run(self, given: Any) -> tuple[Run, bool]:
+        """The run in what was given, of any kind, and whether its table of pairs is that of the last one."""
+        of_query = list(given.values()) if isinstance(given, Mapping) else []
+        if not of_query or set(map(type, of_query)) != {dict}:
+            return self._read(given), False
+        given = {query: inner.copy() for query, inner in dict(given).items()}  # another thread may change them
+        of_query = list(given.values())
+        seen, topics = self._seen, list(given)
+        alike = 0
+        if topics == seen.topics:
+            same = (list(inner) == documents for inner, documents in zip(of_query, seen.documents, strict=False))
+            alike = sum(1 for _ in takewhile(bool, same))
+        if seen.run is not None and alike == len(of_query):
+            scores = plain_numbers(of_query)
+            if scores is not None:
+                return seen.run.rescored(scores), True
+        run = self._read(given)
+        documents = list(map(list, of_query if alike else of_query[:1]))
+        self._seen = _Seen(topics, documents, run if alike else None)
+        return run, False
+
+
+class _Seen(NamedTuple):
+    """The last run: its topics, the documents of the first or of all of them, and with all of them the run."""
+
+    topics: list[str]
+    documents: list[list[str]]
+    run: Run | None

@@ -34,14 +34,11 @@ class PairTable:
     value_name: ClassVar[str]
     """What the numbers are called."""
     pairs: Pairs
+    _value: Floats
+    """The column of numbers."""
 
-    @property
-    def _value(self) -> Floats:
-        """The column of numbers."""
-        raise NotImplementedError
-
-    def _taken(self: Self, pairs: Pairs, rows: Ints) -> Self:
-        """The table of these pairs, which stand on these rows."""
+    def _taken(self: Self, pairs: Pairs, rows: Any) -> Self:
+        """The table of these pairs, which are those of these rows."""
         raise NotImplementedError
 
     def _further_columns(self) -> dict[str, Column]:
@@ -58,24 +55,11 @@ class PairTable:
 
     @property
     def query_ids(self) -> tuple[str, ...]:
-        """The topics, in the order of their first row.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> rb.Qrels.from_columns(["302", "301", "302"], ["a", "b", "c"], [1, 0, 2]).query_ids
-        ('302', '301')
-        """
+        """The topics, in the order of their first row."""
         return self.pairs.topics
 
     def rows(self) -> Iterator[tuple[str, str, float]]:
-        """Tuples of query, document and number, in the order given.
-
-        Returns
-        -------
-        iterator of tuple
-            ``(query_id, doc_id, relevance)`` of judgments, ``(query_id, doc_id, score)`` of runs. Iterating over the
-            object itself gives the same.
+        """Iterate over tuples of query, document and number, in the order given, as the object itself does.
 
         Examples
         --------
@@ -85,8 +69,7 @@ class PairTable:
         """
         return self.pairs.rows(self._value)
 
-    def __iter__(self) -> Iterator[tuple[str, str, float]]:
-        return self.rows()
+    __iter__ = rows
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -102,12 +85,7 @@ class PairTable:
         return _as_id(rest[0]) in of_topic and (len(rest) == 1 or of_topic[_as_id(rest[0])] == rest[1])
 
     def to_dict(self) -> dict[str, dict[str, float]]:
-        """Everything as plain dicts, ``{query_id: {doc_id: number}}``, which every function here reads too.
-
-        Returns
-        -------
-        dict
-            Topics and documents stand in the order given.
+        """Return ``{query_id: {doc_id: number}}`` in the order given, which every function here reads too.
 
         Examples
         --------
@@ -118,18 +96,13 @@ class PairTable:
         return self.pairs.nested(self._value)
 
     def filter(self: Self, topics: str | Iterable[str] | Callable[[str], bool]) -> Self:
-        """Some of the topics, with all their rows.
+        """Return the table of some of the topics, with all their rows in the same order.
 
         Parameters
         ----------
         topics : str, iterable of str, or callable
-            A topic, several, or a function that says yes or no of a topic. Those that are not here are passed over, so
-            that ``run.filter(qrels.query_ids)`` is what the run has of the judged topics.
-
-        Returns
-        -------
-        Qrels or Run
-            A new table in the same order.
+            A topic, several, or a function that says yes or no to a topic. Topics that are not here are ignored, so
+            that ``run.filter(qrels.query_ids)`` is the part of the run that has judgments.
 
         Examples
         --------
@@ -147,13 +120,10 @@ class PairTable:
         return self._taken(*self.pairs.of_topics(names))
 
     def to_polars(self) -> polars.DataFrame:
-        """A polars data frame with a row for each pair, in the order given.
+        """Return a polars data frame, which every function here reads too.
 
-        Returns
-        -------
-        polars.DataFrame
-            ``query_id, doc_id, relevance`` of judgments; ``query_id, doc_id, score`` of runs, and ``rank`` where the
-            file states ranks. Every function here reads such frames too.
+        Its columns are ``query_id, doc_id, relevance``, or ``query_id, doc_id, score`` and, where a run states ranks,
+        ``rank``.
 
         Examples
         --------
@@ -164,52 +134,23 @@ class PairTable:
         return polars_frame(self._columns())
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A pandas data frame, with the columns of ``to_polars``.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> rb.Run.from_columns(["301", "301"], ["a", "b"], [2.5, 1]).to_pandas()
-          query_id doc_id  score
-        0      301      a    2.5
-        1      301      b    1.0
-        """
+        """Return a pandas data frame with the columns of ``to_polars``."""
         return pandas_frame(self._columns())
 
     def to_arrow(self) -> pyarrow.Table:
-        """A pyarrow table, with the columns of ``to_polars``.
-
-        Returns
-        -------
-        pyarrow.Table
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> rb.Run.from_columns(["301", "301"], ["a", "b"], [2.5, 1]).to_arrow().column_names
-        ['query_id', 'doc_id', 'score']
-        """
+        """Return a pyarrow table with the columns of ``to_polars``."""
         return arrow_table(self._columns())
 
     def _columns(self) -> dict[str, Column]:
-        topic = self.pairs.topic.tolist()
         return {
-            "query_id": [self.query_ids[number] for number in topic],
+            "query_id": [self.query_ids[number] for number in self.pairs.topic.tolist()],
             "doc_id": self.pairs.docs.to_list(),
             self.value_name: self._value,
             **self._further_columns(),
         }
 
     def text(self) -> str:
-        """The table as a TREC file has it.
-
-        Returns
-        -------
-        str
+        """Return the contents of a TREC file.
 
         Examples
         --------
@@ -221,17 +162,13 @@ class PairTable:
         return "".join(pair_files.recognisable(self.trec_lines(), "standard output"))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the table to a file, in the format that its name asks for.
+        """Write the table to a file, in the format of the name's ending.
 
         Parameters
         ----------
         path : str or path
-            ``.csv``, ``.tsv`` and ``.jsonl`` are tables with names of columns, any other ending is a TREC file. Only
-            TREC files hold a run's name.
-
-        Notes
-        -----
-        Documents of a run without stated ranks are numbered in the order given.
+            ``.csv``, ``.tsv`` and ``.jsonl`` are tables with named columns, any other ending is a TREC file. Only
+            TREC files hold a run's name. Documents of a run without stated ranks are numbered in the order given.
 
         Examples
         --------

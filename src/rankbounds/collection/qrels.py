@@ -19,7 +19,9 @@ from rankbounds.collection.subtopics import POOLED_NOT_JUDGED as POOLED_NOT_JUDG
 from rankbounds.collection.subtopics import Strata, Subtopics, by_document
 from rankbounds.columns.pairs import Pairs, number_pairs
 from rankbounds.errors import DataError, UsageError, did_you_mean, warn
-from rankbounds.files import formats, named_columns, pair_files
+from rankbounds.files import formats, pair_files
+from rankbounds.files.named_columns import QRELS_COLUMNS, Columns
+from rankbounds.files.objects import columns_of
 from rankbounds.files.trec import QRELS_OF_STRATA, TrecLines, next_fields
 
 
@@ -67,7 +69,8 @@ class Qrels(PairTable):
         subtopics: Subtopics | Callable[[], Subtopics] | None = None,
         strata: Strata | None = None,
     ) -> None:
-        self.pairs, self.grade, self.strata = pairs, read_only(grade), strata
+        self.pairs, self.strata = pairs, strata
+        self.grade = self._value = read_only(grade)
         self._subtopics = subtopics
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -77,11 +80,9 @@ class Qrels(PairTable):
         alike = super().__eq__(other)
         if alike is not True or not isinstance(other, Qrels):
             return alike
-        if (self.strata is None) != (other.strata is None):
-            return False
-        if self.strata is not None and other.strata is not None and self.strata.labels != other.strata.labels:
-            return False
-        return not isinstance(self._subtopics, Subtopics) or self._subtopics.same(other.subtopics)
+        ours, theirs = (None if table.strata is None else table.strata.labels for table in (self, other))
+        same_subtopics = not isinstance(self._subtopics, Subtopics) or self._subtopics.same(other.subtopics)
+        return ours == theirs and same_subtopics
 
     __hash__ = None
 
@@ -90,10 +91,6 @@ class Qrels(PairTable):
         """The relevance of documents for each subtopic of their query, where judgments tell subtopics apart."""
         given = self._subtopics
         return given() if callable(given) else given
-
-    @property
-    def _value(self) -> Floats:
-        return self.grade
 
     def _taken(self, pairs: Pairs, rows: Ints) -> Qrels:
         subtopics = None if self.subtopics is None else self.subtopics.taken(rows)
@@ -112,7 +109,7 @@ class Qrels(PairTable):
     def from_columns(
         cls, query_ids: Iterable[Any], doc_ids: Iterable[Any], grades: Iterable[Any], *, source: str = "judgments"
     ) -> Qrels:
-        """Judgments from three columns of equal length.
+        """Make judgments from three columns of equal length.
 
         Parameters
         ----------
@@ -123,20 +120,16 @@ class Qrels(PairTable):
         source : str
             What error messages call the judgments.
 
-        Returns
-        -------
-        Qrels
-
         Examples
         --------
         >>> import rankbounds as rb
         >>> rb.Qrels.from_columns([301, 301], ["a", "b"], [1, 0]).to_dict()
         {'301': {'a': 1.0, 'b': 0.0}}
         """
-        return cls._of(named_columns.Columns.of(query_ids, doc_ids, grades, value_name="relevance", source=source))
+        return cls._of(Columns.of(query_ids, doc_ids, grades, value_name="relevance", source=source))
 
     @classmethod
-    def _of(cls, table: named_columns.Columns, labels: str | Sequence[str] | None = None) -> Qrels:
+    def _of(cls, table: Columns, labels: str | Sequence[str] | None = None) -> Qrels:
         pairs, grade = table.checked()
         if table.label_sources is not None or labels is not None:
             return cls(*LabelSources.of(table).chosen(pairs, grade, labels))
@@ -167,13 +160,7 @@ class Qrels(PairTable):
         return f"Qrels({len(self):,} judgments, {len(self.query_ids):,} topics{by_subtopic}, {self.pairs.source.name})"
 
     def trec_lines(self) -> Iterable[str]:
-        r"""The lines of a TREC file.
-
-        Returns
-        -------
-        iterable of str
-            ``"query 0 document relevance\n"``, the subtopic for the 0 where documents are judged by subtopic; an error
-            names the id, if there is one that such a file cannot hold.
+        r"""Return the lines of a TREC file, with the subtopic for the 0 where documents are judged by subtopic.
 
         Examples
         --------
@@ -246,13 +233,13 @@ def read_qrels(
     words = Words(grade_of or {}, "standard input" if name == "-" else name)
     found = formats.read(
         name,
-        named_columns.QRELS_COLUMNS.renamed(columns),
+        QRELS_COLUMNS.renamed(columns),
         kind=kind,
         lenient=lenient,
         threads=threads,
-        words=words if words else None,
+        words=words if grade_of else None,
     )
-    if isinstance(found, named_columns.Columns):
+    if isinstance(found, Columns):
         return Qrels._of(words.put_into(found), labels)
     if labels is not None:
         raise _no_sources(name)
@@ -288,21 +275,18 @@ def read_qrels_by_source(
     >>> {source: len(judgments) for source, judgments in qrels.items()}
     {'human': 1, 'llm': 2}
     """
-    found = formats.read(os.fspath(path), named_columns.QRELS_COLUMNS.renamed(columns), kind=kind)
-    if not isinstance(found, named_columns.Columns):
+    found = formats.read(os.fspath(path), QRELS_COLUMNS.renamed(columns), kind=kind)
+    if not isinstance(found, Columns):
         raise _no_sources(os.fspath(path))
     return {name: Qrels._of(found, name) for name in LabelSources.of(found).names}
 
 
 class Words:
-    """Words that stand for grades in one table of judgments; those nobody explained count as 0, and are counted."""
+    """Words that stand for grades in one table of judgments; unknown ones count as 0, and are counted."""
 
     def __init__(self, grade_of: Mapping[str, float], source: str) -> None:
         self.grade_of, self.source = dict(grade_of), source
         self.unknown: Counter[str] = Counter()
-
-    def __bool__(self) -> bool:
-        return bool(self.grade_of)
 
     def __call__(self, word: str) -> float:
         """The grade of a word that is not a number."""
@@ -310,21 +294,19 @@ class Words:
             self.unknown[word] += 1
         return self.grade_of.get(word, 0.0)
 
-    def put_into(self, table: named_columns.Columns) -> named_columns.Columns:
+    def put_into(self, table: Columns) -> Columns:
         """The table with numbers for words."""
-        if not self:
+        if not self.grade_of:
             return table
         values = [self(value) if isinstance(value, str) and not is_number(value) else value for value in table.values]
         self.warn()
         return replace(table, values=values)
 
     def warn(self) -> None:
-        """Say which words counted as 0."""
+        """Warn about the words that counted as 0."""
         if self.unknown:
-            told = ", ".join(f"{word} ({count} times)" for word, count in self.unknown.most_common(5))
-            warn(
-                f"{self.source}: grades that the gain rule does not name count as not relevant: {told}.",
-            )
+            words = ", ".join(f"{word} ({count} times)" for word, count in self.unknown.most_common(5))
+            warn(f"{self.source}: grades that the gain rule does not name count as not relevant: {words}.")
 
 
 def as_qrels(
@@ -338,7 +320,7 @@ def as_qrels(
         return given
     if isinstance(given, str | os.PathLike):
         return read_qrels(given, grade_of=grade_of, labels=labels, columns=columns)
-    table = named_columns.of_object(given, named_columns.QRELS_COLUMNS.renamed(columns), source="judgments")
+    table = columns_of(given, QRELS_COLUMNS.renamed(columns), source="judgments")
     if not len(table):
         raise DataError("The judgments are empty.")
     return Qrels._of(Words(grade_of or {}, "judgments").put_into(table), labels)
@@ -356,7 +338,7 @@ class LabelSources:
     number: Ints
 
     @classmethod
-    def of(cls, table: named_columns.Columns) -> LabelSources:
+    def of(cls, table: Columns) -> LabelSources:
         """The sources that the table states."""
         if table.label_sources is None:
             raise _no_sources(table.source.name)

@@ -15,9 +15,13 @@ from rankbounds.arrays import Floats, Ints, read_only
 from rankbounds.collection.pair_table import PairTable
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import DataError, UsageError, warn
-from rankbounds.files import formats, named_columns, pair_files, svmrank, trec
+from rankbounds.files import formats, pair_files, svmrank, trec
+from rankbounds.files.named_columns import RUN_COLUMNS, Columns
+from rankbounds.files.objects import columns_of
 from rankbounds.files.opening import expand, plain_name
 from rankbounds.frames import Column
+
+KEEP_ONE = "Keep one entry for each document."
 
 
 class Run(PairTable):
@@ -58,25 +62,15 @@ class Run(PairTable):
         name: str,
         pairs: Pairs,
         score: Floats,
-        read_ranks: Callable[[], Ints | None] = lambda: None,
+        ranks: Ints | Callable[[], Ints | None] | None = None,
         prepared: str = "",
     ) -> None:
-        self.name, self.pairs, self.score = name, pairs, read_only(score)
-        self._read_ranks = read_ranks
-        self.prepared = prepared
+        self.name, self.pairs, self.prepared = name, pairs, prepared
+        self.score = self._value = read_only(score)
+        self._given_ranks = ranks  # what a file states is read when it is asked for
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _run_with_ranks, (self.name, self.pairs, self.score, self.stated_rank)
-
-    @property
-    def _value(self) -> Floats:
-        return self.score
-
-    def _taken(self, pairs: Pairs, rows: Ints) -> Run:
-        return Run(self.name, pairs, self.score[rows], lambda: self._ranks_of(rows))
-
-    def _further_columns(self) -> dict[str, Column]:
-        return {} if self.stated_rank is None else {"rank": self.stated_rank}
+        return Run, (self.name, self.pairs, self.score, self.stated_rank)
 
     @classmethod
     def from_columns(
@@ -88,7 +82,7 @@ class Run(PairTable):
         *,
         name: str = "run",
     ) -> Run:
-        """A run from columns of equal length.
+        """Make a run from columns of equal length.
 
         Parameters
         ----------
@@ -101,38 +95,34 @@ class Run(PairTable):
         name : str
             What results call the run.
 
-        Returns
-        -------
-        Run
-
         Examples
         --------
         >>> import rankbounds as rb
         >>> rb.Run.from_columns(["301", "301"], ["a", "b"], [2.5, 1], name="bm25").to_dict()
         {'301': {'a': 2.5, 'b': 1.0}}
         """
-        return cls._of(
-            named_columns.Columns.of(query_ids, doc_ids, scores, value_name="score", source=name, ranks=ranks), name
-        )
+        columns = Columns.of(query_ids, doc_ids, scores, value_name="score", source=name, ranks=ranks)
+        return cls._of(columns, name)
 
     @classmethod
-    def _of(cls, table: named_columns.Columns, name: str) -> Run:
+    def _of(cls, table: Columns, name: str) -> Run:
         pairs, score = table.checked()
         if not table.distinct:
-            pairs.reject_repeats("Keep one entry for each document.")
-        return _run_with_ranks(name, pairs, score, table.ranks)
+            pairs.reject_repeats(KEEP_ONE)
+        return cls(name, pairs, score, table.ranks)
 
     @cached_property
     def stated_rank(self) -> Ints | None:
-        """The rank that the file states for each document; None if it states none.
+        """The rank that the file states for each document; None if it states none."""
+        return self._given_ranks() if callable(self._given_ranks) else self._given_ranks
 
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> rb.Run.from_columns(["301", "301"], ["a", "b"], [2.5, 1], [1, 2]).stated_rank
-        array([1, 2])
-        """
-        return self._read_ranks()
+    def _taken(self, pairs: Pairs, rows: slice | Ints) -> Run:
+        return Run(
+            self.name, pairs, self.score[rows], lambda: None if self.stated_rank is None else self.stated_rank[rows]
+        )
+
+    def _further_columns(self) -> dict[str, Column]:
+        return {} if self.stated_rank is None else {"rank": self.stated_rank}
 
     def __getitem__(self, query_id: str) -> list[tuple[str, float]]:
         """``(doc_id, score)`` of one topic, best first: score down, then document id down, as trec_eval ranks."""
@@ -150,17 +140,7 @@ class Run(PairTable):
     __hash__ = None
 
     def take(self, rows: slice | Ints) -> Run:
-        """Some of the rows, in the order asked for.
-
-        Parameters
-        ----------
-        rows : slice or array of int
-            Which rows.
-
-        Returns
-        -------
-        Run
-            Topics that lose all their rows are kept.
+        """Return some of the rows, in the order asked for; topics that lose all their rows are kept.
 
         Examples
         --------
@@ -169,47 +149,25 @@ class Run(PairTable):
         >>> run.take(slice(0, 2)).to_dict()
         {'301': {'a': 1.5, 'b': 2.0}, '302': {}}
         """
-        return Run(self.name, self.pairs.take(rows), self.score[rows], lambda: self._ranks_of(rows))
+        return self._taken(self.pairs.take(rows), rows)
 
     def renamed(self, name: str) -> Run:
-        """The same run under another name.
-
-        Parameters
-        ----------
-        name : str
-            What results are to call it.
-
-        Returns
-        -------
-        Run
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> rb.Run.from_columns(["301"], ["a"], [1.5]).renamed("bm25").name
-        'bm25'
-        """
-        return Run(name, self.pairs, self.score, self._read_ranks, self.prepared)
+        """Return the same run under another name."""
+        return Run(name, self.pairs, self.score, self._given_ranks, self.prepared)
 
     def rescored(self, score: Floats) -> Run:
-        """The same documents with other scores."""
-        return Run(self.name, self.pairs, score, self._read_ranks, self.prepared)
+        """Return the same documents with other scores."""
+        return Run(self.name, self.pairs, score, self._given_ranks, self.prepared)
 
     def noted(self, prepared: str) -> Run:
-        """The same run, with a note of what was done to it before it is scored."""
-        return Run(self.name, self.pairs, self.score, self._read_ranks, prepared)
+        """Return the same run, with a note of what was done to it before it is scored."""
+        return Run(self.name, self.pairs, self.score, self._given_ranks, prepared)
 
     def __repr__(self) -> str:
         return f"Run({self.name!r}, {len(self):,} documents, {len(self.query_ids):,} topics)"
 
     def trec_lines(self) -> Iterable[str]:
-        r"""The lines of a TREC file of six columns.
-
-        Returns
-        -------
-        iterable of str
-            Blanks in the run's name become underscores; an error names the id, if there is one that such a file cannot
-            hold.
+        r"""Return the lines of a TREC file of six columns; blanks in the run's name become underscores.
 
         Examples
         --------
@@ -229,13 +187,6 @@ class Run(PairTable):
 
     def _ranks(self) -> Ints:
         return position_in_topic(self.pairs) if self.stated_rank is None else self.stated_rank
-
-    def _ranks_of(self, rows: slice | Ints) -> Ints | None:
-        return None if self.stated_rank is None else self.stated_rank[rows]
-
-
-def _run_with_ranks(name: str, pairs: Pairs, score: Floats, ranks: Ints | None) -> Run:
-    return Run(name, pairs, score, lambda: ranks)
 
 
 def position_in_topic(pairs: Pairs) -> Ints:
@@ -291,9 +242,8 @@ def read_run(
 
     """
     file = os.fspath(path)
-    names = named_columns.RUN_COLUMNS.renamed(columns)
-    lines = formats.read(file, names, kind=kind, lenient=lenient, threads=threads)
-    if not isinstance(lines, named_columns.Columns):
+    lines = formats.read(file, RUN_COLUMNS.renamed(columns), kind=kind, lenient=lenient, threads=threads)
+    if not isinstance(lines, Columns):
         return of_lines(lines, file, name)
     tags = [] if lines.runs is None else lines.numbered_runs(one=True)[0]
     if len(tags) > 1:
@@ -310,7 +260,7 @@ def of_lines(lines: trec.TrecLines, file: str, name: str | None = None) -> Run:
         warn(
             f"{file}: the third column holds whole numbers that rise from line to line in every topic, as ranks do. It "
             "is read as a score, so that the last document comes first; if it is a rank, write the run with six "
-            "columns.",
+            "columns."
         )
     return Run(name or lines.tag or plain_name(file), lines.pairs, lines.value, lambda: trec.stated_ranks(lines))
 
@@ -428,13 +378,13 @@ def unique_names(names: list[str], files: list[str], given: Sequence[bool] | Non
 
 def as_run(given: Any, name: str = "run", columns: Mapping[str, str] | None = None) -> Run:
     """One run from whatever a caller holds: a path, a dict, a frame, or rows of three."""
-    runs = as_runs_of_table(given, name, columns)
+    runs = as_runs(given, name, columns)
     if len(runs) > 1:
         raise UsageError(f"One run was expected, but this table holds {len(runs)}.")
     return runs[0]
 
 
-def as_runs_of_table(given: Any, name: str = "run", columns: Mapping[str, str] | None = None) -> list[Run]:
+def as_runs(given: Any, name: str = "run", columns: Mapping[str, str] | None = None) -> list[Run]:
     """The run, or the runs, in what a caller holds: a frame with a column ``run`` may hold several."""
     if isinstance(given, Run):
         return [given]
@@ -442,7 +392,7 @@ def as_runs_of_table(given: Any, name: str = "run", columns: Mapping[str, str] |
         return [read_run(given, columns=columns)]
     if type(given).__module__.partition(".")[0] == "ranx":
         name = given.name or name
-    table = named_columns.of_object(given, named_columns.RUN_COLUMNS.renamed(columns), source=name)
+    table = columns_of(given, RUN_COLUMNS.renamed(columns), source=name)
     if not table.topics:
         raise DataError(f"{name}: the run is empty.")
     if table.runs is None:
@@ -453,7 +403,6 @@ def as_runs_of_table(given: Any, name: str = "run", columns: Mapping[str, str] |
     for own, tag in enumerate(tags):
         rows = np.flatnonzero(number == own)
         own_pairs = pairs.take(rows).without_unused_topics()
-        own_pairs.reject_repeats("Keep one entry for each document.")
-        ranks = None if table.ranks is None else table.ranks[rows]
-        runs.append(_run_with_ranks(tag, own_pairs, score[rows], ranks))
+        own_pairs.reject_repeats(KEEP_ONE)
+        runs.append(Run(tag, own_pairs, score[rows], None if table.ranks is None else table.ranks[rows]))
     return runs

@@ -90,35 +90,31 @@ def past(positions: Ints, text: Bytes, step: int, *, blanks: bool) -> Ints:
 
 
 def _text_of_id(value: Any, what: str, place: Callable[[int], Place], row: int) -> str:
-    if isinstance(value, str):
-        try:
+    try:
+        if isinstance(value, str):
             value.encode("utf-8", "surrogateescape")
-        except UnicodeEncodeError:
-            raise _no_id(value, "holds half of a character", what, place(row)) from None
-        return value
-    if isinstance(value, int | np.integer) and not isinstance(value, bool):
-        try:
+            return value
+        if isinstance(value, int | np.integer) and not isinstance(value, bool):
             return str(int(value))
-        except ValueError:  # thousands of digits
-            raise _no_id("...", "is a number too long for an id", what, place(row)) from None
-    if isinstance(value, bytes | bytearray):
-        try:
+        if isinstance(value, bytes | bytearray):
             return bytes(value).decode("utf-8")
-        except UnicodeDecodeError:
-            raise _no_id(value, "is not UTF-8", what, place(row)) from None
-    if is_missing(value):
-        raise _no_id(value, "is empty", what, place(row))
-    kind = "a floating-point number" if _is_float(value) else f"of the type {type(value).__name__}"
-    raise _no_id(value, f"is {kind}", what, place(row))
-
-
-def _is_float(value: Any) -> bool:
-    return isinstance(value, float | np.floating)
+    except UnicodeEncodeError:
+        problem = "holds half of a character"
+    except UnicodeDecodeError:
+        problem = "is not UTF-8"
+    except ValueError:  # thousands of digits
+        value, problem = "...", "is a number too long for an id"
+    else:
+        is_float = isinstance(value, float | np.floating)
+        kind = "a floating-point number" if is_float else f"of the type {type(value).__name__}"
+        problem = "is empty" if is_missing(value) else f"is {kind}"
+    raise _no_id(value, problem, what, place(row))
 
 
 def is_missing(value: Any) -> bool:
     """Does a frame say with this that there is no value?"""
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or (_is_float(value) and value != value)
+    is_nan = isinstance(value, float | np.floating) and value != value
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(is_nan)
 
 
 def _no_id(value: Any, problem: str, what: str, place: Place) -> DataError:
@@ -241,10 +237,6 @@ class Ids(Sequence[str]):
             words &= _KEEP_FIRST.take(left, mode="clip")
         return words
 
-    def sortable_word(self, number: int) -> Words:
-        """The same bytes as a number that orders as the bytes do."""
-        return self.word(number).byteswap()
-
     def hashes(self) -> Words:
         """A 64-bit hash of every id. Equal ids have equal hashes; the reverse must be verified (``equals``)."""
         by_kernel = hashes_of(self.text, self.start, self.length)
@@ -308,7 +300,7 @@ class Ids(Sequence[str]):
     def sort_keys(self) -> list[Words]:
         """Numbers that order the ids as their bytes do, the most important first."""
         if 8 * self.word_count() <= LONG:
-            words = [self.sortable_word(number) for number in range(self.word_count())]
+            words = [self.word(number).byteswap() for number in range(self.word_count())]
             # Words are filled up with zeros: an id that ends in such is told from a shorter one by its length.
             filled = self.length > 0
             ends_in_zero = self.text[self.start[filled] + self.length[filled] - 1] == 0

@@ -144,10 +144,10 @@ class Pairs:
         shared = [keys for keys in in_threads(self._repeated_keys, self.topic_slices(), threads) if keys.size]
         if not shared:
             return np.empty(0, dtype=np.int64)
-        suspects = self.rows_with(np.concatenate(shared))
+        suspects = np.isin(self.keys, np.concatenate(shared), kind="sort")  # kind="table" overflows in NumPy 2.0.0
         seen: set[tuple[int, bytes]] = set()
         later = []
-        for row in suspects.tolist():
+        for row in np.flatnonzero(suspects).tolist():
             pair = self.raw(row)
             if pair in seen:
                 later.append(row)
@@ -158,12 +158,6 @@ class Pairs:
         """Keys that stand more than once in one of ``topic_slices``."""
         keys = self.keys[rows]
         return keys[:0] if none_repeated(keys, self.topic[rows]) else repeated_keys(keys)
-
-    def rows_with(self, keys: Words) -> Ints:
-        """The rows that have one of these keys."""
-        return np.flatnonzero(
-            np.isin(self.keys, keys, kind="sort")
-        )  # a table of keys of 64 bits overflows in NumPy 2.0.0
 
     def reject_repeats(self, remedy: str, threads: int = 1, further: Ids | None = None) -> None:
         """Raise for the first pair that stands twice, with the same ``further`` id if there are such."""

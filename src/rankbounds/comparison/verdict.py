@@ -36,7 +36,7 @@ from rankbounds.evaluation.score_differences import (
 )
 from rankbounds.evaluation.score_files import read_scores
 from rankbounds.evaluation.scores import Scores
-from rankbounds.files.named_columns import is_table
+from rankbounds.files.objects import is_table
 from rankbounds.measures import Measure
 from rankbounds.stats.corrections import CORRECTIONS, adjusted, groups_not_separable, over_all_pairs
 from rankbounds.stats.equivalence import TOST, check_equivalence, check_margin, equivalent

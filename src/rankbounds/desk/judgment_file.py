@@ -20,7 +20,8 @@ from pathlib import Path
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED
 from rankbounds.columns.ids import BLANKS
 from rankbounds.errors import DataError, Place, UsageError
-from rankbounds.files import delimited, quepid, trec
+from rankbounds.files import delimited, trec
+from rankbounds.files.delimited import QUEPID_DOC, QUEPID_QUERY, QUEPID_RATING
 from rankbounds.files.formats import pair_of_names, recognised
 from rankbounds.files.named_columns import QRELS_COLUMNS, Columns, find_column, found_columns
 from rankbounds.files.opening import text_of
@@ -147,7 +148,7 @@ class TableRecords:
         """What a reader of the file will see in a row."""
         text = text_of(name, self.header + b"\n" + body + b"\n")
         if self.kind == "quepid":
-            read = quepid.judgments(text)
+            read = delimited.read_quepid_judgments(text)
         else:
             own = {"query_id": self.query, "doc_id": self.doc, "relevance": self.value}
             read = delimited.read_delimited(text, QRELS_COLUMNS.renamed(own))
@@ -282,7 +283,7 @@ class JudgmentFile:
         columns, separator = delimited.header(text), delimited.header_separator(text) or ","
         header = next(text.lines(), b"").removesuffix(b"\r")
         if kind == "quepid":
-            known = [find_column(columns, own) for own in (quepid.QUERY, quepid.DOC, quepid.RATING)]
+            known = [find_column(columns, own) for own in (QUEPID_QUERY, QUEPID_DOC, QUEPID_RATING)]
             if None in known:
                 raise UsageError(f"{name}: there is no column for the rating. {READ_ONLY}")
             query, doc, value, source = *map(str, known), None

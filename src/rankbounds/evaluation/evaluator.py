@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.inputs import RunToRead
-from rankbounds.collection.repeated_runs import RepeatedRuns
+from rankbounds.collection.inputs import RepeatedRuns, RunToRead
 from rankbounds.collection.run import Run, as_run
-from rankbounds.columns.native.dicts import dict_of_rows
+from rankbounds.columns.native.reading import dict_of_rows
 from rankbounds.columns.pairs import Pairs
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, MeasureNames, score_runs

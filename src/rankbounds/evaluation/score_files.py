@@ -21,7 +21,7 @@ from rankbounds.collection.run import unique_names
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean, warn
 from rankbounds.evaluation.run_notes import RunNotes, some
 from rankbounds.evaluation.scores import PARTS, Scores
-from rankbounds.files.named_columns import is_table
+from rankbounds.files.objects import is_table
 from rankbounds.files.opening import expand
 from rankbounds.files.records import parse_json, read_decoded
 from rankbounds.files.score_tables import ScoreTable, read_score_frame, read_score_table

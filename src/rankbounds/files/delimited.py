@@ -1,27 +1,33 @@
-"""CSV and TSV with a line that names the columns."""
+"""CSV and TSV with a line that names the columns, and Quepid's exports.
+
+Quepid exports ratings (``query,docid,rating``) and snapshots (``Query Text,Doc ID,Doc Position,Rating``). An empty
+rating is a document that nobody rated.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from rankbounds.arrays import Bytes, Ints
+from rankbounds.columns.decimals import finite_numbers
 from rankbounds.columns.ids import BLANKS, Ids, past
 from rankbounds.errors import DataError, Place
+from rankbounds.files.json_formats import Format
 from rankbounds.files.named_columns import (
+    POSITION_NAMES,
     RUN_COLUMNS,
     ColumnNames,
     Columns,
     find_column,
-    of_columns,
+    found_columns,
     wanted_columns,
 )
+from rankbounds.files.objects import columns_of_table
 from rankbounds.files.opening import Text
 from rankbounds.files.records import numbered_cells, padded_row
 
-
-def has_header(text: Text, names: ColumnNames = RUN_COLUMNS) -> bool:
-    """Does the first line name the columns?"""
-    return header_separator(text) is not None and find_column(header(text), names.query) is not None
+QUEPID_QUERY, QUEPID_DOC = ("query", "query text", "query_text"), ("docid", "doc id", "doc_id")
+QUEPID_RATING = ("rating",)
 
 
 def header(text: Text) -> list[str]:
@@ -31,9 +37,14 @@ def header(text: Text) -> list[str]:
 
 
 def header_separator(text: Text) -> str | None:
-    """What stands between the names in the first line: a tab, a comma, or nothing of the kind."""
+    """The separator of the names in the first line: a tab, a comma, or none of them."""
     first = text.first_line
     return "\t" if b"\t" in first else "," if b"," in first else None
+
+
+def has_header(text: Text, names: ColumnNames = RUN_COLUMNS) -> bool:
+    """Does the first line name the columns?"""
+    return header_separator(text) is not None and find_column(header(text), names.query) is not None
 
 
 def read_delimited(text: Text, names: ColumnNames) -> Columns:
@@ -45,7 +56,7 @@ def read_delimited(text: Text, names: ColumnNames) -> Columns:
             f"{', '.join(names.doc)} and one of {', '.join(names.value)}.",
         )
     wanted_columns(header(text), names, text.name)
-    return of_columns(delimited_columns(text), names, text.name)
+    return columns_of_table(delimited_columns(text), names, text.name)
 
 
 def delimited_columns(text: Text) -> dict[str, Ids]:
@@ -87,3 +98,45 @@ def _stripped(text: Bytes, start: Ints, end: Ints) -> tuple[Ints, Ints]:
     start = np.minimum(past(start, text, 1, blanks=True), end)
     end = np.maximum(past(end, text, -1, blanks=True), start)
     return start, end - start
+
+
+def _is_quepid(text: Text) -> bool:
+    """Does the first line name Quepid's columns?"""
+    if header_separator(text) != ",":
+        return False
+    names = header(text)
+    rated = find_column(names, QUEPID_RATING) or find_column(names, POSITION_NAMES[:1])
+    return bool(find_column(names, QUEPID_QUERY) and find_column(names, QUEPID_DOC) and rated)
+
+
+def read_quepid_judgments(text: Text) -> Columns:
+    """The documents that have a rating."""
+    return _read_quepid(text, ColumnNames(QUEPID_RATING, "judgments", QUEPID_QUERY, QUEPID_DOC), "rating")
+
+
+def read_quepid_run(text: Text) -> Columns:
+    """The documents of a snapshot by their position."""
+    names = ColumnNames(POSITION_NAMES, "run", QUEPID_QUERY, QUEPID_DOC, called="position")
+    return _read_quepid(text, names, "position")
+
+
+def _read_quepid(text: Text, names: ColumnNames, value: str) -> Columns:
+    table = delimited_columns(text)
+    found = found_columns(list(table), names, text.name)
+    rows = np.flatnonzero((table[found.doc].length > 0) & (table[found.value].length > 0))
+    if not rows.size:
+        raise DataError(text.name, f"no document has a {value}.")
+    queries, docs, values = (table[name].take(rows) for name in found[:3])
+    return Columns.of(
+        queries,
+        docs,
+        -finite_numbers(values)[0] if names.of_run else values,
+        value_name=found.value,
+        source=text.name,
+        ranks=values if names.of_run else None,
+        unit="entry",
+        names=found._replace(rank=found.value, run=None),
+    )
+
+
+QUEPID = Format("ratings and snapshots exported by Quepid", _is_quepid, read_quepid_judgments, read_quepid_run)

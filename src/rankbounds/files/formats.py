@@ -1,50 +1,28 @@
-"""Which format a file is in: said by whoever gives it, or recognised by its contents.
-
-A format is a module beside this one. ``WHAT`` says what it holds; ``judgments`` and ``run`` read it, where it holds
-such a thing; ``recognises`` tells its contents from others. Formats in JSON get the parsed contents, others the text.
-"""
+"""The format of a file: named by the user, or recognised by its contents."""
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable
 from functools import partial
-from types import ModuleType
 from typing import Any
 
 from rankbounds.errors import DataError, UsageError, did_you_mean
-from rankbounds.files import (
-    beir,
-    delimited,
-    elasticsearch,
-    ir_datasets,
-    mteb,
-    named_columns,
-    opensearch,
-    parquet,
-    quepid,
-    rre,
-    svmrank,
-    trec,
-)
-from rankbounds.files.named_columns import RUN_COLUMNS, ColumnNames, Columns
+from rankbounds.files import delimited, parquet, trec
+from rankbounds.files.delimited import QUEPID
+from rankbounds.files.json_formats import IN_JSON, Format
+from rankbounds.files.named_columns import RUN_COLUMNS, ColumnNames, Columns, find_column
+from rankbounds.files.objects import columns_of_json_lines, columns_of_records
 from rankbounds.files.opening import PARQUET_MAGIC, Text, format_ending, is_pipe, read_content, read_content_unless
 from rankbounds.files.records import parse_json
+from rankbounds.files.svmrank import SVMRANK
 from rankbounds.files.trec import TrecLines
 
-IN_JSON: dict[str, ModuleType] = {
-    "elasticsearch": elasticsearch,
-    "opensearch": opensearch,
-    "rre": rre,
-    "mteb": mteb,
-    "beir": beir,
-}
-"""In the order in which they are tried: what looks most special first."""
-IN_TEXT: dict[str, ModuleType] = {"svmrank": svmrank, "quepid": quepid}
+IN_TEXT = {"svmrank": SVMRANK, "quepid": QUEPID}
 _MARKS = (b"\t", b",", b"qid:", b"{", b"[", b"#")
 """What the first line holds of a format other than TREC's, or of TREC's where comments come first."""
-TABLES = ("csv", "tsv", "jsonl", "parquet")
-NAMES = ("trec", *TABLES, *IN_JSON, *IN_TEXT, "ir_datasets")
+NAMES = ("trec", "csv", "tsv", "jsonl", "parquet", *IN_JSON, *IN_TEXT, "ir_datasets")
 
 
 def pair_of_names(given: str | tuple[str | None, str | None] | None) -> tuple[str | None, str | None]:
@@ -73,13 +51,12 @@ def read(
     threads: int = 1,
     words: Callable[[str], float] | None = None,
 ) -> Columns | TrecLines:
-    """Read a file in the format ``kind``, or in whichever its contents show.
+    """Read a file in the format ``kind``, or in the one that its contents show.
 
     ``words`` gives the value of a token in TREC lines that is not a number; tables hold such tokens as they are.
     """
-    contents = _read(
-        path, names, pair_of_names(kind)[0], partial(trec.read_lines, lenient=lenient, words=words), threads
-    )
+    read_lines = partial(trec.read_lines, lenient=lenient, words=words, threads=threads)
+    contents = _read(path, names, pair_of_names(kind)[0], read_lines, threads)
     if isinstance(contents, Columns) and not (len(contents) or (contents.topics and names.of_run)):
         raise DataError(path, "there is no row in this file.")
     return contents
@@ -88,8 +65,8 @@ def read(
 def _read(
     path: str, names: ColumnNames, kind: str | None, read_lines: Callable[..., TrecLines], threads: int
 ) -> Columns | TrecLines:
-    if kind == "ir_datasets" or path.startswith(ir_datasets.PREFIX):
-        return _by_module(ir_datasets, "ir_datasets", names)(path.removeprefix(ir_datasets.PREFIX))
+    if kind == "ir_datasets" or path.startswith(_PREFIX):
+        return _reader(_IR_DATASETS, "ir_datasets", names)(path.removeprefix(_PREFIX))
     if kind is None:
         of_parts = os.path.isdir(path) and parquet.is_parquet(path, names)
         content = None if of_parts else read_content_unless(path, PARQUET_MAGIC, threads)
@@ -101,30 +78,29 @@ def _read(
     if kind == "parquet" or (kind is None and is_pipe(path) and content.starts_with(PARQUET_MAGIC)):
         return parquet.read_parquet(content.name, names, content.tobytes())
     text = content.text()
-    if kind is None:
-        kind = recognised(text, path, names)
+    kind = kind or recognised(text, path, names)
     if kind in IN_JSON or kind == "json":
         return _from_json(text, None if kind == "json" else kind, names)
     if kind in IN_TEXT:
-        return _by_module(IN_TEXT[kind], kind, names, text.name)(text)
+        return _reader(IN_TEXT[kind], kind, names, text.name)(text)
     if kind == "jsonl":
-        return named_columns.read_json_lines(text, names)
+        return columns_of_json_lines(text, names)
     if kind in ("csv", "tsv"):
         return delimited.read_delimited(text, names)
     layout = trec.qrels_layout if names.of_judgments else trec.run_layout
-    return read_lines(text, layout, threads=threads, subtopics=names.of_judgments)
+    return read_lines(text, layout, subtopics=names.of_judgments)
 
 
 def recognised(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:
-    """The format of this text; ``"json"`` where the whole of it must be parsed to tell."""
+    """The format of this text; ``"json"`` where only parsing all of it shows which."""
     ending = format_ending(path)
     first = text.first_line
     if first.strip() and not any(mark in first for mark in _MARKS):
         return "csv" if ending == ".csv" else "trec"
     if (text.start(64) or text.start())[:1] in (b"{", b"["):
         return "jsonl" if ending in (".jsonl", ".ndjson") or _is_row(text.start(), names) else "json"
-    for name, module in IN_TEXT.items():
-        if module.recognises(text):
+    for name, known in IN_TEXT.items():
+        if known.recognises(text):
             return name
     return "csv" if delimited.has_header(text, names) or ending == ".csv" else "trec"
 
@@ -135,24 +111,20 @@ def _is_row(start: bytes, names: ColumnNames) -> bool:
         first = parse_json(start.split(b"\n")[0], "")
     except DataError:
         return False
-    return (
-        isinstance(first, dict)
-        and named_columns.find_column(first, names.query) is not None
-        and named_columns.find_column(first, names.doc) is not None
-    )
+    return isinstance(first, dict) and all(find_column(first, known) for known in (names.query, names.doc))
 
 
 def _from_json(text: Text, kind: str | None, names: ColumnNames) -> Columns:
     content = parse_json(text.tobytes(), text.name)
-    for name, module in IN_JSON.items() if kind is None else [(kind, IN_JSON[kind])]:
-        if kind is not None or module.recognises(content):
-            read_content_of = _by_module(module, name, names, text.name)
+    for name, known in IN_JSON.items() if kind is None else [(kind, IN_JSON[kind])]:
+        if kind is not None or known.recognises(content):
+            reader = _reader(known, name, names, text.name)
             try:
-                return read_content_of(content, text.name)
+                return reader(content, text.name)
             except (AttributeError, KeyError, IndexError, TypeError, RecursionError):
-                raise DataError(text.name, f"this JSON has not the shape of {name} ({module.WHAT}).") from None
+                raise DataError(text.name, f"this JSON has not the shape of {name} ({known.what}).") from None
     if isinstance(content, list) and any(isinstance(row, dict) for row in content):
-        return named_columns.of_records(content, names, text.name)
+        return columns_of_records(content, names, text.name)
     raise DataError(
         text.name,
         f"this JSON is in no known format: expected {{query: {{document: {names.value[0]}}}}}, a list of "
@@ -160,13 +132,33 @@ def _from_json(text: Text, kind: str | None, names: ColumnNames) -> Columns:
     )
 
 
-def _by_module(module: ModuleType, name: str, names: ColumnNames, source: str = "") -> Any:
+def _reader(known: Format, name: str, names: ColumnNames, source: str = "") -> Callable[..., Columns]:
     """The function of a format that reads judgments, or runs; an error where it holds none."""
-    wanted = "judgments" if names.of_judgments else "run"
-    reader = getattr(module, wanted, None)
+    reader = known.judgments if names.of_judgments else known.run
     if reader is None:
-        holds = "judgments" if hasattr(module, "judgments") else "runs"
+        holds = "judgments" if known.judgments else "runs"
         expected = "judgments were" if names.of_judgments else "a run was"
-        problem = f"the format {name} ({module.WHAT}) holds {holds}, but {expected} expected."
+        problem = f"the format {name} ({known.what}) holds {holds}, but {expected} expected."
         raise DataError(source, problem) if source else DataError(problem)
     return reader
+
+
+_PREFIX = "ir_datasets:"
+
+
+def _judgments_of_ir_datasets(identifier: str) -> Columns:
+    """Every judgment of a data set of the package ``ir_datasets``, such as ``ir_datasets:beir/scifact/test``."""
+    try:
+        ir_datasets: Any = importlib.import_module("ir_datasets")
+    except ImportError:
+        raise UsageError(f'"{_PREFIX}{identifier}" needs the package ir_datasets: pip install ir_datasets.') from None
+    try:
+        dataset = ir_datasets.load(identifier)
+    except KeyError:
+        raise DataError(f"{_PREFIX}{identifier}", f'ir_datasets knows no data set "{identifier}".') from None
+    judged = dataset.qrels_iter() if dataset.has_qrels() else ()
+    rows = [(judgment.query_id, judgment.doc_id, judgment.relevance) for judgment in judged]
+    return Columns.of_rows(rows, "relevance", f"{_PREFIX}{identifier}", "this data set has no judgments.")
+
+
+_IR_DATASETS = Format("judgments that the package ir_datasets downloads", lambda _: False, _judgments_of_ir_datasets)

@@ -16,7 +16,7 @@ import numpy as np
 
 from rankbounds.arrays import Bytes
 from rankbounds.columns.ids import PADDING, padded
-from rankbounds.columns.native.lines import holds_nul
+from rankbounds.columns.native.reading import holds_nul
 from rankbounds.errors import DataError, OutOfMemoryError, UsageError
 from rankbounds.files import compression
 from rankbounds.threads import in_threads

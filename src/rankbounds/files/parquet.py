@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.errors import DataError
-from rankbounds.files.named_columns import ColumnNames, Columns, of_object, wanted_columns
+from rankbounds.files import objects
+from rankbounds.files.named_columns import ColumnNames, Columns, wanted_columns
 from rankbounds.files.opening import PARQUET_MAGIC
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def read_parquet(path: str, names: ColumnNames, content: bytes | None = None) ->
     parts = files_of(path)
     reader = _pyarrow_parquet()
     if reader is None:
-        return of_object(_read_by_polars(parts, path, content), names, source=path)
+        return objects.columns_of(_read_by_polars(parts, path, content), names, source=path)
     import pyarrow
 
     tables = []
@@ -60,7 +61,7 @@ def read_parquet(path: str, names: ColumnNames, content: bytes | None = None) ->
         raise DataError(path, "there is no such file.") from None
     except Exception as error:
         raise _no_parquet(path, error) from None
-    return of_object(table, names, source=path)
+    return objects.columns_of(table, names, source=path)
 
 
 def read_frame(path: str, content: bytes | None = None) -> polars.DataFrame:

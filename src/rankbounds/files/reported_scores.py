@@ -16,7 +16,7 @@ from numbers import Real
 from typing import Any
 
 from rankbounds.errors import DataError
-from rankbounds.files import mteb
+from rankbounds.files.json_formats import is_mteb_scores
 from rankbounds.files.opening import PARQUET_MAGIC, read_content
 from rankbounds.files.records import filled_lines, is_number, parse_json
 from rankbounds.files.score_tables import (
@@ -121,7 +121,7 @@ def _cells(content: Any, is_measure: IsMeasure, source: str) -> Iterable[tuple[t
         return
     if not isinstance(content, Mapping):
         return
-    if mteb.is_scores(content) and isinstance(content["scores"], Mapping):
+    if is_mteb_scores(content) and isinstance(content["scores"], Mapping):
         content = _only([part for split in content["scores"].values() for part in split], "subsets or splits", source)
         content = {name: value for name, value in content.items() if not name.startswith(("nauc_", "main_score"))}
     elif is_ranx_report(content):

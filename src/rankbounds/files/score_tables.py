@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from rankbounds.errors import DataError, Place
-from rankbounds.files import mteb
-from rankbounds.files.frame_columns import listed_values
+from rankbounds.files.json_formats import is_mteb_scores
 from rankbounds.files.named_columns import QUERY_NAMES, find_column
+from rankbounds.files.objects import listed_values
 from rankbounds.files.opening import PARQUET_MAGIC, STANDARD_INPUT, plain_name, read_content
 from rankbounds.files.parquet import read_frame
 from rankbounds.files.records import (
@@ -344,7 +344,7 @@ def is_ranx_report(content: Mapping[str, Any]) -> bool:
 
 
 def _read_nested(content: Mapping[str, Any], table: ScoreTable, is_measure: IsMeasure, of_matrix: str) -> None:
-    if mteb.is_scores(content):
+    if is_mteb_scores(content):
         raise DataError(
             table.file,
             f"these are MTEB's results: {MEANS_ALONE}",

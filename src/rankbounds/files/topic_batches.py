@@ -27,9 +27,9 @@ from rankbounds.errors import DataError, Place, UsageError
 from rankbounds.files import named_columns, parquet, trec
 from rankbounds.files.compression import is_compressed
 from rankbounds.files.formats import recognised
-from rankbounds.files.frame_columns import ids_of_series
 from rankbounds.files.leniency import REPEATED, LeftOut, LeftOutWarning, line_of, told_once
 from rankbounds.files.named_columns import QRELS_COLUMNS, ColumnNames, Columns
+from rankbounds.files.objects import columns_of, ids_of_series
 from rankbounds.files.opening import STANDARD_INPUT, Text, stream, text_of
 from rankbounds.files.text_blocks import (
     blocks_of_lines,
@@ -184,10 +184,10 @@ class LargeFile:
             group = frame[named_columns.find_column(frame.columns, self.names.query)].rle_id()
             whole = int(group.search_sorted(group[-1]))
             if whole:
-                yield named_columns.of_object(frame[:whole], self.names, source=self.path, before=before)
+                yield columns_of(frame[:whole], self.names, source=self.path, before=before)
             carried, before = frame[whole:], before + whole
         if carried is not None:
-            yield named_columns.of_object(carried, self.names, source=self.path, before=before)
+            yield columns_of(carried, self.names, source=self.path, before=before)
 
     def _wanted_columns(self) -> list[str]:
         with parquet.damage_told(self.path):

@@ -22,7 +22,7 @@ from rankbounds.columns import native
 from rankbounds.columns.decimals import parse_decimals, whole_numbers
 from rankbounds.columns.hash_tables import repeated_keys
 from rankbounds.columns.ids import Ids, mix, past
-from rankbounds.columns.native.lines import Lines, count_lines, merged_topics, names_in_lines, renumber
+from rankbounds.columns.native.reading import Lines, count_lines, merged_topics, names_in_lines, renumber
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place
 from rankbounds.files.leniency import REPEATED, Problems

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.columns.sums import weighted_sums
+from rankbounds.columns.by_rank import weighted_sums
 from rankbounds.measures.facts import DifferenceArguments
 from rankbounds.measures.measure import A, Bounds, Measure
 from rankbounds.rankings.rankings import Rankings

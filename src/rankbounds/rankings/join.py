@@ -14,7 +14,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.run import Run
 from rankbounds.collection.tie_key import TieKey
 from rankbounds.columns.native import in_use
-from rankbounds.columns.native.lists import ORDERS, RankedLists, RunRows, block_of
+from rankbounds.columns.native.ranking import ORDERS, RankedLists, RunRows, block_of
 from rankbounds.columns.pairs import row_numbers
 from rankbounds.errors import DataError
 from rankbounds.rankings.order import Order, Precision, compared_scores, ranking

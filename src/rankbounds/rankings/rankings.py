@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.columns.places import Places
-from rankbounds.columns.sums import running_sums
+from rankbounds.columns.by_rank import Places, running_sums
 from rankbounds.rankings.topic_facts import TopicFacts
 
 if TYPE_CHECKING:

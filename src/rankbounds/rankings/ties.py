@@ -14,7 +14,7 @@ from typing import get_args
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.columns.native.lists import order_in_groups
+from rankbounds.columns.native.ranking import order_in_groups
 from rankbounds.rankings.order import Order
 from rankbounds.rankings.rankings import Rankings
 

@@ -11,7 +11,7 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.gains import GainRule
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
-from rankbounds.columns.native.dicts import HeldDocuments
+from rankbounds.columns.native.ranking import HeldDocuments
 from rankbounds.errors import UsageError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.columns.native.lists import shuffled_means_by_kernel
+from rankbounds.columns.native.ranking import shuffled_means_by_kernel
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.score_differences import TOLERANCE
 from rankbounds.stats.significance import Resampling

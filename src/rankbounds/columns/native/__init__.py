@@ -1,9 +1,9 @@
 """The compiled twin of the columns: the same work on the same arrays, in C and without the interpreter's lock.
 
 It is built when the package is installed, where there is a compiler; everything works without it, on NumPy.
-``RANKBOUNDS_NATIVE=0`` turns it off. Functions of the modules here return None (or say no) where the kernel is not in
-use, or where it met something that it leaves to Python: a broken line, an id of hundreds of bytes, keys that crowd. So
-whatever there is to tell, one place tells it.
+``RANKBOUNDS_NATIVE=0`` turns it off. Functions of the modules here return None (or False) where the kernel is not in
+use, or where it met something that it leaves to Python: a broken line, an id of hundreds of bytes, keys that crowd.
+So every error is reported by one piece of code.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import os
 
 from rankbounds.threads import processors
 
-TYPE_CHECKING = False  # the version is told without waiting for the module typing
+TYPE_CHECKING = False  # ``rankbounds --version`` does not wait for the module typing
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, Literal
 
 SWITCH = "RANKBOUNDS_NATIVE"
 CONTRACT = 2
-"""What is agreed with the kernel (``kernel.h``): one that was built from other sources counts for none."""
+"""The version of the interface in ``kernel.h``: a kernel that was built from other sources is not used."""
 
 
 def _loaded() -> Any:
@@ -55,7 +55,7 @@ def worth_starting() -> int:
 
 @contextlib.contextmanager
 def switched(to: Literal["kernel", "NumPy"]) -> Iterator[None]:
-    """Meanwhile, one of the two does the work; for tests, which hold them against each other."""
+    """Let one of the two do the work inside a ``with`` block; for tests, which compare them."""
     global kernel
     before = kernel
     if to == "kernel" and built is None:

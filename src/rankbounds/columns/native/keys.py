@@ -1,10 +1,11 @@
-"""Where arrays lie, ids hashed, keys that stand twice, rows found by their keys: what other modules here stand on.
+"""Addresses of arrays, hashes of ids, repeated keys, rows found by their keys: what the other modules here need.
 
 The twin of the hashes in ``columns.ids`` and of ``columns.hash_tables``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,24 @@ _KINDS: dict[type, int] = {
 
 
 def address_of(array: NDArray[Any], kind: type, size: int) -> int:
-    """Where an array lies; an error unless it is as large, and of the kind, that the kernel takes it for."""
-    place: int = native.built.address(array, _KINDS[kind], size)
-    return place
+    """The address of an array; an error unless it has this kind and at least this size."""
+    return native.built.address(array, _KINDS[kind], size)
+
+
+def _addresses(kind: type) -> Callable[[NDArray[Any], int], int]:
+    code = _KINDS[kind]
+    return lambda array, size: native.built.address(array, code, size)
+
+
+int32, int64, uint64, float64, flags, text_bytes = map(
+    _addresses, (np.int32, np.int64, np.uint64, np.float64, np.bool_, np.uint8)
+)
+"""``int64(array, size)`` is ``address_of(array, np.int64, size)``."""
 
 
 def text_address(text: Bytes, end: int, across: int = 8) -> int:
-    """The same for a text of which words are read up to ``end``, and so many bytes across it."""
-    return address_of(text, np.uint8, end + across)
+    """The address of a text of which words are read up to ``end``, and up to ``across`` bytes beyond it."""
+    return text_bytes(text, end + across)
 
 
 def hashes_of(text: Bytes, start: Ints, length: Ints) -> Words | None:
@@ -39,34 +50,26 @@ def hashes_of(text: Bytes, start: Ints, length: Ints) -> Words | None:
     if int(start.min()) < 0 or int(length.min()) < 0:
         raise IndexError("ids beyond the text")
     hashes = np.empty(rows, dtype=np.uint64)
-    status: int = native.kernel.hash_ids(
-        text_address(text, int((start + length).max())),
-        address_of(start, np.int64, rows),
-        address_of(length, np.int64, rows),
-        rows,
-        address_of(hashes, np.uint64, rows),
-    )
+    place = text_address(text, int((start + length).max()))
+    status = native.kernel.hash_ids(place, int64(start, rows), int64(length, rows), rows, uint64(hashes, rows))
     return None if status < 0 else hashes
 
 
 def none_repeated(keys: Words, topic: Ints) -> bool:
-    """Is it sure that no key stands twice in a topic? The rows of each topic stand together."""
+    """Is it sure that no key is repeated in a topic? The rows of each topic must be adjacent."""
     if native.kernel is None or topic.dtype != np.int32 or not (keys.flags.c_contiguous and topic.flags.c_contiguous):
         return False
     rows = keys.size
-    repeated: int = native.kernel.any_repeated(
-        address_of(keys, np.uint64, rows), address_of(topic, np.int32, rows), rows
-    )
-    return repeated == 0
+    return bool(native.kernel.any_repeated(uint64(keys, rows), int32(topic, rows), rows) == 0)
 
 
 def topic_ends(topic: Ints) -> Ints | None:
-    """Where the rows of each topic end, if they stand together in rising order of topics."""
+    """Where the rows of each topic end, if they are adjacent and topics rise."""
     if native.kernel is None or topic.dtype != np.int32 or not topic.flags.c_contiguous:
         return None
     rows = topic.size
     ends = np.empty(rows, dtype=np.int64)
-    topics = native.kernel.topic_ends(address_of(topic, np.int32, rows), rows, address_of(ends, np.int64, rows))
+    topics = native.kernel.topic_ends(int32(topic, rows), rows, int64(ends, rows))
     return None if topics < 0 else ends[:topics]
 
 
@@ -79,50 +82,32 @@ def fill_table(keys: Words, topic: Ints, begin: Ints, last: Ints, row: Ints) -> 
     if rows and not 0 <= topic.min() <= topic.max() < stretches:
         return False
     keys = np.ascontiguousarray(keys)
-    status: int = native.kernel.fill_table(
-        address_of(keys, np.uint64, rows),
-        address_of(topic, np.int64, rows),
-        rows,
-        address_of(begin, np.int64, stretches),
-        address_of(last, np.int64, stretches),
-        address_of(row, np.int32, 0),
-    )
+    table = int64(begin, stretches), int64(last, stretches), int32(row, 0)
+    status: int = native.kernel.fill_table(uint64(keys, rows), int64(topic, rows), rows, *table)
     if status < 0:
         row.fill(-1)
     return status == 0
 
 
 class Table:
-    """Judgments as the kernel looks documents up in them; what it is made of must be kept, and is kept here."""
+    """Judgments as the kernel looks documents up in them; keeps the arrays whose addresses it holds."""
 
     def __init__(self, text: Bytes, start: Ints, length: Ints, begin: Ints, last: Ints, row: Ints) -> None:
-        self.count, topics = start.size, begin.size
+        count, topics = start.size, begin.size
         start, length = np.ascontiguousarray(start, np.int64), np.ascontiguousarray(length, np.int32)
         words = last // 64 + 1
         first_word = np.cumsum(words) - words
         places = np.empty((int(words.sum()), 2), dtype=np.int64)
-        ids = np.empty((self.count, 4), dtype=np.int64)
-        self.kept = (text, ids, places, first_word, last)
-        ours = (
-            address_of(text, np.uint8, 0),
-            address_of(ids, np.int64, ids.size),
-            address_of(places, np.int64, places.size),
-            address_of(first_word, np.int64, topics),
-            address_of(last, np.int64, topics),
+        ids = np.empty((count, 4), dtype=np.int64)
+        self.count, self.kept = count, (text, ids, places, first_word, last)
+        of_text, of_ids, of_places, of_first, of_last = self.addresses = (
+            text_bytes(text, 0),
+            int64(ids, ids.size),
+            int64(places, places.size),
+            int64(first_word, topics),
+            int64(last, topics),
         )
-        gathered = native.built.gather_ids(
-            ours[0],
-            address_of(start, np.int64, self.count),
-            address_of(length, np.int32, self.count),
-            self.count,
-            address_of(begin, np.int64, topics),
-            ours[4],
-            topics,
-            address_of(row, np.int32, int(last.sum()) + topics),
-            ours[3],
-            ours[2],
-            ours[1],
-        )
-        if gathered != self.count:
+        columns = of_text, int64(start, count), int32(length, count), count
+        stretches = int64(begin, topics), of_last, topics, int32(row, int(last.sum()) + topics)
+        if native.built.gather_ids(*columns, *stretches, of_first, of_places, of_ids) != count:
             raise IndexError("a table of other rows")
-        self.addresses = ours

@@ -14,6 +14,7 @@ from rankbounds.columns.decimals import finite_numbers
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import DataError
 from rankbounds.files import formats, named_columns
+from rankbounds.files.objects import columns_of, is_table
 from rankbounds.judging.audits.labelled_pool import LabelledPool
 from rankbounds.judging.candidates import find_judgments, grades_of_pairs
 
@@ -108,10 +109,10 @@ def is_sample(path: str) -> bool:
 
 def _columns(given: Any, names: named_columns.ColumnNames) -> named_columns.Columns:
     """Three columns of the sample."""
-    if hasattr(given, "rows") and callable(given.rows) and not named_columns.is_table(given):
+    if hasattr(given, "rows") and callable(given.rows) and not is_table(given):
         given = given.rows()
     if not isinstance(given, str | os.PathLike):
-        table = named_columns.of_object(given, names, source="sample")
+        table = columns_of(given, names, source="sample")
     else:
         read = formats.read(os.fspath(given), names)
         if not isinstance(read, named_columns.Columns):

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.columns.places import Places
-from rankbounds.columns.sums import running_sums
+from rankbounds.columns.by_rank import Places, running_sums
 from rankbounds.measures.facts import DifferenceArguments
 from rankbounds.measures.formulas import Normalised, quotient, weighted_sum
 from rankbounds.measures.measure import A, Bounds, Measure

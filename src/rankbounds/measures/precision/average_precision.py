@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.columns.sums import running_sums
+from rankbounds.columns.by_rank import running_sums
 from rankbounds.measures.facts import DifferenceArguments
 from rankbounds.measures.formulas import quotient, share_of_known
 from rankbounds.measures.measure import A, Bounds, Measure

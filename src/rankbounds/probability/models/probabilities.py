@@ -17,6 +17,7 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import DataError, Place, UsageError
 from rankbounds.files import delimited, named_columns, parquet, trec
+from rankbounds.files.objects import columns_of, columns_of_json_lines
 from rankbounds.files.opening import format_ending, read_text
 from rankbounds.files.records import decoded, records, table_rows
 from rankbounds.probability.unjudged_documents import UnjudgedDocuments
@@ -158,7 +159,7 @@ def as_relevance_probability(given: Any, otherwise: float | None = None) -> Rele
         return ByRank.of(given)
     if isinstance(given, Sequence | np.ndarray) and not any(isinstance(row, tuple | list) for row in given):
         return ByRank.of([float(probability) for probability in given])
-    return _by_document(named_columns.of_object(given, DOCUMENT_COLUMNS, source="probabilities"), otherwise)
+    return _by_document(columns_of(given, DOCUMENT_COLUMNS, source="probabilities"), otherwise)
 
 
 def read_probabilities(path: str, otherwise: float | None = None) -> RelevanceProbability:
@@ -179,7 +180,7 @@ def _read(path: str, otherwise: float | None) -> RelevanceProbability:
         return _by_document(parquet.read_parquet(path, DOCUMENT_COLUMNS), otherwise)
     text = read_text(path)
     if format_ending(path) in (".jsonl", ".ndjson"):
-        return _by_document(named_columns.read_json_lines(text, DOCUMENT_COLUMNS), otherwise)
+        return _by_document(columns_of_json_lines(text, DOCUMENT_COLUMNS), otherwise)
     header = [name.lower() for name in delimited.header(text)]
     value = next((name for name in PROBABILITY_NAMES if name in header), None)
     if value is None:

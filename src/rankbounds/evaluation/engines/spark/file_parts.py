@@ -18,7 +18,8 @@ from rankbounds.collection.run import Run, of_lines, read_run
 from rankbounds.errors import DataError
 from rankbounds.evaluation.engines.spark.packed_rows import JUDGMENTS, RunKey
 from rankbounds.files import parquet, trec
-from rankbounds.files.named_columns import ColumnNames, Columns, of_object, wanted_columns
+from rankbounds.files.named_columns import ColumnNames, Columns, wanted_columns
+from rankbounds.files.objects import columns_of
 from rankbounds.files.opening import stream, text_of
 from rankbounds.files.text_blocks import inner_text, read_fully
 
@@ -179,7 +180,7 @@ class ParquetPart:
             wanted = wanted_columns(file.schema_arrow.names, self.names, self.path)
             for batch in file.iter_batches(PIECE_ROWS, list(self.groups), columns=wanted, use_threads=False):
                 table = pyarrow.Table.from_batches([batch])
-                yield from self._runs(of_object(table, self.names, source=self.path, before=before))
+                yield from self._runs(columns_of(table, self.names, source=self.path, before=before))
                 before += batch.num_rows
 
     def _runs(self, columns: Columns) -> Pieces:

@@ -1,0 +1,245 @@
+"""Judgments and runs in the JSON of other tools: BEIR, MTEB, Elasticsearch, OpenSearch, the Rated Ranking Evaluator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rankbounds.errors import DataError
+from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, Columns
+from rankbounds.files.objects import columns_of
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of files: what it holds, whether some contents are in it, and what reads judgments or runs from them.
+
+    Formats in JSON get the parsed contents and the file's name, others the text.
+    """
+
+    what: str
+    recognises: Callable[[Any], bool]
+    judgments: Callable[..., Columns] | None = None
+    run: Callable[..., Columns] | None = None
+
+
+# ---- BEIR, ranx and others: {query: {document: score}}; BEIR's judgments are TSV with named columns ----
+
+
+def is_nested(content: Any) -> bool:
+    """Does every query have an object of numbers? (The first few are looked at.)"""
+    if not isinstance(content, dict) or not content:
+        return False
+    few = list(content.values())[:20]
+    return all(isinstance(one, dict) and not any(isinstance(v, dict | list) for v in one.values()) for one in few)
+
+
+def _nested_judgments(content: Any, name: str) -> Columns:
+    return columns_of(content, QRELS_COLUMNS, source=name)
+
+
+def _nested_run(content: Any, name: str) -> Columns:
+    return columns_of(content, RUN_COLUMNS, source=name)
+
+
+# ---- MTEB's predictions: {subset: {split: {query: {document: score}}}}, perhaps with a note on the model ----
+
+_MTEB_NOTES = ("mteb_model_meta", "mteb_version", "task_name", "dataset_revision")
+
+
+def is_mteb_scores(content: Mapping[str, Any]) -> bool:
+    """Are these MTEB's results rather than predictions?"""
+    return "scores" in content and ("task_name" in content or "mteb_version" in content)
+
+
+def _is_mteb(content: Any) -> bool:
+    if not isinstance(content, dict):
+        return False
+    subsets = [value for key, value in content.items() if key not in _MTEB_NOTES]
+    return is_mteb_scores(content) or (
+        bool(subsets) and all(isinstance(one, dict) and one and all(map(is_nested, one.values())) for one in subsets)
+    )
+
+
+def _mteb_run(content: Any, name: str) -> Columns:
+    """The rankings of every subset and split; with several, a query is called ``subset/split/query``."""
+    if is_mteb_scores(content):
+        raise DataError(
+            name,
+            "these are MTEB's scores, not rankings: nothing can be evaluated again from them. Let MTEB save "
+            "its predictions (prediction_folder=...) and give that file.",
+        )
+    parts = {
+        f"{subset}/{split}/": queries
+        for subset, splits in content.items()
+        if subset not in _MTEB_NOTES
+        for split, queries in splits.items()
+    }
+    if len(parts) == 1:
+        return _nested_run(next(iter(parts.values())), name)
+    return _nested_run({part + query: docs for part, queries in parts.items() for query, docs in queries.items()}, name)
+
+
+# ---- Elasticsearch's ranking evaluation: requests hold judgments, responses hits with ratings, known by _id ----
+
+
+def _ranking_evaluation(content: dict[str, Any]) -> dict[str, Any]:
+    """Some versions put the response under ``rank_eval``."""
+    inner = content.get("rank_eval")
+    return inner if isinstance(inner, dict) else content
+
+
+def _is_elasticsearch(content: Any) -> bool:
+    if not isinstance(content, dict):
+        return False
+    content = _ranking_evaluation(content)
+    return isinstance(content.get("requests"), list) or isinstance(content.get("details"), dict)
+
+
+def _elasticsearch_judgments(content: Any, name: str) -> Columns:
+    """The ratings of a request; of a response the ratings beside its hits, which leaves out what was not retrieved."""
+    content = _ranking_evaluation(content)
+    rated: list[tuple[Any, Any, Any]] = []
+    if isinstance(content.get("details"), dict):
+        for query, detail in content["details"].items():
+            hits = [hit for hit in detail.get("hits", []) if hit.get("rating") is not None]
+            rated += [(query, hit["hit"], hit["rating"]) for hit in hits]
+    else:
+        for number, request in enumerate(content.get("requests", []), 1):
+            query = number if request.get("id") is None else request["id"]
+            rated += [(query, hit, _hit(hit, name).get("rating")) for hit in request.get("ratings", [])]
+    return Columns.of_rows(_by_id(rated, name), "rating", name, "no rating of a document was found here.")
+
+
+def _elasticsearch_run(content: Any, name: str) -> Columns:
+    """The hits of a response, in their order; where hits have no score, the first counts highest."""
+    content = _ranking_evaluation(content)
+    if not isinstance(content.get("details"), dict):
+        raise DataError(name, "this is a request to _rank_eval, which holds judgments; a run is in the response to it.")
+    found: list[tuple[Any, Any, Any, int]] = []
+    for query, detail in content["details"].items():
+        hits = [one["hit"] for one in detail.get("hits", [])]
+        scored = all(hit.get("_score") is not None for hit in hits)
+        for rank, hit in enumerate(hits, 1):
+            found.append((query, hit, hit["_score"] if scored else float(len(hits) - rank + 1), rank))
+    return Columns.of_rows(_by_id(found, name), "_score", name, "no score of a document was found here.")
+
+
+def _hit(hit: Any, name: str) -> dict[str, Any]:
+    if not isinstance(hit, dict) or "_id" not in hit:
+        raise DataError(name, f'a document has no "_id": {hit!r}.')
+    return hit
+
+
+def _by_id(rows: list[Any], name: str) -> list[tuple[Any, ...]]:
+    """The rows with the ``_id`` of each hit for the hit itself."""
+    home: dict[tuple[str, str], str] = {}
+    for query, hit, *_ in rows:
+        doc, index = _hit(hit, name)["_id"], str(hit.get("_index", ""))
+        first = home.setdefault((str(query), str(doc)), index)
+        if first != index:
+            raise DataError(
+                name,
+                f'the _id "{doc}" of query "{query}" comes from two indices ("{first}" and '
+                f'"{index}"). Documents are known by their _id; evaluate the indices apart.',
+            )
+    return [(query, hit["_id"], *rest) for query, hit, *rest in rows]
+
+
+# ---- OpenSearch's Search Relevance Workbench: judgment lists as they are imported, or as the plugin returns them ----
+
+_MADE_BY = {"UBI_JUDGMENT": "click", "LLM_JUDGMENT": "llm", "IMPORT_JUDGMENT": "imported"}
+
+
+def _judgment_lists(content: Any) -> Iterator[dict[str, Any]]:
+    if not isinstance(content, dict):
+        return
+    if isinstance(content.get("judgmentRatings"), list):
+        yield content
+    for inner in ("_source", "hits"):
+        value = content.get(inner)
+        for entry in value if isinstance(value, list) else [value]:
+            yield from _judgment_lists(entry)
+
+
+def _opensearch_judgments(content: Any, name: str) -> Columns:
+    """All ratings, with what made them as their source: ``click``, ``llm`` or ``imported``."""
+    rows = []
+    for listed in _judgment_lists(content):
+        made_by = _MADE_BY.get(str(listed.get("type")), str(listed.get("type") or "imported").lower())
+        if listed.get("status", "COMPLETED") != "COMPLETED":
+            raise DataError(name, f'the judgment list "{listed.get("name")}" is not complete: {listed["status"]}.')
+        for query in listed["judgmentRatings"]:
+            for rated in query.get("ratings", []):
+                rows.append((query.get("query"), rated.get("docId"), rated.get("rating"), made_by))
+    return Columns.of_rows(rows, "rating", name, "these judgment lists hold no rating.", "label_sources")
+
+
+# ---- the Rated Ranking Evaluator: topics with groups of queries that share their relevant documents ----
+
+
+def _rre_groups(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def objects(several: Any) -> Iterator[dict[str, Any]]:
+        return (one for one in several if isinstance(one, dict)) if isinstance(several, list) else iter(())
+
+    for topic in objects(content.get("topics") or [content]):
+        yield from objects(topic.get("query_groups") or topic.get("queries"))
+
+
+def _is_rre(content: Any) -> bool:
+    return isinstance(content, dict) and any("relevant_documents" in group for group in _rre_groups(content))
+
+
+def _rre_judgments(content: Any, name: str) -> Columns:
+    """Each query of a group with the group's documents; only relevant ones are listed in this format."""
+    rows: list[tuple[Any, ...]] = []
+    seen: set[str] = set()
+    for number, group in enumerate(_rre_groups(content), 1):
+        rated = list(_rre_gains(group.get("relevant_documents", {}), name))
+        # A group of one query that is written without a list holds its own placeholders.
+        inner = group.get("queries") or [group]
+        for query in dict.fromkeys(_rre_query(one, group, number) for one in inner):
+            if query in seen:
+                raise DataError(name, f'the query "{query}" has relevant documents in two groups.')
+            seen.add(query)
+            rows += [(query, doc, gain) for doc, gain in rated]
+    return Columns.of_rows(rows, "gain", name, "no relevant document was found here.")
+
+
+def _rre_query(query: dict[str, Any], group: dict[str, Any], number: int) -> str:
+    """The text ``$query`` with other placeholders behind it, ``fender ($lang=eng)``; else the name of the group."""
+    given = dict(query.get("placeholders") or {key: one for key, one in query.items() if key.startswith("$")})
+    text = given.pop("$query", None)
+    if text is None:
+        return str(group.get("name") or f"group {number}")
+    rest = ", ".join(f"{key}={value}" for key, value in sorted(given.items()))
+    return f"{text} ({rest})" if rest else str(text)
+
+
+def _rre_gains(relevant: Any, name: str) -> Iterator[tuple[Any, Any]]:
+    """``{document: {"gain": 3}}``, a list of such, or ``{gain: [documents]}``."""
+    for part in relevant if isinstance(relevant, list) else [relevant]:
+        if not isinstance(part, dict):
+            raise DataError(name, f'"relevant_documents" must be an object, not {part!r}.')
+        for key, value in part.items():
+            if isinstance(value, list):
+                yield from ((doc, key) for doc in value)
+            else:
+                yield key, value.get("gain") if isinstance(value, dict) else value
+
+
+IN_JSON = {
+    "elasticsearch": Format(
+        "_rank_eval requests and responses", _is_elasticsearch, _elasticsearch_judgments, _elasticsearch_run
+    ),
+    "opensearch": Format(
+        "judgment lists of the Search Relevance Workbench",
+        lambda content: next(_judgment_lists(content), None) is not None,
+        _opensearch_judgments,
+    ),
+    "rre": Format("ratings of the Rated Ranking Evaluator", _is_rre, _rre_judgments),
+    "mteb": Format("predictions or scores saved by MTEB", _is_mteb, run=_mteb_run),
+    "beir": Format("{query: {document: value}} in JSON", is_nested, _nested_judgments, _nested_run),
+}
+"""In the order in which they are tried: what looks most special first."""

@@ -1,0 +1,350 @@
+"""Python objects as columns: dicts of dicts, data frames of pandas, polars and pyarrow, rows, records, ranx's objects.
+
+Frames, and dicts of plain numbers, are read without a Python object for each row.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import struct
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.columns.ids import Ids
+from rankbounds.columns.native.reading import ids_and_numbers
+from rankbounds.columns.pairs import Source
+from rankbounds.errors import DataError, Place
+from rankbounds.files.named_columns import (
+    ColumnNames,
+    Columns,
+    find_column,
+    found_columns,
+    id_in,
+    shown_value,
+    wanted_columns,
+)
+from rankbounds.files.opening import Text
+from rankbounds.files.records import parse_json_lines
+
+_MOST_COLUMNS = 50
+_SCALARS = (str, bytes, int, float, np.generic)
+
+
+def is_table(given: Any) -> bool:
+    """Is this a data frame, or a run of the package ranx?"""
+    kind = type(given)
+    return kind.__module__.startswith("ranx.") or any(
+        hasattr(kind, name) for name in ("columns", "column_names", "read_all")
+    )
+
+
+def is_row(given: Any, names: ColumnNames) -> bool:
+    """Is this one row of a table: (query, document, value), an object with such fields, or a dict of columns?"""
+    if hasattr(given, "query_id") and hasattr(given, "doc_id"):
+        return True
+    if isinstance(given, Mapping):
+        return _names_ids(given, names)
+    if isinstance(given, list | tuple | np.ndarray):
+        return len(given) >= 3 and all(isinstance(part, _SCALARS) for part in given[:3])
+    return False
+
+
+def is_column_wise(given: Any, names: ColumnNames) -> bool:
+    """Is this a dict of whole columns, rather than one of queries?"""
+    if not isinstance(given, Mapping) or len(given) > _MOST_COLUMNS:
+        return False
+    return not any(isinstance(column, Mapping | str) for column in given.values()) and _names_ids(given, names)
+
+
+def _names_ids(given: Mapping[Any, Any], names: ColumnNames) -> bool:
+    """Are there columns for queries and documents among these names?"""
+    return len(given) <= _MOST_COLUMNS and all(
+        find_column(map(str, given), known) for known in (names.query, names.doc)
+    )
+
+
+def expected_shapes(names: ColumnNames) -> str:
+    """What judgments, or a run, may be made from, for a message."""
+    lists = "{query: {document, ...}}" if names.of_judgments else "{query: [document, ...]}"
+    value, ours = names.value_name, "Qrels" if names.of_judgments else "a Run"
+    return (
+        f"a path, {{query: {{document: {value}}}}}, {lists}, a pandas, polars or pyarrow frame, rows (query, document, "
+        f"{value}), or {ours} of rankbounds or ranx"
+    )
+
+
+def columns_of(given: Any, names: ColumnNames, *, source: str, before: int = 0) -> Columns:
+    """From a dict of dicts, a pandas, polars or pyarrow frame, a ranx object, or rows ``(query, document, value)``.
+
+    ``before`` rows of the source come before those of a frame.
+    """
+    package, kind = type(given).__module__.partition(".")[0], type(given).__name__
+    if package == "ranx":
+        given = given.to_dict()
+    elif package == "polars" and kind == "LazyFrame":
+        given = given.collect()
+    elif package == "pyarrow" and hasattr(given, "read_all"):
+        given = given.read_all()
+    if is_column_wise(given, names):
+        lists = {str(column): list(values) for column, values in given.items()}
+        return columns_of_table(
+            {name: lists[name] for name in wanted_columns(list(lists), names, source)}, names, source
+        )
+    if isinstance(given, Mapping):
+        return _columns_of_nested(given, names, source)
+    columns = frame_columns(given)
+    if columns is not None:
+        wanted = wanted_columns([str(column) for column in columns], names, source)
+        by_name = {str(column): column for column in columns}
+        return columns_of_table({name: given[by_name[name]] for name in wanted}, names, source, before)
+    try:
+        listed = list(given)
+        if listed and isinstance(listed[0], Mapping):
+            return columns_of_records(listed, names, source)
+        rows = [_row(row, names) for row in listed]
+    except (TypeError, IndexError, KeyError, AttributeError):
+        raise DataError(source, f"expected {expected_shapes(names)}; got {type(given).__name__}.") from None
+    queries, docs, values = map(list, zip(*rows, strict=True)) if rows else ([], [], [])
+    return Columns.of(queries, docs, values, value_name=names.value_name, source=source)
+
+
+def _row(row: Any, names: ColumnNames) -> tuple[Any, Any, Any]:
+    if hasattr(row, "query_id") and hasattr(row, "doc_id"):
+        return row.query_id, row.doc_id, getattr(row, names.value_name)
+    if isinstance(row, str) or len(row) < 3:
+        raise TypeError
+    return row[0], row[1], row[2]
+
+
+def columns_of_records(rows: Sequence[Any], names: ColumnNames, source: str) -> Columns:
+    """From a list of objects, each with the same columns."""
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, Mapping):
+            problem = f"expected an object with named columns, got {shown_value(row)}."
+            raise DataError(Place(source, row=number), problem)
+    known = list(dict.fromkeys(key for row in rows for key in row))
+    wanted = wanted_columns(known, names, source)
+    return columns_of_table({name: [row.get(name) for row in rows] for name in wanted}, names, source)
+
+
+def columns_of_json_lines(text: Text, names: ColumnNames) -> Columns:
+    """From one JSON object per line, each with the same columns."""
+    return columns_of_records(parse_json_lines(text.tobytes(), text.name)[1], names, text.name)
+
+
+def columns_of_table(table: Mapping[str, Any], names: ColumnNames, source: str, before: int = 0) -> Columns:
+    """From columns by their names: those of a frame, of any package, or our own."""
+    found = found_columns(list(table), names, source)
+
+    def column(name: str | None, of_kind: Callable[[Any], Any]) -> Any:
+        return None if name is None else of_kind(table[name])
+
+    columns = Columns.of(
+        id_column(table[found.query]),
+        id_column(table[found.doc]),
+        number_column(table[found.value]),
+        value_name=found.value,
+        source=source,
+        ranks=column(found.rank, number_column),
+        label_sources=column(found.source, listed_values),
+        runs=column(found.run, id_column),
+        before=before,
+        names=found,
+    )
+    if found.subtopic is None and found.stratum is None:
+        return columns
+    if len(columns) != len(table[found.query]):
+        problem = "judgments by subtopic or stratum need a row for each document, not lists of documents."
+        raise DataError(source, problem)
+
+    def ids(name: str | None, what: str) -> Ids | None:
+        return column(name, lambda held: Ids.checked(id_column(held), id_in(name, what), columns.source.place))
+
+    return replace(
+        columns,
+        subtopics=ids(found.subtopic, "subtopic"),
+        importance=column(found.importance, listed_values),
+        strata=ids(found.stratum, "stratum"),
+    )
+
+
+# ---- dicts ----
+
+
+def _columns_of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str) -> Columns:
+    where = Source(source)
+    given = dict(given)  # as it is now: another thread may change it
+    topics = list(given)
+    if not _are_ids(topics):
+        topics = Ids.checked(topics, "a query id", where.place).to_list()
+    if len(set(topics)) < len(topics):
+        raise DataError(source, "two query ids have the same text; ids are compared as text.")
+    of_query = list(given.values())
+    if set(map(type, of_query)) != {dict}:
+        of_query = [_with_values(query, inner, names, source) for query, inner in given.items()]
+    counts = np.fromiter(map(len, of_query), np.int64, len(of_query))
+    ids: Ids | None
+    values: Any
+    ids, values = ids_and_numbers(of_query, counts) or (None, None)
+    if ids is None:
+        of_query = list(map(dict, of_query))  # another thread may change them
+        counts = np.fromiter(map(len, of_query), np.int64, len(of_query))
+        values = plain_numbers(of_query)
+    if values is None:
+        values = [value for inner in of_query for value in inner.values()]
+    if ids is None:
+        with contextlib.suppress(TypeError, AttributeError, UnicodeEncodeError):
+            ids = Ids.of_lines("\n".join(map("\n".join, filter(None, of_query))), len(values))
+    distinct = ids is not None
+    if ids is None or not ids.length.all():  # an id holds a newline, is not text, or is none
+        docs = [doc for inner in of_query for doc in inner]
+        ids = Ids.checked(docs, "a document id", where.place)
+        distinct = set(map(type, docs)) <= {str}  # of others, two may have the same text
+    topic = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+    return Columns(topics, topic, ids, values, names.value_name, where, distinct=distinct)
+
+
+def _are_ids(names: list[Any]) -> bool:
+    """Are these ids as they are: text, none of it empty, which bytes can hold?"""
+    try:
+        "".join(names).encode("utf-8", "surrogateescape")
+    except (TypeError, UnicodeEncodeError):
+        return False
+    return "" not in names and set(map(type, names)) == {str}
+
+
+def plain_numbers(of_query: Iterable[Mapping[Any, Any]]) -> Floats | None:
+    """All values of dicts as an array, if they are finite numbers; otherwise None. Text is no number here."""
+    try:
+        packed = b"".join([struct.pack(f"{len(inner)}d", *inner.values()) for inner in of_query])
+    except (struct.error, TypeError, ValueError, OverflowError):
+        return None
+    numbers = np.frombuffer(packed, dtype=np.float64)
+    return numbers if np.isfinite(numbers).all() else None
+
+
+def _with_values(query: Any, inner: Any, names: ColumnNames, source: str) -> Mapping[Any, Any]:
+    """``{document: value}`` of one query; the order of a list gives the score, and all that is listed is relevant."""
+    if isinstance(inner, Mapping):
+        return inner
+    listed = (list, tuple, np.ndarray) + ((set, frozenset) if names.of_judgments else ())
+    try:
+        if not isinstance(inner, listed):
+            raise TypeError
+        docs = inner.tolist() if isinstance(inner, np.ndarray) else list(inner)
+        values: dict[Any, float] = {}
+        for place, doc in enumerate(docs):
+            if doc in values:
+                raise DataError(source, f'document "{doc}" of topic "{query}" is listed twice.', "Keep one.")
+            values[doc] = 1.0 if names.of_judgments else float(len(docs) - place)
+    except TypeError:
+        problem = f'expected {expected_shapes(names)}; but the entry of "{query}" is a {type(inner).__name__}.'
+        raise DataError(source, problem) from None
+    return values
+
+
+# ---- columns of frames ----
+
+
+def frame_columns(frame: Any) -> list[Any] | None:
+    """The names of a frame's columns; None where this is no frame."""
+    columns = getattr(frame, "column_names", None)
+    columns = getattr(frame, "columns", None) if columns is None else columns
+    return None if columns is None else list(columns)
+
+
+def id_column(column: Any) -> Any:
+    """A frame's column of ids; where it is text without gaps, without a Python string for each row."""
+    package = type(column).__module__.partition(".")[0]
+    found = None
+    if package == "polars":
+        import polars
+
+        kinds = (polars.String, polars.Categorical, polars.Enum)
+        if not column.null_count() and (column.dtype in kinds or column.dtype.is_integer()):
+            found = ids_of_series(column.cast(polars.String))
+    elif package == "pandas":
+        found = _ids_of_pandas(column)
+    elif package == "pyarrow":
+        found = _ids_of_arrow(column)
+    return listed_values(column) if found is None else found
+
+
+def ids_of_series(series: Any) -> Ids:
+    """The ids in a polars column of text without nulls."""
+    if not len(series):
+        return Ids.of([])
+    if sys.modules.get("pyarrow"):  # it lets bytes pass that are not UTF-8, which polars cannot show
+        of_arrow = _ids_of_arrow(series.to_arrow())
+        if of_arrow is not None:
+            return of_arrow
+    length = series.str.len_bytes().to_numpy().astype(np.int64)
+    return Ids.of_bytes(series.str.join("")[0].encode("utf-8"), length)
+
+
+def _ids_of_pandas(column: Any) -> Ids | None:
+    """The ids in a pandas column that is categorical, of whole numbers, or of text that Arrow holds."""
+    kind = column.dtype
+    if kind.kind in "iu" and isinstance(kind, np.dtype):
+        import polars
+
+        return ids_of_series(polars.Series(column.to_numpy()).cast(polars.String))
+    if hasattr(column, "cat"):
+        categories, code = list(column.cat.categories), column.cat.codes.to_numpy()
+        plain = set(map(type, categories)) == {str} and not (code < 0).any()
+        return Ids.of(categories).take(code) if plain else None
+    if getattr(kind, "storage", "") == "pyarrow" or hasattr(kind, "pyarrow_dtype"):
+        import pyarrow
+
+        return _ids_of_arrow(pyarrow.array(column, from_pandas=True))
+    return None
+
+
+def _ids_of_arrow(column: Any) -> Ids | None:
+    import pyarrow
+
+    kinds = pyarrow.types
+    if kinds.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if column.null_count or not (kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_integer(kind)):
+        return None
+    text = column.cast(pyarrow.large_string())
+    if isinstance(text, pyarrow.ChunkedArray):
+        text = text.combine_chunks()
+    _, offsets, content = text.buffers()
+    if not len(text) or content is None:
+        return None
+    edges = np.frombuffer(offsets, dtype=np.int64)[text.offset : text.offset + len(text) + 1]
+    return Ids.of_bytes(memoryview(content)[edges[0] : edges[-1]], np.diff(edges))
+
+
+def number_column(column: Any) -> Any:
+    """A frame's column of numbers as an array, where it is one without gaps."""
+    package = type(column).__module__.partition(".")[0]
+    if package == "polars" and column.dtype.is_numeric() and not column.null_count():
+        return column.to_numpy()
+    if package == "pyarrow":
+        import pyarrow
+
+        kinds, kind = pyarrow.types, column.type
+        if not column.null_count and (kinds.is_floating(kind) or kinds.is_integer(kind)):
+            return column.to_numpy() if hasattr(column, "chunks") else column.to_numpy(zero_copy_only=False)
+    if package == "pandas" and isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiu":
+        return column.to_numpy()
+    return listed_values(column)
+
+
+def listed_values(column: Any) -> Any:
+    """The entries of a column of any package."""
+    if isinstance(column, Ids):
+        return column
+    for method in ("to_list", "to_pylist", "tolist"):
+        if hasattr(column, method):
+            return list(getattr(column, method)())
+    return list(column)
