@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankbounds.commands.console.messages import complain, expect_interruption, keep_quiet, say
+from rankbounds.commands.console.messages import complain, expect_interruption, keep_quiet, progress_shown, say
 
 expect_interruption()  # before anything that takes time to load
 
@@ -133,12 +133,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 return 0
             options = parse(given)
             keep_quiet(options.quiet)
-            from rankbounds.commands.console import output, progress
+            from rankbounds.commands.console import output
             from rankbounds.terminal import looking
 
             output.check_format(options)
             output.check_outputs(options)
-            with _streams_kept(), looking(output.look_from(options)), progress.shown():
+            with _streams_kept(), looking(output.look_from(options)), progress_shown():
                 code = output.finish(options, options.run(options))
             if sys.stdout is not None:
                 sys.stdout.flush()

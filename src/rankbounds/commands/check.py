@@ -6,8 +6,8 @@ from rankbounds.checking.corpus import JudgedOutside, corpus_ids, judged_outside
 from rankbounds.checking.diagnosis import Diagnosis, diagnose, in_words, places
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
+from rankbounds.commands.console.messages import progress_on_terminal
 from rankbounds.commands.console.options import Option, Options
-from rankbounds.commands.console.progress import progress_on_terminal
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.measures import parse_measures
 from rankbounds.results import Column, Row, build_table

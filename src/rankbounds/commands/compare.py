@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
-from rankbounds.commands.console.messages import say, say_all
+from rankbounds.commands.console.messages import doing, progress_on_terminal, say, say_all
 from rankbounds.commands.console.options import Option, Options, call, group_under, pick, words_in
-from rankbounds.commands.console.progress import doing, progress_on_terminal
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluation.baselines import join_baseline, origin_of
 from rankbounds.evaluation.score_differences import differences

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
+from rankbounds.commands.console.messages import progress_on_terminal
 from rankbounds.commands.console.options import Option, Options, call
-from rankbounds.commands.console.progress import progress_on_terminal
 from rankbounds.files.opening import expand
 from rankbounds.tables import in_prose, json_of
 

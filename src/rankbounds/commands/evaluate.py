@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 from rankbounds.collection.inputs import RunToRead
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
-from rankbounds.commands.console.messages import say, say_all
+from rankbounds.commands.console.messages import doing, progress_on_terminal, say, say_all
 from rankbounds.commands.console.options import Option, Options, group_under
-from rankbounds.commands.console.progress import doing, progress_on_terminal
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.scores import Scores

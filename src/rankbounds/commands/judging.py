@@ -8,9 +8,8 @@ from rankbounds.collection.preferences import IN_WORDS, METHODS, levels_from_pre
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
-from rankbounds.commands.console.messages import say, say_all
+from rankbounds.commands.console.messages import doing, progress_on_terminal, say, say_all
 from rankbounds.commands.console.options import Option, Options, call
-from rankbounds.commands.console.progress import doing, progress_on_terminal
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.judging import pools
 from rankbounds.judging.next.residuals import STRATEGIES

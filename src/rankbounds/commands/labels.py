@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
-from rankbounds.commands.console.messages import say_all
+from rankbounds.commands.console.messages import doing, say_all
 from rankbounds.commands.console.options import Option, Options, call
-from rankbounds.commands.console.progress import doing
 from rankbounds.errors import DataError, UsageError
 from rankbounds.files.opening import expand
 from rankbounds.judging.audits.audit import SOURCES

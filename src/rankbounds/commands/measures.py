@@ -7,8 +7,8 @@ from typing import Any
 
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
+from rankbounds.commands.console.messages import progress_on_terminal
 from rankbounds.commands.console.options import Option, Options
-from rankbounds.commands.console.progress import progress_on_terminal
 from rankbounds.errors import UsageError
 from rankbounds.measures import REGISTRY, Measure, parse_measures
 from rankbounds.measures.condensed import Condensed

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
-from rankbounds.commands.console.messages import say
+from rankbounds.commands.console.messages import doing, progress_on_terminal, say
 from rankbounds.commands.console.options import Option, Options, whole
-from rankbounds.commands.console.progress import progress_on_terminal, rest
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.files.opening import STANDARD_INPUT
@@ -160,7 +159,7 @@ def run_serve(options: Options) -> None:
             if token:
                 say("warning: whoever has this address can read and judge, and traffic is not encrypted: keep it.")
             say(f"open {address(options.host, port, token)}")
-            rest()
+            doing("")  # now it is others who take their time
             listening.serve_forever()
     finally:
         office.close()

@@ -6,9 +6,8 @@ from typing import Any
 
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
-from rankbounds.commands.console.messages import say
+from rankbounds.commands.console.messages import doing, progress_on_terminal, say
 from rankbounds.commands.console.options import Option, Options, call
-from rankbounds.commands.console.progress import doing, progress_on_terminal
 from rankbounds.errors import UsageError
 from rankbounds.measures import parse_measures
 from rankbounds.probability.drawn_scores import SAMPLES

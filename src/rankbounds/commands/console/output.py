@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.commands.console.messages import say, say_all, screen_width
+from rankbounds.commands.console.messages import cleared, say, say_all, screen_width
 from rankbounds.commands.console.options import Option, Options, group_under, whole
-from rankbounds.commands.console.progress import cleared
 from rankbounds.errors import DataError, RankboundsError, UsageError, did_you_mean
 from rankbounds.files.writing import not_utf8, reject_compressed, reject_inputs, writing
 from rankbounds.terminal import Look, harmless, lines_that_fit, look

@@ -13,10 +13,9 @@ from rankbounds.collection.inputs import Reading, RunToRead
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.collection.tie_key import as_tie_key
-from rankbounds.commands.console.messages import say
+from rankbounds.commands.console.messages import doing, progress_on_terminal, say
 from rankbounds.commands.console.options import Option, Options, group_under
 from rankbounds.commands.console.output import files_given, in_brief, name_and_path
-from rankbounds.commands.console.progress import doing, progress_on_terminal
 from rankbounds.errors import UsageError
 from rankbounds.files.formats import NAMES as FORMAT_NAMES
 from rankbounds.files.opening import STANDARD_INPUT, expand

@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rankbounds.commands.console.messages import say
+from rankbounds.commands.console.messages import progress_on_terminal, say
 from rankbounds.commands.console.options import Option, Options, group_under, pick, replace_defaults, whole, words_in
-from rankbounds.commands.console.progress import progress_on_terminal
 from rankbounds.commands.console.reading import PREPARING, READING, runs_from, score_tables_from
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, BOUNDS, OPEN, PRECISIONS, TOPICS
