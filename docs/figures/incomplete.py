@@ -6,7 +6,6 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "tests"))
 
-from rankbounds import plots  # noqa: E402
 from rankbounds.plots.style import save  # noqa: E402
 from rankbounds.studies import (  # noqa: E402
     agreement_by_judgment_rate,
@@ -23,8 +22,8 @@ def main() -> None:
     """Draw all."""
     qrels, runs, groups = shared_task(**TASK)
     for study in (score_by_judgment_rate, agreement_by_judgment_rate):
-        draw(study, study.run(qrels, runs, measures=MEASURES))
-    alone = change_by_leaving_a_group_out.run(
+        draw(study, study(qrels, runs, measures=MEASURES))
+    alone = change_by_leaving_a_group_out(
         qrels, runs, groups, measures=["AP", "RBP(p=0.8)", "AP'", "Bpref"], depth=TASK["depth"]
     )
     draw(change_by_leaving_a_group_out, alone)
@@ -32,8 +31,8 @@ def main() -> None:
 
 def draw(study, result) -> None:
     """Save the figure of a study under its name."""
-    name = study.__name__.rpartition(".")[2]
-    save(getattr(plots, name)(result), str(HERE / f"{name}.png"))
+    name = study.compute.__name__
+    save(study.draw(result), str(HERE / f"{name}.png"))
     print(name, result.answer)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import rankbounds as rb
 from rankbounds.plots.style import save
 from rankbounds.studies import change_by_banding, range_by_ties
+from rankbounds.studies.yang import boxes_of_changes, p_values_before_and_after
 
 rng = np.random.default_rng(2016)
 docs = [f"d{at:03d}" for at in range(200)]
@@ -23,7 +24,7 @@ for number in range(24):
     runs.append(rb.Run.from_columns(*zip(*rows, strict=True), name=f"run{number}"))
 
 here = Path(__file__).parent
-save(rb.plots.ranges_by_ties(range_by_ties.run(qrels, runs, "AP").rows), str(here / "ties-ranges.svg"))
-changes = change_by_banding.measure_changes(qrels, runs, ["AP"])
-save(rb.plots.changes_by_banding(changes), str(here / "ties-bands.svg"))
-save(rb.plots.p_values_by_banding(changes, treatment=2), str(here / "ties-p-values.png"))
+save(range_by_ties.draw(range_by_ties(qrels, runs)), str(here / "ties-ranges.svg"))
+changes = change_by_banding(qrels, runs, measures=["AP"])
+save(boxes_of_changes(changes), str(here / "ties-bands.svg"))
+save(p_values_before_and_after(changes, treatment=2), str(here / "ties-p-values.png"))

@@ -18,11 +18,10 @@ from rankbounds.collection.run import read_runs as read_runs
 from rankbounds.columns.versions import show_versions as show_versions
 from rankbounds.comparison.collections.comparison import compare_collections as compare_collections
 from rankbounds.comparison.collections.result import CollectionsComparison as CollectionsComparison
+from rankbounds.comparison.comparison import Comparison as Comparison
 from rankbounds.comparison.gate.gate import Gate as Gate
 from rankbounds.comparison.gate.gate import gate as gate
-from rankbounds.comparison.headroom import smallest_p_value as smallest_p_value
 from rankbounds.comparison.replicates.comparison import replicates as replicates
-from rankbounds.comparison.result import Comparison as Comparison
 from rankbounds.comparison.similarity import Similarity as Similarity
 from rankbounds.comparison.similarity import similarity as similarity
 from rankbounds.comparison.slices import Slices as Slices
@@ -156,6 +155,7 @@ from rankbounds.rbp.vectors import enumerate_vectors as enumerate_vectors
 from rankbounds.rbp.vectors import greedy_vectors as greedy_vectors
 from rankbounds.rbp.vectors import significant_ranks as significant_ranks
 from rankbounds.report.page import report as report
+from rankbounds.stats.power import smallest_p_value as smallest_p_value
 from rankbounds.stats.power import topics_needed as topics_needed
 
 __all__: list[str]

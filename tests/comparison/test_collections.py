@@ -17,6 +17,7 @@ from rankbounds.stats import stratified
 from rankbounds.stats.random_effects import random_effects
 from rankbounds.stats.significance import Resampling, pairs_of
 from rankbounds.studies import swaps_by_topics
+from rankbounds.studies.zobel import Falling, replay, swap_rate
 
 
 def plain_dersimonian_laird(values, variances):
@@ -585,7 +586,7 @@ class TestReplays:
     def test_counts_are_those_of_a_plain_loop(self):
         scores = np.random.default_rng(0).normal(size=(5, 14)) + np.linspace(0, 1, 5)[:, None]
         scores[4] = scores[3]  # a pair without a winner
-        got = swaps_by_topics.replayed(scores, 6, 20, 2.0, np.random.default_rng(3))
+        got = replay(scores, 6, 20, 2.0, np.random.default_rng(3))
         generator = np.random.default_rng(3)
         both = opposite = shown = contradicted = repeated = 0
         for _ in range(20):
@@ -615,47 +616,47 @@ class TestReplays:
         true = generator.normal(0, 1, 200_000)
         for topics in (5, 40):
             one, other = (true + generator.normal(0, math.sqrt(9 / topics), true.size) for _ in range(2))
-            assert swaps_by_topics.swap_rate(topics, 9.0) == pytest.approx(np.mean(one * other < 0), abs=0.004)
+            assert swap_rate(topics, 9.0) == pytest.approx(np.mean(one * other < 0), abs=0.004)
 
     def test_noise_is_found_again_and_topics_needed_are_enough(self):
         sizes = np.array([5, 10, 20, 25])
-        swaps = np.array([swaps_by_topics.swap_rate(size, 4.0) for size in sizes])
-        falling = swaps_by_topics.Falling.of(sizes, swaps)
+        swaps = np.array([swap_rate(size, 4.0) for size in sizes])
+        falling = Falling.of(sizes, swaps)
         assert falling.noise == pytest.approx(4.0)
         low, high = falling.topics_for(0.05)
-        assert swaps_by_topics.swap_rate(low, 4.0) <= 0.05 < swaps_by_topics.swap_rate(low - 1, 4.0)
+        assert swap_rate(low, 4.0) <= 0.05 < swap_rate(low - 1, 4.0)
         assert falling.at(high)[1] <= 0.05 < falling.at(high - 1)[1]
         assert falling.at(25) == pytest.approx((swaps[-1], swaps[-1]))
         assert low <= high
 
     @pytest.mark.parametrize("swaps", [[0.0, 0.0], [0.6, 0.55], [np.nan, np.nan]])
     def test_nothing_is_extrapolated_from_nothing(self, swaps):
-        falling = swaps_by_topics.Falling.of(np.array([5, 6]), np.array(swaps))
+        falling = Falling.of(np.array([5, 6]), np.array(swaps))
         assert (falling.at(100), falling.topics_for(0.05)) == ((None, None), (None, None))
 
     def test_swaps_that_do_not_fall_promise_no_number_of_topics(self):
-        falling = swaps_by_topics.Falling.of(np.array([5, 6, 8]), np.array([0.2, 0.2, 0.2]))
+        falling = Falling.of(np.array([5, 6, 8]), np.array([0.2, 0.2, 0.2]))
         assert falling.at(100)[1] == pytest.approx(0.2)
         assert falling.topics_for(0.05)[1] is None
 
     def test_the_study_answers(self):
         made = rb.simulate(runs=6, topics=16, documents=80, depth=30, pool_depth=30, relevant=0.3, seed=2)
-        result = swaps_by_topics.run(made.complete, made.runs, measures=["AP", "RR"], splits=10)
-        observed = [row for row in result.rows if "swaps" in row]
+        result = swaps_by_topics(made.complete, made.runs, measures=["AP", "RR"], splits=10)
+        observed = [row for row in result.rows() if "swaps" in row]
         assert {row["topics"] for row in observed} == {5, 6, 7, 8}
-        assert {row["topics"] for row in result.rows if "swaps" not in row} == {16, 32, 64}
+        assert {row["topics"] for row in result.rows() if "swaps" not in row} == {16, 32, 64}
         assert all(0 <= row["swaps"] <= 1 for row in observed)
         assert result.answer.startswith("By AP, two sets of 8 topics name different winners")
-        assert len(swaps_by_topics.figure(result).get_lines()) == 3
+        assert len(swaps_by_topics.draw(result).get_lines()) == 3
 
     def test_few_topics_and_equal_runs_are_told(self):
         qrels = {str(query): {"r": 1} for query in range(5)}
         run = {query: ["r"] for query in qrels}
-        same = swaps_by_topics.run(qrels, {"a": run, "b": run}, measures=["RR"], splits=3)
+        same = swaps_by_topics(qrels, {"a": run, "b": run}, measures=["RR"], splits=3)
         assert "the same means" in same.answer
         few = {query: {"r": 1} for query in "123"}
         with pytest.raises(rb.DataError, match="four topics or more"):
-            swaps_by_topics.run(few, {"a": {query: ["r"] for query in few}, "b": {query: ["x"] for query in few}})
+            swaps_by_topics(few, {"a": {query: ["r"] for query in few}, "b": {query: ["x"] for query in few}})
 
 
 def test_only_topics_that_all_runs_of_a_collection_have_count():

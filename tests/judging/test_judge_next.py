@@ -30,7 +30,7 @@ RUNS = {
 
 def question(measure, qrels=QRELS, runs=RUNS, q=0.0):
     facts = TopicFacts(Reading().judgments(qrels))
-    return Question.about(Reading().runs(runs), facts, Assumptions(), rb.parse_measure(measure), q=q)
+    return Question(Reading().runs(runs), facts, Assumptions(), rb.parse_measure(measure), q=q)
 
 
 def effects(asked, group):
@@ -130,9 +130,9 @@ def test_documents_are_drawn_once_for_all_runs(monkeypatch):
     drawn_topics = []
     completed = DrawnCompletions.completed
 
-    def counted(self, topics, samples=None):
+    def counted(self, topics):
         drawn_topics.extend(topics.tolist())
-        return completed(self, topics, samples)
+        return completed(self, topics)
 
     monkeypatch.setattr(DrawnCompletions, "completed", counted)
     asked = question("AP", simulated.pooled, simulated.runs, q=0.2)
@@ -196,10 +196,10 @@ def test_simulated_counts_are_those_of_judging_one_by_one(measure):
     )  # fmt: skip
     by_hand = [judged_by_hand(asked, (0, 1), order, grade[line]) for line, order in enumerate(judging.orders())]
     if measure == "P@5":  # the bounds of a weighted sum are followed exactly
-        assert judging.counts().tolist() == by_hand
+        assert judging.counts.tolist() == by_hand
     found = [
         asked.until_settled([(0, 1)], grade[line], order, guess)
-        for line, (order, guess) in enumerate(zip(judging.orders(), judging.counts().tolist(), strict=True))
+        for line, (order, guess) in enumerate(zip(judging.orders(), judging.counts.tolist(), strict=True))
     ]
     assert found == by_hand
     assert all(np.unique(order).size == order.size for order in judging.orders())
@@ -268,13 +268,14 @@ def test_the_paragraph_says_what_to_judge_for_any_measure():
 def test_hidden_judgments_are_asked_for_again():
     """The replay: every order settles every pair, and the order of value needs fewer judgments than a random one."""
     from rankbounds.studies import settling_by_judging_order
+    from rankbounds.studies.moffat_webber_zobel import ORDERS
 
     simulated = rb.simulate(6, 12, 150, 20, best=0.2, worst=0.5, relevant=0.2, seed=4)
-    result = settling_by_judging_order.run(
+    result = settling_by_judging_order(
         simulated.complete, simulated.runs, measures=["P@10", "nDCG@10"], pairs=3, depth=10
     )
-    mean = {(row["measure"], row["order"]): row["mean"] for row in result.rows}
-    assert len(mean) == 2 * len(settling_by_judging_order.ORDERS)
+    mean = {(row["measure"], row["order"]): row["mean"] for row in result.rows()}
+    assert len(mean) == 2 * len(ORDERS)
     for measure in ("P@10", "nDCG@10"):
         assert 0 < mean[measure, "value"] < mean[measure, "random"] < math.inf
 

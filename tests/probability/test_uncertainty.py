@@ -26,6 +26,7 @@ from rankbounds.probability.models.urn import sample_rankings
 from rankbounds.rankings.join import join
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.studies import coverage_by_relevance_ratio
+from rankbounds.studies.park import JudgedToDepth, simulated_collection
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 LAW = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -341,14 +342,6 @@ class TestEstimates:
         with pytest.raises(rb.UsageError, match="nothing to estimate"):
             rb.uncertainty({"t": {"x": 1}}, run)
 
-    def test_an_urn_for_each_run(self):
-        drawn = rb.simulate(1, 40, 100, 100, relevant=0.2, variation=0, best=0.3, difficulty=0, ties=0, seed=5)
-        truth = rb.evaluate(drawn.complete, drawn.runs, "RBP(p=0.8)").mean().value[0, 0, 0]
-        found = rb.uncertainty(drawn.pooled, drawn.runs, q="urn")
-        row = found.rows()[0]
-        assert abs(row["mean"] - truth) < 0.35 * (truth - row["base"])
-        assert "urn with q=" in found.notes()[0]
-
 
 class TestBothSources:
     def test_parts_add_up_and_the_interval_is_wider(self, simulated):
@@ -373,10 +366,10 @@ class TestBothSources:
 
 
 def test_coverage_where_the_assumption_holds_and_where_it_fails():
-    found = coverage_by_relevance_ratio.run(
+    found = coverage_by_relevance_ratio(
         collections=60, relevance_ratios=(1.0, 0.2), ways=("true share", "logistic", "both sources"), seed=1
     )
-    coverage = {(row["relevance_ratio"], row["way"]): row["coverage"] for row in found.rows}
+    coverage = {(row["relevance_ratio"], row["way"]): row["coverage"] for row in found.rows()}
     for key in ((1.0, "true share"), (1.0, "logistic"), (1.0, "both sources"), (0.2, "both sources")):
         assert coverage[key] >= 0.85, key
     assert coverage[0.2, "true share"] < 0.1
@@ -387,11 +380,11 @@ def test_coverage_where_the_assumption_holds_and_where_it_fails():
 def test_coverage_takes_the_intervals_that_uncertainty_gives(way):
     measure, depth, share = rb.RBP(p=0.8), 6, 0.3
     relevant = sample_rankings(40, 35, q=share, relevance_ratio=0.4, seed=2)
-    run, qrels = coverage_by_relevance_ratio.collection(relevant, depth)
+    run, qrels = simulated_collection(relevant, depth)
     q = {"true share": share, "judged rate": relevant[:, :depth].mean()}.get(way, "logistic")
     sources = "both" if way == "both sources" else "documents"
     row = rb.uncertainty(qrels, run, measure, q=q, sources=sources).rows()[0]
-    low, high = coverage_by_relevance_ratio.JudgedToDepth(40, 35, depth, measure).interval(way, relevant, share, 0.95)
+    low, high = JudgedToDepth(40, 35, depth, measure).interval(way, relevant, share, 0.95)
     assert (low, high) == pytest.approx((row["ci_low"], row["ci_high"]), abs=1e-12)
 
 

@@ -122,7 +122,7 @@ def test_every_figure_is_a_public_name():
         for name, value in vars(importlib.import_module(module)).items()
         if inspect.isfunction(value) and value.__module__ == module and not name.startswith("_")
     }
-    of_the_room = {"figure", "fresh_axes", "fresh_panels", "colour_of", "marker_of", "picture", "save", "by_rate"}
+    of_the_room = {"figure", "fresh_axes", "fresh_panels", "colour_of", "marker_of", "picture", "save", "draw_band"}
     assert drawing - of_the_room == set(FIGURES)
 
 

@@ -25,6 +25,8 @@ MODULES = [
 ]
 UNTOLD = {"diagnose"}
 """Names whose docstrings are checked elsewhere."""
+SHARED = {"fresh_axes", "draw_band"}
+"""What figures are drawn with."""
 
 
 def public_names():
@@ -41,7 +43,7 @@ def public_names():
         if module.startswith("rankbounds.plots."):
             for name, value in vars(importlib.import_module(module)).items():
                 takes_axes = inspect.isfunction(value) and {"ax", "axes"} & set(inspect.signature(value).parameters)
-                if takes_axes and value.__module__ == module and not name.startswith("_") and name != "fresh_axes":
+                if takes_axes and value.__module__ == module and name not in SHARED and name[0] != "_":
                     names[f"plots.{name}"] = value
     return names
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from rankbounds import plots
 from rankbounds.judging import pools
 from rankbounds.studies import (
     agreement_by_judgment_rate,
@@ -39,12 +38,12 @@ def drawn(axes):
 
 
 def rows_of(result, **wanted):
-    return [row for row in result.rows if all(row[name] == value for name, value in wanted.items())]
+    return [row for row in result.rows() if all(row[name] == value for name, value in wanted.items())]
 
 
 def test_score_by_judgment_rate():
     seen = []
-    result = score_by_judgment_rate.run(JUDGMENTS, RUNS, **FEW, progress=lambda done, total: seen.append((done, total)))
+    result = score_by_judgment_rate(JUDGMENTS, RUNS, **FEW, progress=lambda done, total: seen.append((done, total)))
     assert [row["rate"] for row in rows_of(result, measure="AP")] == [100, 70, 30]
     assert rows_of(result, measure="AP", rate=100)[0]["value"] == pytest.approx(mean("AP").mean())
     samples = [pools.reduce(JUDGMENTS, [30], seed=seed)[30] for seed in range(3)]
@@ -55,7 +54,7 @@ def test_score_by_judgment_rate():
     assert "At 30% of the judgments" in result.answer
     assert result.settings["seeds"] == 3
     assert seen[-1] == (8, 8)
-    axes = plots.score_by_judgment_rate(result)
+    axes = score_by_judgment_rate.draw(result)
     assert set(drawn(axes)) == {"AP", "AP'", "Bpref"}
     assert drawn(axes)["Bpref"].get_xydata()[-1] == pytest.approx([30, row["value"]])
     assert axes.get_xlabel() == "judgments kept (%)"
@@ -63,47 +62,47 @@ def test_score_by_judgment_rate():
 
 
 def test_agreement_by_judgment_rate():
-    result = agreement_by_judgment_rate.run(JUDGMENTS, RUNS, **FEW)
+    result = agreement_by_judgment_rate(JUDGMENTS, RUNS, **FEW)
     samples = [pools.reduce(JUDGMENTS, [70], seed=seed)[70] for seed in range(3)]
     taus = [concordance(mean("AP"), mean("AP", sample)) for sample in samples]
     assert rows_of(result, measure="AP", rate=70)[0]["tau"] == pytest.approx(np.mean(taus))
-    axes = plots.agreement_by_judgment_rate(result)
+    axes = agreement_by_judgment_rate.draw(result)
     assert drawn(axes)["AP"].get_xydata()[0] == pytest.approx([70, np.mean(taus)])
     assert "tau" in axes.get_ylabel()
 
 
 def test_agreement_by_measure():
-    result = agreement_by_measure.run(JUDGMENTS, RUNS, measures=["AP", "Bpref_N", "RBP(p=0.8)"], depths=(2,))
+    result = agreement_by_measure(JUDGMENTS, RUNS, measures=["AP", "Bpref_N", "RBP(p=0.8)"], depths=(2,))
     assert len(rows_of(result, pool_depth=None)) == 3
     assert len(rows_of(result, pool_depth=2)) == 9
     shallow = pools.restrict(JUDGMENTS, pools.pool(RUNS.values(), depth=2))
     row = rows_of(result, pool_depth=2, measure="RBP(p=0.8)", other="AP")[0]
     assert row["tau"] == pytest.approx(concordance(mean("RBP(p=0.8)", shallow), mean("AP")))
-    assert result.rows[0]["tau"] == pytest.approx(concordance(mean("AP"), mean("Bpref_N")))
-    axes = plots.agreement_by_measure(result)
+    assert result.rows()[0]["tau"] == pytest.approx(concordance(mean("AP"), mean("Bpref_N")))
+    axes = agreement_by_measure.draw(result)
     shades = np.asarray(axes.get_images()[0].get_array())
-    assert shades[0, 1] == shades[1, 0] == pytest.approx(result.rows[0]["tau"])
+    assert shades[0, 1] == shades[1, 0] == pytest.approx(result.rows()[0]["tau"])
     assert [text.get_text() for text in axes.get_xticklabels()] == ["AP", "Bpref_N", "RBP(p=0.8)"]
     with pytest.raises(rb.UsageError, match="two measures"):
-        agreement_by_measure.run(JUDGMENTS, RUNS, measures=["AP"])
+        agreement_by_measure(JUDGMENTS, RUNS, measures=["AP"])
 
 
 def test_score_by_pool_depth():
-    result = score_by_pool_depth.run(JUDGMENTS, RUNS, measures=["AP", "RBP(p=0.8)"], depths=(2, 5))
+    result = score_by_pool_depth(JUDGMENTS, RUNS, measures=["AP", "RBP(p=0.8)"], depths=(2, 5))
     shallow = pools.restrict(JUDGMENTS, pools.pool(RUNS.values(), depth=2))
     anew = rb.evaluate(shallow, RUNS, "RBP(p=0.8)").mean()
     rows = rows_of(result, measure="RBP(p=0.8)", depth=2)
     assert [row["value"] for row in rows] == pytest.approx(anew.value[:, 0, 0])
     assert [row["high"] for row in rows] == pytest.approx(anew.high[:, 0, 0])
     assert [row["full"] for row in rows] == pytest.approx(mean("RBP(p=0.8)"))
-    assert all(row["low"] - 1e-12 <= row["full"] <= row["high"] + 1e-12 for row in result.rows)
-    axes = plots.score_by_pool_depth(result)
+    assert all(row["low"] - 1e-12 <= row["full"] <= row["high"] + 1e-12 for row in result.rows())
+    axes = score_by_pool_depth.draw(result)
     points = drawn(axes)["RBP(p=0.8), pool depth 2"].get_xydata()
     assert points == pytest.approx(np.array([(row["value"], row["full"]) for row in rows]))
 
 
 def test_change_by_leaving_a_group_out():
-    result = change_by_leaving_a_group_out.run(
+    result = change_by_leaving_a_group_out(
         JUDGMENTS, RUNS, GROUPS, measures=["RBP(p=0.8)", "RBP'(p=0.8)", "Bpref"], depth=10
     )
     left = pools.without_group(JUDGMENTS, list(RUNS.values()), GROUPS, "group3", depth=10)
@@ -118,7 +117,7 @@ def test_change_by_leaving_a_group_out():
         assert -row["change"] <= row["residual"]
     condensed = [row["change"] for row in rows_of(result, measure="RBP'(p=0.8)")]
     assert np.mean(condensed) > 0  # the bias: leaving the pool raises a condensed score
-    axes = plots.change_by_leaving_a_group_out(result)
+    axes = change_by_leaving_a_group_out.draw(result)
     assert drawn(axes)["Bpref"].get_ydata() == pytest.approx(
         [row["change"] for row in rows_of(result, measure="Bpref")]
     )
@@ -126,7 +125,7 @@ def test_change_by_leaving_a_group_out():
 
 
 def test_residual_by_judging_strategy():
-    result = residual_by_judging_strategy.run(JUDGMENTS, RUNS, depths=(1, 2, 5), rounds=1000)
+    result = residual_by_judging_strategy(JUDGMENTS, RUNS, depths=(1, 2, 5), rounds=1000)
     pool = pools.pool(RUNS.values(), depth=2)
     full = JUDGMENTS.to_dict()
     judged = {q: {d: full[q].get(d, 0) for d in docs} for q, docs in pool.to_dict().items()}
@@ -140,8 +139,8 @@ def test_residual_by_judging_strategy():
         assert targeted["residual"] <= pooled["residual"] + 1e-9
         assert targeted["judgments"] <= pooled["judgments"]  # A is the fastest way to lower the summed residual
         assert targeted["saved"] == pytest.approx(1 - targeted["judgments"] / pooled["judgments"])
-    axes = plots.residual_by_judging_strategy(result)
+    axes = residual_by_judging_strategy.draw(result)
     line = drawn(axes)["pool to a depth"].get_xydata()
     assert line[1] == pytest.approx([row["judgments"], row["residual"]])
     with pytest.raises(rb.UsageError, match="fixed weights"):
-        residual_by_judging_strategy.run(JUDGMENTS, RUNS, measure="AP")
+        residual_by_judging_strategy(JUDGMENTS, RUNS, measure="AP")

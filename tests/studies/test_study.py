@@ -12,14 +12,9 @@ import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
 from rankbounds.stats.discriminative_power import discriminative_power
-from rankbounds.studies import (
-    Result,
-    bounds_by_depth,
-    bounds_by_persistence,
-    folder,
-    power_by_judgment_rate,
-    power_by_measure,
-)
+from rankbounds.studies import bounds_by_depth, bounds_by_persistence, folder, power_by_judgment_rate, power_by_measure
+from rankbounds.studies.moffat_zobel import TESTS
+from rankbounds.studies.study import STUDIES, Study, StudyResult, study_called
 
 FILES = [str(DATA / "qrels.txt"), str(DATA / "runs")]
 SLOW = {"coverage-by-relevance-ratio", "deciding-by-persistence", "settling-by-judging-order"}
@@ -48,10 +43,10 @@ def test_list_tells_every_question_and_need(capsys):
     assert rows["uncertainty-by-relevance-ratio"]["needs"] == "nothing (simulated)"
 
 
-@pytest.mark.parametrize("name", sorted(set(folder.known_studies()) - SLOW - {"change-by-leaving-a-group-out"}))
+@pytest.mark.parametrize("name", sorted(set(STUDIES) - SLOW - {"change-by-leaving-a-group-out"}))
 @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 def test_each_writes_table_figure_and_answer(name, tmp_path, capsys):
-    files = FILES if "qrels" in folder.study_called(name).needs else []
+    files = FILES if "qrels" in study_called(name).needs else []
     assert main(["study", name, *files, "-o", str(tmp_path)]) == 0
     made = tmp_path / name
     files = {one.name for one in made.iterdir()}
@@ -64,21 +59,21 @@ def test_each_writes_table_figure_and_answer(name, tmp_path, capsys):
     readme = (made / "README.md").read_text()
     answer = capsys.readouterr().out.removeprefix(f"{name}: ").strip()
     assert answer in readme
-    assert folder.study_called(name).question in readme
+    assert study_called(name).question in readme
 
 
 @pytest.mark.parametrize("name", sorted(SLOW))
 @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 def test_slow_ones_draw_what_they_found(name):
-    study = folder.study_called(name)
+    study = study_called(name)
     collection = {"qrels": FILES[0], "runs": [FILES[1]]}
     given = {
         "coverage-by-relevance-ratio": {"collections": 2, "relevance_ratios": (1.0, 0.5), "ways": ("true share",)},
         "deciding-by-persistence": collection | {"pairs": 3, "persistences": (0.5, 0.8), "digits": (2,)},
         "settling-by-judging-order": collection | {"pairs": 2, "measures": ["P@5", "nDCG@5"], "depth": 5},
     }
-    result = study.module.run(**given[name])
-    axes = study.figure(result)
+    result = study(**given[name])
+    axes = study.draw(result)
     assert axes.get_xlabel()
     assert axes.get_legend_handles_labels()[1]
 
@@ -104,9 +99,9 @@ def test_complete_studies_are_left_alone_until_something_changes(tmp_path, capsy
 
 
 def test_all_goes_on_after_a_failure_and_tells_what_it_leaves_out(tmp_path, capsys, monkeypatch):
-    known = folder.known_studies()
     chosen = ("bounds-by-depth", "change-by-leaving-a-group-out", "power-by-measure", "uncertainty-by-relevance-ratio")
-    monkeypatch.setattr(folder, "known_studies", lambda: {name: known[name] for name in chosen})
+    for name in set(STUDIES) - set(chosen):
+        monkeypatch.delitem(STUDIES, name)
     one_run = str(DATA / "runs" / "bm25.txt")
     assert main(["study", "all", FILES[0], one_run, "-o", str(tmp_path)]) == 3
     told = capsys.readouterr().err
@@ -134,43 +129,43 @@ def test_wrong_usage_is_one_clear_line(arguments, code, word, capsys, tmp_path):
 
 
 def test_bounds_close_with_depth_and_open_with_persistence():
-    by_depth = bounds_by_depth.run(*FILES, persistences=(0.8,), depths=(1, 5, 10, 40))
-    for run in {row["run"] for row in by_depth.rows}:
-        low, high = np.array([(row["low"], row["high"]) for row in by_depth.rows if row["run"] == run]).T
+    by_depth = bounds_by_depth(*FILES, persistences=(0.8,), depths=(1, 5, 10, 40))
+    for run in {row["run"] for row in by_depth.rows()}:
+        low, high = np.array([(row["low"], row["high"]) for row in by_depth.rows() if row["run"] == run]).T
         assert (np.diff(low) >= 0).all()
         assert (np.diff(high) <= 1e-12).all()
-    by_p = bounds_by_persistence.run(*FILES, persistences=(0.5, 0.8, 0.95))
+    by_p = bounds_by_persistence(*FILES, persistences=(0.5, 0.8, 0.95))
     mean = rb.evaluate(*FILES, "RBP(p=0.8)").mean()
-    told = [(row["low"], row["high"]) for row in by_p.rows if row["p"] == 0.8]
+    told = [(row["low"], row["high"]) for row in by_p.rows() if row["p"] == 0.8]
     np.testing.assert_allclose(told, np.stack([mean.low[:, 0, 0], mean.high[:, 0, 0]], axis=-1))
 
 
 def test_figures_draw_the_rows():
-    found = power_by_measure.run(*FILES, measures=["AP", "P@10"], resamples=100)
-    axes = power_by_measure.figure(found)
+    found = power_by_measure(*FILES, measures=["AP", "P@10"], resamples=100)
+    axes = power_by_measure.draw(found)
     drawn = {label.get_text(): bar.get_width() for label, bar in zip(axes.get_yticklabels(), axes.patches, strict=True)}
-    power = {(row["test"], row["measure"]): 100 * row["power"] for row in found.rows if row["alpha"] == 0.05}
+    power = {(row["test"], row["measure"]): 100 * row["power"] for row in found.rows() if row["alpha"] == 0.05}
     assert drawn == pytest.approx({name: power["bootstrap", name] for name in ("AP", "P@10")})
     for line in axes.lines:
         names = [label.get_text() for label in axes.get_yticklabels()]
-        test = {label: name for name, label in power_by_measure.LABELS.items()}[line.get_label()]
+        test = {label: name for name, label in TESTS.items()}[line.get_label()]
         assert line.get_xdata() == pytest.approx([power[test, name] for name in names])
     scores = rb.evaluate(*FILES, ["AP", "P@10"])
     t = discriminative_power(scores, 0.05, "t").rows()
     assert [100 * row["power"] for row in t] == pytest.approx([power["t", "AP"], power["t", "P@10"]])
-    lines = bounds_by_persistence.figure(bounds_by_persistence.run(*FILES, persistences=(0.5, 0.8))).get_lines()
+    lines = bounds_by_persistence.draw(bounds_by_persistence(*FILES, persistences=(0.5, 0.8))).get_lines()
     assert len(lines) == 6
     assert all((high.get_ydata() >= low.get_ydata()).all() for low, high in zip(lines[::2], lines[1::2], strict=True))
 
 
 @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 def test_power_with_all_judgments_is_that_of_the_t_test():
-    found: Result = power_by_judgment_rate.run(*FILES, measures=["AP"], rates=(50,), seeds=2)
+    found = power_by_judgment_rate(*FILES, measures=["AP"], rates=(50,), seeds=2)
     scores = rb.evaluate(*FILES, "AP")
     separated = [row["p_value"] < 0.05 for row in rb.compare(scores, test="t").pairs]
-    assert found.rows[0]["rate"] == 100
-    assert found.rows[0]["power"] == pytest.approx(np.mean(separated))
-    assert found.rows[1]["low_draw"] <= found.rows[1]["power"] <= found.rows[1]["high_draw"]
+    assert found.rows()[0]["rate"] == 100
+    assert found.rows()[0]["power"] == pytest.approx(np.mean(separated))
+    assert found.rows()[1]["low_draw"] <= found.rows()[1]["power"] <= found.rows()[1]["high_draw"]
 
 
 class TestOptionsOfStudies:
@@ -180,17 +175,17 @@ class TestOptionsOfStudies:
         ("flag", "option", "value"),
         [("-m", "measures", "P@5"), ("--gain", "gain", "1=1,2=50"), ("--seed", "seed", "3")],
     )
-    @pytest.mark.parametrize("name", sorted(folder.known_studies()))
+    @pytest.mark.parametrize("name", sorted(STUDIES))
     def test_each_study_takes_an_option_or_refuses_it(self, name, flag, option, value, tmp_path, capsys, monkeypatch):
-        study = folder.study_called(name)
+        study = study_called(name)
         called = {}
         monkeypatch.setattr(folder, "write", lambda *_: None)
 
-        def compute(study, given, _progress):
-            called.update(study.taken(given))
-            return Result([], "")
+        def compute(_study, **taken):
+            called.update(taken)
+            return StudyResult([], "")
 
-        monkeypatch.setattr(folder, "compute", compute)
+        monkeypatch.setattr(Study, "__call__", compute)
         files = FILES if "qrels" in study.needs else []
         groups = tmp_path / "groups"
         groups.write_text("bm25 one\n")
@@ -228,8 +223,8 @@ class TestOptionsOfStudies:
         assert "takes no judgments and no runs" in capsys.readouterr().err
 
     def test_among_all_a_study_says_what_it_does_not_take(self, tmp_path, capsys, monkeypatch):
-        known = {name: folder.study_called(name) for name in ("bounds-by-depth", "range-by-ties")}
-        monkeypatch.setattr(folder, "known_studies", lambda: known)
+        for name in set(STUDIES) - {"bounds-by-depth", "range-by-ties"}:
+            monkeypatch.delitem(STUDIES, name)
         assert main(["study", "all", *FILES, "-m", "P@5", "-o", str(tmp_path)]) == 0
         told = capsys.readouterr().err
         assert "bounds-by-depth: takes no -m; computed without" in told

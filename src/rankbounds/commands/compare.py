@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
@@ -239,11 +239,11 @@ def evidence_from(options: Options, trusted: TrustedFirst | None) -> Evidence:
 def compare_from(options: Options, scores: Scores, evidence: Evidence | None, baseline: str | None) -> Comparison:
     """The comparison that the options ask for; scores that were saved or standardised are not those of the lists."""
     from rankbounds.comparison import compare
-    from rankbounds.comparison.standardisation import standardised
+    from rankbounds.comparison.comparable_scores import standardise
 
-    given = standardised(scores) if options.standardise else scores
+    given = standardise(scores) if options.standardise else scores
     own = None if options.baseline or options.standardise else evidence
-    return cast("Comparison", call(options, compare, given, baseline=baseline, evidence=own))
+    return call(options, compare, given, baseline=baseline, evidence=own)
 
 
 def slices_from(options: Options, comparison: Comparison | None, baseline: str | None) -> Slices:

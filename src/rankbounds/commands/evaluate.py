@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rankbounds.collection.inputs import RunToRead
 from rankbounds.commands import command
@@ -18,11 +17,6 @@ from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import expand
 from rankbounds.measures.naming.sources import bibtex
 
-if TYPE_CHECKING:
-    from rankbounds.evaluation.engines.spark import SparkScores
-
-LISTS_COLLECTED = 200_000
-"""So many lists come from Spark to be shown; of more, means alone, unless the scores of topics are asked for."""
 LARGE_SHARE = 6
 """A run that takes more than this share of the machine's memory as a file would not fit well while it is scored."""
 
@@ -62,15 +56,7 @@ def run_evaluate(options: Options) -> None:
     the unjudged documents could still add (0.3280 +0.5120); behind measures that can rise and fall, how far ([low,
     high]). judged@10 is the share of the first ten documents that somebody judged.
     """
-    found = evaluate_by_engine(options, _engine(options))
-    if not isinstance(found, Scores):
-        if options.format == "parquet" and options.per_topic:
-            output.write_bibtex(options, bibtex(found.measures))
-            output.write_result(options, found)
-            return
-        lists = len(found.runs) * found.number_of_topics
-        found = found.collect() if options.per_topic or lists <= LISTS_COLLECTED else found.mean()
-    scores = scoring.sort_runs(options, found)
+    scores = scoring.sort_runs(options, evaluate_by_engine(options, _engine(options)))
     if scores.outer:
         named = ", ".join(map(str, scores.outer))
         say(f"the bounds of {named} hold, but may be wider than what can happen.")
@@ -78,7 +64,7 @@ def run_evaluate(options: Options) -> None:
     output.write_result(options, scores, per_topic=options.per_topic)
 
 
-def evaluate_by_engine(options: Options, engine: str) -> Scores | SparkScores:
+def evaluate_by_engine(options: Options, engine: str) -> Scores:
     """The scores by the engine; one for large data opens the files itself, and prepares what they hold."""
     if engine == "local":
         return scoring.evaluate_from(options)
@@ -88,16 +74,15 @@ def evaluate_by_engine(options: Options, engine: str) -> Scores | SparkScores:
     how = scoring.evaluation_from(options) | {"preparation": reading.preparation_from(options)}
     doing("scoring by Spark" if engine == "spark" else "sorting files by topic")
     of_stream = {"memory": options.memory, "progress": progress_on_terminal("parts scored")}
-    scores: Scores | SparkScores = evaluate(
+    scores = evaluate(
         options.qrels,
         runs,
         measures,
-        engine=engine,  # type: ignore[call-overload]  # (which one is known when the command runs)
+        engine=engine,  # type: ignore[arg-type]  # (a word that the command checked)
         **how,
         **({"master": options.master} if engine == "spark" else of_stream),
     )
-    noted = scores if isinstance(scores, Scores) else scores.mean()
-    notes = zip(noted.runs, noted.notes, strict=True)
+    notes = zip(scores.runs, scores.notes, strict=True)
     say_all(f"{name}: {note.prepared}." for name, note in notes if note.prepared)
     return scores
 

@@ -167,7 +167,6 @@ def run_serve(options: Options) -> None:
 
 def _judging(options: Options, live: Live) -> Office:
     from rankbounds.desk.desk import Desk, Settings, check_name, grades_from
-    from rankbounds.desk.journal import Journal
     from rankbounds.desk.judgment_file import JudgmentFile
     from rankbounds.desk.planning import Goal, Planning
     from rankbounds.desk.server import Office
@@ -192,12 +191,12 @@ def _judging(options: Options, live: Live) -> Office:
     )
     source = options.labels.split(",")[0].strip() if options.labels else None
     file = JudgmentFile(options.qrels, formats=options.read_as, columns=options.columns, source=source)
-    journal = Journal.beside(options.qrels)
+    desk = Desk(file, settings)
+    journal = desk.journal
     if journal.unreadable:
         say(f"warning: {journal.path}: {journal.unreadable} torn lines, which nobody was told are saved, are left out.")
     if journal.entries:
         say(f"{journal.path}: {len(journal.entries):,} lines of earlier judging.")
-    desk = Desk(file, journal, settings)
     planned = bool(runs) and (options.worklist is None or goal.compare is not None)
     return Office(live, desk, Planning(desk, live, goal) if planned else None)
 

@@ -18,7 +18,7 @@ from rankbounds.files.opening import STANDARD_INPUT, expand
 from rankbounds.results import Column
 
 if TYPE_CHECKING:
-    from rankbounds.studies.folder import Study
+    from rankbounds.studies.study import Study
 
 NEEDS = {"qrels": "judgments", "runs": "runs", "groups": "groups of runs (--groups)"}
 FLAGS = {"qrels": "judgments", "runs": "runs", "groups": "--groups", "measures": "-m", "gain": "--gain",
@@ -48,13 +48,15 @@ def run_study(options: Options) -> int:
     study holds table.csv, figure.svg, .png and .pdf, and README.md. What is complete for the same files and options is
     not computed again, so that "study all" can be stopped and taken up later.
     """
-    from rankbounds.studies.folder import fingerprints, known_studies, study_called
+    from rankbounds.studies.folder import fingerprints
+    from rankbounds.studies.study import STUDIES, study_called
 
+    known = [STUDIES[name] for name in sorted(STUDIES)]
     if options.name == "list":
-        list_studies(options, list(known_studies().values()))
+        list_studies(options, known)
         return 0
     is_all = options.name == "all"
-    studies = list(known_studies().values()) if is_all else [study_called(options.name)]
+    studies = known if is_all else [study_called(options.name)]
     files = expand(output.name_and_path(argument)[1] for argument in options.runs)
     if STANDARD_INPUT in [options.qrels, *files]:
         raise UsageError("A study remembers its files by their checksums: give files, not standard input (-).")
@@ -100,7 +102,7 @@ def do(
     options: Options,
 ) -> None:
     """Compute one study and write its folder, unless it is complete."""
-    from rankbounds.studies.folder import compute, is_complete, write
+    from rankbounds.studies.folder import is_complete, write
     from rankbounds.version import __version__
 
     reads, place = "qrels" in study.needs, Path(options.folder) / study.name
@@ -115,7 +117,8 @@ def do(
     started = time.monotonic()
     read = dict(zip(("qrels", "runs"), collection(), strict=True)) if reads else {}
     doing(f"computing {study.name}")
-    result = compute(study, given | read, progress_on_terminal(f"steps of {study.name}"))
+    progress = progress_on_terminal(f"steps of {study.name}")
+    result = study(**study.taken(given | read | {"progress": progress}))
     write(study, result, place, made_from, command_line(study, options))
     say(f"{label}: wrote {place} ({time.monotonic() - started:.1f} s)")
     output.write_text(options, f"{study.name}: {result.answer}\n")

@@ -100,7 +100,7 @@ def run_transfer(options: Options) -> None:
     below = "\n" + "\n".join(_sentences(found, comparison)).rstrip("\n") + "\n"
     output.write_rows(options, [row], list(row), table=table, below=lambda: below)
     with muted():
-        output.write_figure(options, "draw_range", a, marks=(options.to,))
+        output.write_figure(options, "range_over_persistence", a, marks=(options.to,))
 
 
 def _sentences(found: Transferred, comparison: PublishedComparison | None) -> list[str]:

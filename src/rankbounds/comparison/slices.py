@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.comparison.comparable_scores import keep_shared_topics
 from rankbounds.comparison.pairs import PairTesting, PairTestingOptions
 from rankbounds.comparison.tables import FEW_RUNS, p_column
-from rankbounds.comparison.verdict import over_shared_topics
 from rankbounds.comparison.wording import POWER, compared_words
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.run_notes import some
@@ -307,7 +307,7 @@ def slices(scores: Scores, labels: Mapping[str, Any], **how: Unpack[PairTestingO
     by_shuffles = testing.correction in CORRECTIONS and CORRECTIONS[testing.correction].by_shuffles
     correction = "holm" if testing.correction == "auto" or by_shuffles else testing.correction
     check_correction(correction)
-    scores = over_shared_topics(scores)
+    scores = keep_shared_topics(scores)
     places, left_out = _places(labels, scores.query_ids)
     first, second = testing.pairs(scores.runs)
     cut = [(by, label, topics) for by, held in places.items() for label, topics in held.items()]

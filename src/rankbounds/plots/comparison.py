@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.comparison.collections.result import CollectionsComparison
-from rankbounds.comparison.result import Comparison
+from rankbounds.comparison.comparison import Comparison
 from rankbounds.comparison.similarity import Similarity
 from rankbounds.comparison.slices import Slices
 from rankbounds.evaluation.score_differences import differences
@@ -29,8 +29,6 @@ def topic_differences(scores: Scores, a: str, b: str, measure: str | None = None
 
     Parameters
     ----------
-    scores
-        As from ``evaluate``.
     a, b
         The names of two runs. The topic with the largest gain of ``a`` over ``b`` comes first.
 
@@ -61,13 +59,6 @@ def topic_differences(scores: Scores, a: str, b: str, measure: str | None = None
 def significance_curve(power: DiscriminativePower, alpha: float = 0.05, ax: Axes | None = None) -> Axes:
     """For each measure the pairs' significance levels in falling order: the lower the curve, the more it separates.
 
-    Parameters
-    ----------
-    power
-        As from ``rankbounds.stats.discriminative_power.discriminative_power``.
-    alpha
-        The level that a dotted line marks.
-
     Examples
     --------
     >>> import numpy as np
@@ -92,11 +83,6 @@ def significance_curve(power: DiscriminativePower, alpha: float = 0.05, ax: Axes
 @figure
 def leaderboard(comparison: Comparison, measure: str | None = None, ax: Axes | None = None) -> Axes:
     """Runs by their means, best at the top: intervals over topics as lines, bounds over judgments as bars.
-
-    Parameters
-    ----------
-    comparison
-        As from ``compare``.
 
     Examples
     --------
@@ -132,8 +118,6 @@ def forest(
 
     Parameters
     ----------
-    parts
-        As from ``slices``.
     pair
         The names of two runs; without it the first pair.
 
@@ -254,11 +238,6 @@ def _draw_diamond(axes: Axes, low: float | None, middle: float, high: float | No
 @figure
 def similarity_matrix(similarity: Similarity, measure: str | None = None, ax: Axes | None = None) -> Axes:
     """Every run against every other, those that are alike side by side, with a tree of which belong together.
-
-    Parameters
-    ----------
-    similarity
-        As from ``similarity``, of three runs or more.
 
     Examples
     --------

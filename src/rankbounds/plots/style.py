@@ -18,12 +18,20 @@ MARKERS = "osD^vPX*<>"
 LINES = ("-", "--", ":", "-.")
 PARAMETERS = {
     "ax": "Where to draw; without it on a new figure.",
-    "changes": "As from ``rankbounds.studies.change_by_banding.measure_changes``.",
+    "checked": "As from ``rankbounds.probability.models.estimates.reliability``.",
+    "comparison": "As from ``compare``.",
     "judges": "As from ``judges``.",
+    "parts": "As from ``slices``.",
+    "power": "As from ``rankbounds.stats.discriminative_power.discriminative_power``.",
+    "similarity": "As from ``similarity``, of three runs or more.",
     "measure": "Its label; without it the first.",
-    "result": "Of the study ``{figure}``: its ``rows`` and ``settings``.",
+    "scores": "As from ``evaluate``.",
+    "p": "The persistence.",
+    "judged_depth": "The last judged rank.",
+    "topics": "The number of topics that the mean is over.",
+    "alpha": "The level that a dotted line marks.",
 }
-"""What docstrings of figures say of parameters that several of them have."""
+"""What docstrings of figures say of parameters that they do not describe themselves."""
 
 Drawing = TypeVar("Drawing", bound=Callable[..., Any])
 
@@ -35,7 +43,7 @@ def figure(drawing: Drawing) -> Drawing:
         sections = {"Parameters": "", "Returns": "matplotlib Axes"} | dict(zip(parts[1::2], parts[2::2], strict=True))
         entries = re.findall(r"^\S.*(?:\n +.*)*", sections["Parameters"], re.MULTILINE)
         described = {name: entry for entry in entries for name in re.findall(r"\w+", entry.partition("\n")[0])}
-        shared = {name: f"{name}\n    {text.format(figure=drawing.__name__)}" for name, text in PARAMETERS.items()}
+        shared = {name: f"{name}\n    {text}" for name, text in PARAMETERS.items()}
         ordered = (described.get(name) or shared[name] for name in inspect.signature(drawing).parameters)
         sections["Parameters"] = "\n".join(dict.fromkeys(ordered))
         written = (f"{name}\n{'-' * len(name)}\n{text.strip()}" for name, text in sections.items())
@@ -72,6 +80,13 @@ def colour_of(number: int) -> str:
 def marker_of(number: int) -> str:
     """The marks of a series by its number."""
     return MARKERS[number % len(MARKERS)]
+
+
+def draw_band(axes: Axes, x: Any, low: Any, high: Any, colour: str, label: str, style: str = "-") -> None:
+    """A band from low to high with its two edges."""
+    axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
+    axes.plot(x, low, style, color=colour, label=label)
+    axes.plot(x, high, style, color=colour)
 
 
 def save(axes: Axes, path: str) -> None:

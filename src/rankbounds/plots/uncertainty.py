@@ -75,12 +75,8 @@ def rbp_uncertainty(
     ----------
     q
         Probabilities that an unjudged document is relevant, a line for each.
-    p
-        The persistence.
-    judged_depth, depth
-        The last judged rank, and the last rank of all.
-    topics
-        The number of topics that the mean is over.
+    depth
+        The last rank of all.
 
     Notes
     -----
@@ -122,8 +118,8 @@ def urn_contours(
     ----------
     what
         ``"mean"`` or ``"sd"``.
-    p, n_documents, judged_depth, topics
-        As of ``urn_moments``.
+    n_documents
+        The number of documents in each list.
 
     Notes
     -----
@@ -154,11 +150,6 @@ def urn_contours(
 @figure
 def reliability(checked: Reliability, ax: Axes | None = None) -> Axes:
     """Predicted against observed rates of relevance on held-out documents; on the diagonal they agree.
-
-    Parameters
-    ----------
-    checked
-        As from ``rankbounds.probability.models.estimates.reliability``.
 
     Examples
     --------

@@ -18,6 +18,7 @@ from rankbounds.collection.gains import gain_rule
 from rankbounds.collection.inputs import Formats, Reading, RunToRead
 from rankbounds.collection.qrels import Qrels
 from rankbounds.comparison import Comparison, Evidence, compare, wording
+from rankbounds.comparison.pairs import NEGATED, SWAPPED
 from rankbounds.errors import RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
@@ -295,15 +296,15 @@ def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning
         ]
         return content | {"pairs": None, "p_adjusted": None, "closely": [], "comparison": None, "words": None}
     shown = np.isin(np.arange(len(scores.runs)), thinning.runs)
-    both = shown[compared.first] & shown[compared.second]
+    both = shown[compared.tested.first] & shown[compared.tested.second]
     first, second = pairs_of(len(scores.runs))
-    numbers = compared.word_numbers
+    numbers, codes_of = compared.pair_words.numbers, compared.pair_words.choices
     kinds = [*PAIR_COLUMNS, *([] if np.isnan(numbers["probability"]).all() else CHANCES)]
-    if compared.word_choices["elsewhere"].any():
+    if codes_of["elsewhere"].any():
         kinds += ELSEWHERE_COLUMNS
     pairs = {name: packed(numbers[name][:, both]) for name in kinds}
     pairs |= {name: packed(numbers[name][:, both], "<u4") for name in wording.WHOLE}
-    closely = np.unique(np.concatenate([compared.first[both], compared.second[both]]))
+    closely = np.unique(np.concatenate([compared.tested.first[both], compared.tested.second[both]]))
     assert compared.p_adjusted is not None
     content |= {
         "systems": [
@@ -319,12 +320,12 @@ def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning
             "lead_change": wording.LEAD_CHANGE,
             "shown_changes": wording.SHOWN_CHANGES,
             "sentences": wording.SENTENCES,
-            "negated": wording.NEGATED,
-            "swapped": wording.SWAPPED,
-            "constants": compared.word_constants,
+            "negated": NEGATED,
+            "swapped": SWAPPED,
+            "constants": compared.pair_words.constants,
             "measures": [wording.compared_words(measure) for measure in scores.measures],
             "method": compared.method(),
-            "choices": {name: packed(codes[:, both], "|u1") for name, codes in compared.word_choices.items()},
+            "choices": {name: packed(codes[:, both], "|u1") for name, codes in codes_of.items()},
         },
     }
     return content
@@ -346,7 +347,7 @@ def _lists(scores: Scores, observed: Observed, evidence: Evidence | None, thinni
             cells = known.get(topic, np.empty(0, dtype=np.uint8))[: thinning.depth]
             strips[place, row, : cells.size] = cells
     unknown = np.full((len(scores.runs), len(scores.measures), 2), np.nan)
-    ends = unknown if evidence is None else np.stack(evidence.over_ties(scores.measures), axis=-1)
+    ends = unknown if evidence is None else np.moveaxis(evidence.over_ties(scores.measures), 0, -1)
     moving = _ties_change_places(scores, ends)
     return {
         "strips": packed(strips, "|u1"),

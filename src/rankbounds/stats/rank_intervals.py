@@ -20,8 +20,7 @@ order depends on the choice of topics; they are no probabilities of being truly 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
@@ -46,21 +45,6 @@ DRAWS = 2_000_000
 """So many topics are drawn for places; of many topics fewer sets than asked for, but a thousand."""
 _RESAMPLES_AT_ONCE = 1 << 17
 _CELLS_AT_ONCE = 1 << 18
-
-
-@dataclass(frozen=True, eq=False)
-class Places:
-    """By system: its place, the interval for it, how often it is first and its mean place over resampled topics."""
-
-    rank: Ints
-    low: Ints
-    high: Ints
-    probability_best: Floats
-    expected: Floats
-
-    def columns(self) -> list[Any]:
-        """Whole numbers and shares, as rows have them."""
-        return [*(part.tolist() for part in (self.rank, self.low, self.high)), self.probability_best, self.expected]
 
 
 def places(means: Floats, first: Ints, second: Ints, separated: Flags) -> tuple[Ints, Ints, Ints]:

@@ -1,43 +1,22 @@
-"""The papers' experiments on anybody's runs: one module for each, named observed-by-varied.
+"""The papers' experiments on anybody's runs, one module per paper; each study is called like a function.
 
-A study's module opens with the question it answers, and has a ``run`` that returns a ``Result``. Its figure is drawn by
-the module's ``figure``, or by the function of the module's name in ``rankbounds.plots``.
+``score_by_judgment_rate(qrels, runs)`` returns its rows and the answer in words, ``.draw(result)`` its figure.
 """
 
-from __future__ import annotations
-
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
-
-from rankbounds.arrays import Floats
-from rankbounds.plots.style import COLOURS
-from rankbounds.tables import plain
-
-BESIDE: dict[str, Any] = {"frameon": False, "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-"""A legend to the right of the axes, which lines and bands may cover."""
-
-
-@dataclass(frozen=True)
-class Result:
-    """What a study found: rows for a table, and the answer in words."""
-
-    rows: list[dict[str, Any]]
-    answer: str
-    settings: dict[str, Any] = field(default_factory=dict)
-    """What would repeat it: seed, sample sizes, measures."""
-
-    def by(self, name: str) -> Iterator[tuple[Any, list[dict[str, Any]], str]]:
-        """The rows of each value of a column, and a colour for them."""
-        for number, value in enumerate(dict.fromkeys(row[name] for row in self.rows)):
-            yield value, [row for row in self.rows if row[name] == value], COLOURS[number % len(COLOURS)]
-
-
-def rows_by(axes: Mapping[str, Sequence[Any]], values: Mapping[str, Floats]) -> list[dict[str, Any]]:
-    """A row for each combination of what is varied, with what arrays of these axes hold there; None for NaN."""
-    columns = {name: array.ravel().tolist() for name, array in values.items()}
-    return [
-        dict(zip(axes, varied, strict=True)) | {name: plain(column[row]) for name, column in columns.items()}
-        for row, varied in enumerate(itertools.product(*axes.values()))
-    ]
+from rankbounds.studies.moffat_webber_zobel import residual_by_judging_strategy as residual_by_judging_strategy
+from rankbounds.studies.moffat_webber_zobel import settling_by_judging_order as settling_by_judging_order
+from rankbounds.studies.moffat_zobel import agreement_by_measure as agreement_by_measure
+from rankbounds.studies.moffat_zobel import bounds_by_depth as bounds_by_depth
+from rankbounds.studies.moffat_zobel import bounds_by_persistence as bounds_by_persistence
+from rankbounds.studies.moffat_zobel import power_by_measure as power_by_measure
+from rankbounds.studies.moffat_zobel import score_by_pool_depth as score_by_pool_depth
+from rankbounds.studies.park import coverage_by_relevance_ratio as coverage_by_relevance_ratio
+from rankbounds.studies.park import uncertainty_by_relevance_ratio as uncertainty_by_relevance_ratio
+from rankbounds.studies.sakai import agreement_by_judgment_rate as agreement_by_judgment_rate
+from rankbounds.studies.sakai import power_by_judgment_rate as power_by_judgment_rate
+from rankbounds.studies.sakai import score_by_judgment_rate as score_by_judgment_rate
+from rankbounds.studies.yang import change_by_banding as change_by_banding
+from rankbounds.studies.yang import range_by_ties as range_by_ties
+from rankbounds.studies.zhang import deciding_by_persistence as deciding_by_persistence
+from rankbounds.studies.zobel import change_by_leaving_a_group_out as change_by_leaving_a_group_out
+from rankbounds.studies.zobel import swaps_by_topics as swaps_by_topics

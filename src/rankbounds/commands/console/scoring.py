@@ -195,8 +195,8 @@ PROBABILITY = (
     Option(
         "--q WHAT",
         "the probability that an unjudged document is relevant: a number; a file of probabilities (its columns say by "
-        "what: rank, run, query_id, or query_id and doc_id); or estimated from the judgments: logistic (default), "
-        "isotonic, urn",
+        "what: rank, run, query_id, or query_id and doc_id); or estimated from the judgments: logistic (default) "
+        "or isotonic",
         "logistic",
         file="read",
     ),
@@ -247,9 +247,9 @@ def evaluation_from(options: Options) -> dict[str, Any]:
 def evaluate_from(options: Options, *, qrels: Any = None, runs: Any = None) -> Scores:
     """Run ``evaluate`` as the options say, on other judgments or runs if given; or read tables of scores."""
     if getattr(options, "scores", None):
-        from rankbounds.comparison.verdict import over_shared_topics
+        from rankbounds.comparison.comparable_scores import keep_shared_topics
 
-        return over_shared_topics(tabled_from(options, score_tables_from(options)))
+        return keep_shared_topics(tabled_from(options, score_tables_from(options)))
     return evaluate(
         options.qrels if qrels is None else qrels,
         runs_from(options) if runs is None else runs,

@@ -19,7 +19,7 @@ from rankbounds.choices import check_choice, check_share
 from rankbounds.collection.folders import NAMES, CollectionFiles, collections_at
 from rankbounds.comparison.collections.arithmetic import compared_by_all
 from rankbounds.comparison.collections.result import CollectionsComparison
-from rankbounds.comparison.verdict import over_shared_topics
+from rankbounds.comparison.comparable_scores import keep_shared_topics
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.options import chosen_options
@@ -187,7 +187,7 @@ def _told_of(name: str, job: Callable[[], Scores]) -> Scores:
         warnings.simplefilter("always", RankboundsWarning)
         scores = job()
         try:
-            scores = over_shared_topics(scores)
+            scores = keep_shared_topics(scores)
         except DataError as error:
             raise DataError(f'The collection "{name}": {error}') from None
     for warning in caught:

@@ -25,7 +25,7 @@ def drawn(axes):
 
 
 def test_range_over_persistence():
-    axes = rb.plots.range_over_persistence(0.5105, 0.9, persistences=(0.855, 0.5))
+    axes = rb.plots.range_over_persistence(rb.Published(0.5105, 0.9), persistences=(0.855, 0.5))
     bands, lines = drawn(axes)
     persistences, low, high = bands["exact"]
     assert persistences.tolist() == [0.5, 0.855, 0.9]
@@ -38,7 +38,9 @@ def test_range_over_persistence():
 
 
 def test_range_with_residual():
-    axes = rb.plots.range_with_residual(0.4, 0.8, 0.15, persistences=GRID, methods=("relaxed", "greedy"))
+    axes = rb.plots.range_over_persistence(
+        rb.Published(0.4, 0.8, 0.15, digits=4), persistences=GRID, methods=("relaxed", "greedy")
+    )
     bands, lines = drawn(axes)
     expected = [rb.transfer(0.4, 0.8, to, residual=0.15, digits=4, method="relaxed") for to in (0.2, 0.5, 0.8, 0.9)]
     assert bands["relaxed"][1] == pytest.approx([one.low for one in expected])
@@ -64,4 +66,5 @@ def test_draws_on_given_axes():
     from matplotlib.figure import Figure
 
     mine = Figure().add_subplot()
-    assert rb.plots.range_over_persistence(0.5, 0.8, mine, persistences=GRID, methods=("relaxed",), digits=1) is mine
+    published = rb.Published(0.5, 0.8)
+    assert rb.plots.range_over_persistence(published, mine, persistences=GRID, methods=("relaxed",)) is mine

@@ -25,35 +25,35 @@ def collection():
 
 @pytest.fixture(scope="module")
 def result(collection):
-    return deciding_by_persistence.run(*collection, persistences=(0.5, 0.9), digits=(2, 4), pairs=40, seed=7)
+    return deciding_by_persistence(*collection, persistences=(0.5, 0.9), digits=(2, 4), pairs=40, seed=7)
 
 
 def test_every_combination_has_a_row(result):
-    assert [(row["topics"], row["from"], row["to"], row["digits"]) for row in result.rows] == [
+    assert [(row["topics"], row["from"], row["to"], row["digits"]) for row in result.rows()] == [
         (topics, p, to, digits) for topics in (1, 6) for p, to in ((0.5, 0.9), (0.9, 0.5)) for digits in (2, 4)
     ]
-    assert {row["pairs"] for row in result.rows if row["topics"] == 1} == {40}
-    assert {row["pairs"] for row in result.rows if row["topics"] == 6} == {20}
+    assert {row["pairs"] for row in result.rows() if row["topics"] == 1} == {40}
+    assert {row["pairs"] for row in result.rows() if row["topics"] == 6} == {20}
     assert result.settings["seed"] == 7
 
 
 def test_bounds_that_hold_never_decide_wrongly(result):
-    assert any(row["exact"] > 0 for row in result.rows)
-    for row in result.rows:
+    assert any(row["exact"] > 0 for row in result.rows())
+    for row in result.rows():
         assert row["relaxed_wrong"] == row["exact_wrong"] == 0
         assert row["relaxed"] <= row["exact"] <= 1
         assert row["greedy_wrong"] <= row["greedy"]
 
 
 def test_greedy_decides_wrongly_now_and_then(result):
-    assert any(row["greedy_wrong"] > 0 for row in result.rows)
+    assert any(row["greedy_wrong"] > 0 for row in result.rows())
     assert "0 of them wrongly" in result.answer
 
 
 def test_decisions_are_those_of_single_comparisons(collection):
     """Every pair of runs on the mean over topics, decided one by one."""
     qrels, runs = collection
-    found = deciding_by_persistence.run(qrels, runs, persistences=(0.5, 0.9), digits=(4,), pairs=40)
+    found = deciding_by_persistence(qrels, runs, persistences=(0.5, 0.9), digits=(4,), pairs=40)
     at_half, at_nine = rb.evaluate(qrels, runs, ["RBP(p=0.5)", "RBP(p=0.9)"]).mean().value[:, 0].T
     decided = [
         rb.compare_published(
@@ -64,13 +64,13 @@ def test_decisions_are_those_of_single_comparisons(collection):
         for b in range(5)
         if a != b
     ]
-    (row,) = (row for row in found.rows if row["topics"] == 6 and row["to"] == 0.5)
+    (row,) = (row for row in found.rows() if row["topics"] == 6 and row["to"] == 0.5)
     assert row["exact"] == pytest.approx(np.mean(decided))
 
 
 def test_needs_two_of_each(collection):
     qrels, runs = collection
     with pytest.raises(rb.UsageError, match="two persistences"):
-        deciding_by_persistence.run(qrels, runs, persistences=(0.5,))
+        deciding_by_persistence(qrels, runs, persistences=(0.5,))
     with pytest.raises(rb.UsageError, match="two runs"):
-        deciding_by_persistence.run(qrels, {"run1": runs["run1"]})
+        deciding_by_persistence(qrels, {"run1": runs["run1"]})

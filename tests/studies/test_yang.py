@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 import rankbounds as rb
-from rankbounds.plots import ties as plots
 from rankbounds.studies import change_by_banding, range_by_ties
+from rankbounds.studies.yang import boxes_of_changes, p_values_before_and_after
 
 MEASURES = ["RR", "AP"]
 
@@ -35,11 +35,14 @@ def collection():
 
 
 @pytest.fixture(scope="module")
-def changes(collection):
-    qrels, runs = collection
-    return change_by_banding.measure_changes(
-        qrels, runs, MEASURES, rhos=("1.4", "2.0"), bits=("bfloat16", 4), digits=(1,)
-    )
+def result(collection):
+    treatments = {"rhos": ("1.4", "2.0"), "bits": ("bfloat16", 4), "digits": (1,)}
+    return change_by_banding(*collection, measures=MEASURES, **treatments)
+
+
+@pytest.fixture(scope="module")
+def changes(result):
+    return result.data
 
 
 def test_changes_are_scores_before_and_after(collection, changes):
@@ -71,25 +74,24 @@ def test_p_values_of_pairs(changes):
 
 def test_identical_runs_do_not_differ(collection):
     qrels, runs = collection
-    found = change_by_banding.measure_changes(qrels, [runs[0], runs[0]], "RR", rhos=(1.4,))
+    found = change_by_banding(qrels, [runs[0], runs[0]], measures="RR", rhos=(1.4,)).data
     assert found.p_values(0).tolist() == [1.0]
     assert found.runs == ["run0 (run1)", "run0 (run2)"]
 
 
-def test_result_of_banding(collection, changes):
-    result = change_by_banding.summarise(changes)
-    assert len(result.rows) == 10
-    for row in result.rows:
+def test_result_of_banding(collection, result, changes):
+    assert len(result.rows()) == 10
+    for row in result.rows():
         quadrants = [row[f"significant_{which}"] for which in ("both", "before_only", "after_only", "neither")]
         assert sum(quadrants) == pytest.approx(1)
         assert row["lower_quartile"] <= row["median"] <= row["upper_quartile"]
-    row = next(row for row in result.rows if row["treatment"] == "rho=2.0" and row["measure"] == "AP")
+    row = next(row for row in result.rows() if row["treatment"] == "rho=2.0" and row["measure"] == "AP")
     assert row["median"] == pytest.approx(np.median(changes.differences(1, 1)))
     assert "RR: " in result.answer
     assert "AP: " in result.answer
-    best = change_by_banding.run(*collection, MEASURES, rhos=(2,), best=3)
-    assert best.rows[0]["runs"] == 3
-    assert best.rows[0]["mean_before"] == pytest.approx(np.sort(changes.before[..., 0].mean(axis=1))[-3:].mean())
+    best = change_by_banding(*collection, measures=MEASURES, rhos=(2,), best=3)
+    assert best.rows()[0]["runs"] == 3
+    assert best.rows()[0]["mean_before"] == pytest.approx(np.sort(changes.before[..., 0].mean(axis=1))[-3:].mean())
 
 
 def test_no_loss_exceeds_the_worst_difference(changes):
@@ -99,24 +101,24 @@ def test_no_loss_exceeds_the_worst_difference(changes):
 
 def test_a_study_needs_something_to_do(collection):
     with pytest.raises(rb.UsageError, match="at least one"):
-        change_by_banding.run(*collection, rhos=())
+        change_by_banding(*collection, rhos=())
     with pytest.raises(rb.UsageError, match="two topics"):
-        change_by_banding.run({"q": {"a": 1}}, [rb.Run.from_columns(["q"], ["a"], [1.0])], "RR")
+        change_by_banding({"q": {"a": 1}}, [rb.Run.from_columns(["q"], ["a"], [1.0])], measures="RR")
 
 
 def test_range_by_ties(collection):
     qrels, runs = collection
-    result = range_by_ties.run(qrels, runs, "AP")
+    result = range_by_ties(qrels, runs, measure="AP")
     low, high = (rb.evaluate(qrels, runs, "AP", ties=ties).mean().value[:, 0, 0] for ties in ("worst", "best"))
-    for row in result.rows:
+    for row in result.rows():
         at = int(row["run"][-1])
         assert (row["low"], row["high"]) == (pytest.approx(low[at]), pytest.approx(high[at]))
         assert row["low"] <= row["value"] <= row["high"]
         assert row["low"] - 1e-12 <= row["expected"] <= row["high"] + 1e-12
         assert row["highest_place"] <= row["place"] <= row["lowest_place"]
         assert (row["range"] > 0.01) == (at > 3)
-    assert [row["place"] for row in result.rows] == sorted(row["place"] for row in result.rows)
-    assert len(range_by_ties.run(qrels, runs, "AP", best=2).rows) == 2
+    assert [row["place"] for row in result.rows()] == sorted(row["place"] for row in result.rows())
+    assert len(range_by_ties(qrels, runs, best=2).rows()) == 2
 
 
 def rendered(axes):
@@ -126,34 +128,31 @@ def rendered(axes):
 
 
 def test_figure_of_ranges(collection):
-    rows = range_by_ties.run(*collection, "AP").rows
-    axes = rendered(plots.ranges_by_ties(rows))
+    found = range_by_ties(*collection)
+    rows = found.rows()
+    axes = rendered(range_by_ties.draw(found))
     lines, circles, triangles = axes.collections[:3]
     assert [segment[:, 0].tolist() for segment in lines.get_segments()] == [[row["low"], row["high"]] for row in rows]
     assert circles.get_offsets()[:, 0].tolist() == [row["value"] for row in rows]
     assert triangles.get_offsets()[:, 0].tolist() == [row["expected"] for row in rows]
     assert circles.get_offsets()[:, 1].min() >= 1e-6
     assert axes.get_xlabel() == "mean AP"
-    with pytest.raises(rb.UsageError):
-        plots.ranges_by_ties([])
 
 
-def test_figure_of_changes(changes):
-    axes = rendered(rb.plots.changes_by_banding(changes, measure=1))
+def test_figure_of_changes(result, changes):
+    axes = rendered(boxes_of_changes(result, measure=1))
     assert [label.get_text() for label in axes.get_xticklabels()] == changes.treatments
     medians = [line.get_ydata()[0] for line in axes.lines if line.get_color() == "#D55E00"]
     assert medians == pytest.approx([np.median(changes.differences(at, 1)) for at in range(5)])
     assert "AP" in axes.get_ylabel()
 
 
-def test_figure_of_p_values(changes):
-    axes = rendered(rb.plots.p_values_by_banding(changes, measure=1, treatment=1))
+def test_figure_of_p_values(result, changes):
+    axes = rendered(p_values_before_and_after(result, measure=1, treatment=1))
     points = np.asarray(axes.collections[0].get_offsets())
     assert points[:, 0] == pytest.approx(np.maximum(changes.p_values(1), 1e-10))
     assert points[:, 1] == pytest.approx(np.maximum(changes.p_values(1, 1), 1e-10))
-    row = next(
-        r for r in change_by_banding.summarise(changes).rows if (r["treatment"], r["measure"]) == ("rho=2.0", "AP")
-    )
+    row = next(row for row in result.rows() if (row["treatment"], row["measure"]) == ("rho=2.0", "AP"))
     assert {text.get_text() for text in axes.texts} == {
         f"{row[f'significant_{which}']:.1%}" for which in ("both", "before_only", "after_only", "neither")
     }
@@ -162,7 +161,7 @@ def test_figure_of_p_values(changes):
 def test_the_study_states_what_bands_can_cost_at_most():
     qrels = {str(query): {f"d{doc}": int((doc * 7 + query) % 5 == 0) for doc in range(40)} for query in range(4)}
     runs = [{query: {f"d{doc}": 40.0 - doc for doc in range(40)} for query in qrels}]
-    rows = change_by_banding.run(qrels, runs, ["RR", "AP"], rhos=["2.0"], digits=[1]).rows
+    rows = change_by_banding(qrels, runs, measures=["RR", "AP"], rhos=["2.0"], digits=[1]).rows()
     most = {(row["treatment"], row["measure"]): row["most_possible_loss"] for row in rows}
     assert most == {
         ("rho=2.0", "RR"): rb.worst_difference("RR", "2.0"),

@@ -1,14 +1,12 @@
-"""How often do two scores published at different persistences decide which system is better?
+"""Scores published at different persistences: how often do they decide which system is better?
 
-Zhang, Park and Moffat end with this question. System A is published at one persistence, system B at another. A's
-score is taken to B's persistence, where B's printed score either lies inside A's range, and nothing can be said, or
-outside. Counted are the decisions of the greedy, relaxed and exact ranges, and how many of them are wrong, as the
-runs themselves show. Unjudged documents count as non-relevant; no residual is published.
+Source: the question that Zhang, Park and Moffat, Parameter Sensitivity in Rank-Biased Precision, ADCS 2008, end with.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,29 +15,35 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.plots.style import COLOURS, fresh_axes
+from rankbounds.plots.style import COLOURS
 from rankbounds.rbp.curves import PERSISTENCES
 from rankbounds.rbp.published_score import Published
 from rankbounds.rbp.transfer import transferred
-from rankbounds.studies import Result
+from rankbounds.studies.study import Progress, Rows, Study, StudyResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def run(
+@Study
+def deciding_by_persistence(
     qrels: Any,
     runs: Any,
+    *,
     persistences: Sequence[float] = PERSISTENCES,
     digits: Sequence[int] = (2, 4),
     pairs: int = 300,
     seed: int = 0,
     time_limit: float = 0.5,
-    progress: Callable[[int, int], None] | None = None,
-) -> Result:
-    """Publish random pairs of runs at every two persistences, for one topic and for the mean over topics.
+    progress: Progress | None = None,
+) -> StudyResult:
+    """How often do two scores published at different persistences decide which system is better?
 
-    ``pairs`` pairs of runs are drawn (for single topics, each with a topic); there may be fewer of them for means.
+    Zhang, Park and Moffat end with this question. System A is published at one persistence, system B at another. A's
+    score is taken to B's persistence, where B's printed score either lies inside A's range, and nothing can be said, or
+    outside. Counted are the decisions of the greedy, relaxed and exact ranges, and how many of them are wrong, as the
+    runs themselves show. Unjudged documents count as non-relevant; no residual is published. ``pairs``
+    pairs of runs are drawn (for single topics, each with a topic); there may be fewer of them for means.
     """
     if len(set(persistences)) < 2:
         raise UsageError("The study needs two persistences at least.")
@@ -59,22 +63,19 @@ def run(
         moved, met = (
             (values[a, topic], values[b, topic]) if count == 1 else (values.mean(axis=1)[run] for run in (a, b))
         )
-        for at_from, p in enumerate(persistences):
-            for at_to, to in enumerate(persistences):
-                for known in digits if at_from != at_to else ():
-                    published = Published(np.round(moved[:, at_from], known), p, digits=known, topics=count)
-                    truth = np.sign(moved[:, at_to] - met[:, at_to])
-                    decisions = _decisions(published, np.round(met[:, at_to], known), to, time_limit)
-                    row = {"topics": count, "digits": known, "from": p, "to": to, "pairs": len(truth)}
-                    for method, decided in decisions.items():
-                        row[method] = float(np.mean(decided != 0))
-                        row[f"{method}_wrong"] = float(np.mean((decided != 0) & (decided != truth)))
-                    rows.append(row)
-                    if progress:
-                        progress(len(rows), steps)
-    settings = {"seed": seed, "pairs": pairs, "runs": len(scores.runs), "topics": topics}
-    settings |= {"persistences": list(persistences), "digits": list(digits), "time_limit": time_limit}
-    return Result(rows, _answer(rows), settings)
+        for (at_from, p), (at_to, to) in itertools.permutations(enumerate(persistences), 2):
+            for known in digits:
+                published = Published(np.round(moved[:, at_from], known), p, digits=known, topics=count)
+                truth = np.sign(moved[:, at_to] - met[:, at_to])
+                decisions = _decisions(published, np.round(met[:, at_to], known), to, time_limit)
+                row = {"topics": count, "digits": known, "from": p, "to": to, "pairs": len(truth)}
+                for method, decided in decisions.items():
+                    row[method] = float(np.mean(decided != 0))
+                    row[f"{method}_wrong"] = float(np.mean((decided != 0) & (decided != truth)))
+                rows.append(row)
+                if progress:
+                    progress(len(rows), steps)
+    return StudyResult(rows, _answer(rows), settings={"runs": len(scores.runs), "topics": topics})
 
 
 def _drawn(rng: np.random.Generator, runs: int, pairs: int, topics: int | None) -> tuple[Ints, Ints, Ints]:
@@ -110,13 +111,13 @@ def _side(low: Floats, high: Floats, met_low: Floats, met_high: Floats) -> Ints:
     return np.where(low > met_high, 1, np.where(high < met_low, -1, 0))
 
 
-def _answer(rows: list[dict[str, Any]]) -> str:
+def _answer(rows: Rows) -> str:
     sentences = []
     for count in dict.fromkeys(row["topics"] for row in rows):
         own = [row for row in rows if row["topics"] == count]
         down, up = ([row for row in own if (row["to"] < row["from"]) == below] for below in (True, False))
 
-        def share(some: list[dict[str, Any]], name: str) -> str:
+        def share(some: Rows, name: str) -> str:
             return f"{np.mean([row[name] for row in some]):.1%}"
 
         wrong = sum(round(row[f"{method}_wrong"] * row["pairs"]) for row in own for method in ("relaxed", "exact"))
@@ -130,10 +131,10 @@ def _answer(rows: list[dict[str, Any]]) -> str:
     return " ".join(sentences)
 
 
-def figure(result: Result, ax: Axes | None = None) -> Axes:
+@deciding_by_persistence.figure(figsize=(6.4, 4.4))
+def decided_pairs(result: StudyResult, axes: Axes) -> None:
     """How many pairs the relaxed and the exact range decide on one topic, by where a score is taken."""
-    axes = fresh_axes(ax, figsize=(6.4, 4.4))
-    rows = [row for row in result.rows if row["topics"] == 1]
+    rows = [row for row in result.rows() if row["topics"] == 1]
     places = np.arange(len(rows))
     for number, name in enumerate(("relaxed", "exact")):
         decided = [100 * row[name] for row in rows]
@@ -143,4 +144,3 @@ def figure(result: Result, ax: Axes | None = None) -> Axes:
     axes.invert_yaxis()
     axes.set(xlim=(0, 100), xlabel="pairs of runs decided on one topic (%)")
     axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-    return axes

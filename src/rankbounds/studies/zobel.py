@@ -1,40 +1,32 @@
-"""Would other topics name the same winner?
+"""How reliable comparisons are: on other topics, and for systems that did not take part in the pool.
 
-Comparisons are replayed: of the topics, two sets of the same size that share none are drawn at random, again and
-again, and each compares every pair of runs. A swap is a pair for which they name different winners. Of pairs that the
-first set calls significant (t test, level 0.05), it is counted how often the second set names the other run, and how
-often it repeats the verdict.
-
-Sets cannot be larger than half of the topics. Beyond that, swaps are extrapolated from the largest sets, twice: by a
-model in which true differences of pairs and the noise of topics are normal (of n topics, pairs swap with the
-probability arccos(n / (n + r)) / pi), which tends to promise too much; and by a power of n that goes on falling as
-slowly as between the larger sets observed, which tends to promise too little.
-
-Sources: Zobel (SIGIR 1998); Voorhees and Buckley (SIGIR 2002); Sanderson and Zobel (SIGIR 2005).
+Sources: Zobel (SIGIR 1998), Voorhees and Buckley (SIGIR 2002), Sanderson and Zobel (SIGIR 2005).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
-from rankbounds.errors import DataError
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.evaluate import evaluate
-from rankbounds.evaluation.score_differences import TOLERANCE
-from rankbounds.measures import Measure
-from rankbounds.plots.style import fresh_axes
+from rankbounds.evaluation.judged_runs import JudgedRuns
+from rankbounds.evaluation.score_differences import TOLERANCE, better
+from rankbounds.judging.candidates import ranks_of_judgments
+from rankbounds.judging.pools import groups_of, read_groups, unique_to_group
+from rankbounds.measures import Measure, parse_measure, parse_measures
 from rankbounds.stats.significance import check_finite, pairs_of
-from rankbounds.studies import BESIDE, Result
+from rankbounds.studies.study import BESIDE, Measures, Progress, Rows, Study, StudyResult, draw_series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MEASURES = ("AP", "nDCG@10", "P@10", "RBP(p=0.8)", "RR")
 LEVEL = 0.05
+RESIDUAL_TICKS = (0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1)
 SIZES = 8
 """How many sizes of sets are looked at."""
 WANTED = 0.05
@@ -45,20 +37,34 @@ FURTHER = (1, 2, 4)
 """To how many times the topics at hand swaps are extrapolated."""
 
 
-def run(
+@Study
+def swaps_by_topics(
     qrels: Any,
     runs: Any,
     *,
-    measures: Sequence[str | Measure] = MEASURES,
+    measures: Measures = ("AP", "nDCG@10", "P@10", "RBP(p=0.8)", "RR"),
     splits: int = 100,
     seed: int = 0,
     gain: Any = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> Result:
-    """Rows of sets observed: ``measure, topics, pairs, swaps, significant, swaps_of_significant, repeated``.
+    progress: Progress | None = None,
+) -> StudyResult:
+    """Would other topics name the same winner?
 
-    Rows that are extrapolated have ``swaps_low`` and ``swaps_high`` instead, and ``topics_for_5_low`` and
-    ``topics_for_5_high``: between how many topics bring swaps to 5% (None: not known, or no number does).
+    Comparisons are replayed: of the topics, two sets of the same size that share none are drawn at random, again and
+    again, and each compares every pair of runs. A swap is a pair for which they name different winners. Of pairs that
+    the first set calls significant (t test, level 0.05), it is counted how often the second set names the other run,
+    and how often it repeats the verdict.
+
+    Sets cannot be larger than half of the topics. Beyond that, swaps are extrapolated from the largest sets, twice: by
+    a model in which true differences of pairs and the noise of topics are normal (of n topics, pairs swap with the
+    probability arccos(n / (n + r)) / pi), which tends to promise too much; and by a power of n that goes on falling as
+    slowly as between the larger sets observed, which tends to promise too little.
+
+    Sources: Zobel (SIGIR 1998); Voorhees and Buckley (SIGIR 2002); Sanderson and Zobel (SIGIR 2005).
+
+    Rows of sets observed have ``swaps, significant, swaps_of_significant, repeated``. Rows that are extrapolated have
+    ``swaps_low`` and ``swaps_high`` instead, and ``topics_for_5_low`` and ``topics_for_5_high``: between how many
+    topics bring swaps to 5% (empty: not known, or no number does).
     """
     from scipy import stats
 
@@ -70,14 +76,14 @@ def run(
         raise DataError("A comparison needs at least two runs.")
     sizes = np.unique(np.linspace(min(5, topics // 2), topics // 2, SIZES).astype(int))
     sizes = sizes[sizes > 1]
-    rows: list[dict[str, Any]] = []
+    rows: Rows = []
     for number, measure in enumerate(scores.measures):
         matrix = scores.value[:, :, number]
         check_finite(matrix, "a mean", measure)
         observed = []
         for place, size in enumerate(sizes.tolist()):
             critical = float(stats.t.ppf(1 - LEVEL / 2, size - 1))
-            observed.append(replayed(matrix, size, splits, critical, np.random.default_rng(seed)))
+            observed.append(replay(matrix, size, splits, critical, np.random.default_rng(seed)))
             if progress:
                 progress(number * sizes.size + place + 1, len(scores.measures) * sizes.size)
         label = {"measure": str(measure)}
@@ -91,12 +97,11 @@ def run(
                 | {"topics": size, "swaps_low": swaps[0], "swaps_high": swaps[1]}
                 | {"topics_for_5_low": low, "topics_for_5_high": high}
             )
-    names = [str(measure) for measure in scores.measures]
-    settings = {"measures": names, "splits": splits, "seed": seed, "level": LEVEL, "topics": topics}
-    return Result(rows, _answer(rows, names[0], topics), settings)
+    answer = _answer(rows, str(scores.measures[0]), topics)
+    return StudyResult(rows, answer, settings={"level": LEVEL, "topics": topics})
 
 
-def replayed(scores: Floats, size: int, splits: int, critical: float, generator: np.random.Generator) -> dict[str, Any]:
+def replay(scores: Floats, size: int, splits: int, critical: float, generator: np.random.Generator) -> dict[str, Any]:
     """What two sets of ``size`` topics say of all pairs of runs, over many splits; ``scores`` are runs by topics."""
     first, second = pairs_of(len(scores))
     both = opposite = shown = contradicted = repeated = 0
@@ -193,7 +198,7 @@ class Falling:
         return min(normal, by_power), max(normal, by_power)
 
 
-def _answer(rows: Sequence[dict[str, Any]], measure: str, topics: int) -> str:
+def _answer(rows: Rows, measure: str, topics: int) -> str:
     own = [row for row in rows if row["measure"] == measure]
     largest = [row for row in own if "swaps" in row][-1]
     half = largest["topics"]
@@ -217,28 +222,109 @@ def _answer(rows: Sequence[dict[str, Any]], measure: str, topics: int) -> str:
     return " ".join(sentences)
 
 
-def figure(result: Result, ax: Axes | None = None) -> Axes:
-    """A curve for each measure: swaps by topics, observed as points and extrapolated as a line."""
-    axes = fresh_axes(ax, figsize=(6.0, 3.6))
+@swaps_by_topics.figure(figsize=(6.0, 3.6))
+def swaps_by_size(result: StudyResult, axes: Axes) -> None:
+    """A curve for each measure: swaps by topics, observed as points and extrapolated as bands."""
     for measure, rows, colour in result.by("measure"):
         points = [row for row in rows if row.get("swaps") is not None]
         further = [row for row in rows if row.get("swaps_low") is not None]
         if further:
-            across = [points[-1]["topics"], *(row["topics"] for row in further)]
-            low, high = (
-                [100 * points[-1]["swaps"], *(100 * row[end] for row in further)] for end in ("swaps_low", "swaps_high")
-            )
-            axes.fill_between(across, low, high, color=colour, alpha=0.25, linewidth=0)
+            last = points[-1]
+            ends = [last | {"swaps_low": last["swaps"], "swaps_high": last["swaps"]}, *further]
+            low, high = ([100 * row[end] for row in ends] for end in ("swaps_low", "swaps_high"))
+            axes.fill_between([row["topics"] for row in ends], low, high, color=colour, alpha=0.25, linewidth=0)
         observed = [row["topics"] for row in points], [100 * row["swaps"] for row in points]
         axes.plot(*observed, "o-", linewidth=1, color=colour, markersize=4, label=measure)
     axes.axhline(100 * WANTED, color="0.5", linewidth=0.8, linestyle=":")
     axes.set_xscale("log")
-    ticks = sorted({int(row["topics"]) for row in result.rows})
-    ticks = [ticks[0], *ticks[len(ticks) // 2 :: 1][-4:]]
+    ticks = sorted({int(row["topics"]) for row in result.rows()})
+    ticks = [ticks[0], *ticks[len(ticks) // 2 :][-4:]]
     axes.set_xticks(ticks, [str(tick) for tick in ticks])
     axes.minorticks_off()
     axes.set(
         xlabel="topics in a set (points: observed; bands: extrapolated)", ylabel="pairs that swap (%)", ylim=(0, None)
     )
     axes.legend(fontsize=8, **BESIDE)
-    return axes
+
+
+@Study
+def change_by_leaving_a_group_out(
+    qrels: Any,
+    runs: Any,
+    groups: Any,
+    *,
+    measures: Measures = ("AP", "RBP(p=0.8)", "nDCG", "AP'", "RBP'(p=0.8)", "nDCG'", "Q'", "Bpref"),
+    depth: int = 100,
+    warning: str | Measure = "RBP(p=0.8)",
+    gain: Any = None,
+    progress: Progress | None = None,
+) -> StudyResult:
+    """How is a system treated whose documents nobody judged?
+
+    For each group, the judgments of documents that it alone brought into the pool are removed, as if it had not taken
+    part, and its runs are scored again. Measures that count unjudged documents as non-relevant fall for such a run;
+    measures on condensed lists, bpref among them, tend to rise, because its unjudged documents leave the list and those
+    below move up. RBP's residual says beforehand how much is at stake.
+
+    ``unique`` is how many documents only the group found, ``value`` and ``without`` the run's mean with all judgments
+    and without those, ``rank`` and ``rank_without`` its place among all runs, and ``residual`` that of ``warning`` once
+    they are gone. ``groups`` is a file of lines ``run group``, or a dict; ``depth`` is that of the pool.
+    """
+    chosen, residual_of = parse_measures(measures), parse_measure(warning)
+    judged = JudgedRuns(qrels, runs, gain=gain)
+    group_of = groups_of(judged.names, groups if isinstance(groups, Mapping) else read_groups(groups))
+    names = list(dict.fromkeys(group_of))
+    if len(names) < 2:
+        raise UsageError("Leaving a group out needs at least two groups.")
+    rank = ranks_of_judgments(judged.qrels, judged.runs)
+    unique = [unique_to_group(rank, group_of, name, depth) for name in names]
+    subsets: list[Flags | None] = [None, *(~alone for alone in unique)]
+    means = judged.scores(subsets, chosen, progress=progress).mean(axis=2)
+    rows: Rows = []
+    for subset, (name, alone) in enumerate(zip(names, unique, strict=True), 1):
+        members = [number for number, group in enumerate(group_of) if group == name]
+        low, high = judged.low_high(~alone, residual_of, members)
+        residual = (high - low).mean(axis=1)
+        for system in members:
+            for number, measure in enumerate(chosen):
+                full, without = means[0, :, number], means[subset, :, number]
+                rows.append(
+                    {
+                        "run": judged.names[system],
+                        "group": name,
+                        "unique": int(np.count_nonzero(alone)),
+                        "measure": str(measure),
+                        "value": float(full[system]),
+                        "without": float(without[system]),
+                        "change": float(without[system] - full[system]),
+                        "rank": int(np.count_nonzero(better(full, full[system], measure))) + 1,
+                        "rank_without": int(np.count_nonzero(better(without, without[system], measure))) + 1,
+                        "residual": float(residual[system]),
+                    }
+                )
+    answers = []
+    for measure in chosen:
+        mine = [row for row in rows if row["measure"] == str(measure)]
+        change = np.array([row["change"] for row in mine])
+        moved = np.array([row["rank_without"] - row["rank"] for row in mine])
+        answers.append(
+            f"{measure}: mean change {change.mean():+.4f}, up for {np.mean(change > 1e-9):.0%} of runs, largest "
+            f"{change[np.argmax(np.abs(change))]:+.4f}, places moved at most {int(np.abs(moved).max())}."
+        )
+    return StudyResult(rows, " ".join(answers), settings={"groups": len(names)})
+
+
+@change_by_leaving_a_group_out.figure(figsize=(6.4, 3.8))
+def changes_by_residual(result: StudyResult, axes: Axes) -> None:
+    """What each run gains or loses when its group is left out of the pool, against the residual that warns of it."""
+    draw_series(axes, result.rows(), "residual", "change", linestyle="", markersize=3, alpha=0.6)
+    axes.axhline(0, color="grey", linewidth=0.8, linestyle=":")
+    # Most runs lie close together near 0, a few far away: square roots bring them apart.
+    axes.set_xscale("function", functions=(lambda x: np.sqrt(np.maximum(x, 0)), np.square))
+    axes.set_xlim(left=0)
+    axes.set_xticks([tick for tick in RESIDUAL_TICKS if tick <= 1.3 * max(row["residual"] for row in result.rows())])
+    axes.set(
+        xlabel=f"residual of {result.settings['warning']} without the group's own documents",
+        ylabel="change of the run's mean",
+    )
+    axes.legend(fontsize="x-small", **BESIDE)
