@@ -128,7 +128,7 @@ def run_agreement(options: Options) -> Any:
     both sides find significantly different.
     """
     from rankbounds.choices import check_share
-    from rankbounds.stats.measure_agreement import agreement
+    from rankbounds.stats.rank_correlation import agreement
 
     check_share("RBO's persistence p", options.p)
     if options.measures and len(set(options.measures)) < 2 and not options.against:
