@@ -1,193 +1,28 @@
-"""Files, pipes and objects that somebody damaged or made up: the numbers are right, or one sentence says what is."""
+"""Files and objects that somebody damaged or made up: the numbers are right, or one sentence says what is wrong."""
 
-import contextlib
 import copy
-import gzip
 import json
 import math
 import os
 import pickle
-import subprocess
-import sys
-import threading
 import time
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 import pytest
+from hostile import LINES, outcome, refused, write_qrels
 
 import rankbounds as rb
-from rankbounds.cli import main
-from rankbounds.columns.hash_tables import HashTable
-from rankbounds.columns.ids import Ids
-from rankbounds.columns.pairs import Pairs, Source, number_pairs
-from rankbounds.errors import LONGEST_SENTENCE, DataError, OutOfMemoryError, UsageError
+from rankbounds.errors import LONGEST_SENTENCE, DataError
 from rankbounds.files import opening
-from rankbounds.files.named_columns import RUN_COLUMNS
-from rankbounds.files.parquet import read_parquet
-from rankbounds.files.text_blocks import read_fully
-from rankbounds.judging.candidates import collect
 
 pytestmark = pytest.mark.usefixtures("both_ways")
-
-QRELS = "1 0 d1 1\n1 0 d2 0\n2 0 d1 1\n"
-LINES = "".join(f"{topic} Q0 d{number} {number} {3000 - number} tag\n" for topic in (1, 2) for number in range(1, 2001))
 
 
 @pytest.fixture
 def qrels(tmp_path):
-    path = tmp_path / "qrels"
-    path.write_text(QRELS)
-    return path
-
-
-def outcome(capsys, *arguments):
-    """The exit code of a command, and what it said on standard error."""
-    code = main([str(argument) for argument in arguments])
-    return code, capsys.readouterr().err
-
-
-def refused(capsys, *arguments):
-    """The one sentence with which a command refuses bad data."""
-    code, told = outcome(capsys, *arguments)
-    assert code == 3, told
-    assert told.startswith("rankbounds: ")
-    assert told.count("\n") == 1
-    assert all(character >= " " for character in told[:-1])
-    return told
-
-
-class TestPipes:
-    @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gz"])
-    def test_a_named_pipe_is_read_from_its_first_byte(self, tmp_path, qrels, pack):
-        pipe = tmp_path / "pipe"
-        os.mkfifo(pipe)
-        writer = threading.Thread(target=lambda: pipe.write_bytes(pack(LINES.encode())))
-        writer.start()
-        assert rb.evaluate(qrels, pipe, "NumRet").value[0].tolist() == [[2000.0], [2000.0]]
-        writer.join()
-
-    @pytest.mark.parametrize("command", ["evaluate {q} <(cat {r})", "evaluate <(cat {q}) {r}", "cat {r} | {rb} - "])
-    def test_the_shell_hands_over_pipes(self, tmp_path, qrels, command):
-        (tmp_path / "run").write_text(LINES)
-        rankbounds = f"{sys.executable} -m rankbounds"
-        text = command.format(q=qrels, r=tmp_path / "run", rb=f"{rankbounds} evaluate {qrels}")
-        text = text if text.startswith("cat") else f"{rankbounds} {text}"
-        told = subprocess.run(
-            ["bash", "-c", f"{text} -m NumRet --format csv"], capture_output=True, text=True, timeout=60, check=True
-        )
-        assert told.stdout.splitlines()[1].split(",")[3] == "4000.0"
-
-    def test_parquet_comes_through_a_pipe(self, tmp_path, qrels):
-        import polars
-
-        frame = polars.DataFrame({"query_id": ["1", "2"], "doc_id": ["d1", "d1"], "score": [1.0, 2.0]})
-        frame.write_parquet(tmp_path / "run.parquet")
-        pipe = tmp_path / "pipe"
-        os.mkfifo(pipe)
-        content = (tmp_path / "run.parquet").read_bytes()
-        writer = threading.Thread(target=lambda: pipe.write_bytes(content))
-        writer.start()
-        assert rb.read_run(pipe).to_dict() == {"1": {"d1": 1.0}, "2": {"d1": 2.0}}
-        writer.join()
-
-    def test_a_command_may_look_twice(self, tmp_path, qrels, capsys):
-        """``check`` reads a bad run again, line by line."""
-        pipe = tmp_path / "pipe"
-        os.mkfifo(pipe)
-        writer = threading.Thread(target=lambda: pipe.write_text("1 Q0 d1 1 2 tag\n1 Q0 d2\n"))
-        writer.start()
-        main(["check", str(pipe)])
-        writer.join()
-        assert "pipe:2: expected 6 fields" in capsys.readouterr().out
-
-    def test_a_pipe_is_not_read_in_pieces(self, tmp_path):
-        os.mkfifo(tmp_path / "pipe")
-        with pytest.raises(UsageError, match="a pipe cannot be read in pieces"), opening.stream(str(tmp_path / "pipe")):
-            pass
-
-
-class TestFilesThatChange:
-    """Something happens to a file between two looks at it, as a program that still writes it has it."""
-
-    LINE = "1 Q0 d{} 1 {} tag\n"
-
-    @pytest.fixture(params=["one piece", "pieces"])
-    def run(self, request, tmp_path, monkeypatch):
-        if request.param == "pieces":
-            monkeypatch.setattr(opening, "_PIECE_BYTES", 1000)
-        monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
-        path = tmp_path / "run"
-        path.write_text("".join(map(self.LINE.format, range(1000), range(1000))))
-        os.utime(path, (1, 1))
-        return path
-
-    def change(self, path, how):
-        if how == "cut":
-            os.truncate(path, 500)
-        elif how == "cut in its last piece":
-            os.truncate(path, path.stat().st_size - 5)
-        elif how == "grown":
-            with path.open("a") as file:
-                file.write(self.LINE.format("more", 1))
-        elif how == "written again":
-            path.write_bytes(path.read_bytes().replace(b" Q0 d", b" Q0 e"))
-
-    @pytest.mark.parametrize("threads", [1, 2])
-    @pytest.mark.parametrize("how", ["cut", "cut in its last piece", "grown", "written again"])
-    @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gz"])
-    def test_a_file_that_changes_is_refused(self, run, monkeypatch, how, threads, packed):
-        if packed:
-            run.write_bytes(gzip.compress(run.read_bytes(), 0))
-            os.utime(run, (1, 1))
-        place, name = (opening.compression, "decompressed") if packed else (opening, "_read_at")
-        look, looks = getattr(place, name), []
-
-        def changed(*arguments):
-            looks.append(arguments)
-            if len(looks) == (2 if opening._PIECE_BYTES == 1000 and not packed else 1):
-                self.change(run, how)
-            return look(*arguments)
-
-        monkeypatch.setattr(place, name, changed)
-        with pytest.raises(DataError, match=r"run: this file changed while it was read\. Read it again"):
-            opening.read_text(str(run), threads)
-
-    def test_what_the_memory_held_before_is_never_read(self, run, monkeypatch):
-        """Even where the system tells no change: a piece that ends early leaves a hole before the next one."""
-        if opening._PIECE_BYTES > 1000:
-            pytest.skip("a file of one piece has no hole")
-        look = opening._read_at
-
-        def short(file, target, begin):
-            return 0 if begin == 2400 else look(file, target[:400] if begin == 2000 else target, begin)
-
-        monkeypatch.setattr(opening, "_read_at", short)
-        with pytest.raises(DataError, match="changed while it was read"):
-            opening.read_text(str(run), 2)
-
-    def test_a_stream_of_a_file_that_changes_is_refused(self, run):
-        def read():
-            with opening.stream(str(run)) as file:
-                file.read(100)
-                self.change(run, "grown")
-
-        with pytest.raises(DataError, match="changed while it was read"):
-            read()
-
-    def test_a_file_that_is_replaced_is_read_as_it_was(self, run, monkeypatch, tmp_path):
-        """Whoever writes another file and gives it the name harms no reader."""
-        look, content = opening._read_at, run.read_text()
-
-        def replaced(*arguments):
-            (tmp_path / "other").write_text("other\n")
-            os.replace(tmp_path / "other", run)
-            monkeypatch.setattr(opening, "_read_at", look)
-            return look(*arguments)
-
-        monkeypatch.setattr(opening, "_read_at", replaced)
-        assert opening.read_text(str(run)).tobytes().decode() == content
+    return write_qrels(tmp_path)
 
 
 class TestEmptyLists:
@@ -227,55 +62,6 @@ class TestEmptyLists:
             name, *options = command
             code, told = outcome(capsys, name, qrels, "a.json", "b.json", *options, "--topics", topics)
             assert code == 0, told
-
-
-class TestCompression:
-    def packed(self, kind):
-        if kind == "zst":
-            zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed")
-            return zstandard.ZstdCompressor().compress(LINES.encode())
-        import bz2
-        import lzma
-
-        return {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}[kind](LINES.encode())
-
-    @pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst"])
-    def test_whatever_is_cut_off_is_missed(self, tmp_path, kind):
-        packed = self.packed(kind)
-        path = tmp_path / "run"
-        for kept in np.linspace(8, len(packed) - 1, 40).astype(int).tolist():
-            path.write_bytes(packed[:kept])
-            with pytest.raises(DataError, match=r"run: the compressed data are damaged"):
-                rb.read_run(path)
-            with pytest.raises(DataError, match=r"damaged"), opening.stream(str(path)) as file:
-                read_fully(file, 1 << 30)
-
-    @pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst"])
-    def test_streams_may_follow_each_other(self, tmp_path, kind):
-        half = self.packed(kind)
-        path = tmp_path / "run"
-        path.write_bytes(half + half)
-        assert opening.read_text(str(path)).tobytes().decode() == LINES + LINES
-        with opening.stream(str(path)) as file:
-            assert file.read().decode() == LINES + LINES
-        path.write_bytes(half + half[:-3])
-        with pytest.raises(DataError, match="damaged"):
-            rb.read_run(path)
-
-    def test_a_parallel_writer_begins_with_a_frame_to_skip(self, tmp_path):
-        path = tmp_path / "run"
-        path.write_bytes(b"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd" + self.packed("zst"))
-        assert len(rb.read_run(path)) == 4000
-
-    def test_little_memory_is_not_damage(self, tmp_path, monkeypatch):
-        def no_room(_):
-            raise MemoryError
-
-        monkeypatch.setattr(gzip, "decompress", no_room)
-        (tmp_path / "run").write_bytes(gzip.compress(LINES.encode()))
-        with pytest.raises(OutOfMemoryError, match="run: there is not enough memory"):
-            rb.read_run(tmp_path / "run")
-        assert issubclass(OutOfMemoryError, MemoryError)
 
 
 class TestIds:
@@ -423,153 +209,6 @@ class TestJson:
         told = refused(capsys, "compare", qrels, tmp_path / "run", "--baseline", tmp_path / "bad.json")
         assert "nested too deep" in told
         assert "bad.json" in refused(capsys, "serve", qrels, tmp_path / "run", "--documents", tmp_path / "bad.json")
-
-
-class TestChosenKeys:
-    """What an attacker chooses costs about as much as what chance gives: seconds here would be minutes without it."""
-
-    def test_many_pairs_with_one_key(self):
-        count = 20_000
-        topic = np.zeros(count, dtype=np.int64)
-        docs = Ids.of([f"d{number}" for number in range(count)])
-        pairs = Pairs(("1",), topic, docs, np.full(count, 7, dtype=np.uint64), Source("crafted"))
-        begin = time.process_time()
-        rows, here = pairs.index.find(pairs, np.zeros(1, dtype=np.int64))
-        assert time.process_time() - begin < 10
-        assert rows.tolist() == here.tolist() == list(range(count))
-
-    @pytest.mark.parametrize("bits", [0, 20, 44])
-    def test_many_keys_that_want_one_place(self, bits):
-        count = 40_000
-        keys = np.arange(1, count + 1, dtype=np.uint64) << np.uint64(bits)
-        topic = np.arange(count) % 2
-        begin = time.process_time()
-        table = HashTable(keys, topic, 2)
-        found = table.find(keys, topic)
-        assert time.process_time() - begin < 10
-        assert found.tolist() == list(range(count))
-        assert not table.refused.size
-        assert (table.find(keys, 1 - topic) == -1).all()
-        assert (table.find(keys + np.uint64(1 << 62), topic) == -1).all()
-
-    def test_a_crowd_refuses_what_stands_twice(self):
-        keys = np.repeat(np.arange(1, 1001, dtype=np.uint64) << np.uint64(44), 2)
-        table = HashTable(keys, np.zeros(keys.size, dtype=np.int64), 1)
-        assert table.refused.size == 1000
-        assert np.array_equal(keys[table.find(keys, np.zeros(keys.size, dtype=np.int64))], keys)
-
-    def test_one_long_id_costs_its_bytes(self, tmp_path):
-        long = "x" * 1_000_000
-        docs = [long, *(f"d{number}" for number in range(1, 1000))]
-        lines = [f"{topic} Q0 {doc} 1 1 tag" for topic in range(20) for doc in (docs if topic == 0 else docs[1:])]
-        (tmp_path / "run").write_text("\n".join(lines))
-        (tmp_path / "qrels").write_text(
-            f"0 0 {long} 1\n0 0 {long[:-1]}y 1\n" + "".join(f"{t} 0 d7 1\n" for t in range(20))
-        )
-        begin = time.process_time()
-        run, qrels = rb.read_run(tmp_path / "run"), rb.read_qrels(tmp_path / "qrels")
-        scores = rb.evaluate(qrels, run, ["NumRelRet", "RR"])
-        shared = set(number_pairs([run.pairs, qrels.pairs])[0]) & set(number_pairs([run.pairs, qrels.pairs])[1])
-        pooled = collect([run, run])
-        assert time.process_time() - begin < 10
-        assert scores.value[0, :2, 0].tolist() == [2.0, 1.0]
-        assert scores.value[0, 0, 1] == 1.0  # "x" comes first where ties go by docno down
-        assert len(shared) == 21
-        assert len(pooled) == len(run)
-
-    def test_ids_of_all_lengths_are_told_apart(self):
-        values = [letter * length for length in (1, 8, 31, 32, 33, 64, 255, 256, 257, 1000) for letter in "ab"]
-        values += [f"{'a' * 999}b", f"{'a' * 255}b", f"{'a' * 256}b"]
-        ids = Ids.of(values + values)
-        names, codes = ids.numbered()
-        assert names == values
-        assert codes.tolist() == [*range(len(values))] * 2
-        assert ids.equals(Ids.of(values + values[::-1])).sum() == len(values) + (len(values) % 2)
-        short = ids.take(np.flatnonzero(ids.length < 40))
-        assert np.array_equal(short.hashes(), ids.hashes()[ids.length < 40])
-        order = np.lexsort(Ids.of(values).sort_keys()[::-1])
-        assert [values[number] for number in order] == sorted(values)
-
-
-class TestParquet:
-    def content(self, tmp_path):
-        import polars
-
-        frame = polars.DataFrame(
-            {"query_id": [str(n % 3) for n in range(60)], "doc_id": [f"d{n}" for n in range(60)], "score": range(60)}
-        )
-        frame.write_parquet(tmp_path / "whole.parquet")
-        return (tmp_path / "whole.parquet").read_bytes()
-
-    def damaged(self, content, seed):
-        rng = np.random.default_rng(seed)
-        broken = bytearray(content[: rng.integers(8, len(content))] if seed % 3 == 0 else content)
-        for at in rng.integers(4, len(broken), 1 + seed % 9):
-            broken[at] = rng.integers(256)
-        return bytes(broken)
-
-    def test_damage_is_told(self, tmp_path):
-        pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-        content = self.content(tmp_path)
-        path = tmp_path / "run.parquet"
-        told = 0
-        for seed in range(300):
-            path.write_bytes(self.damaged(content, seed))
-            with contextlib.suppress(DataError):
-                rb.read_run(path)
-                continue
-            told += 1
-        assert told > 200
-        assert sorted(one.name for one in tmp_path.iterdir()) == ["run.parquet", "whole.parquet"]
-
-    def test_polars_reads_in_another_process_first(self, tmp_path, monkeypatch):
-        content = self.content(tmp_path)
-        monkeypatch.setitem(sys.modules, "pyarrow", None)
-        monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-        assert len(read_parquet(str(tmp_path / "whole.parquet"), RUN_COLUMNS)) == 60
-        assert len(read_parquet("a pipe", RUN_COLUMNS, content)) == 60
-        (tmp_path / "run.parquet").write_bytes(content[:-40] + b"\xff" * 32 + content[-8:])
-        with pytest.raises(DataError, match=r"run.parquet: cannot be read as Parquet"):
-            read_parquet(str(tmp_path / "run.parquet"), RUN_COLUMNS)
-
-    def test_that_process_imports_nothing_from_the_current_folder(self, tmp_path, monkeypatch):
-        self.content(tmp_path)
-        monkeypatch.setitem(sys.modules, "pyarrow", None)
-        monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-        for name in ("polars", "io"):
-            (tmp_path / f"{name}.py").write_text("open('ran', 'w').close()\n")
-        monkeypatch.chdir(tmp_path)
-        assert len(read_parquet("whole.parquet", RUN_COLUMNS)) == 60
-        assert not Path("ran").exists()
-
-    @pytest.mark.parametrize("odd", [["1"], {"a": 1}, [["d"]]], ids=["list", "struct", "list of lists"])
-    def test_ids_that_are_lists_or_structs(self, tmp_path, capsys, qrels, odd):
-        import polars
-
-        for queries, docs in (([odd], ["d"]), (["1"], [odd])):
-            if odd == ["1"] and docs == [odd]:
-                continue  # a list of documents
-            path = tmp_path / "run.parquet"
-            polars.DataFrame({"query_id": queries, "doc_id": docs, "score": [1.0]}).write_parquet(path)
-            assert "ids are text" in refused(capsys, "evaluate", qrels, path)
-
-    @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-    def test_a_forked_child_reads_tables_too(self, tmp_path):
-        """In a process of its own: what other tests have loaded there does not count."""
-        (tmp_path / "run.csv").write_text("query_id,doc_id,score\n1,a,2\n")
-        (tmp_path / "run.jsonl").write_text('{"query_id": "1", "doc_id": "a", "score": 2}\n')
-        program = (
-            "import os, signal, rankbounds as rb\n"
-            "files = ['run.csv', 'run.jsonl']\n"
-            "first = [rb.read_run(file).to_dict() for file in files]\n"
-            "child = os.fork()\n"
-            "if not child:\n"
-            "    signal.alarm(20)\n"
-            "    os._exit(0 if [rb.read_run(file).to_dict() for file in files] == first else 1)\n"
-            "raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
-        )
-        done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, timeout=60, check=False)
-        assert done.returncode == 0
 
 
 class TestObjects:

@@ -1,9 +1,9 @@
-"""Where the judgments and runs of several collections lie: a folder for each, BEIR's layout, or a manifest.
+"""The files of several collections: a folder for each, BEIR's layout, or a manifest.
 
-A folder of a collection holds judgments (``qrels.txt`` or another file whose name begins with ``qrels``; in BEIR's
-layout ``qrels/test.tsv``) and a folder ``runs`` (or ``results``). A folder of such folders stands for all of them. A
-manifest is a table with the columns ``collection``, ``qrels``, ``runs`` (and ``run``, where a file's run has another
-name), or the same in JSON; its paths start from where it lies.
+A folder of a collection holds judgments (``qrels.txt`` or another file with ``qrels`` in its name; in BEIR's layout
+``qrels/test.tsv``) and a folder ``runs`` (or ``results``). A folder of such folders stands for all of them. A manifest
+is a table with the columns ``collection``, ``qrels``, ``runs`` (and ``run``, where a file's run has another name), or
+the same in JSON; its paths are relative to its own folder.
 """
 
 from __future__ import annotations
@@ -53,31 +53,10 @@ class CollectionFiles:
 def collections_at(
     given: Sequence[tuple[str | None, str]], runs: str | os.PathLike[str] | None = None
 ) -> list[CollectionFiles]:
-    """The collections that names and paths stand for.
+    """The collections in folders and manifests, each given with a name or None.
 
-    Parameters
-    ----------
-    given : sequence of (name or None, path)
-        Folders and manifests; without a name a folder's own is the collection's.
-    runs : path, optional
-        A folder with a folder of runs for each collection, where runs do not lie beside the judgments.
-
-    Returns
-    -------
-    list of CollectionFiles
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from rankbounds.collection.folders import collections_at
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     runs = pathlib.Path(folder, "scifact", "runs")
-    ...     runs.mkdir(parents=True)
-    ...     _ = (runs / "bm25.txt").write_text("1 Q0 d 1 1.0 bm25")
-    ...     _ = (runs.parent / "qrels.txt").write_text("1 0 d 1")
-    ...     [collection.name for collection in collections_at([(None, folder)])]
-    ['scifact']
-
+    Without a name a folder's own is the collection's. ``runs`` is a folder with a folder of runs for each collection,
+    where runs are not beside the judgments.
     """
     collections: list[CollectionFiles] = []
     for name, path in given:
@@ -123,23 +102,18 @@ def _judgments_in(folder: str) -> str | None:
     """The judgments in a folder; None: there are none."""
     beside = Path(folder, "qrels")
     if beside.is_dir():
-        for split in BEIR_SPLITS:
-            if (beside / f"{split}.tsv").is_file():
-                return str(beside / f"{split}.tsv")
-        return _only(expand([beside]), folder)
-    named = [str(path) for path in sorted(Path(folder).glob("*qrels*")) if path.is_file()]
-    plain = [path for path in named if plain_name(path) == "qrels"]
-    return _only(plain or named, folder) if named else None
-
-
-def _only(files: Sequence[str], folder: str) -> str:
+        splits = [str(beside / f"{split}.tsv") for split in BEIR_SPLITS if (beside / f"{split}.tsv").is_file()]
+        files = splits[:1] or expand([beside])
+    else:
+        named = [str(path) for path in sorted(Path(folder).glob("*qrels*")) if path.is_file()]
+        files = [path for path in named if plain_name(path) == "qrels"] or named
     if len(files) > 1:
         raise DataError(
             folder,
             f"several files could be the judgments ({', '.join(map(os.path.basename, files[:4]))}).",
             "Call one of them qrels.txt, or name it in a manifest.",
         )
-    return files[0]
+    return files[0] if files else None
 
 
 def _runs_of(name: str, folder: str, runs: str | os.PathLike[str] | None) -> str:
@@ -160,6 +134,9 @@ def _runs_of(name: str, folder: str, runs: str | os.PathLike[str] | None) -> str
 
 
 def _in_manifest(path: str) -> list[CollectionFiles]:
+    def beside(file: Any) -> str:
+        return os.path.join(os.path.dirname(path), str(file))
+
     content, _ = read_decoded(path)
     rows: Iterable[tuple[Place, Any]]
     if path.lower().endswith(".json"):
@@ -176,26 +153,18 @@ def _in_manifest(path: str) -> list[CollectionFiles]:
         lacking = [name for name in FIELDS if not row.get(name)]
         if lacking:
             raise DataError(place, f"{' and '.join(lacking)} must be there: columns are {', '.join(FIELDS)}.")
-        name, judgments = str(row["collection"]), _from(path, row["qrels"])
+        name, judgments = str(row["collection"]), beside(row["qrels"])
         collection = collections.setdefault(name, CollectionFiles(name, judgments))
         if collection.qrels != judgments:
             raise DataError(place, f'"{name}" has two files of judgments ({collection.qrels} and {judgments}).')
-        collection.runs += _runs_named(place, path, row)
+        runs = row["runs"]
+        if isinstance(runs, Mapping):
+            collection.runs += [(str(name), beside(run)) for name, run in runs.items()]
+            continue
+        files = expand([beside(run) for run in (runs if isinstance(runs, list) else [runs])])
+        if row.get("run") and len(files) > 1:
+            raise DataError(place, f'the run "{row["run"]}" stands for one file, but there are {len(files)}.')
+        collection.runs += [(row.get("run") or None, file) for file in files]
     if not collections:
         raise DataError(path, "this manifest names no collection.")
     return list(collections.values())
-
-
-def _runs_named(place: Place, path: str, row: Mapping[str, Any]) -> list[tuple[str | None, str]]:
-    runs = row["runs"]
-    if isinstance(runs, Mapping):
-        return [(str(name), _from(path, run)) for name, run in runs.items()]
-    files = expand([_from(path, run) for run in (runs if isinstance(runs, list) else [runs])])
-    if row.get("run") and len(files) > 1:
-        raise DataError(place, f'the run "{row["run"]}" stands for one file, but there are {len(files)}.')
-    return [(row.get("run") or None, file) for file in files]
-
-
-def _from(manifest: str, path: Any) -> str:
-    """A path in a manifest, which starts from where the manifest lies."""
-    return os.path.join(os.path.dirname(manifest), str(path))

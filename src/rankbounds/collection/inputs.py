@@ -1,4 +1,4 @@
-"""The one way in: judgments and runs from everything a user may hand us.
+"""The one way in: judgments and runs from everything that a user may give.
 
 Judgments and runs may be paths (runs also patterns and folders; ``"-"`` is standard input), our own ``Qrels`` and
 ``Run``, ``{query: {document: value}}``, ``{query: [document, ...]}`` (of a run the order is the ranking, of judgments
@@ -9,8 +9,9 @@ named tuples, ranx's objects. Several runs are a list of such, a dict by name, o
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import takewhile
 from typing import Any, NamedTuple, TypeAlias
 
@@ -32,7 +33,7 @@ Formats: TypeAlias = str | tuple[str | None, str | None]
 
 @dataclass(frozen=True)
 class RunToRead:
-    """A run to score, read only when its turn comes so that memory holds few at a time."""
+    """A run to score, read only when it is needed, so that memory holds few at a time."""
 
     place: str
     read: Callable[[], Run]
@@ -46,7 +47,7 @@ class RunToRead:
 
 @dataclass(frozen=True)
 class Reading:
-    """How judgments and runs are read: said once, and handed on as one thing.
+    """How judgments and runs are read.
 
     ``formats`` and ``columns`` are needed where files and tables do not show by themselves what they are; ``labels``
     says whose judgments to use; ``gain`` may name the words that judgments have for grades.
@@ -60,7 +61,7 @@ class Reading:
     gain: GainRule = field(default_factory=GainRule)
 
     def __post_init__(self) -> None:
-        pair_of_names(self.formats)  # whoever says what is not known hears of it before anything is read
+        pair_of_names(self.formats)  # unknown names are reported before anything is read
         _ = self._names
 
     @property
@@ -77,7 +78,7 @@ class Reading:
             return as_qrels(given, self.gain.grade_of, self.labels, self.columns)
         return read_qrels(
             given,
-            kind=pair_of_names(self.formats)[0],
+            formats=pair_of_names(self.formats)[0],
             labels=self.labels,
             grade_of=self.gain.grade_of,
             columns=self.columns,
@@ -91,7 +92,10 @@ class Reading:
         if isinstance(given, Mapping) and not is_column_wise(given, names):
             if not given:
                 raise UsageError("No labels were given.")
-            if all(isinstance(name, str) and not _is_one_labelled_query(inner) for name, inner in given.items()):
+            if all(
+                isinstance(name, str) and not isinstance(inner, set | frozenset) and not _is_one_query(inner)
+                for name, inner in given.items()
+            ):
                 return {name: self.judgments(labels) for name, labels in given.items()}
         several = [given]
         if isinstance(given, Iterable) and not isinstance(given, str | Mapping | Qrels) and not is_table(given):
@@ -132,7 +136,12 @@ class Reading:
         if isinstance(given, Qrels):
             raise UsageError("A run was expected, not judgments. The judgments come first, then the runs.")
         if isinstance(given, Mapping):
-            return self._by_name(given)
+            if not given:
+                raise UsageError("No run was given.")
+            if all(map(_is_one_query, given.values())):
+                return self._in_memory(given, "run")
+            threads = self.threads if len(given) == 1 else 1
+            return [self._named(str(name), run, threads) for name, run in given.items()]
         if not isinstance(given, Iterable):
             raise UsageError(f"No run was given: expected {expected_shapes(RUN_COLUMNS)}; got {type(given).__name__}.")
         several = list(given)
@@ -141,15 +150,6 @@ class Reading:
         if is_row(several[0], self._names):
             return self._in_memory(several, "run")
         return self._in_list(several)
-
-    def _by_name(self, given: Mapping[Any, Any]) -> list[RunToRead]:
-        """``{query: ...}``, which is one run, or ``{name: run}``."""
-        if not given:
-            raise UsageError("No run was given.")
-        if _are_scored_documents(given.values()) or all(map(_is_one_query, given.values())):
-            return self._in_memory(given, "run")
-        threads = self.threads if len(given) == 1 else 1
-        return [self._named(str(name), run, threads) for name, run in given.items()]
 
     def _named(self, name: str, given: Any, threads: int) -> RunToRead:
         if isinstance(given, RunToRead):
@@ -177,11 +177,15 @@ class Reading:
         return jobs
 
     def _in_file(self, path: str, threads: int, name: str | None = None) -> RunToRead:
-        kind = pair_of_names(self.formats)[1]
-
-        def read() -> Run:
-            return read_run(path, name=name, kind=kind, columns=self.columns, lenient=self.lenient, threads=threads)
-
+        read = partial(
+            read_run,
+            path,
+            name=name,
+            formats=pair_of_names(self.formats)[1],
+            columns=self.columns,
+            lenient=self.lenient,
+            threads=threads,
+        )
         return RunToRead(path, read, path, name)
 
     def _in_memory(self, given: Any, place: str) -> list[RunToRead]:
@@ -193,26 +197,14 @@ class Reading:
         return [RunToRead(place, lambda: as_run(given, place, self.columns), given=given)]
 
 
-def _are_scored_documents(of_queries: Collection[Any]) -> bool:
-    """Are these ``{document: score}``, plain and all of them? That is seen at a glance."""
-    if set(map(type, of_queries)) != {dict}:
-        return False
-    return {type(next(iter(inner.values()), 0)) for inner in of_queries} <= {int, float}
-
-
 def _is_one_query(inner: Any) -> bool:
-    """Is this what one query retrieved, ``{document: score}`` or ``[document, ...]``, rather than a whole run?"""
+    """Is this of one query, ``{document: score}`` or ``[document, ...]``, rather than a whole run?"""
     if type(inner) is dict or isinstance(inner, Mapping):
         value = next(iter(inner.values()), None)
         return not isinstance(value, Mapping | list | tuple | set | frozenset | np.ndarray)
     if isinstance(inner, list | tuple | np.ndarray):
         return not len(inner) or isinstance(inner[0], str | bytes | int | np.generic)
     return False
-
-
-def _is_one_labelled_query(inner: Any) -> bool:
-    """Are these the labels of one query, ``{document: grade}`` or ``{document, ...}``, rather than a whole set?"""
-    return isinstance(inner, set | frozenset) or _is_one_query(inner)
 
 
 class RepeatedRuns:

@@ -1,9 +1,9 @@
 """Judgments from preferences: which of two documents is better, for many pairs, made into levels.
 
-Copeland: a document's score is the number of documents that it is preferred to, less those that are preferred to it;
+Copeland: a document's score is the number of documents that it is preferred to, minus those that are preferred to it;
 where a pair was asked several times, the majority decides. Bradley and Terry: every document has a strength, and is
-preferred to another with probability s / (s + t); the strengths make the preferences as likely as can be. Each document
-has drawn once against one of strength 1, so that a document which always wins has a strength, too.
+preferred to another with probability s / (s + t); the strengths maximise the likelihood of the preferences. Each
+document has drawn once against one of strength 1, so that a document which always wins has a strength, too.
 
 Levels are the distinct scores of a topic's documents, the lowest being 1. They keep the order, not the distances, which
 is what Compatibility reads. Preferences need not agree with each other, so that no levels may agree with all of them:
@@ -35,23 +35,10 @@ CLOSE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class PreferenceLevels:
-    """Levels from preferences, and how many of the preferences they go along with.
+    """Levels from preferences as judgments, and how far they agree with the preferences.
 
-    Attributes
-    ----------
-    qrels : Qrels
-        The levels as judgments, from 1.
-    method : str
-        How they were found.
-    stated, violated, tied : int
-        How many preferences there are; how many say the opposite of the levels; and how many are between documents of
-        the same level.
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> rb.levels_from_preferences([("q", "a", "b"), ("q", "b", "c"), ("q", "a", "c")])
-    PreferenceLevels(Copeland scores, 1 topic, 3 preferences: 0 (0.0%) violated, 0 (0.0%) between equals)
+    ``stated`` preferences there are; ``violated`` of them contradict the levels, ``tied`` ones are between documents of
+    the same level.
     """
 
     qrels: Qrels
@@ -62,7 +49,7 @@ class PreferenceLevels:
 
     @property
     def violated_share(self) -> float:
-        """The share of preferences that say the opposite of the levels."""
+        """The share of preferences that contradict the levels."""
         return self.violated / self.stated
 
     @property
@@ -71,7 +58,7 @@ class PreferenceLevels:
         return self.tied / self.stated
 
     def sentence(self) -> str:
-        """How far the levels go along with the preferences."""
+        """How far the levels agree with the preferences."""
         return (
             f"{self.stated:,} preferences: {self.violated:,} ({self.violated_share:.1%}) violated, {self.tied:,} "
             f"({self.tied_share:.1%}) between equals"
@@ -85,7 +72,7 @@ class PreferenceLevels:
 def levels_from_preferences(
     preferences: str | os.PathLike[str] | Iterable[tuple[Any, Any, Any]], method: str = "copeland"
 ) -> PreferenceLevels:
-    """Judgments as levels from pairwise preferences.
+    """Turn pairwise preferences into judgments by levels.
 
     Parameters
     ----------
@@ -107,6 +94,8 @@ def levels_from_preferences(
     --------
     >>> import rankbounds as rb
     >>> found = rb.levels_from_preferences([("q", "a", "b"), ("q", "b", "c"), ("q", "a", "c"), ("q", "c", "d")])
+    >>> found
+    PreferenceLevels(Copeland scores, 1 topic, 4 preferences: 0 (0.0%) violated, 1 (25.0%) between equals)
     >>> found.qrels["q"]
     {'a': 3.0, 'b': 2.0, 'c': 1.0, 'd': 1.0}
     """

@@ -19,7 +19,8 @@ from rankbounds.collection.subtopics import POOLED_NOT_JUDGED as POOLED_NOT_JUDG
 from rankbounds.collection.subtopics import Strata, Subtopics, by_document
 from rankbounds.columns.pairs import Pairs, number_pairs
 from rankbounds.errors import DataError, UsageError, did_you_mean, warn
-from rankbounds.files import formats, pair_files
+from rankbounds.files import pair_files
+from rankbounds.files.formats import read
 from rankbounds.files.named_columns import QRELS_COLUMNS, Columns
 from rankbounds.files.objects import columns_of
 from rankbounds.files.trec import QRELS_OF_STRATA, TrecLines, next_fields
@@ -193,7 +194,7 @@ class Qrels(PairTable):
 def read_qrels(
     path: str | os.PathLike[str],
     *,
-    kind: str | None = None,
+    formats: str | None = None,
     labels: str | Sequence[str] | None = None,
     grade_of: Mapping[str, float] | None = None,
     columns: Mapping[str, str] | None = None,
@@ -206,7 +207,7 @@ def read_qrels(
     ----------
     path : path
         A file in any known format; ``"-"`` is standard input, ``"ir_datasets:ID"`` a data set that this package knows.
-    kind, columns, lenient, threads
+    formats, columns, lenient, threads
         As for ``read_run``; a table's relevance may be renamed too: ``{"relevance": "r"}``.
     labels : str or sequence of str, optional
         Whose labels to use, by the column ``source``: ``"human"``, or ``"human,llm"`` for the first that has one.
@@ -231,10 +232,10 @@ def read_qrels(
     """
     name = os.fspath(path)
     words = Words(grade_of or {}, "standard input" if name == "-" else name)
-    found = formats.read(
+    found = read(
         name,
         QRELS_COLUMNS.renamed(columns),
-        kind=kind,
+        kind=formats,
         lenient=lenient,
         threads=threads,
         words=words if grade_of else None,
@@ -248,7 +249,7 @@ def read_qrels(
 
 
 def read_qrels_by_source(
-    path: str | os.PathLike[str], *, kind: str | None = None, columns: Mapping[str, str] | None = None
+    path: str | os.PathLike[str], *, formats: str | None = None, columns: Mapping[str, str] | None = None
 ) -> dict[str, Qrels]:
     r"""The judgments of every source in the column ``source``, apart from each other.
 
@@ -256,7 +257,7 @@ def read_qrels_by_source(
     ----------
     path : path
         A table with the columns query, document, relevance and ``source`` (CSV, TSV, JSON lines, Parquet).
-    kind, columns
+    formats, columns
         As for ``read_qrels``.
 
     Returns
@@ -275,7 +276,7 @@ def read_qrels_by_source(
     >>> {source: len(judgments) for source, judgments in qrels.items()}
     {'human': 1, 'llm': 2}
     """
-    found = formats.read(os.fspath(path), QRELS_COLUMNS.renamed(columns), kind=kind)
+    found = read(os.fspath(path), QRELS_COLUMNS.renamed(columns), kind=formats)
     if not isinstance(found, Columns):
         raise _no_sources(os.fspath(path))
     return {name: Qrels._of(found, name) for name in LabelSources.of(found).names}

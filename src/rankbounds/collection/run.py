@@ -15,7 +15,8 @@ from rankbounds.arrays import Floats, Ints, read_only
 from rankbounds.collection.pair_table import PairTable
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import DataError, UsageError, warn
-from rankbounds.files import formats, pair_files, svmrank, trec
+from rankbounds.files import pair_files, svmrank, trec
+from rankbounds.files.formats import read
 from rankbounds.files.named_columns import RUN_COLUMNS, Columns
 from rankbounds.files.objects import columns_of
 from rankbounds.files.opening import expand, plain_name
@@ -202,7 +203,7 @@ def read_run(
     path: str | os.PathLike[str],
     *,
     name: str | None = None,
-    kind: str | None = None,
+    formats: str | None = None,
     columns: Mapping[str, str] | None = None,
     lenient: bool = False,
     threads: int = 1,
@@ -215,7 +216,7 @@ def read_run(
         A file in any known format; ``"-"`` is standard input.
     name : str, optional
         What to call the run; otherwise its tag, then its file's name without endings.
-    kind : str, optional
+    formats : str, optional
         The format, such as ``"trec"``, ``"csv"`` or ``"quepid"``, where the contents should not decide.
     columns : mapping, optional
         What a table calls its columns, where that is not known: ``{"query_id": "q", "doc_id": "d", "score": "s"}``.
@@ -242,7 +243,7 @@ def read_run(
 
     """
     file = os.fspath(path)
-    lines = formats.read(file, RUN_COLUMNS.renamed(columns), kind=kind, lenient=lenient, threads=threads)
+    lines = read(file, RUN_COLUMNS.renamed(columns), kind=formats, lenient=lenient, threads=threads)
     if not isinstance(lines, Columns):
         return of_lines(lines, file, name)
     tags = [] if lines.runs is None else lines.numbered_runs(one=True)[0]
@@ -310,7 +311,7 @@ def read_predictions(ltr: str | os.PathLike[str], path: str | os.PathLike[str], 
 def read_runs(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     *,
-    kind: str | None = None,
+    formats: str | None = None,
     columns: Mapping[str, str] | None = None,
     lenient: bool = False,
 ) -> list[Run]:
@@ -320,7 +321,7 @@ def read_runs(
     ----------
     paths : path or iterable of paths
         Files, patterns such as ``"runs/*.txt"``, and folders.
-    kind, columns, lenient
+    formats, columns, lenient
         As for ``read_run``.
 
     Returns
@@ -341,7 +342,7 @@ def read_runs(
 
     """
     files = expand([paths] if isinstance(paths, str | os.PathLike) else paths)
-    runs = [read_run(file, kind=kind, columns=columns, lenient=lenient) for file in files]
+    runs = [read_run(file, formats=formats, columns=columns, lenient=lenient) for file in files]
     return with_unique_names(runs, files)
 
 

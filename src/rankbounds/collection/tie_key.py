@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,9 +12,7 @@ from rankbounds.columns.decimals import finite_numbers
 from rankbounds.columns.ids import Ids
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place
-from rankbounds.files.records import read_decoded, separator_in
-
-_ANY_TOPIC = ("",)
+from rankbounds.files.records import filled_lines, read_decoded, separator_in
 
 
 class TieKey:
@@ -27,7 +24,8 @@ class TieKey:
     def __init__(self, docs: list[Any], values: list[Any], source: Source) -> None:
         self._pairs = _of_any_topic(Ids.checked(docs, "a document id", lambda _: Place(source.name)), source)
         self._pairs.reject_repeats("Give one value for each document.")
-        comparable = _comparable(values)
+        numbers, bad = finite_numbers(values)
+        comparable: list[Any] = [str(value) for value in values] if bad.size else numbers.tolist()
         order = {value: place for place, value in enumerate(sorted(set(comparable)))}
         self._place = np.array([order[value] for value in comparable], dtype=np.int64)
 
@@ -46,34 +44,21 @@ class TieKey:
 
 def _of_any_topic(docs: Ids, source: Source) -> Pairs:
     """A document's value is the same for every topic."""
-    return Pairs.numbered(_ANY_TOPIC, np.zeros(len(docs), dtype=np.int64), docs, source)
-
-
-def _comparable(values: list[Any]) -> list[Any]:
-    numbers, bad = finite_numbers(values)
-    return [str(value) for value in values] if bad.size else numbers.tolist()
-
-
-def read_tie_key(path: str | os.PathLike[str]) -> TieKey:
-    """Read lines of a document and its value, with a tab, a blank or a comma between them."""
-    content, name = read_decoded(path)
-    docs, values = [], []
-    for number, line in enumerate(content.split("\n"), 1):
-        if not line.strip():
-            continue
-        line = line.strip("\r ")
-        doc, *value = line.split(separator_in(line, "\t ,") or ",", 1)
-        if not doc or not value or not value[0].strip():
-            raise DataError(Place(name, number), 'expected a document and its value, as in "doc1 217".')
-        docs.append(doc.strip())
-        values.append(value[0].strip())
-    return TieKey(docs, values, Source(name))
+    return Pairs.numbered([""], np.zeros(len(docs), dtype=np.int64), docs, source)
 
 
 def as_tie_key(given: Any) -> TieKey:
-    """From a path, or a dict ``{document: value}``."""
+    """From a dict ``{document: value}``, or a file of lines with a tab, a blank or a comma between the two."""
     if isinstance(given, TieKey):
         return given
     if isinstance(given, Mapping):
         return TieKey(list(given), list(given.values()), Source("ties_key"))
-    return read_tie_key(given)
+    content, name = read_decoded(given)
+    docs, values = [], []
+    for place, line in filled_lines(content, name):
+        doc, _, value = line.partition(separator_in(line, "\t ,") or ",")
+        if not doc or not value.strip():
+            raise DataError(place, 'expected a document and its value, as in "doc1 217".')
+        docs.append(doc.strip())
+        values.append(value.strip())
+    return TieKey(docs, values, Source(name))

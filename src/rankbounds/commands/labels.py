@@ -89,7 +89,7 @@ def labels_from(options: Options, reader: Reading) -> tuple[Qrels, dict[str, Qre
 
         if not options.labels or "," in options.labels:
             raise UsageError("Name the labels in question, or with --labels the one source of TRUSTED to believe.")
-        by_source = read_qrels_by_source(options.qrels, kind=options.read_as, columns=options.columns)
+        by_source = read_qrels_by_source(options.qrels, formats=options.read_as, columns=options.columns)
         trusted = reader.judgments(options.qrels)
         others = {name: labels for name, labels in by_source.items() if name != options.labels}
         if not others:

@@ -13,13 +13,13 @@ REPEATED = "repeated documents left out"
 
 @dataclass(frozen=True)
 class LeftOut:
-    """How many there are of one kind, and where the first stands; None where that is not known."""
+    """How many problems there are of one kind, and the place of the first; None where that is not known."""
 
     count: int | None
     first: Place | None
 
     def __add__(self, other: LeftOut) -> LeftOut:
-        """What two parts of a file have, of which either may come first."""
+        """The problems of two parts of a file, of which either may come first."""
         places = [part.first for part in (self, other) if part.first is not None]
         counts = [part.count for part in (self, other) if part.count is not None]
         return LeftOut(sum(counts) if len(counts) == 2 else None, min(places, key=line_of, default=None))

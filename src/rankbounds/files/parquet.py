@@ -33,7 +33,7 @@ def is_parquet(path: str, names: ColumnNames) -> bool:
         with open(path, "rb") as file:
             return file.read(4) == PARQUET_MAGIC
     except OSError:
-        return False  # whoever reads the file next says what is wrong
+        return False  # reading it reports what is wrong
 
 
 def files_of(path: str) -> list[str]:
@@ -119,7 +119,7 @@ def _pyarrow_parquet() -> Any | None:
 
 @contextlib.contextmanager
 def damage_told(path: str) -> Iterator[None]:
-    """Whatever the libraries for Parquet raise as one sentence; polars panics with what is no Exception."""
+    """Report what the libraries for Parquet raise as one sentence; polars panics with what is no Exception."""
     try:
         yield
     except (DataError, MemoryError):
@@ -147,7 +147,7 @@ def rows_of(path: str) -> int:
 
 
 def frames_of(path: str, wanted: list[str], rows: int) -> Iterator[Any]:
-    """So many rows of these columns at a time."""
+    """Frames of these columns with up to so many rows each."""
     parquet, polars = _pyarrow_parquet(), polars_module()
     if parquet is None:
         for at in range(0, rows_of(path), rows):

@@ -1,4 +1,4 @@
-"""From results to files: the one way in which this package writes.
+"""Write files: everything that this package writes is written here.
 
 A file appears under its name only when it is complete. Links are followed, and a file that is replaced keeps its mode,
 its owner and its other names.
@@ -17,8 +17,8 @@ from typing import IO, Any
 from rankbounds.errors import DataError, UsageError
 from rankbounds.files.compression import ENDINGS
 
-COPY_ENDING = ".rankbounds-partial"
-"""Of the copy that is written before it takes a file's place."""
+COPY_START, COPY_ENDING = ".{:.40}.", ".rankbounds-partial"
+"""Of the copy that is written before it takes a file's place; names of files may be no longer than 255 bytes."""
 
 
 @contextlib.contextmanager
@@ -45,14 +45,14 @@ def writing(path: str | os.PathLike[str], mode: str = "w", *, durable: bool = Fa
 
 
 def reject_compressed(name: str) -> None:
-    """Reject a name that ends as compressed files do: what is written is not, and nobody could read it back."""
+    """Reject a name that ends as compressed files do: what is written is not compressed."""
     ending = os.path.splitext(name)[1].lower()
     if ending in ENDINGS.values():
         raise UsageError(f"{name}: what is written here is not compressed; leave out {ending}.")
 
 
 def check_writable(path: str | os.PathLike[str], remedy: str) -> None:
-    """An error, before anything is written, where a file or the folder around it may only be read."""
+    """Raise an error, before anything is written, where a file or the folder around it is read-only."""
     target = os.path.realpath(path)
     try:
         _reject_read_only(os.path.dirname(target))
@@ -62,13 +62,13 @@ def check_writable(path: str | os.PathLike[str], remedy: str) -> None:
 
 
 def _reject_read_only(target: str) -> None:
-    """A copy could stand in for a file that may only be read: whoever asked for that mode did not want it replaced."""
+    """A copy could replace a file that is read-only, but its owner did not want that."""
     if os.path.exists(target) and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def unwritable(name: str | os.PathLike[str], error: OSError) -> DataError:
-    """What to tell of a file or folder that the system does not let us write."""
+    """The error for a file or folder that the system does not let us write."""
     name = os.fspath(name)
     folder = os.path.dirname(name) or "."
     if isinstance(error, IsADirectoryError):
@@ -79,13 +79,13 @@ def unwritable(name: str | os.PathLike[str], error: OSError) -> DataError:
 
 
 def not_utf8(error: UnicodeEncodeError) -> str:
-    """Which text is no text."""
+    """The sentence on text that no file can hold."""
     around = error.object[max(0, error.start - 20) : error.end + 20].splitlines()
     return f"The text {' '.join(around)!a} holds half a character, which no file can hold."
 
 
 def make_folder(path: str | os.PathLike[str]) -> Path:
-    """A folder with all folders above it, there already or not."""
+    """Make a folder, and all folders above it, unless it exists."""
     try:
         os.makedirs(path, exist_ok=True)
     except OSError as error:
@@ -96,7 +96,7 @@ def make_folder(path: str | os.PathLike[str]) -> Path:
 
 
 def make_empty_folder(path: str | os.PathLike[str]) -> Path:
-    """A folder that holds nothing yet."""
+    """Make a folder; an error where it exists and holds something."""
     folder = make_folder(path)
     try:
         held = os.listdir(folder)
@@ -108,7 +108,7 @@ def make_empty_folder(path: str | os.PathLike[str]) -> Path:
 
 
 def reject_inputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
-    """An error where a file to be written is one that is read, by whatever name, or is written twice."""
+    """Raise an error where a file to be written is one that is read, by whatever name, or is written twice."""
     read, seen = list(inputs), dict[str, str]()
     for output in outputs:
         real = os.path.realpath(output)
@@ -129,14 +129,14 @@ def clear_copies(path: str | os.PathLike[str]) -> None:
     target = Path(os.path.realpath(path))
     with contextlib.suppress(OSError):
         for entry in list(os.scandir(target.parent)):
-            if entry.name.startswith(_copy_beginning(target.name)) and entry.name.endswith(COPY_ENDING):
+            if entry.name.startswith(COPY_START.format(target.name)) and entry.name.endswith(COPY_ENDING):
                 with contextlib.suppress(OSError), open(entry.path, "rb") as left:
                     if _lock(left.fileno()):
                         os.unlink(entry.path)
 
 
 def _is_stream(name: str) -> bool:
-    """A pipe or a device has no name to appear under, and ``/dev/stdout`` is whatever it was opened as."""
+    """Is this a pipe or a device, which is written in place? ``/dev/stdout`` is whatever it was opened as."""
     if name.startswith(("/dev/std", "/dev/fd/", "/proc/")):
         return True
     try:
@@ -176,19 +176,15 @@ def _copy_beside(target: str, durable: bool) -> Iterator[int]:
 
 def _new_copy(target: str) -> tuple[int, str]:
     folder, name = os.path.split(target)
-    mode = 0o600 if os.path.exists(target) else 0o666  # what nobody may read is not to be read here meanwhile
+    mode = 0o600 if os.path.exists(target) else 0o666  # a file that others may not read is not readable meanwhile
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     while True:
-        copy = os.path.join(folder, f"{_copy_beginning(name)}{os.urandom(8).hex()}{COPY_ENDING}")
+        copy = os.path.join(folder, f"{COPY_START.format(name)}{os.urandom(8).hex()}{COPY_ENDING}")
         handle = os.open(copy, flags, mode)
-        # Until it is locked the copy looks like one that was left behind, and somebody may have removed it.
+        # Until it is locked the copy looks like one that was left behind, and another process may have removed it.
         if _lock(handle) and os.fstat(handle).st_nlink:
             return handle, copy
         os.close(handle)
-
-
-def _copy_beginning(name: str) -> str:
-    return f".{name[:40]}."  # names of files may be no longer than 255 bytes
 
 
 def _lock(handle: int) -> bool:
@@ -207,7 +203,7 @@ def _lock(handle: int) -> bool:
 
 
 def _stands_in(handle: int, target: str) -> bool:
-    """Give the copy the target's mode and owner; False if it cannot stand in for a file with another owner or name."""
+    """Give the copy the target's mode and owner; False if it cannot replace a file with another owner or name."""
     try:
         old = Path(target).stat()
     except FileNotFoundError:
@@ -227,24 +223,19 @@ def _stands_in(handle: int, target: str) -> bool:
 
 
 def _write_into(target: str, copy: str, durable: bool) -> None:
-    """Put the copy's contents into the file itself, so that it stays what it is."""
+    """Put the copy's contents into the file itself, so that it keeps its owner and its other names."""
     import shutil
 
     with open(copy, "rb") as source, open(target, "r+b") as out:
-        _make_room(out, os.fstat(source.fileno()).st_size)
+        before, size = os.fstat(out.fileno()).st_size, os.fstat(source.fileno()).st_size
+        if size > before and hasattr(os, "posix_fallocate"):
+            try:  # a full disk is noticed while the file is still unchanged
+                os.posix_fallocate(out.fileno(), before, size - before)
+            except OSError:
+                out.truncate(before)
+                raise
         shutil.copyfileobj(source, out, 1 << 20)
         out.truncate()
         if durable:
             out.flush()
             os.fsync(out.fileno())
-
-
-def _make_room(out: IO[bytes], size: int) -> None:
-    """Find out that the disk is full while the file still is what it was."""
-    before = os.fstat(out.fileno()).st_size
-    if size > before and hasattr(os, "posix_fallocate"):
-        try:
-            os.posix_fallocate(out.fileno(), before, size - before)
-        except OSError:
-            out.truncate(before)
-            raise
