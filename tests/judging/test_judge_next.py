@@ -130,9 +130,9 @@ def test_documents_are_drawn_once_for_all_runs(monkeypatch):
     drawn_topics = []
     completed = DrawnCompletions.completed
 
-    def counted(self, topics, samples=None):
+    def counted(self, topics):
         drawn_topics.extend(topics.tolist())
-        return completed(self, topics, samples)
+        return completed(self, topics)
 
     monkeypatch.setattr(DrawnCompletions, "completed", counted)
     asked = question("AP", simulated.pooled, simulated.runs, q=0.2)

@@ -34,7 +34,7 @@ from rankbounds.probability.models.trusted_labels import TrustedFirst
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.report.observed import COVERAGE_DEPTHS, PERSISTENCE_DEPTH, Lists, Observed
 from rankbounds.report.summary import sentences
-from rankbounds.stats.measure_agreement import agreement
+from rankbounds.stats.rank_correlation import agreement
 from rankbounds.stats.rank_intervals import words as rank_words
 from rankbounds.stats.significance import RESAMPLES, pairs_of
 from rankbounds.tables import as_json
