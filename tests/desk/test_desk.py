@@ -9,7 +9,7 @@ import pytest
 from rankbounds.desk.desk import Desk, Settings, grades_from
 from rankbounds.desk.judgment_file import JudgmentFile
 from rankbounds.errors import UsageError
-from rankbounds.files.query_texts import QueryText
+from rankbounds.files.queries import QueryText
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from served import Served, judgment, waited_for
 
 import browser
 from rankbounds.files.document_texts import DocumentTexts
-from rankbounds.files.query_texts import QueryText
+from rankbounds.files.queries import QueryText
 
 HOSTILE = "</p><img src=x onerror=window.broken=1><script>window.broken=1</script>\x00\x07\u202eabc\ud800 minorities"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rankbounds.errors import DataError
-from rankbounds.files.query_texts import QueryText, read_query_texts
+from rankbounds.files.queries import QueryText, read_query_texts
 
 TOPICS = """<top>
 <num> Number: 401
