@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from rankbounds.comparison import wording
 from rankbounds.comparison.comparable_scores import keep_shared_topics
 from rankbounds.comparison.comparison import Comparison
 from rankbounds.comparison.evidence import Evidence
-from rankbounds.comparison.pairs import Pairs, PairTesting, PairTestingOptions, build_rows, check_means, run_number
-from rankbounds.errors import DataError, UsageError
+from rankbounds.comparison.pairs import Pairs, PairTesting, build_rows, check_means, run_number
+from rankbounds.errors import DataError
 from rankbounds.evaluation.score_differences import differences as score_differences
 from rankbounds.evaluation.score_differences import (
     equal,
@@ -27,7 +27,6 @@ from rankbounds.evaluation.score_differences import (
 )
 from rankbounds.evaluation.score_files import read_scores
 from rankbounds.evaluation.scores import Scores
-from rankbounds.files.objects import is_table
 from rankbounds.stats.corrections import CORRECTIONS, adjusted, groups_not_separable, over_all_pairs
 from rankbounds.stats.equivalence import TOST, check_equivalence, check_margin, equivalent
 from rankbounds.stats.rank_intervals import (
@@ -53,31 +52,11 @@ from rankbounds.stats.significance import (
 from rankbounds.threads import in_threads, processors
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from rankbounds.comparison.from_sums import SummedComparison
-    from rankbounds.evaluation.engines.spark.scores import SparkScores
     from rankbounds.evaluation.score_files import Frame
 
 
-@overload
-def compare(scores: SparkScores, **how: Unpack[PairTestingOptions]) -> SummedComparison: ...
-
-
-@overload
 def compare(
     scores: Scores | Frame,
-    *,
-    ranks: str = ...,
-    margin: float | None = ...,
-    among: Sequence[str] | None = ...,
-    evidence: Evidence | None = ...,
-    **how: Unpack[PairTestingOptions],
-) -> Comparison: ...
-
-
-def compare(
-    scores: Scores | SparkScores | Frame,
     *,
     test: str = "randomization",
     correction: str = "auto",
@@ -91,15 +70,14 @@ def compare(
     margin: float | None = None,
     among: Sequence[str] | None = None,
     evidence: Evidence | None = None,
-) -> Comparison | SummedComparison:
+) -> Comparison:
     """Compare all pairs of runs in the scores, measure by measure, by a paired test over topics.
 
     Parameters
     ----------
-    scores : Scores, SparkScores or data frame
+    scores : Scores or data frame
         Of two runs or more; a frame as ``read_scores`` takes it, such as PyTerrier's of single queries. Scores of
-        ``topics="shared"`` are compared over the topics that all runs have. Scores that Spark holds are compared from
-        sums (``test="t"``), each pair over the topics that both have, and no topic is brought here.
+        ``topics="shared"`` are compared over the topics that all runs have.
     test : str, default "randomization"
         The test of each pair alone, which gives ``p_value``, by its name in ``rankbounds.stats.significance.TESTS``
         (``"t"``, ``"wilcoxon"``, ...). ``"tost"`` asks the opposite of the others: two one-sided t tests, whose p-value
@@ -130,7 +108,7 @@ def compare(
     Returns
     -------
     Comparison
-        Rows for systems and pairs, tables, words; of ``SparkScores`` a ``SummedComparison``, which has the pairs.
+        Rows for systems and pairs, tables, words.
 
     Notes
     -----
@@ -156,14 +134,8 @@ def compare(
 
     """
     how = PairTesting(test, correction, alternative, alpha, confidence, resamples, seed, baseline)
-    if not isinstance(scores, Scores) and is_table(scores):
-        scores = read_scores(cast("Frame", scores))
     if not isinstance(scores, Scores):
-        from rankbounds.comparison.from_sums import compare_sums
-
-        if any(given is not None for given in (margin, among, evidence)):
-            raise UsageError("margin, among and evidence need every topic: collect the scores of Spark first.")
-        return compare_sums(cast("SparkScores", scores), how)
+        scores = read_scores(scores)
     how.check(scores.runs, [TOST])
     check_means(scores.measures)
     if margin is not None:
