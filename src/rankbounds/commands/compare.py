@@ -251,7 +251,7 @@ def slices_from(options: Options, comparison: Comparison | None, baseline: str |
     if comparison is None:
         raise UsageError("--by compares runs in slices of topics: give two runs or more.")
     from rankbounds.comparison.slices import slices
-    from rankbounds.files.query_labels import labels_by_prefix, read_query_labels
+    from rankbounds.files.queries import labels_by_prefix, read_query_labels
 
     labels = read_query_labels(options.by) if options.by else {}
     if options.by_prefix:

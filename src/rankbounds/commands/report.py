@@ -171,7 +171,7 @@ def _judging(options: Options, live: Live) -> Office:
     from rankbounds.desk.planning import Goal, Planning
     from rankbounds.desk.server import Office
     from rankbounds.files.document_texts import DocumentTexts
-    from rankbounds.files.query_texts import read_query_texts
+    from rankbounds.files.queries import read_query_texts
     from rankbounds.judging.audits.judged_sample import listed_documents
 
     goal = Goal(reading.compared_from(options.compare), options.until, options.seed)
