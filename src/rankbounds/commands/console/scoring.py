@@ -129,6 +129,7 @@ ASSUMING = (
             "rank tied documents by your own key: lines of a document and its value (a length, a date, a URL), "
             "smallest first",
         ),
+        about_runs=True,
     ),
     *PREPARING,
     *READING,
