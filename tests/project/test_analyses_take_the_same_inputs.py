@@ -20,7 +20,7 @@ CALLS = {
     "bounds_by_persistence": (RUNS, lambda qrels, runs: list(rb.bounds_by_persistence(qrels, runs, (0.3, 0.8)).rows())),
     "contributions": (ONE, lambda qrels, runs: rb.contributions(qrels, runs, TOPIC)),
     "crossings": (PAIR, lambda qrels, runs: rb.crossings(qrels, runs, per_topic=True).rows()),
-    "explain": (ONE, lambda qrels, runs: rb.explain(qrels, runs, PRINTED)),
+    "explain": (ONE, lambda qrels, runs: rb.explain(qrels, runs, PRINTED).rows()),
     "judge_next": (RUNS, lambda qrels, runs: rb.judge_next(qrels, runs, budget=5).rows()),
     "judgments_needed": (RUNS, lambda qrels, runs: rb.judgments_needed(qrels, runs, 0.5, 2)),
     "persistence_agreement": (RUNS, lambda qrels, runs: rb.persistence_agreement(qrels, runs, p=(0.5, 0.9))),
