@@ -131,7 +131,7 @@ def spark_engine() -> Any:
     session.sparkContext.setLogLevel("OFF")
 
     def evaluate(*given: Any, **options: Any) -> Any:
-        return rb.evaluate(*given, engine="spark", **options).collect()
+        return rb.evaluate(*given, engine="spark", **options)
 
     return evaluate
 

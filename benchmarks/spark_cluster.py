@@ -152,7 +152,7 @@ def main() -> None:
             session.sparkContext.setLogLevel("OFF")
 
             def on_cluster(*given: Any) -> Any:
-                return rb.evaluate(*given, MEASURES, engine="spark", master=url).collect()
+                return rb.evaluate(*given, MEASURES, engine="spark", master=url)
 
             check("files", lambda: on_cluster(qrels, runs), local)
             frame = _frame(session, runs)

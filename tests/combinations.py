@@ -360,7 +360,7 @@ class Case:
         from rankbounds.evaluation.engines import spark
 
         paths = str(folder / "qrels"), str(folder / "run")
-        return spark.evaluate(*paths, self.measures, preparation=self.preparation, **self.asked).collect()
+        return spark.evaluate(*paths, self.measures, preparation=self.preparation, **self.asked)
 
     def arguments(self, folder: Path) -> list[str]:
         """The command line of the case."""

@@ -18,11 +18,10 @@ from rankbounds.collection.run import read_runs as read_runs
 from rankbounds.columns.versions import show_versions as show_versions
 from rankbounds.comparison.collections.comparison import compare_collections as compare_collections
 from rankbounds.comparison.collections.result import CollectionsComparison as CollectionsComparison
+from rankbounds.comparison.comparison import Comparison as Comparison
 from rankbounds.comparison.gate.gate import Gate as Gate
 from rankbounds.comparison.gate.gate import gate as gate
-from rankbounds.comparison.headroom import smallest_p_value as smallest_p_value
 from rankbounds.comparison.replicates.comparison import replicates as replicates
-from rankbounds.comparison.result import Comparison as Comparison
 from rankbounds.comparison.similarity import Similarity as Similarity
 from rankbounds.comparison.similarity import similarity as similarity
 from rankbounds.comparison.slices import Slices as Slices
@@ -68,16 +67,16 @@ from rankbounds.measures.cwl.stopping_by_gain import BPM as BPM
 from rankbounds.measures.cwl.stopping_by_gain import IFT as IFT
 from rankbounds.measures.cwl.stopping_by_gain import IFT_C1 as IFT_C1
 from rankbounds.measures.cwl.stopping_by_gain import IFT_C2 as IFT_C2
-from rankbounds.measures.diversity.intent_aware import AP_IA as AP_IA
-from rankbounds.measures.diversity.intent_aware import P_IA as P_IA
-from rankbounds.measures.diversity.intent_aware import NuggetRecall as NuggetRecall
-from rankbounds.measures.diversity.intent_aware import StRec as StRec
-from rankbounds.measures.diversity.novelty import ERR_IA as ERR_IA
-from rankbounds.measures.diversity.novelty import NRBP as NRBP
-from rankbounds.measures.diversity.novelty import alpha_DCG as alpha_DCG
-from rankbounds.measures.diversity.novelty import alpha_nDCG as alpha_nDCG
-from rankbounds.measures.diversity.novelty import nERR_IA as nERR_IA
-from rankbounds.measures.diversity.novelty import nNRBP as nNRBP
+from rankbounds.measures.diversity import AP_IA as AP_IA
+from rankbounds.measures.diversity import ERR_IA as ERR_IA
+from rankbounds.measures.diversity import NRBP as NRBP
+from rankbounds.measures.diversity import P_IA as P_IA
+from rankbounds.measures.diversity import NuggetRecall as NuggetRecall
+from rankbounds.measures.diversity import StRec as StRec
+from rankbounds.measures.diversity import alpha_DCG as alpha_DCG
+from rankbounds.measures.diversity import alpha_nDCG as alpha_nDCG
+from rankbounds.measures.diversity import nERR_IA as nERR_IA
+from rankbounds.measures.diversity import nNRBP as nNRBP
 from rankbounds.measures.formulas import RankWeighted as RankWeighted
 from rankbounds.measures.gain.compatibility import Compatibility as Compatibility
 from rankbounds.measures.gain.discounted_gain import DCG as DCG
@@ -156,6 +155,7 @@ from rankbounds.rbp.vectors import enumerate_vectors as enumerate_vectors
 from rankbounds.rbp.vectors import greedy_vectors as greedy_vectors
 from rankbounds.rbp.vectors import significant_ranks as significant_ranks
 from rankbounds.report.page import report as report
+from rankbounds.stats.power import smallest_p_value as smallest_p_value
 from rankbounds.stats.power import topics_needed as topics_needed
 
 __all__: list[str]

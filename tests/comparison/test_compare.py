@@ -15,13 +15,14 @@ from scipy import stats
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.comparison import compare
+from rankbounds.comparison.comparable_scores import standardise
 from rankbounds.comparison.pairs import VERDICTS, verdicts
-from rankbounds.comparison.standardisation import standardised
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.scores import RunNotes, Scores
 from rankbounds.stats.corrections import adjusted, groups_not_separable, over_all_pairs
 from rankbounds.stats.discriminative_power import discriminative_power
-from rankbounds.stats.measure_agreement import (
+from rankbounds.stats.power import minimum_detectable_effect, power_of_t_test, topics_for_effects, topics_needed
+from rankbounds.stats.rank_correlation import (
     agreement,
     kendall_tau,
     kendall_tau_a,
@@ -29,7 +30,6 @@ from rankbounds.stats.measure_agreement import (
     spearman,
     tau_ap,
 )
-from rankbounds.stats.power import minimum_detectable_effect, power_of_t_test, topics_for_effects, topics_needed
 from rankbounds.stats.significance import (
     ALTERNATIVES,
     TESTS,
@@ -445,13 +445,13 @@ class TestComparison:
 
 def test_standardised_scores_have_mean_zero_and_deviation_one_on_every_topic():
     scores = scores_of(np.random.default_rng(9).random((6, 4, 1)))
-    z = standardised(scores, cdf=False)
+    z = standardise(scores, cdf=False)
     assert z.value.mean(axis=0) == pytest.approx(0)
     assert z.value.std(axis=0, ddof=1) == pytest.approx(1)
-    assert standardised(scores).value == pytest.approx(stats.norm.cdf(z.value))
+    assert standardise(scores).value == pytest.approx(stats.norm.cdf(z.value))
     flat = scores_of(np.full((3, 2, 1), 0.4))
-    assert (standardised(flat).value == 0.5).all()
-    assert (standardised(scores_of(np.full((1, 4, 1), 0.9)), reference=scores).value > 0.5).any()
+    assert (standardise(flat).value == 0.5).all()
+    assert (standardise(scores_of(np.full((1, 4, 1), 0.9)), reference=scores).value > 0.5).any()
 
 
 class TestCommands:
@@ -655,7 +655,7 @@ def test_pairs_among_some_runs_are_as_they_are_among_all(correction):
     kept = [row for row in whole.pairs if {row["a"], row["b"]} <= set("bde")]
     assert some.pairs == kept
     assert some.systems == whole.systems
-    np.testing.assert_array_equal(some.p_adjusted, whole.numbers["p_adjusted"])
+    np.testing.assert_array_equal(some.p_adjusted, whole.tested.numbers["p_adjusted"])
     assert some.words("P@10", ("e", "b")) == whole.words("P@10", ("e", "b"))
     with pytest.raises(UsageError, match="There is no run"):
         compare(scores, among=["a", "x"])

@@ -15,17 +15,17 @@ from hypothesis import strategies as st
 
 import rankbounds as rb
 from rankbounds.comparison import Evidence, compare
-from rankbounds.comparison.standardisation import standardised
+from rankbounds.comparison.comparable_scores import standardise
+from rankbounds.comparison.pairs import Pairs
 from rankbounds.errors import DataError
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.differences import DifferenceBounds
 from rankbounds.evaluation.score_differences import TOLERANCE, better, differences, equal, levelled, mean_difference
 from rankbounds.evaluation.scores import RunNotes, Scores
 from rankbounds.measures import REGISTRY, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.report import Choices, gather
 from rankbounds.stats.discriminative_power import discriminative_power
-from rankbounds.stats.measure_agreement import agreement, kendall_tau, rank_biased_overlap, spearman, tau_ap
+from rankbounds.stats.rank_correlation import agreement, kendall_tau, rank_biased_overlap, spearman, tau_ap
 from rankbounds.stats.significance import TESTS, Resampling, p_values, pairs_of, t_statistic
 
 PLAIN = [parse_measure(example) for kind in REGISTRY.values() for example in kind.examples]
@@ -211,6 +211,25 @@ def test_there_are_measures_of_effort():
     assert {measure.name for measure in LOWER} == {"ESL", "RankPower"}
 
 
+class KnownBounds:
+    """Evidence that knows bounds of differences of all pairs, and nothing else."""
+
+    unpooled = frozenset()
+
+    def __init__(self, low, high):
+        self.low, self.high = low, high
+
+    def filter(self, runs):
+        return self
+
+    def bounds(self, measures, among):
+        numbers = {"certain_low": self.low, "certain_high": self.high, "certain": np.ones(self.low.size)}
+        return Pairs(*pairs_of(len(among)), {name: column[None] for name, column in numbers.items()})
+
+    def chances(self, measure):
+        return None
+
+
 @pytest.mark.parametrize("measure", LOWER, ids=str)
 def test_less_effort_is_better_as_more_of_the_negated_values_is(measure):
     rng = np.random.default_rng(3)
@@ -220,13 +239,8 @@ def test_less_effort_is_better_as_more_of_the_negated_values_is(measure):
         chosen = usable(value, test)
         low = rng.normal(0, 5, 6)
         high = low + rng.random(6)
-        attained = np.ones(6, dtype=bool)
-        certain = {
-            parse_measure(measure): DifferenceBounds(low, high, attained),
-            parse_measure("AP"): DifferenceBounds(-high, -low, attained),
-        }
-        effort = compare(scores_of(chosen, measure), test=test, resamples=300, certain=certain.get)
-        gain = compare(scores_of(-chosen, "AP"), test=test, resamples=300, certain=certain.get)
+        effort = compare(scores_of(chosen, measure), test=test, resamples=300, evidence=KnownBounds(low, high))
+        gain = compare(scores_of(-chosen, "AP"), test=test, resamples=300, evidence=KnownBounds(-high, -low))
         assert [row["verdict"] for row in effort.pairs] == [row["verdict"] for row in gain.pairs]
         assert any("better" in row["verdict"] for row in gain.pairs)
         assert [row["certain_low"] for row in effort.pairs] == low.tolist()
@@ -387,7 +401,7 @@ class TestTests:
 
     def test_infinite_scores_cannot_be_standardised(self):
         with pytest.raises(DataError, match="cannot be standardised"):
-            standardised(scores_of([[1, np.inf], [2, 1]], "ESL(n=1)"))
+            standardise(scores_of([[1, np.inf], [2, 1]], "ESL(n=1)"))
 
     def test_equal_means_share_a_place(self):
         a = np.array([0.1 + 0.2, 0.3, 0.5])

@@ -19,6 +19,7 @@ import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence, compare, wording
+from rankbounds.evaluation.score_differences import subtracted
 from rankbounds.report import Choices, gather, page
 from rankbounds.report.page import joined_scripts
 from rankbounds.stats.corrections import over_all_pairs
@@ -102,13 +103,14 @@ def sentences_of_page(content, measure, pair):
     a, b = first[pair], second[pair]
     held = {name: unpacked_array(column)[measure, pair] for name, column in content["pairs"].items()}
     ties = [content["lists"][run]["tie_range"][measure] for run in (a, b)]
-    held["ties_low"], held["ties_high"] = wording.ties_apart(*map(np.float64, itertools.chain(*ties)))
+    (low_a, high_a), (low_b, high_b) = ties
+    held["ties_low"], held["ties_high"] = subtracted(low_a, high_b), subtracted(high_a, low_b)
     mean = content["systems"][measure]["mean"]
     held |= words["constants"] | {"a": runs[a], "b": runs[b], "mean_a": mean[a], "mean_b": mean[b]}
     held |= {"measure": words["measures"][measure], "size": abs(held["difference"])}
     choices = {name: unpacked_array(codes)[measure, pair] for name, codes in words["choices"].items()}
     assert words["templates"] == wording.TEMPLATES
-    return wording.filled(wording.chosen(choices), held)
+    return wording.fill_templates(wording.name_templates(choices), held)
 
 
 def said_by_all(qrels, runs, command):
@@ -121,7 +123,7 @@ def said_by_all(qrels, runs, command):
     assert json.loads(json.dumps(python.pairs)) == printed["pairs"]
     assert json.loads(json.dumps(python.settings)) == printed["settings"] == content["comparison"]
     for name in ("p_value", "p_adjusted", "difference", "certain_low", "won"):
-        np.testing.assert_array_equal(unpacked_array(content["pairs"][name]), python.numbers[name])
+        np.testing.assert_array_equal(unpacked_array(content["pairs"][name]), python.tested.numbers[name])
     assert content["words"]["method"] == python.method()
     for measure, name in enumerate(MEASURES):
         rows = [row for row in printed["systems"] if row["measure"] == name]

@@ -12,7 +12,7 @@ from scipy import stats
 import rankbounds as rb
 from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence
-from rankbounds.comparison.standardisation import standardised
+from rankbounds.comparison.comparable_scores import standardise
 from rankbounds.evaluation.score_differences import limits_of, limits_of_differences
 from rankbounds.evaluation.scores import RunNotes, Scores
 from rankbounds.measures import REGISTRY, parse_measure
@@ -149,7 +149,7 @@ class TestLimits:
         compared = rb.compare(percent)
         expected = stats.t.interval(0.95, 3, *(f(np.array([20, -8, 0, 5.0])) for f in (np.mean, stats.sem)))
         assert (compared.pairs[0]["ci_low"], compared.pairs[0]["ci_high"]) == pytest.approx(expected)
-        z = standardised(scores_of([0.9, 0.1, 0.4], [0.2, 0.3, 0.5], [0.1, 0.2, 0.2], measure="AP"), cdf=False)
+        z = standardise(scores_of([0.9, 0.1, 0.4], [0.2, 0.3, 0.5], [0.1, 0.2, 0.2], measure="AP"), cdf=False)
         assert limits_of_differences(z.measures[0], z.value) == (-np.inf, np.inf)
 
     def test_a_measure_without_limit_has_none(self):
@@ -170,9 +170,9 @@ class TestStandardised:
     def test_judging_leaves_what_bounds_through_the_same_map_would_be(self):
         """The case that was told wrongly: with all of dense's documents relevant, more than the map of its bounds."""
         plain = rb.evaluate(QRELS, [EXPANDED, DENSE], "RBP(p=0.8)")
-        assert np.isnan(standardised(plain).low).all()
-        assert np.isnan(standardised(plain).high).all()
-        assert standardised(plain).bounds == "none"
+        assert np.isnan(standardise(plain).low).all()
+        assert np.isnan(standardise(plain).high).all()
+        assert standardise(plain).bounds == "none"
 
 
 class TestProbability:
@@ -356,3 +356,21 @@ class TestHeadroomOfWilcoxon:
         least = p_values(np.stack([different, equal]), "wilcoxon", alternative).min()
         found = float(rb.smallest_p_value(differing, differing, "wilcoxon", alternative=alternative))
         assert found == pytest.approx(least, rel=1e-6, abs=0)
+
+
+def test_some_runs_of_the_evidence_have_the_bounds_that_they_have_among_all():
+    """Bounds of differences belong to the runs by name, also where others of the evidence are left out."""
+    evidence = Evidence.read(DATA / "qrels.txt", DATA / "runs")
+    measures = ["AP", "RBP(p=0.8)"]
+    whole, scores = evidence.compare(measures), evidence.scores(measures)
+    some = rb.compare(scores.filter(run=scores.runs[1:]), evidence=evidence)
+    for row in some.pairs:
+        expected = whole.row(row["measure"], (row["a"], row["b"]))
+        for name in ("difference", "certain_low", "certain_high"):
+            assert row[name] == pytest.approx(expected[name], abs=1e-12)
+    a, b = some.runs[:2]
+    assert some.words("AP", (a, b)).count("Could ties?") == 1
+    changes = [
+        [line for line in compared.sentences("RBP(p=0.8)", (a, b)) if "other p" in line] for compared in (whole, some)
+    ]
+    assert changes[0] == changes[1]

@@ -13,7 +13,7 @@ from rankbounds.desk.desk import Desk, Settings, grades_from
 from rankbounds.desk.journal import Journal
 from rankbounds.desk.judgment_file import JudgmentFile
 from rankbounds.errors import DataError, UsageError
-from rankbounds.files.query_texts import QueryText, read_query_texts
+from rankbounds.files.queries import QueryText, read_query_texts
 
 NEW = ("1", "new")
 CASES = {
@@ -189,7 +189,7 @@ def test_links_modes_and_other_names_stay(tmp_path):
     real.write_text("1 0 a 1\n")
     real.chmod(0o600)
     (tmp_path / "link").symlink_to("kept/qrels.txt")
-    desk = Desk(JudgmentFile(tmp_path / "link"), Journal.beside(tmp_path / "link"))
+    desk = Desk(JudgmentFile(tmp_path / "link"))
     desk.judge("ann", ("1", "b"), 1.0)
     desk.close()
     assert (tmp_path / "link").is_symlink()
@@ -220,7 +220,7 @@ CONTROL = ["\x00", "\x1b", "\x7f", "\x85", "\u2028", "\t", "\n", "\r"]
 def test_control_characters_in_ids_come_back_or_are_refused(tmp_path, content, odd):
     path, pair = tmp_path / "judgments", (f"1{odd}2", f"a{odd}b")
     path.write_bytes(content)
-    desk = Desk(JudgmentFile(path), Journal.beside(path), Settings(grades=grades_from("3")))
+    desk = Desk(JudgmentFile(path), Settings(grades=grades_from("3")))
     if odd in "\x00\n\r" or (content.startswith(b"1") and odd < " "):
         with pytest.raises((UsageError, DataError), match="cannot hold it"):
             desk.judge("ann", pair, 2.0)
@@ -230,7 +230,7 @@ def test_control_characters_in_ids_come_back_or_are_refused(tmp_path, content, o
     desk.judge("ann", pair, 2.0)
     desk.close()
     assert rb.read_qrels(path).to_dict()[pair[0]][pair[1]] == 2
-    journal = Journal.beside(path)
+    journal = Journal(path)
     assert [entry.pair for entry in journal.entries] == [pair]
     journal.close()
 
@@ -246,7 +246,7 @@ def path(tmp_path):
 
 
 def desk_of(path, **settings):
-    return Desk(JudgmentFile(path), Journal.beside(path), Settings(grades=grades_from("3"), **settings))
+    return Desk(JudgmentFile(path), Settings(grades=grades_from("3"), **settings))
 
 
 def test_what_the_journal_has_comes_back(path):
@@ -261,9 +261,9 @@ def test_what_the_journal_has_comes_back(path):
     assert written == first.replace(b"-1", b"2")
     path.write_bytes(first)  # as if the process had been killed before the file was written
     desk = desk_of(path)
-    assert desk.ledger.has_skipped("ann", ("1", "later"))
+    assert desk.journal.has_skipped("ann", ("1", "later"))
     desk.undo("ann")
-    assert not desk.ledger.has_skipped("ann", ("1", "later"))
+    assert not desk.journal.has_skipped("ann", ("1", "later"))
     desk.write()
     assert path.read_bytes() == written
     desk.undo("ann")
@@ -281,10 +281,10 @@ def test_a_torn_line_is_passed_over(path, cut):
     line = whole.splitlines(keepends=True)[0].replace(b"new", b"torn")
     journal.write_bytes(whole + line[:cut])
     desk = desk_of(path)
-    assert [entry.pair for entry in desk.ledger.judged()] == [("1", "new")]
+    assert [entry.pair for entry in desk.journal.judged()] == [("1", "new")]
     desk.judge("ann", ("1", "more"), 2.0)
     desk.close()
-    again = Journal(journal)
+    again = Journal(path)
     assert (again.unreadable, [entry.pair[1] for entry in again.entries]) == (1, ["new", "more"])
     again.close()
 
@@ -332,7 +332,7 @@ def test_a_file_that_cannot_be_written_is_told_and_written_later(path, monkeypat
 def test_a_journal_is_of_one_server(path):
     desk = desk_of(path)
     with pytest.raises(UsageError, match="another server"):
-        Journal.beside(path)
+        Journal(path)
     desk.journal.path.rename(path.with_name("elsewhere"))
     with pytest.raises(DataError, match="could not be saved"):
         desk.judge("ann", ("1", "new"), 1.0)
@@ -474,7 +474,7 @@ def test_grades_are_those_of_the_file_or_as_named(tmp_path):
     path = tmp_path / "qrels.txt"
     for content, grades in (("1 0 a 3\n", [0, 1, 2, 3]), ("1 0 a -1\n", [0, 1]), ("1 0 a 0.5\n1 0 b 1\n", [0, 0.5, 1])):
         path.write_text(content)
-        desk = Desk(JudgmentFile(path), Journal.beside(path))
+        desk = Desk(JudgmentFile(path))
         assert list(desk.grades) == grades
         with pytest.raises(UsageError, match="The grades are 0"):
             desk.judge("ann", ("1", "b"), 7.0)

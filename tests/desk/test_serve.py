@@ -25,13 +25,12 @@ from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
 from rankbounds.desk import server as serving
 from rankbounds.desk.desk import Desk, Settings, grades_from
-from rankbounds.desk.journal import Journal
 from rankbounds.desk.judgment_file import JudgmentFile
 from rankbounds.desk.planning import Goal, Planner, Planning
 from rankbounds.desk.worker import Worker
 from rankbounds.errors import DataError, UsageError
 from rankbounds.files.document_texts import LONGEST_SHOWN, DocumentTexts
-from rankbounds.files.query_texts import QueryText
+from rankbounds.files.queries import QueryText
 from rankbounds.judging.audits.judged_sample import listed_documents
 from rankbounds.report import Choices
 from rankbounds.report.page import Live
@@ -52,7 +51,7 @@ class Served:
     def __init__(self, collection, *, goal=None, token=None, host="127.0.0.1", **settings):
         self.qrels = collection / "qrels.txt"
         self.live = Live(str(self.qrels), [str(collection / "runs")], Choices(measures=["RBP(p=0.8)"]), judging=True)
-        self.desk = Desk(JudgmentFile(self.qrels), Journal.beside(self.qrels), Settings(**settings))
+        self.desk = Desk(JudgmentFile(self.qrels), Settings(**settings))
         self.planning = Planning(self.desk, self.live, goal, in_process=False) if goal else None
         self.office = serving.Office(self.live, self.desk, self.planning)
         self.office.report = self.live.page  # in this process

@@ -18,8 +18,7 @@ from rankbounds.comparison import Evidence, wording
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import (
     SharedLists,
-    averaged_precisions,
-    chosen_from_the_top,
+    averages,
     completions,
     difference_bounds,
 )
@@ -62,10 +61,9 @@ class Case:
         self.judged = {doc: int(rng.choice(grades)) for doc in known} or {"other": 0}
         self.grades = grades
 
-    def completions(self, elsewhere: int = 0) -> Iterator[dict[str, int]]:
-        unknown = [*self.holes, *(f"e{number}" for number in range(elsewhere))]
-        for way in itertools.product(self.grades, repeat=len(unknown)):
-            yield self.judged | dict(zip(unknown, way, strict=True))
+    def completions(self) -> Iterator[dict[str, int]]:
+        for way in itertools.product(self.grades, repeat=len(self.holes)):
+            yield self.judged | dict(zip(self.holes, way, strict=True))
 
     def scores(self, measure, judged, side, table=None) -> tuple[float, float]:
         """The value, and the greatest one when what lies beyond the list turns out well."""
@@ -74,9 +72,9 @@ class Case:
         )
         return plain.value_and_greatest(topic, measure)
 
-    def extremes(self, measure, elsewhere=0, table=None) -> tuple[float, float]:
+    def extremes(self, measure, table=None) -> tuple[float, float]:
         low, high = math.inf, -math.inf
-        for judged in self.completions(elsewhere):
+        for judged in self.completions():
             (a_low, a_high), (b_low, b_high) = (self.scores(measure, judged, side, table) for side in range(2))
             low, high = min(low, less(a_low, b_high)), max(high, less(a_high, b_low))
         return low, high
@@ -109,12 +107,11 @@ def collection(several, tied=None):
     return qrels, runs
 
 
-def found_by_topic(several, measure, assumptions=None, *, elsewhere=0, tied=None) -> list[TopicBounds]:
+def found_by_topic(several, measure, assumptions=None, *, tied=None) -> list[TopicBounds]:
     assumptions = assumptions or Assumptions()
     lists: SharedLists = Evidence.read(*collection(several, tied), assumptions).shared_lists()
-    more = np.full(len(several) + 1, elsewhere)
     pair = (np.array([0]), np.array([1]))
-    return list(topic_bounds(lists, measure, assumptions, pair, elsewhere=more))[: len(several)]
+    return list(topic_bounds(lists, measure, assumptions, pair))[: len(several)]
 
 
 def holds(bounds, low, high):
@@ -134,11 +131,11 @@ def grades_for(measure):
 def as_if_many(monkeypatch):
     """From the call on as if there were too many documents to try all judgments."""
 
-    def switch(many_documents=chosen_from_the_top.MANY):
+    def switch(many_documents=averages.MANY):
         monkeypatch.setattr(completions, "WORK", 0)
         monkeypatch.setattr(completions, "WORK_OF_SHARED", 0)
-        monkeypatch.setattr(averaged_precisions, "FEW", -1)
-        monkeypatch.setattr(chosen_from_the_top, "MANY", many_documents)
+        monkeypatch.setattr(averages, "FEW", -1)
+        monkeypatch.setattr(averages, "MANY", many_documents)
 
     return switch
 
@@ -161,7 +158,7 @@ def test_no_judgments_leave_the_bounds_and_some_attain_those_called_exact(label,
         assert exact > len(several) / 2
     else:
         assert exact == len(several)
-    for many_documents in (-1, chosen_from_the_top.MANY):
+    for many_documents in (-1, averages.MANY):
         as_if_many(many_documents)
         found = found_by_topic(several, measure)
         for case, (low, high), bounds in zip(several, ends, found, strict=True):
@@ -183,18 +180,6 @@ def test_bounds_of_many_documents_are_closer_than_those_of_two_runs_apart(label,
         apart += (highs[0] - lows[1]) - (lows[0] - highs[1])
     true = sum(high - low for low, high in (case.extremes(measure) for case in several))
     assert true - 1e-9 <= close < true + (apart - true) / (3 if measure.graded else 20)
-
-
-@pytest.mark.parametrize("label", ["nDCG@3", "nDCG", "Recall@2", "F@3", "AP", "RPrec", "Q", "RR", "DCG@3", "Bpref"])
-@pytest.mark.parametrize("work", [0, 1 << 17])
-def test_documents_that_neither_list_holds(label, work, monkeypatch):
-    monkeypatch.setattr(completions, "WORK", work)
-    measure = parse_measure(label)
-    several = cases(9, 15, grades_for(measure), holes=2)
-    for case, bounds in zip(several, found_by_topic(several, measure, elsewhere=2), strict=True):
-        low, high = case.extremes(measure, elsewhere=2)
-        assert holds(bounds, low, high), (case.__dict__, low, high, bounds)
-        assert not bounds.exact[0] or attained(bounds, low, high)
 
 
 @pytest.mark.parametrize("label", ["nDCG@3", "nDCG", "DCG@3", "ERR", "Q", "RBP(p=0.8,graded=true)"])
@@ -373,7 +358,7 @@ def test_the_sentence_on_unjudged_documents_claims_no_more_than_is_known(a, b, m
     qrels = {str(topic): {"r": 1, "n": 0} for topic in range(3)}
     runs = {name: dict.fromkeys(qrels, lists) for name, lists in (("a", a), ("b", b))}
     compared = Evidence.read(qrels, runs).compare(measure)
-    assert wording.chosen({"holes": compared.word_choices["holes"][0, 0]}) == {"holes": choice}
+    assert wording.name_templates({"holes": compared.pair_words.choices["holes"][0, 0]}) == {"holes": choice}
     assert any(sentence.startswith("Could unjudged documents overturn it?") for sentence in compared.sentences())
 
 

@@ -112,7 +112,7 @@ def simulated():
     return rb.simulate(runs=4, topics=20, pooled_runs=2, seed=21)
 
 
-@pytest.mark.parametrize("q", [0.2, "logistic", "urn", [0.5, 0.4, 0.1]])
+@pytest.mark.parametrize("q", [0.2, "logistic", "isotonic", [0.5, 0.4, 0.1]])
 def test_a_run_against_itself_differs_by_nothing(simulated, q):
     run = simulated.runs[3]
     (found,) = rb.differences(simulated.pooled, [run, run], q=q).pairs

@@ -52,10 +52,7 @@ def on_spark(session):
 
     def evaluate(qrels, runs, measures, **options):
         frames = (frame(qrels, "relevance"), frame(runs, "score")) if isinstance(qrels, dict) else (qrels, runs)
-        scores = LOCAL(*frames, measures, engine="spark", **options)
-        collected = scores.collect()
-        scores.unpersist()
-        return collected
+        return LOCAL(*frames, measures, engine="spark", **options)
 
     def frame(nested, value):
         rows = [(topic, doc, float(one)) for topic, docs in nested.items() for doc, one in docs.items()]

@@ -521,10 +521,10 @@ def test_what_is_left_of_a_judged_pair(seed, name):
     qrels, runs = judged_pair(random.Random(seed))
     measure = parse_measure(name)
     compared = Evidence.read(qrels, runs).compare([measure])
-    low, high = (compared.word_numbers[f"elsewhere_{end}"][0, 0] for end in ("low", "high"))
+    low, high = (compared.pair_words.numbers[f"elsewhere_{end}"][0, 0] for end in ("low", "high"))
     assert [low, high] == pytest.approx(least_and_most(qrels, runs, measure, most_relevant=30), abs=1e-12)
     difference = compared.pairs[0]["difference"]
-    choice = wording.chosen({"elsewhere": compared.word_choices["elsewhere"][0, 0]})["elsewhere"]
+    choice = wording.name_templates({"elsewhere": compared.pair_words.choices["elsewhere"][0, 0]})["elsewhere"]
     turned = low < 0 < difference or difference < 0 < high or 0 in (low, high)
     shrunk, grown = ((low, high) if difference > 0 else (high, low)) if difference else (low, high)
     kept = "shrinks" if shrunk != difference else "grows"
@@ -543,7 +543,7 @@ def test_what_is_left_of_a_judged_pair_with_a_limit(most_relevant):
         pair = compared.pairs[0]
         assert [pair["certain_low"], pair["certain_high"]] == pytest.approx(ends, abs=1e-12), name
         assert pair["certain"] == "exact"
-        assert [compared.word_numbers[f"elsewhere_{end}"][0, 0] for end in ("low", "high")] == pytest.approx(ends)
+        assert [compared.pair_words.numbers[f"elsewhere_{end}"][0, 0] for end in ("low", "high")] == pytest.approx(ends)
 
 
 def test_the_verdict_says_that_nothing_else_can_turn_it():
@@ -560,18 +560,18 @@ def test_the_verdict_says_that_nothing_else_can_turn_it():
     )
     (around,) = [sentence for sentence in compared.sentences("nDCG@10", ("B", "A")) if "elsewhere" in sentence]
     assert around == sentence.replace(f"{least:+.4f}", f"{-least:+.4f}")
-    codes = {"elsewhere": compared.word_choices["elsewhere"][1, 0]}
-    assert wording.chosen(codes) == {"elsewhere": "endless"}  # of AP nobody can say how far without a limit
+    codes = {"elsewhere": compared.pair_words.choices["elsewhere"][1, 0]}
+    assert wording.name_templates(codes) == {"elsewhere": "endless"}  # of AP nobody can say how far without a limit
 
 
 def test_nothing_is_said_where_documents_are_unjudged_or_no_list_is_at_hand():
     qrels = {"1": {"a": 1, "b": 0}, "2": {"a": 1, "b": 0}}
     runs = {"A": {"1": ["a", "x"], "2": ["a", "b"]}, "B": {"1": ["b", "a"], "2": ["b", "a"]}}
-    assert not Evidence.read(qrels, runs).compare(["nDCG@10"]).word_choices["elsewhere"].any()
+    assert not Evidence.read(qrels, runs).compare(["nDCG@10"]).pair_words.choices["elsewhere"].any()
     runs["A"]["1"] = ["a", "b"]
-    assert Evidence.read(qrels, runs).compare(["nDCG@10"]).word_choices["elsewhere"].all()
-    assert not rb.compare(rb.evaluate(qrels, runs, "nDCG@10")).word_choices["elsewhere"].any()
-    assert not Evidence.read(qrels, runs).compare(["RBP(p=0.8)"]).word_choices["elsewhere"].any()
+    assert Evidence.read(qrels, runs).compare(["nDCG@10"]).pair_words.choices["elsewhere"].all()
+    assert not rb.compare(rb.evaluate(qrels, runs, "nDCG@10")).pair_words.choices["elsewhere"].any()
+    assert not Evidence.read(qrels, runs).compare(["RBP(p=0.8)"]).pair_words.choices["elsewhere"].any()
 
 
 def test_the_page_has_the_numbers_of_the_sentence(tmp_path):

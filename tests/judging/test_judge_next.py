@@ -30,7 +30,7 @@ RUNS = {
 
 def question(measure, qrels=QRELS, runs=RUNS, q=0.0):
     facts = TopicFacts(Reading().judgments(qrels))
-    return Question.about(Reading().runs(runs), facts, Assumptions(), rb.parse_measure(measure), q=q)
+    return Question(Reading().runs(runs), facts, Assumptions(), rb.parse_measure(measure), q=q)
 
 
 def effects(asked, group):
@@ -130,9 +130,9 @@ def test_documents_are_drawn_once_for_all_runs(monkeypatch):
     drawn_topics = []
     completed = DrawnCompletions.completed
 
-    def counted(self, topics, samples=None):
+    def counted(self, topics):
         drawn_topics.extend(topics.tolist())
-        return completed(self, topics, samples)
+        return completed(self, topics)
 
     monkeypatch.setattr(DrawnCompletions, "completed", counted)
     asked = question("AP", simulated.pooled, simulated.runs, q=0.2)
@@ -196,10 +196,10 @@ def test_simulated_counts_are_those_of_judging_one_by_one(measure):
     )  # fmt: skip
     by_hand = [judged_by_hand(asked, (0, 1), order, grade[line]) for line, order in enumerate(judging.orders())]
     if measure == "P@5":  # the bounds of a weighted sum are followed exactly
-        assert judging.counts().tolist() == by_hand
+        assert judging.counts.tolist() == by_hand
     found = [
         asked.until_settled([(0, 1)], grade[line], order, guess)
-        for line, (order, guess) in enumerate(zip(judging.orders(), judging.counts().tolist(), strict=True))
+        for line, (order, guess) in enumerate(zip(judging.orders(), judging.counts.tolist(), strict=True))
     ]
     assert found == by_hand
     assert all(np.unique(order).size == order.size for order in judging.orders())

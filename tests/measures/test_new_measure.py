@@ -17,7 +17,7 @@ import rankbounds as rb
 import test_laws
 from rankbounds.comparison import Evidence
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.differences import chosen_from_the_top, completions
+from rankbounds.evaluation.differences import averages, completions
 from rankbounds.measures import REGISTRY, Measure, Normalised, RankWeighted, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.formulas import BestRelevant, ShareOfRelevant
@@ -226,7 +226,7 @@ def test_no_judgments_leave_the_bounds_of_differences(added, label, many, monkey
     if many:
         monkeypatch.setattr(completions, "WORK", 0)
         monkeypatch.setattr(completions, "WORK_OF_SHARED", 0)
-        monkeypatch.setattr(chosen_from_the_top, "MANY", -1)
+        monkeypatch.setattr(averages, "MANY", -1)
     found = differences.found_by_topic(several, measure)
     for case, (low, high), bounds in zip(several, ends, found, strict=True):
         if measure.name == "Guess" or (many and case.holes and measure.name == "Balance"):
@@ -236,14 +236,6 @@ def test_no_judgments_leave_the_bounds_of_differences(added, label, many, monkey
         if bounds.exact[0]:
             assert differences.attained(bounds, low, high)
         assert bounds.exact[0] or (many and measure.name not in EXACT)
-
-
-@pytest.mark.parametrize("label", [label for label in LABELS if label not in ("Guess", "Balance")])
-def test_documents_that_neither_list_holds(added, label):
-    measure = added[label]
-    several = differences.cases(9, 15, differences.grades_for(measure), holes=2)
-    for case, bounds in zip(several, differences.found_by_topic(several, measure, elsewhere=2), strict=True):
-        assert differences.holds(bounds, *case.extremes(measure, elsewhere=2))
 
 
 @pytest.mark.parametrize("label", [label for label in LABELS if label.startswith(("nHLU", "Yield"))])

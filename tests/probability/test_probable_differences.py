@@ -263,7 +263,7 @@ def test_words_never_make_an_estimate_a_certainty():
     good = {key: ["r1", "r2", "n1", "n2", "n3", "x", "y"] for key in qrels}
     bad = {key: ["n1", "n2", "n3", "z", "r1", "r2", "w"] for key in qrels}
     comparison = Evidence.read(qrels, {"good": good, "bad": bad}).compare(["AP"], resamples=100)
-    shown = comparison.word_numbers["probability"]
+    shown = comparison.pair_words.numbers["probability"]
     assert np.nanmax(shown) <= 0.99
     assert np.nanmin(shown) >= 0.01
     assert comparison.pairs[0]["probability_a_better"] > 0.99

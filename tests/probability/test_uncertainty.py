@@ -342,14 +342,6 @@ class TestEstimates:
         with pytest.raises(rb.UsageError, match="nothing to estimate"):
             rb.uncertainty({"t": {"x": 1}}, run)
 
-    def test_an_urn_for_each_run(self):
-        drawn = rb.simulate(1, 40, 100, 100, relevant=0.2, variation=0, best=0.3, difficulty=0, ties=0, seed=5)
-        truth = rb.evaluate(drawn.complete, drawn.runs, "RBP(p=0.8)").mean().value[0, 0, 0]
-        found = rb.uncertainty(drawn.pooled, drawn.runs, q="urn")
-        row = found.rows()[0]
-        assert abs(row["mean"] - truth) < 0.35 * (truth - row["base"])
-        assert "urn with q=" in found.notes()[0]
-
 
 class TestBothSources:
     def test_parts_add_up_and_the_interval_is_wider(self, simulated):

@@ -11,9 +11,7 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.cli import main
-from rankbounds.commands.demo import DATA
 from rankbounds.probability.models import urn
-from rankbounds.probability.models.urn import _forward
 from rankbounds.studies import uncertainty_by_relevance_ratio
 
 PAPER = {"p": 0.8, "judged_depth": 10, "topics": 50}
@@ -112,42 +110,17 @@ def test_what_follows_the_judged_ranks_is_predicted():
     rest = fit.rest(weights)
     assert abs((lists[:, 10:] @ weights[10:]).mean() - rest.mean) < 3 * rest.sd
     assert rest.sd > rb.urn_moments(100, q=0.2, relevance_ratio=0.2, topics=50).sd  # q and w are not known
-    chances = fit.chances(100)
-    assert (chances[:, :10] == lists[:, :10]).all()
-    assert chances.sum(axis=-1).mean() == pytest.approx(100 * fit.q, rel=0.15)
-
-
-def test_chances_by_rank_are_those_of_all_orders():
-    n, relevant, ratio, before = 6, 3, 0.4, (1, 0)
-    found = _forward(2, 1, n, n, np.array([relevant]).tobytes(), ratio)[0]
-    orders = [one for one in set(itertools.product((0, 1), repeat=n)) if sum(one) == relevant and one[:2] == before]
-    weight = np.array([probability(one, n, relevant, ratio) for one in orders])
-    assert found == pytest.approx(weight @ np.array(orders)[:, 2:] / weight.sum())
-
-
-def test_what_q_and_w_leave_open_is_that_of_rest():
-    """Chances and how they move give the mean and nearly the deviation that the exact recursion over the urn gives."""
-    weights = 0.2 * 0.8 ** np.arange(100)
-    for seed, documents in ((2, 100), (4, 400)):
-        lists = rb.sample_rankings(documents, 40, q=0.2, relevance_ratio=0.2, seed=seed)
-        fit = rb.fit_urn(lists[:, :8], documents)
-        chances, directions = fit.outlook(100)
-        rest = fit.rest(weights)
-        assert (chances[:, 8:] @ weights[8:]).mean() == pytest.approx(rest.mean, rel=0.01)
-        of_chance = (weights[8:] ** 2 * chances[:, 8:] * (1 - chances[:, 8:])).sum() / 40**2
-        moved = np.einsum("r,lrd->d", weights[8:], directions[:, 8:]) / 40
-        assert math.sqrt(of_chance + moved @ moved) == pytest.approx(rest.sd, rel=0.1)
 
 
 def test_numbers_of_relevant_documents_between_those_followed():
     """An urn of 200 documents is followed at 64 numbers; all of them make no difference that matters."""
     prefix = rb.sample_rankings(200, 10, q=0.1, relevance_ratio=0.1, seed=3)[:, :6]
-    fit = rb.fit_urn(prefix, 200)
-    some = fit.chances(60)
+    weights = 0.2 * 0.8 ** np.arange(200)
+    some = rb.fit_urn(prefix, 200).rest(weights)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(urn, "MOST_NUMBERS", 1000)
-        every = rb.fit_urn(prefix, 200).chances(60)
-    assert some == pytest.approx(every, rel=0.02, abs=1e-3)
+        every = rb.fit_urn(prefix, 200).rest(weights)
+    assert some == pytest.approx(every, rel=0.02)
 
 
 def test_a_fit_is_printed_for_people():
@@ -159,43 +132,6 @@ def test_a_fit_is_printed_for_people():
     assert low < 0.2 < high
     assert least < 0.2 < most
     assert f"q={middle:.2g} ({low:.2g} to {high:.2g})" in repr(fit)
-
-
-@pytest.fixture(scope="module")
-def demo():
-    return rb.uncertainty(str(DATA / "qrels.txt"), str(DATA / "runs"), q="urn")
-
-
-class TestUncertaintyByUrn:
-    def test_no_more_certainty_than_there_is(self, demo):
-        """Half of what dense shows first is unjudged: a mean within 0.0002 cannot be known."""
-        (dense,) = [row for row in demo.rows() if row["run"] == "dense"]
-        assert dense["ci_high"] - dense["ci_low"] > 0.01
-        assert dense["low"] <= dense["ci_low"] < dense["mean"] < dense["ci_high"] <= dense["high"]
-
-    def test_urns_and_what_to_trust_are_told(self, demo):
-        told = " ".join(demo.notes())
-        assert "dense q=" in told
-        assert "bm25 q=" in told
-        assert "dense: fewer than 95% of the first 5 documents are judged" in told
-        assert "too short" in told
-
-    def test_a_distribution_of_independent_documents_is_refused(self):
-        drawn = rb.simulate(1, 20, 100, 60, pool_depth=5, seed=5)
-        with pytest.raises(rb.UsageError, match="independent"):
-            rb.uncertainty(drawn.pooled, drawn.runs, q="urn", interval="distribution")
-
-    @pytest.mark.parametrize("measure", ["RBP(p=0.8)", "nDCG@10"])
-    def test_q_and_w_are_part_of_draws_and_differences(self, measure, monkeypatch):
-        drawn = rb.simulate(2, 20, 100, 60, relevant=0.2, best=0.2, worst=0.3, pool_depth=5, seed=5)
-        whole = [row["sd"] for row in rb.uncertainty(drawn.pooled, drawn.runs, measure, q="urn").rows()]
-        (pair,) = rb.differences(drawn.pooled, drawn.runs, measure, q="urn").pairs
-        still = urn.UrnFit.outlook
-        monkeypatch.setattr(urn.UrnFit, "outlook", lambda fit, depth: (still(fit, depth)[0], 0 * still(fit, depth)[1]))
-        alone = [row["sd"] for row in rb.uncertainty(drawn.pooled, drawn.runs, measure, q="urn").rows()]
-        (known,) = rb.differences(drawn.pooled, drawn.runs, measure, q="urn").pairs
-        assert all(wide > 1.05 * narrow for wide, narrow in zip(whole, alone, strict=True))
-        assert pair.sd > 1.02 * known.sd
 
 
 class TestSimulatedCollections:

@@ -264,7 +264,7 @@ def test_ties_that_can_level_two_runs_are_not_said_to_overturn_them():
     qrels = {str(query): {"r": 1, "n": 0} for query in range(6)}
     runs = {name: {query: {"r": score, "n": 1} for query in qrels} for name, score in (("good", 2), ("tied", 1))}
     compared = Evidence.read(qrels, runs, Assumptions(ties="expected")).compare(["AP"])
-    assert wording.chosen({"ties": compared.word_choices["ties"][0, 0]}) == {"ties": "levels"}
+    assert wording.name_templates({"ties": compared.pair_words.choices["ties"][0, 0]}) == {"ties": "levels"}
     assert "Could ties? No; at the most they level it" in compared.words()
     turned = Evidence.read(qrels, {**runs, "good": {**runs["good"], "0": {"n": 2, "r": 1}}}).compare(["AP"])
     assert "Could ties? Yes" in turned.words()

@@ -32,8 +32,8 @@ def test_holds_the_scores_of_evaluate(demo, demo_scores):
 
 def test_holds_the_pairs_of_compare(demo, demo_compared):
     for name in (*content.PAIR_COLUMNS, *wording.WHOLE):
-        np.testing.assert_array_equal(unpacked(demo["pairs"][name]), demo_compared.word_numbers[name])
-    for name, codes in demo_compared.word_choices.items():
+        np.testing.assert_array_equal(unpacked(demo["pairs"][name]), demo_compared.pair_words.numbers[name])
+    for name, codes in demo_compared.pair_words.choices.items():
         np.testing.assert_array_equal(unpacked(demo["words"]["choices"][name]), codes)
 
 

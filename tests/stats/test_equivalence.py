@@ -12,8 +12,8 @@ from scipy import stats
 import rankbounds as rb
 from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence
-from rankbounds.comparison.headroom import topics_that_must_differ
 from rankbounds.stats.equivalence import equivalent, not_inferior
+from rankbounds.stats.power import topics_that_must_differ
 from rankbounds.stats.significance import TESTS, Resampling, p_values
 
 FILES = [DATA / "qrels.txt", DATA / "runs" / "bm25-expanded.txt", DATA / "runs" / "dense.txt"]

@@ -16,9 +16,9 @@ from scipy.special import ndtr
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.comparison import Evidence
-from rankbounds.comparison.headroom import topics_that_must_differ
 from rankbounds.report import Choices, gather
 from rankbounds.stats.corrections import CORRECTIONS
+from rankbounds.stats.power import topics_that_must_differ
 from rankbounds.stats.significance import TESTS, PairedTest, no_surer_than_signs, p_values, register, t_statistic
 from rankbounds.tables import as_json
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from rankbounds.comparison.comparison import Comparison
 from rankbounds.comparison.evidence import Evidence
-from rankbounds.comparison.result import Comparison
 from rankbounds.comparison.verdict import compare
 
 __all__ = ["Comparison", "Evidence", "compare"]

@@ -7,9 +7,9 @@ open, what ties do, where another persistence turns the lead, which judgments wo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from itertools import combinations
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
@@ -18,6 +18,7 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
 from rankbounds.columns.native import worth_starting
+from rankbounds.comparison.pairs import Pairs
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import DifferenceBounds, SharedLists, difference_bounds
@@ -47,8 +48,8 @@ from rankbounds.threads import in_threads
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from rankbounds.comparison.comparison import Comparison
     from rankbounds.comparison.pairs import PairTestingOptions
-    from rankbounds.comparison.result import Comparison
     from rankbounds.evaluation.options import Options
     from rankbounds.judging.next.plan import SettlingPlan
 
@@ -62,31 +63,19 @@ KEPT_ROWS = 4_000_000
 """Rankings of more documents than this are not kept in memory, but made again when they are asked for."""
 NAMED = 10
 """How many of the topics that are left out are named."""
-_COMPUTED = ("_joined", "_looked", "_made", "_few_rows")
 Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, eq=False)
-class Probabilities:
-    """How likely each run of every pair is the better one, with probabilities estimated from the judgments."""
+class Chances:
+    """How likely each run of every pair is the better one by one measure, with probabilities estimated from judgments.
 
-    better: dict[Measure, Floats]
-    """Of the first run; NaN where nothing is open. Exact for weighted sums over ranks, else drawn."""
-    worse: dict[Measure, Floats]
-    """Of the second run. With ``better`` it makes 1 minus the probability that both score the same."""
-    draws: dict[Measure, int]
-    """How often measures were drawn that are not weighted sums."""
-    unpooled: frozenset[str]
-    """Runs of which too few documents are judged for such a probability."""
+    ``pairs`` has ``probability_a_better`` and ``probability_b_better``, NaN where nothing is open; together they make 1
+    minus the probability that both score the same. Exact for weighted sums over ranks, else drawn ``draws`` times.
+    """
 
-
-@dataclass(frozen=True, eq=False)
-class _Looked:
-    """What one look at every run's lists gives."""
-
-    scores: Scores
-    tied: tuple[Floats, Floats]
-    """By run and measure, the least and the greatest mean over all orders of tied documents; NaN: not known."""
+    pairs: Pairs
+    draws: int = SAMPLES
 
 
 class Evidence:
@@ -122,23 +111,15 @@ class Evidence:
         """Judged topics that are left out, since a run lacks them."""
         self.qrels, self.runs = qrels, list(runs)
         if self.assumptions.topics == "shared" and len(self.runs) > 1:
-            self.qrels, self.runs, self.left_out = _of_shared_topics(qrels, self.runs)
+            shared = set(qrels.query_ids).intersection(*(run.query_ids for run in self.runs))
+            if not shared:
+                raise DataError("The runs have no judged topic in common: they cannot be compared.")
+            self.left_out = [query for query in qrels.query_ids if query not in shared]
+            if self.left_out:
+                self.qrels, self.runs = qrels.filter(shared), [run.filter(shared) for run in self.runs]
         self.names = [run.name for run in self.runs]
         self.facts = TopicFacts(self.qrels, self.assumptions.gain)
-        self._forget()
-
-    def _forget(self) -> None:
-        """Begin without anything that can be computed from judgments and runs."""
-        self._joined: dict[int, Joined] = {}
-        self._looked: dict[tuple[Measure, ...], _Looked] = {}
         self._made: dict[tuple[object, ...], Any] = {}
-
-    def _once(self, *key: object, make: Callable[[], Made]) -> Made:
-        """What was made before under this key; else it is made now and kept."""
-        if key not in self._made:
-            self._made[key] = make()
-        found: Made = self._made[key]
-        return found
 
     @classmethod
     def read(
@@ -150,15 +131,27 @@ class Evidence:
         reading = replace(reading, threads=options.get("threads") or worth_starting(), gain=assumptions.gain)
         return cls(reading.judgments(qrels), reading.runs(runs), assumptions)
 
+    def filter(self, names: Sequence[str]) -> Evidence:
+        """The same of some of the runs."""
+        if list(names) == self.names:
+            return self
+        chosen = copy(self)
+        chosen.runs = [self.runs[self.names.index(name)] for name in names]
+        chosen.names, chosen._made = list(names), {}
+        return chosen
+
     def __getstate__(self) -> dict[str, Any]:
         """What was read, without what can be computed from it."""
-        return {name: value for name, value in self.__dict__.items() if name not in _COMPUTED}
+        return self.__dict__ | {"_made": {}}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__ |= state
-        self._forget()
+    def _once(self, *key: object, make: Callable[[], Made]) -> Made:
+        """What was made before under this key; else it is made now and kept."""
+        if key not in self._made:
+            self._made[key] = make()
+        found: Made = self._made[key]
+        return found
 
-    # ---- scores ----
+    # ---- scores and lists ----
 
     def scores(
         self,
@@ -169,12 +162,13 @@ class Evidence:
     ) -> Scores:
         """As ``evaluate`` scores them. ``observe`` is shown every batch of rankings with the number of its run."""
         chosen = tuple(parse_measures(measures))
-        if chosen in self._looked and observe is None:
-            return self._looked[chosen].scores
+        if observe is None and ("scores", chosen) in self._made:
+            found: Scores = self._made["scores", chosen]
+            return found
         self.assumptions.check(chosen)
         if self.left_out:
             warn(left_out_words(self.left_out, len(self.judged.query_ids)))
-        return self._look(chosen, progress, observe).scores
+        return self._score(chosen, progress, observe)
 
     def compare(
         self,
@@ -190,13 +184,13 @@ class Evidence:
 
         return compare(self.scores(measures), ranks=ranks, margin=margin, among=among, evidence=self, **how)
 
-    def _look(
+    def _score(
         self,
         measures: tuple[Measure, ...],
         progress: Callable[[int, int], None] | None = None,
         observe: Callable[[int, Rankings], None] | None = None,
-    ) -> _Looked:
-        """One look at every run's lists, for scores and ties."""
+    ) -> Scores:
+        """Look at every run's lists once, for scores and for what ties do to their means."""
         self.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
         alone = worth_starting() if len(self.runs) == 1 else 1
         ends = np.full((2, len(self.runs), len(self.facts.query_ids), len(measures)), np.nan)
@@ -205,55 +199,63 @@ class Evidence:
         def see(number: int, rankings: Rankings) -> None:
             lists = replace(rankings, row=None)  # nobody asks where a document is that another one changes with
             for at, measure in enumerate(measures):
-                found = self._over_orders(measure, lists)
-                if found is None:
+                assumed = self.assumptions.assumed(measure, lists)
+                if assumed.tied is None:
                     untied[number, rankings.topic, at] = True
-                else:
-                    ends[:, number, rankings.topic, at] = found
+                elif (over_orders := measure.tie_bounds(assumed)) is not None:
+                    ends[:, number, rankings.topic, at] = over_orders
             if observe:
                 observe(number, rankings)
 
         def score(number: int) -> RunResult:
-            sheet = ScoreSheet(
-                len(self.facts.query_ids), list(measures), self.assumptions, observe=partial(see, number)
-            )
-            return sheet.score(self._rankings(number), self.names[number], alone)
+            topics, seen = len(self.facts.query_ids), partial(see, number)
+            sheet = ScoreSheet(topics, list(measures), self.assumptions, observe=seen)
+            return sheet.score(self._joined(number), self.names[number], alone)
 
-        jobs, names = range(len(self.runs)), list(self.names)
-        scores = gather_runs(
-            score, jobs, names, self.facts, list(measures), self.assumptions, worth_starting(), progress
-        )
+        jobs, names, threads = range(len(self.runs)), list(self.names), worth_starting()
+        scores = gather_runs(score, jobs, names, self.facts, list(measures), self.assumptions, threads, progress)
         scored = ~np.isnan(scores.value)
-        least, most = np.where(scored, np.where(untied, scores.value, ends), 0.0).sum(axis=2) / np.maximum(
-            scored.sum(axis=1), 1
-        )
-        self._looked[measures] = _Looked(scores, (least, most))
-        return self._looked[measures]
+        total = np.where(scored, np.where(untied, scores.value, ends), 0.0).sum(axis=2)
+        for at, measure in enumerate(measures):
+            self._made["ties", measure] = total[..., at] / np.maximum(scored[..., at].sum(axis=1), 1)
+        self._made["scores", measures] = scores
+        return scores
 
-    def _rankings(self, number: int) -> Joined:
+    def over_ties(self, measures: Sequence[Measure]) -> Floats:
+        """The least and the greatest mean over all orders of tied documents, by run and measure; NaN: not known."""
+        if any(("ties", measure) not in self._made for measure in measures):
+            self._score(tuple(measures))
+        return np.stack([self._made["ties", measure] for measure in measures], axis=-1)
+
+    def _joined(self, number: int) -> Joined:
         """One run's rankings, each cell with the row it came from; kept where they are few."""
-        if number not in self._joined:
-            joined = joined_run(self.runs[number], self.facts, self.assumptions)
-            if not self._few_rows:
-                return joined
-            slices: list[Callable[[], list[Rankings]]] = [partial(list, [rankings]) for rankings in joined.batches]
-            self._joined[number] = replace(joined, slices=slices)
-        return self._joined[number]
 
-    @cached_property
+        def keep() -> Joined:
+            joined = joined_run(self.runs[number], self.facts, self.assumptions)
+            slices: list[Callable[[], list[Rankings]]] = [partial(list, [rankings]) for rankings in joined.batches]
+            return replace(joined, slices=slices)
+
+        if self._few_rows:
+            return self._once("joined", number, make=keep)
+        return joined_run(self.runs[number], self.facts, self.assumptions)
+
+    def _batches(self, number: int) -> list[Rankings]:
+        return list(self._joined(number).batches)
+
+    @property
     def _few_rows(self) -> bool:
         return sum(map(len, self.runs)) <= KEPT_ROWS
 
-    def _over_orders(self, measure: Measure, rankings: Rankings) -> tuple[Floats, Floats] | None:
-        """The least and the greatest value of each list over all orders of its ties; NaN where they are not known.
+    def shared_lists(self, among: Sequence[int] | None = None) -> SharedLists:
+        """The lists of all runs, or of those with these numbers, topic by topic."""
+        numbers = tuple(range(len(self.runs)) if among is None else among)
 
-        None where nothing is tied: the values are both.
-        """
-        assumed = self.assumptions.assumed(measure, rankings)
-        if assumed.tied is None:
-            return None
-        unknown = np.full(assumed.length.shape, np.nan)
-        return measure.tie_bounds(assumed) or (unknown, unknown)
+        def join() -> SharedLists:
+            self.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
+            batches = in_threads(self._batches, numbers, worth_starting())
+            return SharedLists([self.runs[number] for number in numbers], self.facts, list(batches))
+
+        return self._once("lists", numbers, make=join)
 
     # ---- unjudged documents ----
 
@@ -266,107 +268,93 @@ class Evidence:
             and self.assumptions.unjudged.name != "condensed"
         )
 
-    def shared_lists(self, among: Sequence[int] | None = None) -> SharedLists:
-        """The lists of all runs, or of those with these numbers, topic by topic."""
+    def bounds(self, measures: Sequence[Measure], among: Sequence[int] | None = None) -> Pairs:
+        """Bounds of the mean differences of all pairs of runs, or of those ``among`` these, over all judgments.
+
+        ``certain_low``, ``certain_high`` and ``certain`` have an axis of measures and one of pairs. ``certain`` is 1
+        where some judgments attain both, 0 where they hold but may be wider than needed, NaN where none are known.
+        """
         numbers = tuple(range(len(self.runs)) if among is None else among)
+        weighted = self._documents(measures, numbers) if self.assumptions.bounds != "both" else {}
 
-        def join() -> SharedLists:
-            self.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
-            batches = in_threads(lambda number: list(self._rankings(number).batches), numbers, worth_starting())
-            return SharedLists([self.runs[number] for number in numbers], self.facts, list(batches))
+        def of_measure(measure: Measure) -> DifferenceBounds:
+            if measure not in weighted:
+                return difference_bounds(self.shared_lists(numbers), measure, self.assumptions)
+            *_, low, high = SharedUnjudged(weighted[measure], Constant(0.5)).columns(exact=False)
+            return DifferenceBounds(low, high, np.ones(low.size, dtype=bool))
 
-        return self._once("lists", numbers, make=join)
+        first, second = (np.array(numbers)[side] for side in np.triu_indices(len(numbers), 1))
+        low, high, attained = np.empty((3, len(measures), first.size))
+        for at, measure in enumerate(measures if first.size else ()):
+            known = self._once("bounds", measure, numbers, make=partial(of_measure, measure))
+            low[at], high[at], attained[at] = known.low, known.high, np.where(known.known, known.exact, np.nan)
+        return Pairs(first, second, {"certain_low": low, "certain_high": high, "certain": attained})
 
-    def unjudged(
-        self, measures: Sequence[Measure], among: Sequence[int] | None = None
-    ) -> dict[Measure, DifferenceBounds]:
-        """Bounds of the differences of all pairs; unknown but of pairs ``among`` these runs, where they are named."""
-        chosen = self._looked_at(measures)
-        numbers = tuple(range(len(self.runs)) if among is None else among)
-        return self._once("bounds", chosen, numbers, make=lambda: self._unjudged_of(chosen, numbers))
-
-    def _documents_of(
-        self, measures: tuple[Measure, ...], numbers: tuple[int, ...]
+    def _documents(
+        self, measures: Sequence[Measure], numbers: tuple[int, ...]
     ) -> dict[Measure, list[UnjudgedDocuments]]:
         """By measure that is a weighted sum over ranks, the unjudged documents of these runs."""
         weighted = [measure for measure in measures if is_weighted_sum(measure) and self._follows_unjudged]
+        new = [measure for measure in weighted if ("documents", measure, numbers) not in self._made]
 
         def find(number: int) -> list[UnjudgedDocuments]:
-            batches = list(self._rankings(number).batches)
-            return [
-                find_unjudged(self.runs[number], self.facts, measure, self.assumptions, rankings_of_run=batches)
-                for measure in weighted
-            ]
+            run, lists = self.runs[number], self._batches(number)
+            return [find_unjudged(run, self.facts, one, self.assumptions, rankings_of_run=lists) for one in new]
 
-        def collect() -> dict[Measure, list[UnjudgedDocuments]]:
-            by_run = list(in_threads(find, numbers, worth_starting())) if weighted else []
-            return {measure: [of_run[place] for of_run in by_run] for place, measure in enumerate(weighted)}
+        by_run = list(in_threads(find, numbers, worth_starting())) if new else []
+        self._made |= {("documents", one, numbers): [of_run[at] for of_run in by_run] for at, one in enumerate(new)}
+        return {measure: self._made["documents", measure, numbers] for measure in weighted}
 
-        return self._once("documents", tuple(weighted), numbers, make=collect)
+    def chances(self, measure: Measure) -> Chances | None:
+        """How likely each run of every pair is the better one; None where that is not known, or would take long."""
+        if not follows_grades(measure) or not self._follows_unjudged:
+            return None
+        if len(self.runs) > PROBABLE_RUNS or not self._few_rows or self._models.kind is None:
+            return None
+        return self._once("chances", measure, make=lambda: self._chances(measure))
 
-    def probabilities(self, measures: Sequence[Measure]) -> Probabilities:
-        """How likely each run of every pair is the better one; nothing for many runs."""
-        chosen = self._looked_at(measures)
-        return self._once("chances", chosen, make=lambda: self._probabilities_of(chosen))
-
-    def _looked_at(self, measures: Sequence[Measure]) -> tuple[Measure, ...]:
-        """The measures of a look that was taken before and holds these; else these."""
-        return next((known for known in self._looked if set(measures) <= set(known)), tuple(measures))
-
-    def _known_of_unjudged(self) -> str | ByDocument:
-        """What is known of unjudged documents: calibrated labels where there are any, else it is to be estimated."""
-        rule = self.assumptions.unjudged
-        if not isinstance(rule, CalibratedRule):
-            return "logistic"
-        labelled = np.flatnonzero(self.qrels.grade == POOLED_NOT_JUDGED)
-        return ByDocument(self.qrels.pairs.take(labelled), rule.chance[labelled], rule.q)
-
-    def _unjudged_of(self, measures: tuple[Measure, ...], among: tuple[int, ...]) -> dict[Measure, DifferenceBounds]:
-        bounds = {}
-        unjudged = self._documents_of(measures, among) if self.assumptions.bounds != "both" else {}
-        for measure, of_runs in unjudged.items():
-            *_, low, high = SharedUnjudged(of_runs, Constant(0.5)).columns(exact=False)
-            bounds[measure] = DifferenceBounds(low, high, np.ones(low.size, dtype=bool))
-        for measure in measures if len(among) > 1 else ():
-            if measure not in bounds:
-                bounds[measure] = difference_bounds(self.shared_lists(among), measure, self.assumptions)
-        if len(among) < len(self.runs):
-            bounds = {measure: self._of_all_pairs(known, among) for measure, known in bounds.items()}
-        return bounds
-
-    def _of_all_pairs(self, known: DifferenceBounds, among: tuple[int, ...]) -> DifferenceBounds:
-        """Bounds of pairs among some of the runs, in the places of these pairs among all."""
-        held = np.isin(np.arange(len(self.runs)), among)
+    def _chances(self, measure: Measure) -> Chances | None:
         first, second = np.triu_indices(len(self.runs), 1)
-        looked_at = held[first] & held[second]
-        low, high = np.full((2, first.size), np.nan)
-        exact = np.zeros(first.size, dtype=bool)
-        low[looked_at], high[looked_at], exact[looked_at] = known.low, known.high, known.exact
-        return DifferenceBounds(low, high, exact)
+        weighted, draws = self._documents([measure], tuple(range(len(self.runs)))), SAMPLES
+        if measure in weighted:
+            better, worse = chances_of_sums(weighted[measure], self._models.of(measure))
+        else:
+            batches = [self._batches(number) for number in range(len(self.runs))]
+            collection = OpenCollection(self.runs, self.facts, self.assumptions, batches)
+            completions = DrawnCompletions(collection, measure, self._models.of_grades(measure), SAMPLES, SEED)
+            likely = drawn_chances(completions, list(zip(first.tolist(), second.tolist(), strict=True)))
+            if likely is None:
+                return None
+            better, worse, draws = likely
+        return Chances(Pairs(first, second, {"probability_a_better": better, "probability_b_better": worse}), draws)
 
-    def _probabilities_of(self, measures: tuple[Measure, ...]) -> Probabilities:
-        found = Probabilities({}, {}, {}, frozenset())
-        measures = tuple(filter(follows_grades, measures))
-        if not measures or not self._follows_unjudged or len(self.runs) > PROBABLE_RUNS or not self._few_rows:
-            return found
-        models = self._models()
-        if models.kind is None:
-            return found  # there is nothing to estimate probabilities from
-        batches = [list(self._rankings(at).batches) for at in range(len(self.runs))]
-        pairs = list(combinations(range(len(self.runs)), 2))
-        weighted = self._documents_of(measures, tuple(range(len(self.runs))))
-        collection = OpenCollection(self.runs, self.facts, self.assumptions, batches)
-        for measure in measures:
-            if measure in weighted:
-                better, worse = chances_of_sums(weighted[measure], models.of(measure))
-            else:
-                drawn = DrawnCompletions(collection, measure, models.of_grades(measure), SAMPLES, SEED)
-                likely = drawn_chances(drawn, pairs)
-                if likely is None:
-                    continue
-                better, worse, found.draws[measure] = likely
-            found.better[measure], found.worse[measure] = better, worse
-        return replace(found, unpooled=frozenset(models.unpooled()))
+    @property
+    def unpooled(self) -> frozenset[str]:
+        """Runs of which too few documents are judged to estimate chances."""
+        return self._once("unpooled", make=lambda: frozenset(self._models.unpooled()))
+
+    @property
+    def _models(self) -> ChosenModels:
+        """Probabilities of relevance: those of calibrated labels where there are any, else estimated from judgments.
+
+        Even ones (of no ``kind``) where there is nothing to estimate them from.
+        """
+
+        def estimate() -> ChosenModels:
+            batches = [self._batches(number) for number in range(len(self.runs))]
+            rule = self.assumptions.unjudged
+            known: str | ByDocument = "logistic"
+            if isinstance(rule, CalibratedRule):
+                labelled = np.flatnonzero(self.qrels.grade == POOLED_NOT_JUDGED)
+                known = ByDocument(self.qrels.pairs.take(labelled), rule.chance[labelled], rule.q)
+            models = ChosenModels(known, None, self.runs, self.facts, self.assumptions, batches)
+            try:
+                models.of_grades(RBP())
+            except UsageError:
+                models = ChosenModels(0.5, None, self.runs, self.facts, self.assumptions, batches)
+            return models
+
+        return self._once("models", make=estimate)
 
     def topics_that_can_differ(self, measure: Measure, first: Ints, second: Ints) -> Ints:
         """On how many topics each pair can differ at the most, whatever unjudged documents turn out to be."""
@@ -388,15 +376,6 @@ class Evidence:
         )
         return int(np.count_nonzero(retrieved.unjudged(self.qrels)))
 
-    # ---- ties ----
-
-    def over_ties(self, measures: Sequence[Measure]) -> tuple[Floats, Floats]:
-        """By run and measure, the least and the greatest mean over all orders of tied documents; NaN: not known."""
-        known = self._looked_at(measures)
-        least, most = (self._looked[known] if known in self._looked else self._look(known)).tied
-        places = [known.index(measure) for measure in measures]
-        return least[:, places], most[:, places]
-
     # ---- two runs ----
 
     def lead_changes(self, measure: Measure, a: int, b: int) -> list[tuple[float, str, str]] | None:
@@ -405,7 +384,7 @@ class Evidence:
             return None
         from rankbounds.rbp.crossings import lead_changes
 
-        lists = [(self.names[run], list(self._rankings(run).batches)) for run in (a, b)]
+        lists = [(self.names[run], self._batches(run)) for run in (a, b)]
         return lead_changes(lists, self.facts, measure)
 
     def to_judge(self, measure: Measure, a: int, b: int) -> SettlingPlan | None:
@@ -416,31 +395,17 @@ class Evidence:
             return None
         from rankbounds.judging.next.question import Question
 
-        question = Question.about(
+        question = Question(
             [self.runs[a], self.runs[b]],
             self.facts,
             self.assumptions,
             measure,
-            batches=[list(self._rankings(number).batches) for number in (a, b)],
-            models=self._models(),
+            batches=[self._batches(a), self._batches(b)],
+            models=self._models,
             seed=SEED,
         )
         plan = question.plan([(0, 1)], JUDGMENTS)
         return plan if len(plan) else None
-
-    def _models(self) -> ChosenModels:
-        """Probabilities estimated from the judgments; even ones where there is nothing to estimate them from."""
-
-        def estimate() -> ChosenModels:
-            batches = [list(self._rankings(at).batches) for at in range(len(self.runs))]
-            models = ChosenModels(self._known_of_unjudged(), None, self.runs, self.facts, self.assumptions, batches)
-            try:
-                models.of_grades(RBP())
-            except UsageError:
-                models = ChosenModels(0.5, None, self.runs, self.facts, self.assumptions, batches)
-            return models
-
-        return self._once("models", make=estimate)
 
 
 def left_out_words(topics: Sequence[str], number: int, *, judged: bool = True) -> str:
@@ -450,24 +415,3 @@ def left_out_words(topics: Sequence[str], number: int, *, judged: bool = True) -
         f"{len(topics)} of {number} {'judged ' * judged}topics are left out, since a run lacks them ({named}); "
         "everything here is over the topics that all runs have."
     )
-
-
-def _of_shared_topics(judgments: Qrels, runs: list[Run]) -> tuple[Qrels, list[Run], list[str]]:
-    """Judgments and lists of the topics that every run has, and the topics that are left out."""
-    shared = set.intersection(*(set(run.query_ids) for run in runs))
-    has = np.array([query in shared for query in judgments.query_ids])
-    if has.all():
-        return judgments, runs, []
-    if not has.any():
-        raise DataError("The runs have no judged topic in common: they cannot be compared.")
-    from rankbounds.judging.pools import subset
-
-    missing = [query for query in judgments.query_ids if query not in shared]
-    return subset(judgments, has[judgments.pairs.topic]), [_of_topics(run, shared) for run in runs], missing
-
-
-def _of_topics(run: Run, topics: set[str]) -> Run:
-    """The run's lists for these topics."""
-    pairs, rows = run.pairs.of_topics(topics)
-    kept = run.take(rows)
-    return Run(run.name, pairs, kept.score, lambda: kept.stated_rank)

@@ -1,4 +1,4 @@
-"""Pairs of runs: which are tested and how, the rows that say what was found, and verdicts."""
+"""Pairs of runs: which are tested and how, their numbers in either direction, and the rows that report them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any, TypedDict
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.comparison.wording import lacking_words
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.measures import Measure
 from rankbounds.results import Column
@@ -37,6 +36,61 @@ VERDICTS = (
 )
 CERTAIN = {1.0: "exact", 0.0: "outer"}
 """What is said of certain bounds: some judgments attain them, or they hold but may be wider than needed."""
+_ENDS = {f"{what}_low": f"{what}_high" for what in ("ci", "certain", "elsewhere", "ties", "summary", "new")}
+NEGATED = {name: name for name in ("difference", "summary", "elsewhere_least", "elsewhere_most")}
+NEGATED |= _ENDS | {high: low for low, high in _ENDS.items()}
+"""In a pair that is named the other way round, each of these numbers is minus the other."""
+_SIDES = {
+    "a": "b",
+    "won": "lost",
+    "probability": "probability_of_other",
+    "probability_a_better": "probability_b_better",
+}
+_SIDES |= {f"{what}_a": f"{what}_b" for what in ("missing", "lacks", "unpooled")}
+SWAPPED = _SIDES | {other: one for one, other in _SIDES.items()}
+"""And each of these numbers and choices is the other one."""
+_OPPOSITE = {"a better": "b better", "b better": "a better"}
+
+
+def turn(pair: Mapping[str, Any]) -> dict[str, Any]:
+    """The numbers of pairs, or the row of one, had the runs been named the other way round."""
+    found = dict(pair) | {name: pair[other] for name, other in SWAPPED.items() if other in pair}
+    found |= {name: 0.0 - pair[other] for name, other in NEGATED.items() if pair.get(other) is not None}
+    if pair.get("new_a_better") is not None:
+        found["new_a_better"] = 1 - pair["new_a_better"]
+    if "verdict" in pair:
+        found["verdict"] = _OPPOSITE.get(pair["verdict"], pair["verdict"])
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Some pairs of runs, by their numbers, and what is known of each: the first run minus the second."""
+
+    first: Ints
+    second: Ints
+    numbers: Mapping[str, Any]
+    """By name, arrays whose last axis is pairs."""
+
+    def take(self, kept: Any) -> Pairs:
+        """The pairs at these places."""
+        numbers = {name: column[..., kept] for name, column in self.numbers.items()}
+        return Pairs(self.first[kept], self.second[kept], numbers)
+
+    def places(self, first: Any, second: Any) -> Ints:
+        """Where the pairs of these runs are, whichever is the first; -1 for pairs that are not here."""
+        sides = (self.first, self.second, first, second)
+        runs = 1 + max(int(np.max(side, initial=-1)) for side in sides)
+        place = np.full((runs, runs), -1)
+        place[self.first, self.second] = place[self.second, self.first] = np.arange(self.first.size)
+        return np.asarray(place[first, second])
+
+    def get(self, first: Any, second: Any) -> dict[str, Any]:
+        """The numbers of these pairs, all of which are here: ``first`` minus ``second``."""
+        places = self.places(first, second)
+        found = {name: column[..., places] for name, column in self.numbers.items()}
+        around, is_turned = turn(found), self.first[places] != first
+        return {name: np.where(is_turned, around[name], column) for name, column in found.items()}
 
 
 class PairTestingOptions(TypedDict, total=False):
@@ -81,11 +135,7 @@ class PairTesting:
 
     def pairs(self, runs: Sequence[str]) -> tuple[Ints, Ints]:
         """The two sides of the pairs that are tested: all of them, or all runs against the baseline."""
-        if self.baseline is None:
-            return pairs_of(len(runs))
-        against = run_number(runs, self.baseline)
-        first = np.delete(np.arange(len(runs)), against)
-        return first, np.full(first.size, against)
+        return pairs_against(runs, self.baseline)
 
     def correction_for(self, pairs: int) -> str:
         """The correction to use: the one asked for, or what this number of pairs needs."""
@@ -100,6 +150,15 @@ class PairTesting:
         if self.correction == "tukey" and self.baseline is not None:
             raise UsageError('Tukey\'s correction is for all pairs of runs; with a baseline take "dunnett".')
         return self.correction
+
+
+def pairs_against(runs: Sequence[str], baseline: str | None) -> tuple[Ints, Ints]:
+    """The two sides of all pairs of runs; with a baseline, of each other run with it."""
+    if baseline is None:
+        return pairs_of(len(runs))
+    against = run_number(runs, baseline)
+    first = np.delete(np.arange(len(runs)), against)
+    return first, np.full(first.size, against)
 
 
 def check_means(measures: Sequence[Measure]) -> None:
@@ -121,26 +180,18 @@ def run_number(runs: Sequence[str], name: str) -> int:
     return list(runs).index(name)
 
 
-def pair_places(runs: int, first: Ints, second: Ints) -> Ints:
-    """Where pairs stand among all pairs of the runs, whichever of the two comes first."""
-    one, two = np.minimum(first, second), np.maximum(first, second)
-    return one * runs - one * (one + 1) // 2 + two - one - 1
-
-
-def pairs_among(column: Floats, runs: int, first: Ints, second: Ints, *, other: Floats | None = None) -> Floats:
-    """A column of all pairs of runs for these pairs; one that stands the other way round is turned.
-
-    A bound becomes the negative of the ``other`` one.
-    """
-    place = pair_places(runs, first, second)
-    return np.where(first < second, column[place], 0.0 - (column if other is None else other)[place])
-
-
 def verdicts(lead: Floats, p_adjusted: Floats, low: Floats, high: Floats, alpha: float) -> Ints:
     """Every pair's verdict, by its place in ``VERDICTS``, where more is better."""
     shown = (p_adjusted < alpha) & (lead != 0)
     settled = np.where(lead > 0, low > 0, high < 0)
     return np.where(shown, np.where(lead > 0, 1, 3) + ~settled, 0)
+
+
+def build_rows(**columns: Any) -> list[dict[str, Any]]:
+    """A dict per row. Columns are lists and arrays, whose NaN becomes None; any other value is that of every row."""
+    size = next(len(column) for column in columns.values() if isinstance(column, list | np.ndarray))
+    spread = [column if isinstance(column, list | np.ndarray) else [column] * size for column in columns.values()]
+    return plain_rows(list(columns), *spread)
 
 
 def pair_rows(
@@ -155,20 +206,24 @@ def pair_rows(
 ) -> list[dict[str, Any]]:
     """The rows of pairs by one measure, with the fields of ``PAIR_COLUMNS``; a number that is not given is not known.
 
-    ``codes`` are places in ``VERDICTS``; ``missing`` says how many of the ``topics`` each run lacks.
+    ``codes`` are places in ``VERDICTS``; ``missing`` is how many of the ``topics`` each run lacks.
     """
-    unknown = np.full(first.size, np.nan)
+    sides = list(zip(first.tolist(), second.tolist(), np.broadcast_to(topics, first.shape).tolist(), strict=True))
     lacking = [
-        lacking_words(int(missing[one]), int(missing[other]), of_pair)
-        for one, other, of_pair in zip(first, second, np.broadcast_to(topics, first.shape).tolist(), strict=True)
+        "".join(
+            f"; {side} lacks {missing[run]} of {count} topics" for side, run in (("a", a), ("b", b)) if missing[run]
+        )
+        for a, b, count in sides
     ]
-    columns: dict[str, Any] = {
-        "a": [runs[run] for run in first.tolist()],
-        "b": [runs[run] for run in second.tolist()],
-        "measure": [str(measure)] * first.size,
-        **{name: numbers[name].astype(int).tolist() for name in ("won", "lost")},
-        "certain": [CERTAIN.get(code) for code in numbers["certain"].tolist()],
-        "verdict": [VERDICTS[code] + words for code, words in zip(codes.tolist(), lacking, strict=True)],
-    }
-    fields = [column.name for column in PAIR_COLUMNS]
-    return plain_rows(fields, *(columns.get(name, numbers.get(name, unknown)) for name in fields))
+    columns = {name: numbers.get(name, np.full(first.size, np.nan)) for name in (one.name for one in PAIR_COLUMNS)}
+    return build_rows(
+        **columns
+        | {
+            "a": [runs[a] for a, _, _ in sides],
+            "b": [runs[b] for _, b, _ in sides],
+            "measure": str(measure),
+            **{name: numbers[name].astype(int).tolist() for name in ("won", "lost")},
+            "certain": [CERTAIN.get(code) for code in numbers["certain"].tolist()],
+            "verdict": [VERDICTS[code] + words for code, words in zip(codes.tolist(), lacking, strict=True)],
+        }
+    )

@@ -17,8 +17,8 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.choices import check_choice
 from rankbounds.comparison import wording
+from rankbounds.comparison.comparison import Comparison
 from rankbounds.comparison.pairs import VERDICTS
-from rankbounds.comparison.result import Comparison
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.evaluation.score_table import numbers_and_bounds, open_words
@@ -215,7 +215,10 @@ def _raised(comparison: Comparison, at: int, style: str, place_of: dict[int, int
         return [str(row["group"]) for row in _rows_by_run(comparison, at)]
     beaten: list[list[int]] = [[] for _ in comparison.runs]
     for first, second, code in zip(
-        comparison.first.tolist(), comparison.second.tolist(), comparison.verdicts[at].tolist(), strict=True
+        comparison.tested.first.tolist(),
+        comparison.tested.second.tolist(),
+        comparison.verdicts[at].tolist(),
+        strict=True,
     ):
         verdict = VERDICTS[code]
         if second in place_of and (verdict.startswith("a better") or verdict == "equivalent"):

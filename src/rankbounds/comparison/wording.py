@@ -10,11 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from rankbounds.arrays import Floats
-from rankbounds.evaluation.score_differences import TOLERANCE
-from rankbounds.evaluation.score_table import UNJUDGED as UNJUDGED
 from rankbounds.probability.retrieved_documents import POOLED
 from rankbounds.stats.corrections import CORRECTIONS
 from rankbounds.stats.equivalence import SOURCE as SOURCE_OF_TOST
@@ -197,17 +192,8 @@ LEAD_CHANGE = "{p:.3f} ({below} below, {above} above)"
 """One place where the lead changes."""
 SENTENCES = ("scores", "noise", "headroom", "equivalence", "holes", "elsewhere", "ties", "lead", "settle", "judge")
 """What a paragraph is made of, in its order."""
-NEGATED = {name: name for name in ("difference", "elsewhere_least", "elsewhere_most")} | {
-    f"{what}_{end}": f"{what}_{other}"
-    for what in ("ci", "certain", "elsewhere", "ties")
-    for end, other in (("low", "high"), ("high", "low"))
-}
 WHOLE = ("won", "lost", "topics_needed", "differing", "can_differ", "missing_a", "missing_b")
 """Numbers that count topics."""
-_SIDES = [("won", "lost"), ("probability", "probability_of_other")]
-_SIDES += [(f"{what}_a", f"{what}_b") for what in ("missing", "lacks", "unpooled")]
-SWAPPED = dict(_SIDES) | {other: one for one, other in _SIDES}
-"""What becomes of a pair's numbers and choices when it is named the other way round."""
 
 
 def test_names(settings: Mapping[str, Any], runs: int) -> tuple[str, str]:
@@ -268,24 +254,6 @@ def small_print_words(shown: Sequence[str]) -> str:
     return "; ".join([*["+: so much more at most"] * added, *["[low, high]: bounds"] * bracketed])
 
 
-def ties_apart(low_a: Floats, high_a: Floats, low_b: Floats, high_b: Floats) -> tuple[Floats, Floats]:
-    """The least and the greatest difference of two means that may lie within these ranges."""
-    return _apart(low_a, high_b), _apart(high_a, low_b)
-
-
-def _apart(one: Floats, other: Floats) -> Floats:
-    with np.errstate(invalid="ignore"):  # of infinities
-        found = np.where(one == other, 0.0, one - other)
-        return np.where(np.abs(found) <= TOLERANCE * (np.abs(one) + np.abs(other)), 0.0, found)
-
-
-def turned(numbers: Mapping[str, Any]) -> dict[str, Any]:
-    """A pair's numbers, had it been named the other way round."""
-    found = dict(numbers)
-    found |= {name: 0.0 - numbers[other] for name, other in NEGATED.items() if other in numbers}
-    return found | {name: numbers[other] for name, other in SWAPPED.items() if other in numbers}
-
-
 def lead_sentence(changes: Sequence[tuple[float, str, str]] | None, difference: float) -> tuple[str, dict[str, Any]]:
     """The template for where the lead changes over p, and what goes into it; none where nobody leads."""
     if changes is None or (not changes and difference == 0):
@@ -311,12 +279,12 @@ def judge_sentence(plan: SettlingPlan | None, *, adds_up: bool) -> tuple[str, di
     }
 
 
-def chosen(codes: Mapping[str, Any]) -> dict[str, str]:
+def name_templates(codes: Mapping[str, Any]) -> dict[str, str]:
     """The names of templates, from the places that they have among those of their kind."""
     return {kind: list(TEMPLATES[kind])[int(code)] for kind, code in codes.items()}
 
 
-def filled(choices: Mapping[str, str], numbers: Mapping[str, Any]) -> list[str]:
+def fill_templates(choices: Mapping[str, str], numbers: Mapping[str, Any]) -> list[str]:
     """The sentences of a paragraph: each template filled in, parts first."""
     held = dict(numbers)
     for kind, templates in TEMPLATES.items():
@@ -332,12 +300,6 @@ def verdict_words(verdict: str, a: str, b: str) -> str:
         for part in (said, *lacking)
         for run, _, rest in [part.partition(" ")]
     )
-
-
-def lacking_words(missing_a: int, missing_b: int, topics: int) -> str:
-    """What a verdict adds where a run lacks topics, which count as empty lists."""
-    lacked = {"a": missing_a, "b": missing_b}
-    return "".join(f"; {run} lacks {missing} of {topics} topics" for run, missing in lacked.items() if missing)
 
 
 def measure_words(label: str, *, lower_is_better: bool) -> str:

@@ -18,14 +18,14 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rankbounds.choices import whole_number
-from rankbounds.desk.agreement import agreement
-from rankbounds.desk.journal import Entry, Journal, Ledger
+from rankbounds.desk.journal import Entry, Journal
 from rankbounds.desk.judgment_file import JudgmentFile, Pair
 from rankbounds.errors import DataError, RankboundsError, UsageError
 from rankbounds.files.document_texts import DocumentTexts
 from rankbounds.files.pair_files import decimal, shown
-from rankbounds.files.query_texts import QueryText
+from rankbounds.files.queries import QueryText
 from rankbounds.files.writing import clear_copies
+from rankbounds.judging.judges.agreement import agreement_of_judges
 
 HANDED_OUT = 4
 """Documents handed to a page at a time: the one that is shown, and the next ones."""
@@ -61,9 +61,8 @@ class Settings:
 class Desk:
     """Judgments of one file, by one or several judges."""
 
-    def __init__(self, file: JudgmentFile, journal: Journal, settings: Settings | None = None) -> None:
-        self.file, self.journal, self.settings = file, journal, settings or Settings()
-        self.ledger = Ledger(journal.entries)
+    def __init__(self, file: JudgmentFile, settings: Settings | None = None) -> None:
+        self.file, self.journal, self.settings = file, Journal(file.path), settings or Settings()
         self.grades = dict(self.settings.grades) or _grades_of(file.grades())
         self.planned: list[Pair] = []
         """The documents to judge next, as the plan has them."""
@@ -71,13 +70,13 @@ class Desk:
         """Grows with everything that changes what pages show."""
         self.trouble: str | None = None
         """Why the file could not be written, while it could not."""
-        self._lock, self._writing = threading.RLock(), threading.Lock()
-        self._changed = threading.Condition(self._lock)
-        self._leases: dict[Pair, tuple[str, float]] = {}
-        self._ended = False
         self.on_change: Callable[[], None] = lambda: None
+        self._lock, self._writing = threading.RLock(), threading.Lock()
+        self._leases: dict[Pair, tuple[str, float]] = {}
+        self._changed, self._ended = threading.Event(), False
         clear_copies(file.path)
         self._bring_up_to_date()
+        self._changed.set()
         self._writer = threading.Thread(target=self._write_in_background, daemon=True)
         self._writer.start()
 
@@ -92,36 +91,36 @@ class Desk:
         """Save a judgment; the entry, and what there is to say of it."""
         self._check(judge, key, pair)
         with self._lock:
-            if again := self.ledger.by_key.get(key):
+            if again := self.journal.by_key.get(key):
                 return again, ""
             if grade not in self.grades:
                 raise UsageError(f"The grades are {', '.join(map(decimal, self.grades))}, not {grade:g}.")
             self._look_at_file()
-            held, own, note = self.file.grade(pair), self.ledger.for_the_file(pair), ""
+            held, own, note = self.file.grade(pair), self.journal.for_the_file(pair), ""
+            beside = held is not None and own is None
             if held is not None and own is None:
                 note = f"The file has grade {decimal(held)} for this document and keeps it; yours stands beside it."
             else:
                 self.file.reject_unheld(pair, grade, judge)
                 if own is not None and own.judge != judge:
                     note = f"{own.judge} judged this document first; yours stands beside it."
-            before = self.file.line(pair) if own is None else self.ledger.before(pair)
-            beside = held is not None and own is None
+            before = self.file.line(pair) if own is None else self.journal.given_to_file(pair)[-1].before
             return self._take_in(judge, pair, grade=grade, key=key, before=before, beside=beside), note
 
     def skip(self, judge: str, pair: Pair, key: str = "") -> Entry:
         """Pass over a document, which comes again when nothing else is left."""
         self._check(judge, key, pair)
         with self._lock:
-            return self.ledger.by_key.get(key) or self._take_in(judge, pair, key=key)
+            return self.journal.by_key.get(key) or self._take_in(judge, pair, key=key)
 
     def undo(self, judge: str, key: str = "") -> Entry:
         """Take back what a judge did last; the entry that was undone."""
         self._check(judge, key)
         with self._lock:
-            again = self.ledger.by_key.get(key)
+            again = self.journal.by_key.get(key)
             if again is not None and again.undoes is not None:
-                return self.ledger.by_number[again.undoes]
-            last = self.ledger.last_of(judge)
+                return next(entry for entry in self.journal.entries if entry.number == again.undoes)
+            last = self.journal.last_of(judge)
             if last is None:
                 raise UsageError("There is nothing to take back.")
             self._look_at_file()
@@ -140,7 +139,7 @@ class Desk:
             return
         with self._lock:
             listed = pair in self.planned or pair in (self.settings.worklist or ())
-            known = listed or self.file.line(pair) is not None or pair in self.ledger.by_pair
+            known = listed or self.file.line(pair) is not None or pair in self.journal.by_pair
         if not known and self.settings.retrieved is not None and not self.settings.retrieved(*pair):
             query_id, doc_id = map(shown, pair)
             raise UsageError(f"No run, no list and no judgment has document {doc_id} of query {query_id}.")
@@ -148,11 +147,10 @@ class Desk:
     def _take_in(self, judge: str, pair: Pair, **fields: Any) -> Entry:
         """Write an entry to the journal, and what follows from it to the file."""
         entry = self.journal.append(judge, pair, **fields)
-        self.ledger.add(entry)
         self._leases.pop(pair, None)
         self._bring_to_file(pair)
         self.version += 1
-        self._changed.notify_all()
+        self._changed.set()
         self.on_change()
         return entry
 
@@ -169,7 +167,7 @@ class Desk:
 
     def _bring_up_to_date(self) -> None:
         """Everything that the journal has and the file lacks, as after a process that was killed."""
-        for pair in self.ledger.by_pair:
+        for pair in self.journal.by_pair:
             self._bring_to_file(pair)
 
     def _bring_to_file(self, pair: Pair) -> None:
@@ -178,25 +176,21 @@ class Desk:
         What went into the file once and was changed there since is somebody's work, and stays; what the file lacks is
         added.
         """
-        given = self.ledger.grades_given(pair)
-        held, wanted = self.file.grade(pair), self.ledger.for_the_file(pair)
-        pending = self.ledger.last_number[pair] > self.journal.written
-        if not given or (held is not None and not (pending and held in given)):
+        given, held = self.journal.given_to_file(pair), self.file.grade(pair)
+        ours = self.journal.is_pending(pair) and held in [entry.grade for entry in given]
+        if not given or (held is not None and not ours):
             return
+        wanted = self.journal.for_the_file(pair)
         if wanted is None and held is not None:
-            self.file.take_back(pair, self.ledger.before(pair))
+            self.file.take_back(pair, given[-1].before)
         elif wanted is not None and wanted.grade is not None and held != wanted.grade:
             self.file.put(pair, wanted.grade, wanted.judge)
 
     def _write_in_background(self) -> None:
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self.file.dirty or self._ended)
-                if self._ended and not self.file.dirty:
-                    return
-            if not self.write() and self._ended:
-                return
-            if self.trouble:
+        while not self._ended:
+            self._changed.wait()
+            self._changed.clear()
+            if not self.write():
                 time.sleep(PATIENCE)
 
     def write(self) -> bool:
@@ -207,8 +201,7 @@ class Desk:
                     if not self.file.dirty:
                         return True
                     self._look_at_file()
-                    content = self.file.content()
-                    number = self.journal.entries[-1].number
+                    content, number = self.file.content(), self.journal.entries[-1].number
                     self.file.dirty = False
                 self.file.write(content)
                 self.journal.mark_written(number)
@@ -216,17 +209,17 @@ class Desk:
             with self._lock:
                 self.file.dirty = True
                 self.trouble = f"Judgments are safe in {self.journal.path}, but not yet in the file: {error}"
+            self._changed.set()
             return False
         self.trouble = None
         return True
 
     def close(self) -> None:
         """Write what is left, and let go of the journal."""
-        with self._changed:
-            self._ended = True
-            self._changed.notify_all()
+        self._ended = True
+        self._changed.set()
         self._writer.join()
-        if self.trouble:
+        if not self.write():
             print(f"rankbounds: {self.trouble}", file=sys.stderr)
         self.journal.close()
 
@@ -247,7 +240,7 @@ class Desk:
                 elsewhere = self._leases.get(pair, (page, now))[0] != page
                 if pair == holding:
                     continue
-                (later if elsewhere or self.ledger.has_skipped(judge, pair) else first).append(pair)
+                (later if elsewhere or self.journal.has_skipped(judge, pair) else first).append(pair)
                 if len(first) == HANDED_OUT:
                     break
             handed = (first + later)[:HANDED_OUT]
@@ -264,11 +257,11 @@ class Desk:
     def _candidates(self, judge: str) -> Iterator[Pair]:
         """What this judge could be asked, in order; second opinions on what others judged first."""
         listed = self.planned if self.settings.worklist is None else self.settings.worklist
-        shared = filter(self._is_shared, self.ledger.by_pair)
+        shared = filter(self._is_shared, self.journal.by_pair)
         return (pair for pair in dict.fromkeys([*shared, *listed]) if self._is_open(judge, pair))
 
     def _is_open(self, judge: str, pair: Pair) -> bool:
-        opinions = self.ledger.opinions(pair)
+        opinions = self.journal.opinions(pair)
         if opinions:
             return judge not in opinions and self._is_shared(pair)
         return self.file.grade(pair) is None
@@ -286,7 +279,7 @@ class Desk:
         text = documents.text(pair[1]) if documents else None
         missing = "There is no text of this document." if documents else "No texts were given (--documents)."
         with self._lock:
-            opinions = self.ledger.opinions(pair)
+            opinions = self.journal.opinions(pair)
         return {
             "query": asdict(query) if query else None,
             "document": asdict(text) if text else None,
@@ -301,39 +294,32 @@ class Desk:
     ) -> dict[str, Any]:
         """Past judgments, the newest first, that fit a filter."""
         with self._lock:
-            entries = self.ledger.judged()
-            opinions = {entry.pair: self.ledger.opinions(entry.pair) for entry in entries}
-        wanted = words.casefold().split()
+            entries = self.journal.judged()
+            opinions = {entry.pair: self.journal.opinions(entry.pair) for entry in entries}
         rows = []
         for entry in reversed(entries):
             others = {name: one.grade for name, one in opinions[entry.pair].items() if name != entry.judge}
             query = self.settings.queries.get(entry.pair[0])
             text = f"{entry.pair[0]} {entry.pair[1]} {query.text if query else ''}".casefold()
             if (
-                (judge and entry.judge != judge)
-                or (grade is not None and entry.grade != grade)
-                or (disputed and all(other == entry.grade for other in others.values()))
-                or not all(word in text for word in wanted)
+                judge in ("", entry.judge)
+                and grade in (None, entry.grade)
+                and (not disputed or any(other != entry.grade for other in others.values()))
+                and all(word in text for word in words.casefold().split())
             ):
-                continue
-            rows.append({
-                "number": entry.number,
-                "time": entry.time,
-                "judge": entry.judge,
-                "query_id": entry.pair[0],
-                "doc_id": entry.pair[1],
-                "query": query.text if query else "",
-                "grade": entry.grade,
-                "others": others,
-                "in_file": self.file.grade(entry.pair),
-            })  # fmt: skip
+                fields = {
+                    "query": query.text if query else "",
+                    "others": others,
+                    "in_file": self.file.grade(entry.pair),
+                }
+                rows.append(entry.shown() | {"time": entry.time, "judge": entry.judge} | fields)
         return {"judgments": rows[:MOST_SHOWN], "fit": len(rows), "all": len(entries)}
 
     def progress(self, judge: str) -> dict[str, Any]:
         """How much was judged, by whom, and what there is to take back."""
         with self._lock:
-            entries = self.ledger.judged()
-            last, listed = self.ledger.last_of(judge), self.settings.worklist
+            entries = self.journal.judged()
+            last, listed = self.journal.last_of(judge), self.settings.worklist
             done = {
                 "judged": len({entry.pair for entry in entries}),
                 "by_judge": Counter(entry.judge for entry in entries),
@@ -350,10 +336,12 @@ class Desk:
         return done
 
     def agreement(self) -> list[dict[str, Any]]:
-        """How far judges agree."""
+        """How far every two judges agree on the documents that both judged."""
+        grades: dict[str, dict[Pair, float]] = {}
         with self._lock:
-            entries = self.ledger.judged()
-        return agreement(entries)
+            for entry in self.journal.judged():
+                grades.setdefault(entry.judge, {})[entry.pair] = entry.grade or 0.0
+        return agreement_of_judges(grades)
 
 
 def check_name(judge: str) -> None:

@@ -1,9 +1,8 @@
 """The journal: every judgment, skip and undo as one line that is on the disk before anybody is told that it is saved.
 
-Lines are JSON objects and are only ever added. What holds now follows from reading them from the first to the last. A
-process that is killed half way through a line leaves a torn one: nobody was told that it is saved, and whoever reads
-the journal next passes over it. The ledger says what holds now: whose opinion is what, what was skipped, and what each
-judge can take back.
+Lines are JSON objects and are only ever added. What holds now follows from reading them from the first to the last:
+whose opinion is what, what was skipped, and what each judge can take back. A process that is killed half way through a
+line leaves a torn one: nobody was told that it is saved, and whoever reads the journal next passes over it.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import json
 import os
 import re
 import threading
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -56,6 +54,10 @@ class Entry:
             fields |= {"beside": True} if self.beside else {"before": self.before}
         return json.dumps(fields).encode("ascii") + b"\n"
 
+    def shown(self) -> dict[str, Any]:
+        """What pages get to see."""
+        return {"number": self.number, "query_id": self.pair[0], "doc_id": self.pair[1], "grade": self.grade}
+
     @classmethod
     def of(cls, line: bytes) -> Entry:
         """An entry from its line; ValueError where it is none."""
@@ -77,15 +79,25 @@ class Entry:
 
 
 class Journal:
-    """The lines of a journal, and the file that they stand in, which is this process's alone."""
+    """The journal of a file of judgments, which stands next to it, by whichever link it is known.
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+    The journal's file is this process's alone as long as it is open.
+    """
+
+    def __init__(self, judgments: str | os.PathLike[str]) -> None:
+        self.path = Path(os.path.realpath(judgments) + ENDING)
         self.entries: list[Entry] = []
         self.unreadable = 0
         """How many lines could not be read: torn ones."""
         self.written = 0
         """Up to which entry everything went into the file of judgments, by the last mark that says so."""
+        self.by_key: dict[str, Entry] = {}
+        self.by_pair: dict[Pair, list[Entry]] = {}
+        """Judgments and skips by document, in the order in which they came."""
+        self._last_number: dict[Pair, int] = {}
+        self._by_judge: dict[str, list[Entry]] = {}
+        self._undone: set[int] = set()
+        self._judged: list[Entry] | None = None
         self._turn = threading.Lock()
         try:
             self._file: IO[bytes] = open(self.path, "a+b", buffering=0)  # noqa: SIM115 (held until the end)
@@ -105,10 +117,7 @@ class Journal:
             finally:
                 os.close(handle)
 
-    @classmethod
-    def beside(cls, path: str | os.PathLike[str]) -> Journal:
-        """The journal of a file of judgments, which stands next to it, by whichever link it is known."""
-        return cls(os.path.realpath(path) + ENDING)
+    # ---- lines ----
 
     def append(self, judge: str, pair: Pair, **fields: Any) -> Entry:
         """Write an entry with these fields, numbered and dated; when this returns, it is on the disk."""
@@ -116,14 +125,14 @@ class Journal:
             number = self.entries[-1].number + 1 if self.entries else 1
             entry = Entry(number, datetime.now(timezone.utc).isoformat(timespec="seconds"), judge, pair, **fields)
             self._write(entry.line())
-            self.entries.append(entry)
+            self._take_in(entry)
             return entry
 
     def mark_written(self, number: int) -> None:
         """Note that the file of judgments has everything up to this entry; nothing is lost if the note is."""
         with self._turn, contextlib.suppress(DataError):
             if number > self.written:
-                self._write(json.dumps({"written": number}).encode("ascii") + b"\n", safely=False)
+                self._write(b'{"written": %d}\n' % number, safely=False)
                 self.written = number
 
     def close(self) -> None:
@@ -133,15 +142,14 @@ class Journal:
     def _read(self) -> None:
         self._file.seek(0)
         content = self._file.read()
-        for line in content.splitlines(keepends=True):
-            if line.strip():
-                try:
-                    if mark := MARK.fullmatch(line.strip()):
-                        self.written = int(mark[1])
-                    else:
-                        self.entries.append(Entry.of(line))
-                except ValueError:
-                    self.unreadable += 1
+        for line in filter(None, map(bytes.strip, content.splitlines())):
+            try:
+                if mark := MARK.fullmatch(line):
+                    self.written = int(mark[1])
+                else:
+                    self._take_in(Entry.of(line))
+            except ValueError:
+                self.unreadable += 1
         if content and not content.endswith(b"\n"):
             self._write(b"\n")  # what is added later does not belong to the torn line
 
@@ -164,6 +172,60 @@ class Journal:
         except OSError as error:
             raise DataError(self.path, f"the judgment could not be saved ({error.strerror or error}).") from None
 
+    def _take_in(self, entry: Entry) -> None:
+        self.entries.append(entry)
+        self._last_number[entry.pair] = entry.number
+        self._judged = None
+        if entry.key:
+            self.by_key[entry.key] = entry
+        if entry.undoes is not None:
+            self._undone.add(entry.undoes)
+        else:
+            self.by_pair.setdefault(entry.pair, []).append(entry)
+            self._by_judge.setdefault(entry.judge, []).append(entry)
+
+    # ---- what holds now ----
+
+    def last_of(self, judge: str) -> Entry | None:
+        """What a judge did last and did not take back."""
+        entries = self._by_judge.get(judge, [])
+        while entries and entries[-1].number in self._undone:
+            entries.pop()
+        return entries[-1] if entries else None
+
+    def _standing(self, pair: Pair) -> list[Entry]:
+        """Judgments and skips of a document that nobody took back."""
+        return [entry for entry in self.by_pair.get(pair, ()) if entry.number not in self._undone]
+
+    def opinions(self, pair: Pair) -> dict[str, Entry]:
+        """By judge, the judgment of a document that holds now; whoever judged first stands first."""
+        return {entry.judge: entry for entry in self._standing(pair) if entry.grade is not None}
+
+    def has_skipped(self, judge: str, pair: Pair) -> bool:
+        """Did this judge pass over the document?"""
+        return any(entry.judge == judge and entry.grade is None for entry in self._standing(pair))
+
+    def judged(self) -> list[Entry]:
+        """Every judgment that holds now, in the order of the journal."""
+        if self._judged is None:
+            held = (entry for pair in self.by_pair for entry in self.opinions(pair).values())
+            self._judged = sorted(held, key=lambda entry: entry.number)
+        return self._judged
+
+    # ---- what the file is to hold ----
+
+    def for_the_file(self, pair: Pair) -> Entry | None:
+        """The judgment that the file is to hold: that of the first judge, unless the file had one of its own."""
+        return next((entry for entry in self.opinions(pair).values() if not entry.beside), None)
+
+    def given_to_file(self, pair: Pair) -> list[Entry]:
+        """Every judgment of a document that ever went into the file, taken back or not."""
+        return [entry for entry in self.by_pair.get(pair, ()) if entry.grade is not None and not entry.beside]
+
+    def is_pending(self, pair: Pair) -> bool:
+        """May the file lack what was said of this document last?"""
+        return self._last_number[pair] > self.written
+
 
 def _lock(file: IO[bytes]) -> bool:
     """Have a file alone as long as this process lives; False if another one does."""
@@ -182,75 +244,3 @@ def _lock(file: IO[bytes]) -> bool:
     except OSError:
         return os.name != "nt"  # elsewhere, a file system without locks
     return True
-
-
-class Ledger:
-    """The entries of a journal, by document and by judge."""
-
-    def __init__(self, entries: Iterable[Entry] = ()) -> None:
-        self.by_number: dict[int, Entry] = {}
-        self.by_key: dict[str, Entry] = {}
-        self.by_pair: dict[Pair, list[Entry]] = {}
-        """Judgments and skips by document, in the order in which they came."""
-        self.last_number: dict[Pair, int] = {}
-        """The number of the last entry about a document."""
-        self._by_judge: dict[str, list[Entry]] = {}
-        self._undone: set[int] = set()
-        self._judged: list[Entry] | None = None
-        for entry in entries:
-            self.add(entry)
-
-    def add(self, entry: Entry) -> None:
-        """Take one more line in."""
-        self.by_number[entry.number] = entry
-        self.last_number[entry.pair] = entry.number
-        self._judged = None
-        if entry.key:
-            self.by_key[entry.key] = entry
-        if entry.undoes is not None:
-            self._undone.add(entry.undoes)
-            return
-        self.by_pair.setdefault(entry.pair, []).append(entry)
-        self._by_judge.setdefault(entry.judge, []).append(entry)
-
-    def last_of(self, judge: str) -> Entry | None:
-        """What a judge did last and did not take back."""
-        entries = self._by_judge.get(judge, [])
-        while entries and not self._holds(entries[-1]):
-            entries.pop()
-        return entries[-1] if entries else None
-
-    def _holds(self, entry: Entry) -> bool:
-        return entry.number not in self._undone
-
-    def opinions(self, pair: Pair) -> dict[str, Entry]:
-        """By judge, the judgment of a document that holds now; whoever judged first stands first."""
-        entries = self.by_pair.get(pair, ())
-        return {entry.judge: entry for entry in entries if entry.grade is not None and self._holds(entry)}
-
-    def for_the_file(self, pair: Pair) -> Entry | None:
-        """The judgment that the file is to hold: that of the first judge, unless the file had one of its own."""
-        return next((entry for entry in self.opinions(pair).values() if not entry.beside), None)
-
-    def before(self, pair: Pair) -> str | None:
-        """The record that the file had of a document before it was judged here."""
-        return next((entry.before for entry in reversed(self._for_the_file(pair))), None)
-
-    def grades_given(self, pair: Pair) -> set[float | None]:
-        """Every grade that was ever given to a document here and written to the file, taken back or not."""
-        return {entry.grade for entry in self._for_the_file(pair)}
-
-    def _for_the_file(self, pair: Pair) -> list[Entry]:
-        return [entry for entry in self.by_pair.get(pair, ()) if entry.grade is not None and not entry.beside]
-
-    def has_skipped(self, judge: str, pair: Pair) -> bool:
-        """Did this judge pass over the document?"""
-        entries = self.by_pair.get(pair, ())
-        return any(entry.judge == judge and entry.grade is None and self._holds(entry) for entry in entries)
-
-    def judged(self) -> list[Entry]:
-        """Every judgment that holds now, in the order of the journal."""
-        if self._judged is None:
-            held = (entry for pair in self.by_pair for entry in self.opinions(pair).values())
-            self._judged = sorted(held, key=lambda entry: entry.number)
-        return self._judged

@@ -171,11 +171,15 @@ class TableRecords:
             begin = field.end() + 1
 
 
-def _is_number(value: str) -> bool:
+def _grade_of(value: str) -> float | None:
+    """The grade that a file has; None where nobody judged."""
     try:
-        return math.isfinite(float(value))
+        grade = float(value) if value else float(POOLED_NOT_JUDGED)
     except ValueError:
-        return False
+        grade = math.nan
+    if not math.isfinite(grade):
+        raise DataError(f"the grade {shown(value)} is no number.")
+    return None if grade == POOLED_NOT_JUDGED else grade
 
 
 def _cell(field: bytes) -> str:
@@ -206,29 +210,26 @@ class JudgmentFile:
     def load(self) -> None:
         """Read the file as it is now; where it takes no judgments, an error, and nothing is changed here."""
         status, content = self._status(), self._content()
+        mark = BYTE_ORDER_MARK if content.startswith(BYTE_ORDER_MARK) else b""
+        content = content.removeprefix(mark)
         records = self._records_of(content)
         bodies, ends = _split_records(content, in_quotes=isinstance(records, TableRecords))
         place: dict[Pair, int] = {}
-        values: dict[Pair, str] = {}
+        grades: dict[Pair, float | None] = {}
         for number, body in enumerate(bodies):
             try:
-                fields = records.fields(body.removeprefix(BYTE_ORDER_MARK) if number == 0 else body)
+                fields = records.fields(body)
+                if fields is None:
+                    continue
+                query, doc, value = fields
+                if (query, doc) in place:
+                    remedy = " Say whose with --labels." if records.source else ""
+                    raise DataError(f"document {shown(doc)} of topic {shown(query)} stands twice.{remedy}")
+                place[query, doc], grades[query, doc] = number, _grade_of(value)
             except DataError as error:
-                raise self._refused(number, str(error)) from None
-            if fields is None:
-                continue
-            query, doc, value = fields
-            if (query, doc) in place:
-                remedy = " Say whose with --labels." if records.source else ""
-                raise self._refused(number, f"document {shown(doc)} of topic {shown(query)} stands twice.{remedy}")
-            if value and not _is_number(value):
-                raise self._refused(number, f"the grade {shown(value)} is no number.")
-            place[query, doc], values[query, doc] = number, value
-        self.records, self._bodies, self._ends, self._place, self._value = records, bodies, ends, place, values
-        self._known, self.dirty = status, False
-
-    def _refused(self, number: int, problem: str) -> UsageError:
-        return UsageError(f"{Place(str(self.path), number + 1)}: {problem} {READ_ONLY}")
+                raise UsageError(f"{Place(str(self.path), number + 1)}: {error} {READ_ONLY}") from None
+        self.records, self._mark, self._bodies, self._ends = records, mark, bodies, ends
+        self._place, self._grade, self._known, self.dirty = place, grades, status, False
 
     def changed_outside(self) -> bool:
         """Did anybody else write the file since it was read or written here?"""
@@ -236,13 +237,11 @@ class JudgmentFile:
 
     def grade(self, pair: Pair) -> float | None:
         """The grade of a document; None where nobody judged it."""
-        value = self._value.get(pair, "")
-        number = float(value) if value else POOLED_NOT_JUDGED
-        return None if number == POOLED_NOT_JUDGED else number
+        return self._grade.get(pair)
 
     def grades(self) -> list[float]:
         """All grades that the file has, ascending."""
-        return sorted({number for number in map(float, filter(None, set(self._value.values()))) if number >= 0})
+        return sorted({grade for grade in self._grade.values() if grade is not None and grade >= 0})
 
     def line(self, pair: Pair) -> str | None:
         """The record of a document as it is written; None where it has none."""
@@ -251,7 +250,7 @@ class JudgmentFile:
 
     def content(self) -> bytes:
         """The whole file."""
-        return b"".join(part for record in zip(self._bodies, self._ends, strict=True) for part in record)
+        return self._mark + b"".join(part for record in zip(self._bodies, self._ends, strict=True) for part in record)
 
     def _content(self) -> bytes:
         try:
@@ -300,7 +299,7 @@ class JudgmentFile:
                 raise UsageError(f"The {what} id {shown(name)} {reason}, and {self.records.name} cannot hold it.")
         body = self._body(pair, grade, judge)
         try:
-            back = self.records.read(body.removeprefix(BYTE_ORDER_MARK), str(self.path))
+            back = self.records.read(body, str(self.path))
             first = bool(self._place) or recognised(text_of(str(self.path), body), str(self.path)) == self.records.kind
         except DataError:
             back, first = None, False
@@ -320,7 +319,7 @@ class JudgmentFile:
             self._place[pair] = len(self._bodies)
             self._bodies.append(body)
             self._ends.append(end)
-        self._value[pair] = decimal(grade)
+        self._grade[pair] = grade
         self.dirty = True
 
     def take_back(self, pair: Pair, before: str | None) -> None:
@@ -329,13 +328,13 @@ class JudgmentFile:
         if place is None:
             return
         if before is not None:
-            body = _bytes(before)
-            fields = self.records.fields(body.removeprefix(BYTE_ORDER_MARK) if place == 0 else body)
-            self._bodies[place], self._value[pair] = body, fields[2] if fields else ""
+            self._bodies[place] = _bytes(before)
+            fields = self.records.fields(self._bodies[place])
+            self._grade[pair] = _grade_of(fields[2]) if fields else None
         else:
             was_last, end = place == self._last(), self._ends[place]
             self._bodies[place] = self._ends[place] = b""
-            del self._place[pair], self._value[pair]
+            del self._place[pair], self._grade[pair]
             last = self._last()
             if was_last and last is not None:
                 self._ends[last] = end

@@ -11,6 +11,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 from rankbounds.desk.desk import Desk
@@ -21,7 +22,7 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.judging.next.judge_next import criterion, judge_next
 from rankbounds.judging.next.plan import SETTLED, JudgingPlan, difference_left
 from rankbounds.judging.next.residuals import plan_by_residual
-from rankbounds.measures import parse_measures
+from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.report.page import Live
@@ -66,12 +67,6 @@ class Plan:
     trouble: str = ""
     """Why the goal cannot be computed; documents are then in the order of their weights in all runs."""
 
-    def difference_left(self, first: Plan) -> str:
-        """What is left of the one comparison, and was with the ``first`` plan; nothing where there is no such goal."""
-        if self.bounds is None or self.runs is None:
-            return ""
-        return difference_left(self.runs, self.bounds, first.bounds)
-
 
 class Planner:
     """Plans from files as they are; made in the process that plans."""
@@ -82,40 +77,35 @@ class Planner:
     def __call__(self) -> Plan:
         """The plan for the files as they are now."""
         choices = self.live.choices
-        assumptions = choices.assumptions()
-        measure = parse_measures(choices.measures)[0]
+        chosen = choices.assumptions()
+        ties = chosen.ties if chosen.ties in ORDERS else "trec"
+        order: dict[str, Any] = {"ties": ties, "score_precision": chosen.score_precision}
+        measure: Measure = parse_measures(choices.measures)[0]
+        found: dict[str, Any] = {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the report tells
             qrels, runs = choices.reading().judgments(self.live.qrels), self.live.read_runs()
-            ties = assumptions.ties if assumptions.ties in ORDERS else "trec"
-            same: dict[str, Any] = {"ties": ties, "score_precision": assumptions.score_precision, "budget": BUDGET}
-            trouble = ""
-            plan: Any
+            plan_for = partial(judge_next, qrels, runs, gain=choices.gain, budget=BUDGET, **order)
+            plan: Any = None
             if self.goal.compare is not None:
-                goal: dict[str, Any] = asdict(self.goal) | {"gain": choices.gain}
                 try:
-                    plan = judge_next(qrels, runs, measure=measure, **goal, **same)
-                    one_pair = len(plan.pairs) == 1
-                    ends = {"bounds": plan.bounds[0], "runs": plan.pairs[0]} if one_pair else {}
-                    return self._in_words(plan, measure, settled=all(plan.settled), **ends)
+                    plan = plan_for(measure=measure, **asdict(self.goal))
+                    found = {"settled": all(plan.settled)}
+                    if len(plan.pairs) == 1:
+                        found |= {"bounds": plan.bounds[0], "runs": plan.pairs[0]}
                 except RankboundsError as error:
-                    trouble = str(error)
-            try:
-                plan = self._for_all_runs(qrels, runs, measure, same)
-            except UsageError:
-                measure = RBP(0.8)
-                plan = self._for_all_runs(qrels, runs, measure, same)
-        left = plan.open_means()[0] if isinstance(plan, JudgingPlan) else None
-        return self._in_words(plan, measure, open=left, trouble=trouble)
-
-    def _for_all_runs(self, qrels: Any, runs: Any, measure: Any, same: dict[str, Any]) -> Any:
-        if isinstance(measure, RBP) and 0 < measure.p < 1 and not self.live.choices.gain:
-            depth = math.ceil(math.log(LEAST_WEIGHT) / math.log(measure.p))
-            order = {name: value for name, value in same.items() if name != "budget"}
-            return plan_by_residual(qrels, runs, measure, BUDGET, assumptions=Assumptions(**order), depth=depth)
-        return judge_next(qrels, runs, measure=measure, gain=self.live.choices.gain, **same)
-
-    def _in_words(self, plan: Any, measure: Any, **found: Any) -> Plan:
+                    found = {"trouble": str(error)}
+            if plan is None and isinstance(measure, RBP) and 0 < measure.p < 1 and not choices.gain:
+                depth = math.ceil(math.log(LEAST_WEIGHT) / math.log(measure.p))
+                plan = plan_by_residual(qrels, runs, measure, BUDGET, assumptions=Assumptions(**order), depth=depth)
+            elif plan is None:
+                try:
+                    plan = plan_for(measure=measure)
+                except UsageError:  # nothing can be planned for this measure
+                    measure = RBP(0.8)
+                    plan = plan_for(measure=measure)
+        if isinstance(plan, JudgingPlan):
+            found["open"] = plan.open_means()[0]
         documents = tuple(zip(plan.query_ids, plan.doc_ids, strict=True))
         return Plan(documents, plan.headline(), tuple(plan.sentences()), str(measure), **found)
 
@@ -142,6 +132,19 @@ class Planning:
         """Something changed: plan again."""
         self.computing = True
         self._wanted.set()
+
+    def goal(self) -> dict[str, Any]:
+        """How far it is to the goal, for the page."""
+        plan, first = self.plan, self.first
+        goal: dict[str, Any] = {"computing": self.computing, "trouble": self.trouble}
+        if plan is None or first is None:
+            return goal
+        left = ""
+        if plan.bounds is not None and plan.runs is not None:
+            left = difference_left(plan.runs, plan.bounds, first.bounds)
+        shown = {name: value for name, value in asdict(plan).items() if name != "documents"}
+        began = {"bounds": first.bounds, "open": first.open}
+        return shown | goal | {"trouble": self.trouble or plan.trouble, "first": began, "difference_left": left}
 
     def _keep_up(self) -> None:
         state = ""

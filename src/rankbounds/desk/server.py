@@ -10,8 +10,7 @@ import json
 import secrets
 import socket
 import sys
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 
 from rankbounds.choices import whole_number
 from rankbounds.desk.desk import Desk
-from rankbounds.desk.journal import Entry
 from rankbounds.desk.judgment_file import Pair
 from rankbounds.desk.planning import Planning
 from rankbounds.desk.worker import Worker
@@ -32,12 +30,20 @@ PATIENCE = 10.0
 WAITING_CONNECTIONS = 1024
 SHORTEST_TOKEN = 16
 HERE = Path(__file__).parent
+HTML = "text/html; charset=utf-8"
 FILES = {"/judging.css": "text/css; charset=utf-8", "/judging.js": "text/javascript; charset=utf-8"}
+MESSAGES = ("start", "next", "judge", "skip", "undo", "document", "past", "agreement")
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; "
     "form-action 'none'"
 )
 """Only the page's own script may run, whatever texts hold."""
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
 
 
 class Office:
@@ -59,110 +65,69 @@ class Office:
 
     def close(self) -> None:
         """End what runs in the background, and write what is left to write."""
-        if self._worker:
-            self._worker.close()
-        if self.planning:
-            self.planning.close()
-        if self.desk:
-            self.desk.close()
+        for part in (self._worker, self.planning, self.desk):
+            if part:
+                part.close()
 
-    # ---- messages ----
-
-    def answer(self, what: str, given: dict[str, Any]) -> dict[str, Any]:
+    def answer(self, what: str, message: dict[str, Any]) -> dict[str, Any]:
         """Answer a message from a page."""
-        desk, message, unknown = self.desk, _Message(given), UsageError(f'There is no "{what}" here.')
         if what == "state":
             return {"state": self.live.state()}
-        if desk is None:
-            raise unknown
-        match what:
-            case "start":
-                return {
-                    "desk": desk.name,
-                    "judges": list(desk.settings.judges),
-                    "user": desk.settings.user,
-                    "grades": [{"grade": grade, "name": name} for grade, name in desk.grades.items()],
-                    "texts": desk.settings.documents is not None,
-                    "file": desk.file.path.name,
-                    "journal": desk.journal.path.name,
-                }
-            case "next":
-                return self._next(message, desk)
-            case "judge":
-                entry, note = desk.judge(message.judge, message.pair, message.grade, message.text("key"))
-                return {"saved": _shown(entry), "note": note} | self._next(message, desk)
-            case "skip":
-                entry = desk.skip(message.judge, message.pair, message.text("key"))
-                return {"saved": _shown(entry), "note": ""} | self._next(message, desk)
-            case "undo":
-                entry = desk.undo(message.judge, message.text("key"))
-                return {"undone": _shown(entry), "note": ""} | self._next(message, desk)
-            case "document":
-                return desk.document(message.pair)
-            case "past":
-                grade = None if given.get("grade") in (None, "") else message.grade
-                disputed = given.get("disputed") is True
-                return desk.past(judge=message.text("of"), grade=grade, words=message.text("words"), disputed=disputed)
-            case "agreement":
-                return {"agreement": desk.agreement()}
-        raise unknown
-
-    def _next(self, message: _Message, desk: Desk) -> dict[str, Any]:
-        """What a page shows beside a document: the next ones, progress, how far it is to the goal."""
-        holding = message.given.get("holding")
-        pair = (str(holding[0]), str(holding[1])) if isinstance(holding, list) and len(holding) == 2 else None
-        handed = desk.next_for(message.judge, message.text("page"), pair)
-        return {"next": handed, "progress": desk.progress(message.judge), "goal": self._goal()}
-
-    def _goal(self) -> dict[str, Any] | None:
-        planning = self.planning
-        if planning is None:
-            return None
-        goal: dict[str, Any] = {"computing": planning.computing, "trouble": planning.trouble}
-        if planning.plan is not None and planning.first is not None:
-            plan = asdict(planning.plan)
-            del plan["documents"]
-            goal |= plan | {
-                "trouble": planning.trouble or plan["trouble"],
-                "first": {"bounds": planning.first.bounds, "open": planning.first.open},
-                "difference_left": planning.plan.difference_left(planning.first),
+        desk = self.desk
+        if desk is None or what not in MESSAGES:
+            raise UsageError(f'There is no "{what}" here.')
+        if what == "start":
+            return {
+                "desk": desk.name,
+                "judges": list(desk.settings.judges),
+                "user": desk.settings.user,
+                "grades": [{"grade": grade, "name": name} for grade, name in desk.grades.items()],
+                "texts": desk.settings.documents is not None,
+                "file": desk.file.path.name,
+                "journal": desk.journal.path.name,
             }
-        return goal
+        if what == "agreement":
+            return {"agreement": desk.agreement()}
+        if what == "document":
+            return desk.document(_pair(message))
+        if what == "past":
+            grade = None if message.get("grade") in (None, "") else _grade(message)
+            disputed = message.get("disputed") is True
+            return desk.past(judge=_text(message, "of"), grade=grade, words=_text(message, "words"), disputed=disputed)
+        judge, key, done = _text(message, "judge").strip(), _text(message, "key"), {}
+        if what == "judge":
+            entry, note = desk.judge(judge, _pair(message), _grade(message), key)
+            done = {"saved": entry.shown(), "note": note}
+        elif what == "skip":
+            done = {"saved": desk.skip(judge, _pair(message), key).shown(), "note": ""}
+        elif what == "undo":
+            done = {"undone": desk.undo(judge, key).shown(), "note": ""}
+        holding = message.get("holding")
+        held = (str(holding[0]), str(holding[1])) if isinstance(holding, list) and len(holding) == 2 else None
+        handed = desk.next_for(judge, _text(message, "page"), held)
+        goal = self.planning and self.planning.goal()
+        return done | {"next": handed, "progress": desk.progress(judge), "goal": goal}
 
 
-class _Message:
-    """What a page sent, with an error for whatever is not as it should be."""
-
-    def __init__(self, given: dict[str, Any]) -> None:
-        self.given = given
-
-    def text(self, name: str) -> str:
-        held = self.given.get(name, "")
-        if not isinstance(held, str):
-            raise UsageError(f'"{name}" should be text.')
-        return held
-
-    @property
-    def judge(self) -> str:
-        return self.text("judge").strip()
-
-    @property
-    def pair(self) -> Pair:
-        pair = self.text("query_id"), self.text("doc_id")
-        if not all(pair):
-            raise UsageError("A judgment has a query_id and a doc_id.")
-        return pair
-
-    @property
-    def grade(self) -> float:
-        try:
-            return float(self.given["grade"])
-        except (KeyError, TypeError, ValueError, OverflowError):
-            raise UsageError("A judgment has a grade, which is a number.") from None
+def _text(message: dict[str, Any], name: str) -> str:
+    held = message.get(name, "")
+    if not isinstance(held, str):
+        raise UsageError(f'"{name}" should be text.')
+    return held
 
 
-def _shown(entry: Entry) -> dict[str, Any]:
-    return {"number": entry.number, "query_id": entry.pair[0], "doc_id": entry.pair[1], "grade": entry.grade}
+def _pair(message: dict[str, Any]) -> Pair:
+    pair = _text(message, "query_id"), _text(message, "doc_id")
+    if not all(pair):
+        raise UsageError("A judgment has a query_id and a doc_id.")
+    return pair
+
+
+def _grade(message: dict[str, Any]) -> float:
+    try:
+        return float(message["grade"])
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise UsageError("A judgment has a grade, which is a number.") from None
 
 
 # ---- who may ask ----
@@ -245,9 +210,11 @@ def server(office: Office, host: str, port: int, token: str | None = None) -> Th
             elif asked.path in FILES and office.desk:
                 self._reply(200, FILES[asked.path], (HERE / asked.path[1:].replace("judging", "page")).read_bytes())
             elif asked.path == "/" and office.desk:
-                self._page(office.judging_page(), {"Content-Security-Policy": POLICY})
+                self._reply(
+                    200, HTML, office.judging_page().encode("utf-8", "replace"), {"Content-Security-Policy": POLICY}
+                )
             elif asked.path in ("/", "/report"):
-                self._page(office.report())
+                self._reply(200, HTML, office.report().encode("utf-8", "replace"))
             else:
                 self._reply(404, "text/plain", b"There is nothing here.\n")
 
@@ -296,21 +263,11 @@ def server(office: Office, host: str, port: int, token: str | None = None) -> Th
         def _say(self, code: int, message: dict[str, Any]) -> None:
             self._reply(code, "application/json", json.dumps(message).encode("ascii"))
 
-        def _page(self, text: str, headers: dict[str, str] | None = None) -> None:
-            self._reply(200, "text/html; charset=utf-8", text.encode("utf-8", "replace"), headers)
-
-        def _reply(self, code: int, kind: str, body: bytes, headers: dict[str, str] | None = None) -> None:
+        def _reply(self, code: int, kind: str, body: bytes, headers: Mapping[str, str] | None = None) -> None:
             with contextlib.suppress(ConnectionError, TimeoutError):  # a browser that went away needs no answer
                 self.send_response(code)
-                for name, value in {
-                    "Content-Type": kind,
-                    "Content-Length": str(len(body)),
-                    "Cache-Control": "no-store",
-                    "Referrer-Policy": "no-referrer",
-                    "X-Content-Type-Options": "nosniff",
-                    "X-Frame-Options": "DENY",
-                    **(headers or {}),
-                }.items():
+                own = {"Content-Type": kind, "Content-Length": str(len(body))}
+                for name, value in (HEADERS | own | dict(headers or {})).items():
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -28,8 +28,6 @@ from rankbounds.threads import in_threads, started
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from rankbounds.evaluation.engines.spark.scores import SparkScores
-
 Job = TypeVar("Job")
 DEFAULT_MEASURES = ("RBP(p=0.8)", "AP", "nDCG@10", "P@10", "RR")
 MeasureNames: TypeAlias = str | Measure | Iterable[str | Measure]
@@ -37,26 +35,9 @@ MeasureNames: TypeAlias = str | Measure | Iterable[str | Measure]
 ENGINE_OPTIONS: dict[str, frozenset[str]] = {
     "local": frozenset({"threads", "progress", "observe"}),
     "stream": frozenset({"threads", "progress", "memory", "scratch"}),
-    "spark": frozenset({"master", "partitions", "names"}),
+    "spark": frozenset({"master"}),
 }
 """The engines, and what only some of them take."""
-
-
-@overload
-def evaluate(
-    qrels: Any, runs: Any, measures: MeasureNames = ..., *, engine: Literal["spark"], **options: Unpack[EvaluateOptions]
-) -> SparkScores: ...
-
-
-@overload
-def evaluate(
-    qrels: Any,
-    runs: Any,
-    measures: MeasureNames = ...,
-    *,
-    engine: Literal["local", "stream"] = ...,
-    **options: Unpack[EvaluateOptions],
-) -> Scores: ...
 
 
 @shows_options(EvaluateOptions)
@@ -67,7 +48,7 @@ def evaluate(
     *,
     engine: Literal["local", "stream", "spark"] = "local",
     **options: Unpack[EvaluateOptions],
-) -> Scores | SparkScores:
+) -> Scores:
     """Score one run or many against judgments.
 
     Parameters
@@ -137,16 +118,11 @@ def evaluate(
         With ``engine="stream"``: where to put temporary files.
     master : str, optional
         With ``engine="spark"``: the cluster, such as ``"spark://host:7077"``, where no session of Spark runs yet.
-    partitions : int, optional
-        With ``engine="spark"``: into how many parts topics are divided where rows must be brought together.
-    names : sequence of str, optional
-        With ``engine="spark"``: the runs that a frame's column ``run`` may name; rows of any other are an error.
 
     Returns
     -------
-    Scores or SparkScores
-        A value, ``low`` and ``high`` for each run, topic and measure; ``SparkScores``, which stay distributed, where
-        Spark did the work.
+    Scores
+        A value, ``low`` and ``high`` for each run, topic and measure.
 
     Notes
     -----

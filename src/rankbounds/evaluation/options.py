@@ -79,8 +79,6 @@ class EvaluateOptions(Options, total=False):
     memory: int | str | None
     scratch: str | os.PathLike[str] | None
     master: str | None
-    partitions: int | None
-    names: Sequence[str] | None
 
 
 READING = frozenset(ReadingOptions.__annotations__)

@@ -105,7 +105,10 @@ def blaming_judgments(facts: TopicFacts) -> Iterator[None]:
 
 
 class ScoreSheet:
-    """The scores of one run, filled topic by topic: arrays with an axis of topics and one of measures."""
+    """The scores of one run, filled topic by topic: arrays with an axis of topics and one of measures.
+
+    ``numbers``, ascending, are those of the topics where the sheet is for some of them.
+    """
 
     def __init__(
         self,
@@ -114,8 +117,9 @@ class ScoreSheet:
         assumptions: Assumptions,
         cells: Callable[[Rankings], Cells] | None = None,
         observe: Callable[[Rankings], None] | None = None,
+        numbers: Ints | None = None,
     ) -> None:
-        self.measures, self.assumptions = measures, assumptions
+        self.measures, self.assumptions, self.numbers = measures, assumptions, numbers
         self.cells, self.observe = cells or partial(assumptions.cells, measures), observe
         self.value, self.low, self.high = np.full((3, topics, len(measures)), np.nan)
         self.judged, self.tie_range = np.full((2, topics), np.nan)
@@ -139,7 +143,7 @@ class ScoreSheet:
 
     def _score_slice(self, compute: Callable[[], list[Rankings]]) -> None:
         for rankings in compute():
-            topic = rankings.topic
+            topic = rankings.topic if self.numbers is None else np.searchsorted(self.numbers, rankings.topic)
             self.judged[topic] = COVERAGE.value(rankings)
             with blaming_judgments(rankings.facts):
                 cells = self.cells(rankings)

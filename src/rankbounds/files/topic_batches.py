@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import itertools
 import math
 import tempfile
 import warnings
@@ -122,23 +123,52 @@ class LargeFile:
                 size += len(block)
         return size
 
-    def grouped(self) -> Iterator[Piece]:
-        """The file in pieces of whole topics; an error as soon as a topic turns up again in a later piece."""
+    def stretches(self, size: int) -> list[tuple[int, int]]:
+        """A plain text file as stretches of about so many bytes, each from where a topic begins to where one ends."""
+        end = self.size()
+        edges = [0]
+        with open(self.path, "rb") as file:
+            for begin in range(size, end, size):
+                file.seek(max(begin, edges[-1]) - 1)
+                file.readline()
+                at, topic = file.tell(), None
+                while line := file.readline():
+                    fields = line.split(None, 1)
+                    if fields and not fields[0].startswith(b"#"):
+                        if topic not in (None, fields[0]):
+                            break
+                        topic = fields[0]
+                    at = file.tell()
+                if edges[-1] < at < end:
+                    edges.append(at)
+        return list(itertools.pairwise([*edges, end]))
+
+    def grouped(self, begin: int = 0, end: int | None = None) -> Iterator[Piece]:
+        """The file in pieces of whole topics; an error as soon as a topic turns up again in a later piece.
+
+        ``begin`` and ``end`` are those of one of its ``stretches``.
+        """
         closed = TopicsMet()
-        for piece in self._grouped_frames() if self.parquet else self._grouped_lines():
+        for piece in self._grouped_frames() if self.parquet else self._grouped_lines(begin, end):
             if closed.add(Ids.of(piece.topics if isinstance(piece, Columns) else piece.pairs.topics).hashes()):
                 raise MixedTopicsError
             yield piece
 
-    def _grouped_lines(self) -> Iterator[TrecLines]:
+    def _grouped_lines(self, begin: int, end_of_all: int | None) -> Iterator[TrecLines]:
         first_line = self._first_line()
+        left: float = math.inf if end_of_all is None else end_of_all - begin
         with stream(self.path) as file:
-            carried = read_fully(file, len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
+            if begin:
+                file.seek(begin)
+            carried = read_fully(file, 0 if begin else len(codecs.BOM_UTF8))
+            left -= len(carried)
+            carried = carried.removeprefix(codecs.BOM_UTF8)
             while True:
-                wanted = max(self.piece_bytes, len(carried))  # so that a long line costs what its bytes cost
+                wanted = int(min(left, max(self.piece_bytes, len(carried))))  # so that a long line costs its bytes
                 block = read_fully(file, wanted)
                 content = carried + block
-                at_end = len(block) < wanted
+                left -= len(block)
+                at_end = len(block) < wanted or not left
                 end = len(content) if at_end else content.rfind(b"\n") + 1
                 if not content:
                     return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.comparison.collections.result import CollectionsComparison
-from rankbounds.comparison.result import Comparison
+from rankbounds.comparison.comparison import Comparison
 from rankbounds.comparison.similarity import Similarity
 from rankbounds.comparison.slices import Slices
 from rankbounds.evaluation.score_differences import differences

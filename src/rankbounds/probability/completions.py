@@ -11,17 +11,15 @@ among the unjudged ones they are few.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.run import Run
-from rankbounds.columns.pairs import number_pairs
 from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.differences import SharedLists
 from rankbounds.measures import Measure
 from rankbounds.probability.unjudged_documents import UnjudgedDocuments
 from rankbounds.rankings.rankings import Rankings
@@ -58,30 +56,12 @@ class Completions:
         return order[np.searchsorted(self.topics[order], topic)]
 
 
-@dataclass(frozen=True, eq=False)
-class OpenLists:
-    """The lists of one run, flat and topic by topic: ``start`` and ``length`` by topic (-1: the run lacks it)."""
-
-    start: Ints
-    length: Ints
-    grade: Floats
-    tied: Flags
-    row: Ints
-    """The row of the run's table that each document has."""
-
-    @property
-    def topic(self) -> Ints:
-        """The topic of each document."""
-        some = np.flatnonzero(self.length > 0)
-        order = some[np.argsort(self.start[some])]
-        return np.repeat(order, self.length[order])
-
-
-class OpenCollection:
+class OpenCollection(SharedLists):
     """The lists of several runs and the unjudged documents that they retrieved, each document once.
 
-    ``topic`` is that of each unjudged document, and documents of a topic stand together; ``held`` has a row for each
-    run: does it hold the document? ``unjudged`` are those of each run in the order of its lists, for models of their
+    ``topic`` is that of each unjudged document, and documents of a topic stand together, from ``first`` of the topic
+    on, in an order that does not depend on that of the runs. ``rank`` has a row for each run: the document's rank, 0
+    where the run lacks it. ``unjudged`` are those of each run in the order of its lists, for models of their
     probabilities, and ``numbers`` which documents they are.
     """
 
@@ -90,48 +70,47 @@ class OpenCollection:
         runs: Sequence[Run],
         facts: TopicFacts,
         assumptions: Assumptions,
-        rankings_of_runs: Sequence[Sequence[Rankings]],
+        rankings_of_runs: Sequence[Iterable[Rankings]],
     ) -> None:
-        self.runs, self.facts, self.assumptions = list(runs), facts, assumptions
-        topics = len(facts.query_ids)
-        flat = [_flat(rankings, topics) for rankings in rankings_of_runs]
-        holes = [np.flatnonzero(np.isnan(lists.grade)) for lists in flat]
-        rows = [lists.row[hole] for lists, hole in zip(flat, holes, strict=True)]
-        numbered = number_pairs([run.pairs.take(row) for run, row in zip(self.runs, rows, strict=True)])
-        topic_of = [lists.topic[hole] for lists, hole in zip(flat, holes, strict=True)]
-        size = max((int(number.max(initial=-1)) for number in numbered), default=-1) + 1
-        topic, key = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.uint64)
-        for run, number, its_topic, row in zip(self.runs, numbered, topic_of, rows, strict=True):
-            topic[number], key[number] = its_topic, run.pairs.keys[row]
+        super().__init__(runs, facts, rankings_of_runs)
+        self.assumptions = assumptions
+        self.length = np.zeros(self.has_list.shape, dtype=np.int64)
+        """By run and topic, how many documents a list holds."""
+        matched = self.match([rankings.holes for rankings in self.any_list.values()], list(self.any_list.values()))
+        parts, size = [np.empty((5, 0), dtype=np.int64)], 0
+        for (at, rankings), found in zip(self.any_list.items(), matched, strict=True):
+            assert rankings.row is not None
+            self.length[:, at] = rankings.length
+            rows = rankings.row[found.line, found.rank]
+            of_topic = np.full(rows.size, at)
+            parts.append(np.stack((found.line, of_topic, found.rank + 1, found.document + size, rows)))
+            size += found.count
+        line, topic, rank, number, row = np.concatenate(parts, axis=1)
         # Documents are numbered anew, topic by topic, in an order that does not depend on that of the runs.
-        order = np.lexsort((key, topic))
+        self.topic, key = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.uint64)
+        self.topic[number] = topic
+        of_runs = [np.flatnonzero(line == at) for at in range(len(self.runs))]
+        for run, mine in zip(self.runs, of_runs, strict=True):
+            key[number[mine]] = run.pairs.keys[row[mine]]
+        order = np.lexsort((key, self.topic))
         place = np.empty(size, dtype=np.int64)
         place[order] = np.arange(size)
-        self.numbers = [place[number] for number in numbered]
-        self.topic = topic[order]
-        self.first = np.searchsorted(self.topic, np.arange(topics + 1))
-        """Where each topic's documents begin; behind them, the end."""
-        self.held = np.zeros((len(self.runs), size), dtype=bool)
+        number, self.topic = place[number], self.topic[order]
+        self.first = np.searchsorted(self.topic, np.arange(len(facts.query_ids) + 1))
         self.rank = np.zeros((len(self.runs), size), dtype=np.int64)
-        """By run, the rank of each document; 0 where the run lacks it."""
-        self.lists = flat
-        self.unjudged: list[UnjudgedDocuments] = []
-        for at, (lists, hole, number, row) in enumerate(zip(flat, holes, self.numbers, rows, strict=True)):
-            rank = hole - lists.start[self.topic[number]] + 1
-            self.held[at, number], self.rank[at, number] = True, rank
-            base = np.where(lists.length >= 0, 0.0, np.nan)
-            nothing = np.zeros(number.size)
-            self.unjudged.append(
-                UnjudgedDocuments(self.runs[at], facts, base, np.zeros(topics), self.topic[number], rank, nothing, row)
+        self.rank[line, number] = rank
+        self.held = self.rank > 0
+        self.numbers = [number[mine] for mine in of_runs]
+        self.unjudged = [
+            UnjudgedDocuments(
+                run, facts, np.where(has_list, 0.0, np.nan), np.zeros(has_list.size), topic[mine], rank[mine],
+                np.zeros(mine.size), row[mine],
             )
+            for run, mine, has_list in zip(self.runs, of_runs, self.has_list, strict=True)
+        ]  # fmt: skip
 
     def __len__(self) -> int:
         return self.topic.size
-
-    @property
-    def has_list(self) -> Flags:
-        """A row for each run: which topics it is scored on."""
-        return np.stack([lists.length >= 0 for lists in self.lists])
 
     def mean_over_runs(self, values: Sequence[Floats]) -> Floats:
         """One value for each document from those that the runs' ``unjudged`` have."""
@@ -179,7 +158,7 @@ class OpenCollection:
     def parts(self, measure: Measure, completions: int, topics: Ints | None = None) -> Iterator[Ints]:
         """The topics in parts whose completions fit into memory, this many of each topic."""
         chosen = np.arange(self.first.size - 1) if topics is None else topics
-        deepest = np.max([lists.length for lists in self.lists], axis=0)
+        deepest = self.length.max(axis=0)
         depth = self.depth(measure)
         width = np.maximum(np.diff(self.first), deepest if depth is None else np.minimum(deepest, depth))[chosen]
         ordered = chosen[np.argsort(width, kind="stable")]
@@ -193,7 +172,9 @@ class OpenCollection:
 
     def documents_of(self, topics: Ints) -> Ints:
         """A row for each topic: the numbers of its documents, ``NO_DOCUMENT`` behind them."""
-        return _padded(np.arange(len(self)), self.first[topics], np.diff(self.first)[topics], NO_DOCUMENT)
+        count = np.diff(self.first)[topics][:, None]
+        column = np.arange(max(1, int(count.max(initial=0))))
+        return np.where(column < count, self.first[topics][:, None] + column, NO_DOCUMENT)
 
     def flat_documents_of(self, topics: Ints) -> Ints:
         """The numbers of the documents of these topics, one topic after the other."""
@@ -231,11 +212,10 @@ class OpenCollection:
 
         Lists are cut at the measure's depth, and have grade 0 behind their ends.
         """
-        lists, topics = self.lists[run], completed.topics
-        length, depth = np.maximum(lists.length[topics], 0), self.depth(measure)
+        length, depth = self.length[run, completed.topics], self.depth(measure)
         if depth is not None:
             length = np.minimum(length, depth)
-        known = np.nan_to_num(_padded(lists.grade, lists.start[topics], length, 0.0), nan=0.0)
+        known = np.nan_to_num(self._cells("grade", run, completed.topics, length), nan=0.0)
         grade = np.repeat(known[:, None, :], completed.completions, axis=1)
         rank = self.rank[run][completed.document]
         stands = np.flatnonzero((rank > 0) & (rank <= length[completed.at]))
@@ -244,11 +224,12 @@ class OpenCollection:
 
     def values(self, run: int, measure: Measure, completed: Completions, facts: CompletedFacts) -> Floats:
         """The measure of one run's lists: a row for each topic, a column for each completion; NaN: no list."""
-        lists, topics, completions = self.lists[run], completed.topics, completed.completions
+        topics, completions = completed.topics, completed.completions
         grade, length = self.grades(run, measure, completed)
         tied = None
-        if self.assumptions.ties not in ORDERS and lists.tied.any():
-            tied = np.repeat(_padded(lists.tied, lists.start[topics], length, False), completions, axis=0)
+        if self.assumptions.ties not in ORDERS:
+            marks = self._cells("tied", run, topics, length)
+            tied = np.repeat(marks > 0, completions, axis=0) if marks.any() else None
         rankings = Rankings(
             grade.reshape(-1, grade.shape[-1]),
             np.repeat(length, completions),
@@ -256,34 +237,14 @@ class OpenCollection:
             facts,
             tied,
         )
-        plain = measure.plain
-        value = self.assumptions.value(plain, rankings).reshape(topics.size, completions)
-        return np.where((lists.length[topics] >= 0)[:, None], value, np.nan)
+        value = self.assumptions.value(measure.plain, rankings).reshape(topics.size, completions)
+        return np.where(self.has_list[run, topics][:, None], value, np.nan)
 
-
-def _flat(rankings_of_run: Sequence[Rankings], topics: int) -> OpenLists:
-    """Batches laid end to end."""
-    start, length = np.zeros(topics, dtype=np.int64), np.full(topics, -1)
-    grade: list[Floats] = [np.empty(0)]
-    tied: list[Flags] = [np.empty(0, dtype=bool)]
-    row: list[Ints] = [np.empty(0, dtype=np.int64)]
-    begin = 0
-    for rankings in rankings_of_run:
-        assert rankings.row is not None
-        present = rankings.present
-        ends = begin + np.cumsum(rankings.length)
-        start[rankings.topic], length[rankings.topic] = ends - rankings.length, rankings.length
-        grade.append(rankings.grade[present])
-        tied.append(np.zeros(grade[-1].size, dtype=bool) if rankings.tied is None else rankings.tied[present])
-        row.append(rankings.row[present])
-        begin = int(ends[-1]) if ends.size else begin
-    return OpenLists(start, length, np.concatenate(grade), np.concatenate(tied), np.concatenate(row))
-
-
-def _padded(column: NDArray[Any], start: Ints, length: Ints, beyond: Any) -> NDArray[Any]:
-    """Stretches of a flat column as rows, filled up where a stretch has ended."""
-    width = max(1, int(length.max(initial=0)))
-    block = np.full((length.size, width), beyond, dtype=column.dtype)
-    inside = np.arange(width) < length[:, None]
-    block[inside] = column[(start[:, None] + np.arange(width))[inside]]
-    return block
+    def _cells(self, name: str, run: int, topics: Ints, length: Ints) -> Floats:
+        """Grades or ties of one run's lists down to these lengths, a row for each topic, zeros behind a list's end."""
+        block = np.zeros((topics.size, max(1, int(length.max(initial=0)))))
+        for line, (topic, size) in enumerate(zip(topics.tolist(), length.tolist(), strict=True)):
+            cells = getattr(self.any_list[topic], name) if size else None
+            if cells is not None:
+                block[line, :size] = cells[run, :size]
+        return block

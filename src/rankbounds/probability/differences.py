@@ -25,7 +25,7 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_share
 from rankbounds.columns.pairs import number_pairs
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.differences import DifferenceBounds, SharedLists, difference_bounds
+from rankbounds.evaluation.differences import DifferenceBounds, difference_bounds
 from rankbounds.evaluation.differences.shared_lists import same_lists
 from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.evaluation.score_differences import zeroed
@@ -258,7 +258,6 @@ def differences(
     models = ChosenModels(q, otherwise, read, facts, assumptions, batches)
     exact = len(read) * (len(read) - 1) // 2 <= MANY_PAIRS
     collection: OpenCollection | None = None
-    shared: SharedLists | None = None
     drawn: dict[str, int] = {}
     pairs: list[Difference] = []
     for measure in chosen:
@@ -271,9 +270,8 @@ def differences(
             pairs += SharedUnjudged(of_runs, models.of(measure)).pairs(measure, exact=exact, confidence=confidence)
         else:
             collection = collection or OpenCollection(read, facts, assumptions, batches)
-            shared = shared or SharedLists(read, facts, batches)
             completions = DrawnCompletions(collection, measure, models.of_grades(measure), samples, seed)
-            bounds = difference_bounds(shared, measure, assumptions)
+            bounds = difference_bounds(collection, measure, assumptions)
             pairs += _drawn_pairs(completions, bounds, str(models.of_grades(measure)), confidence)
             drawn[str(measure)] = samples
     model = ", ".join(dict.fromkeys(str(models.of(measure)) for measure in chosen))
@@ -354,7 +352,7 @@ class SharedUnjudged:
         self.chance = np.divide(total, self.copies, out=np.zeros(size), where=self.copies > 0)
         self.base = np.array([unjudged.base[self.counted].sum() for unjudged in of_runs])
         self.tail = np.array([unjudged.tail[self.counted].sum() for unjudged in of_runs])
-        self.slope, self.covariance = estimation_slopes(model, of_runs, self.document)
+        self.slope, self.covariance = estimation_slopes(model, of_runs)
 
     def pairs(self, measure: Measure, *, exact: bool, confidence: float = 0.95) -> list[Difference]:
         """All pairs, in the order of the runs."""

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.score_differences import TOLERANCE, merit
 from rankbounds.measures import Measure
 from rankbounds.probability.completions import Completions, OpenCollection
-from rankbounds.probability.models.estimates import Estimate, UrnEstimate, lowest_relevant_grade
+from rankbounds.probability.models.estimates import Estimate, lowest_relevant_grade
 from rankbounds.probability.models.probabilities import RelevanceProbability
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.logistic import expit
@@ -29,8 +28,6 @@ from rankbounds.stats.logistic import expit
 SAMPLES = 1000
 """How often unjudged documents are drawn by default."""
 NEVER, ALWAYS = 1e-12, 1 - 1e-12
-FARTHEST = 4.0
-"""By so much at most the log odds of a document move as the q and w of an urn vary."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,17 +66,12 @@ class DrawnCompletions:
         self.collection, self.measure, self.model = collection, measure, model
         self.samples, self.seed = samples, seed
         self.grades = RelevantGrades.of(measure, collection.facts)
-        self._features: Any = None
+        self._features: Floats | None = None
         if isinstance(model, Estimate) and len(collection):
             self._features = collection.of_first_run(model.features_of)
             self.chance = model.predict(self._features)
         else:
             self.chance = collection.mean_over_runs([model(unjudged) for unjudged in collection.unjudged])
-            if isinstance(model, UrnEstimate) and len(collection):
-                from scipy.sparse import diags_array
-
-                odds_by_chance = 1 / np.maximum(self.chance * (1 - self.chance), NEVER)
-                self._features = diags_array(odds_by_chance) @ model.moves(collection.unjudged, collection.numbers)
 
     def again(self, samples: int, seed: int | None = None) -> DrawnCompletions:
         """Other draws with the same probabilities."""
@@ -89,23 +81,20 @@ class DrawnCompletions:
 
     def _moved(self) -> Floats:
         """What estimated coefficients are off by in each draw."""
+        assert isinstance(self.model, Estimate)
         rng = np.random.default_rng((self.seed, 1))
-        if not isinstance(self.model, Estimate):
-            return rng.standard_normal((self.samples, self._features.shape[1]))
         covariance = self.model.covariance
         nothing = np.zeros(len(covariance))
         return rng.multivariate_normal(nothing, covariance, self.samples, method="eigh", check_valid="ignore")
 
-    def completed(self, topics: Ints, samples: slice | None = None) -> Completions:
-        """The draws of these topics; ``samples``: only some of them."""
+    def completed(self, topics: Ints) -> Completions:
+        """The draws of these topics."""
         documents = self.collection.documents_of(topics)
         sizes = np.count_nonzero(documents >= 0, axis=-1).tolist()
         uniform = np.ones((topics.size, self.samples, documents.shape[1]))
         # Each topic has its own stream: what is drawn for it does not depend on the other topics.
         for line, (topic, size) in enumerate(zip(topics.tolist(), sizes, strict=True)):
             uniform[line, :, :size] = np.random.default_rng((self.seed, 2, topic)).random((self.samples, size))
-        if samples is not None:
-            uniform = uniform[:, samples]
         chance: Floats = np.zeros(documents.shape)
         chance[documents >= 0] = self.chance[documents[documents >= 0]]
         if self._features is None:
@@ -114,17 +103,15 @@ class DrawnCompletions:
         else:
             # Few documents are ever relevant: their own chance in a draw is worked out where it can matter.
             odds = np.log(np.clip(chance, NEVER, ALWAYS) / np.clip(1 - chance, NEVER, ALWAYS))
-            moved = self._moved()[samples or slice(None)] @ self._features[documents.ravel()].T
+            moved = self._moved() @ self._features[documents.ravel()].T
             moved = moved.reshape(-1, *documents.shape).transpose(1, 0, 2)
-            if not isinstance(self.model, Estimate):  # linear in probabilities, not in log odds
-                moved = moved.clip(-FARTHEST, FARTHEST)
             most = np.where(chance > 0, expit(odds + moved.max(axis=1)), 0.0)
             at, draw, column = np.nonzero(uniform < most[:, None, :])
             chance = expit(odds[at, column] + moved[at, draw, column])
             met = uniform[at, draw, column] < chance
             at, draw, column, chance = at[met], draw[met], column[met], chance[met]
         grade = self.grades.drawn(uniform[at, draw, column] / chance)
-        return Completions(topics, uniform.shape[1], at, draw, documents[at, column], grade)
+        return Completions(topics, self.samples, at, draw, documents[at, column], grade)
 
     def scores(self, groups: Sequence[tuple[int, ...]]) -> Iterator[tuple[int, Ints, Floats]]:
         """For each group of runs and part of the topics: the group, the topics, and their drawn scores.
@@ -142,10 +129,8 @@ class DrawnCompletions:
     def cells(self, pairs: int) -> float:
         """About how many cells one draw of so many pairs' differences goes through."""
         depth = self.collection.depth(self.measure)
-        lengths = [np.maximum(lists.length, 0) for lists in self.collection.lists]
-        read = float(
-            np.mean([length.sum() if depth is None else np.minimum(length, depth).sum() for length in lengths])
-        )
+        length = self.collection.length
+        read = float((length if depth is None else np.minimum(length, depth)).sum(axis=1).mean())
         return 2 * pairs * read + 4 * len(self.collection)
 
 

@@ -167,7 +167,7 @@ def exact_score(unjudged: UnjudgedDocuments, measure: Measure, model: RelevanceP
     chance = model(unjudged)
     mean = unjudged.base + unjudged.sums(unjudged.weight * chance)
     variance = np.where(unjudged.counted, unjudged.sums(unjudged.weight**2 * chance * (1 - chance)), np.nan)
-    (slope,), covariance = estimation_slopes(model, [unjudged], [np.arange(unjudged.topic.size)])
+    (slope,), covariance = estimation_slopes(model, [unjudged])
     slope = slope / np.count_nonzero(unjudged.counted)
     estimation = max(float(slope @ covariance @ slope), 0.0)  # rounding may leave it below
     return UncertainScore(
@@ -327,7 +327,7 @@ def uncertainty(
     q
         The probability that an unjudged document is relevant: a number, a sequence by rank, ``{query: {document:
         probability}}``, a file, a model of ``rankbounds.probability.models.probabilities``, or estimated from the
-        judgments (``"logistic"``, ``"isotonic"``, ``"urn"``).
+        judgments (``"logistic"``, ``"isotonic"``).
     otherwise
         The probability of documents, topics or runs that a table lacks.
     confidence
@@ -376,9 +376,6 @@ def uncertainty(
         raise UsageError(f"At least two samples are needed, not {samples}.")
     if interval == "distribution" and sources != "documents":
         raise UsageError("The distribution is that of unjudged documents alone; intervals over topics are Student's.")
-    by_urn = isinstance(q, str) and q == "urn"
-    if interval == "distribution" and by_urn:
-        raise UsageError("The distribution takes documents for independent, which those of an urn are not: use normal.")
     assumptions, reading = chosen_options(options, RankingOptions, threads=processors())
     chosen = open_measures(measures, assumptions)
     facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
@@ -404,8 +401,7 @@ def uncertainty(
     result = Uncertainty(
         scores, confidence, sources, interval, in_words, samples, seed, models.remarks(), per_topic, settings=settings
     )
-    if not by_urn:  # there is no other interval to use
-        _warn_of_few_topics(result)
+    _warn_of_few_topics(result)
     return result
 
 

@@ -18,12 +18,13 @@ from rankbounds.collection.gains import gain_rule
 from rankbounds.collection.inputs import Formats, Reading, RunToRead
 from rankbounds.collection.qrels import Qrels
 from rankbounds.comparison import Comparison, Evidence, compare, wording
+from rankbounds.comparison.pairs import NEGATED, SWAPPED
 from rankbounds.errors import RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.score_differences import equal, levelled, merit
 from rankbounds.evaluation.scores import Scores
-from rankbounds.files.opening import STANDARD_INPUT, checksum, noting_checksums
+from rankbounds.files.opening import STANDARD_INPUT, checksum
 from rankbounds.judging.audits.judged_sample import left_to_judge
 from rankbounds.judging.candidates import Candidates
 from rankbounds.judging.next.residuals import plan_among
@@ -33,7 +34,7 @@ from rankbounds.probability.models.trusted_labels import TrustedFirst
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.report.observed import COVERAGE_DEPTHS, PERSISTENCE_DEPTH, Lists, Observed
 from rankbounds.report.summary import sentences
-from rankbounds.stats.measure_agreement import agreement
+from rankbounds.stats.rank_correlation import agreement
 from rankbounds.stats.rank_intervals import words as rank_words
 from rankbounds.stats.significance import RESAMPLES, pairs_of
 from rankbounds.tables import as_json
@@ -150,7 +151,7 @@ def gather(
         assumptions = replace(assumptions, unjudged=trusted.rule)
     observed = Observed(measures, assumptions)
     evidence: Evidence | None = None
-    with warnings.catch_warnings(record=True) as caught, noting_checksums() as checksums:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         known = reading.judgments(qrels) if trusted is None else trusted.qrels
         if sum(Path(file).stat().st_size for file in files if Path(file).is_file()) <= LARGEST_IN_MEMORY:
@@ -171,7 +172,7 @@ def gather(
         **_lists(scores, observed, evidence, thinning),
         "persistence": _persistence(observed, thinning),
         "next": _worklist(choices.worklist, known) if choices.worklist else _next(evidence, scores, observed, choices),
-        "identity": _identity([os.fspath(qrels), *files], known, scores, choices, compared, checksums),
+        "identity": _identity([os.fspath(qrels), *files], known, scores, choices, compared),
     }
     content = _content(scores, compared, thinning, choices, more, observed.rbp)
     if trusted is not None and choices.bounds == "unjudged":
@@ -184,7 +185,7 @@ def gather_scores(scores: Scores, files: Sequence[str], choices: Choices | None 
     choices = choices or Choices()
     compared = _compared(scores, choices, None)
     missing: dict[str, Any] = {"strips": None, "lists": None, "grades": [], "persistence": None, "next": None}
-    identity = _identity(files, None, scores, choices, compared, {})
+    identity = _identity(files, None, scores, choices, compared)
     more = {"warnings": [LEFT_OUT], **missing, "identity": identity}
     return _content(scores, compared, thinned(scores, choices), choices, more)
 
@@ -295,15 +296,15 @@ def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning
         ]
         return content | {"pairs": None, "p_adjusted": None, "closely": [], "comparison": None, "words": None}
     shown = np.isin(np.arange(len(scores.runs)), thinning.runs)
-    both = shown[compared.first] & shown[compared.second]
+    both = shown[compared.tested.first] & shown[compared.tested.second]
     first, second = pairs_of(len(scores.runs))
-    numbers = compared.word_numbers
+    numbers, codes_of = compared.pair_words.numbers, compared.pair_words.choices
     kinds = [*PAIR_COLUMNS, *([] if np.isnan(numbers["probability"]).all() else CHANCES)]
-    if compared.word_choices["elsewhere"].any():
+    if codes_of["elsewhere"].any():
         kinds += ELSEWHERE_COLUMNS
     pairs = {name: packed(numbers[name][:, both]) for name in kinds}
     pairs |= {name: packed(numbers[name][:, both], "<u4") for name in wording.WHOLE}
-    closely = np.unique(np.concatenate([compared.first[both], compared.second[both]]))
+    closely = np.unique(np.concatenate([compared.tested.first[both], compared.tested.second[both]]))
     assert compared.p_adjusted is not None
     content |= {
         "systems": [
@@ -319,12 +320,12 @@ def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning
             "lead_change": wording.LEAD_CHANGE,
             "shown_changes": wording.SHOWN_CHANGES,
             "sentences": wording.SENTENCES,
-            "negated": wording.NEGATED,
-            "swapped": wording.SWAPPED,
-            "constants": compared.word_constants,
+            "negated": NEGATED,
+            "swapped": SWAPPED,
+            "constants": compared.pair_words.constants,
             "measures": [wording.compared_words(measure) for measure in scores.measures],
             "method": compared.method(),
-            "choices": {name: packed(codes[:, both], "|u1") for name, codes in compared.word_choices.items()},
+            "choices": {name: packed(codes[:, both], "|u1") for name, codes in codes_of.items()},
         },
     }
     return content
@@ -346,7 +347,7 @@ def _lists(scores: Scores, observed: Observed, evidence: Evidence | None, thinni
             cells = known.get(topic, np.empty(0, dtype=np.uint8))[: thinning.depth]
             strips[place, row, : cells.size] = cells
     unknown = np.full((len(scores.runs), len(scores.measures), 2), np.nan)
-    ends = unknown if evidence is None else np.stack(evidence.over_ties(scores.measures), axis=-1)
+    ends = unknown if evidence is None else np.moveaxis(evidence.over_ties(scores.measures), 0, -1)
     moving = _ties_change_places(scores, ends)
     return {
         "strips": packed(strips, "|u1"),
@@ -470,11 +471,10 @@ def _identity(
     scores: Scores,
     choices: Choices,
     compared: Comparison | None,
-    checksums: Mapping[str, str],
 ) -> dict[str, Any]:
-    """What a reader needs to repeat the report; ``checksums`` are known of files that were read whole."""
+    """What a reader needs to repeat the report."""
     paths = [*files, *([choices.ties_key] if choices.ties_key else [])]
-    sums = list(in_threads(lambda path: checksums.get(path) or checksum(path), paths, processors()))
+    sums = list(in_threads(checksum, paths, processors()))
     roles, counts, options = ["scores"] * len(files), {}, {}
     if judgments is not None:
         roles = ["judgments", *scores.runs, "key of ties"]

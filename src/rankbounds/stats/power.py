@@ -1,4 +1,8 @@
-"""How large a difference a test finds, and how many topics that takes: the design of an experiment."""
+"""How large a difference a test finds, how many topics that takes, and when a test cannot succeed.
+
+A sign test of five topics gives no p below .05 with two sides, and fifty topics of which five differ are no better. To
+say so before a test saves the test; to say so behind one keeps "not significant" from being read as "no difference".
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
+from rankbounds.stats.significance import RESAMPLES, TESTS, check_test
 
 MOST_TOPICS = 1 << 40
 """More topics than that are not worth telling."""
@@ -16,6 +21,8 @@ SMALLEST_LEVEL = 1e-12
 """A stricter level is lost in the rounding of 1 - alpha / 2."""
 LARGEST_EFFECT = 1e4
 """Of standardised effects: of larger ones the t distribution cannot be computed any more."""
+MANY_DIFFERENCES = 64
+"""With this number of topics that differ, tests by signs reach every level that there is."""
 TABULATED = np.arange(10, 1500)
 """For many effects, those that are just found with so many topics are computed once, and the others looked up."""
 
@@ -178,3 +185,69 @@ def _just_found(topics: Ints, alpha: float, power: float) -> Floats:
         step = np.divide(still * (effect - before), still - off, out=np.zeros(effect.shape), where=still != off)
         before, effect, off = effect, effect - step, still
     return effect[:0] if np.abs(still).max() > 1e-9 else effect
+
+
+def smallest_p_value(
+    differing: int | Ints,
+    topics: int,
+    test: str = "randomization",
+    *,
+    alternative: str = "two-sided",
+    resamples: int = RESAMPLES,
+) -> Floats:
+    """The smallest p-value that a paired test can give when only so many topics differ, whatever happens on them.
+
+    Parameters
+    ----------
+    differing : int or array of int
+        On how many topics the two systems differ, or can differ.
+    topics : int
+        How many topics there are.
+    test : str, default "randomization"
+        The test, by its name in ``rankbounds.stats.significance.TESTS``.
+    alternative : {"two-sided", "greater", "less"}
+        Two sides, or one.
+    resamples : int
+        For tests that resample: p is never below 1 / (resamples + 1).
+
+    Returns
+    -------
+    array
+        A p-value for each number of differing topics. Where it is not below alpha, the test cannot succeed. NaN where
+        a test does not say what its smallest p-value is.
+
+    Notes
+    -----
+    All differences have one sign then. The sign and randomisation tests give 2 ** (1 - differing) with two sides; where
+    flips are sampled, that is the p-value that they estimate. Wilcoxon's test gives the same where no sizes are equal;
+    where all are, its normal approximation is that of z = sqrt(differing), and the smaller of both is returned. The t
+    test is most extreme where all differences are the same. Of the bootstrap no more is known than 1 / (resamples + 1).
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> rb.smallest_p_value([4, 5, 6], topics=50, test="sign").tolist()
+    [0.125, 0.0625, 0.03125]
+    >>> rb.smallest_p_value(9, topics=50, test="t").round(4).item()
+    0.0019
+    """
+    check_test(test, alternative)
+    count = np.asarray(differing, dtype=np.float64)
+    if (count < 0).any():
+        raise UsageError("The number of topics that differ must not be negative.")
+    found = TESTS[test].smallest_p(count, topics, alternative, resamples)
+    return np.full(count.shape, np.nan) if found is None else found
+
+
+def topics_that_must_differ(
+    topics: int, test: str, alpha: float, *, alternative: str = "two-sided", resamples: int = RESAMPLES
+) -> int | None:
+    """On how many topics two systems must differ at the least for p < alpha; 0 where that is never enough.
+
+    More than there are topics means that so few topics show nothing, whatever happens on them. None where the test does
+    not say what its smallest p-value is.
+    """
+    counts = np.arange(1, max(topics, MANY_DIFFERENCES) + 1)
+    smallest = smallest_p_value(counts, topics, test, alternative=alternative, resamples=resamples)
+    enough = smallest < alpha
+    return None if np.isnan(smallest).all() else int(counts[enough.argmax()]) if enough.any() else 0

@@ -218,7 +218,7 @@ def _settled_after(
     two: list[Run], facts: TopicFacts, at_first: Qrels, judgments: Qrels, measure: Measure, rng: np.random.Generator
 ) -> tuple[dict[str, float], int] | None:
     """For each order, how many judgments settle the pair; None where it is settled at first or never."""
-    asked = Question.about(two, facts, Assumptions(), measure)
+    asked = Question(two, facts, Assumptions(), measure)
     collection, pair = asked.collection, [(0, 1)]
     grade = _truth(asked, judgments)
     low, high = asked.bounds(pair)

@@ -24,10 +24,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 from xml.etree import ElementTree
 
+from rankbounds.comparison.comparison import Comparison
 from rankbounds.comparison.evidence import Evidence
 from rankbounds.comparison.gate.conditions import Condition, parse_conditions
 from rankbounds.comparison.gate.outcomes import FAIL, PASS, SAID, UNDECIDED, HeldChange, HeldValue, Outcome
-from rankbounds.comparison.result import Comparison
 from rankbounds.comparison.tables import p_column
 from rankbounds.comparison.verdict import compare
 from rankbounds.errors import UsageError, did_you_mean, readable

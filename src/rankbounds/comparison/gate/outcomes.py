@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.comparison.comparison import Comparison
 from rankbounds.comparison.gate.conditions import SIDES, Condition
-from rankbounds.comparison.headroom import can_differ, topics_that_must_differ
+from rankbounds.comparison.open_differences import can_differ
 from rankbounds.comparison.pairs import run_number
-from rankbounds.comparison.result import Comparison
 from rankbounds.comparison.wording import POWER, compared_words, measure_words
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import differences, equal, mean_difference, merit, merit_of_range
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures.counts import Judged
 from rankbounds.stats.equivalence import TOST, equivalent, not_inferior
-from rankbounds.stats.power import topics_for_effects
+from rankbounds.stats.power import topics_for_effects, topics_that_must_differ
 from rankbounds.stats.significance import TESTS, Resampling, deviation_of, p_values
 from rankbounds.tables import plain
 

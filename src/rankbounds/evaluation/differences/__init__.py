@@ -1,4 +1,4 @@
-"""What unjudged documents leave open of the difference between two runs, one file for each kind of argument.
+"""What unjudged documents leave open of the difference between two runs, one function for each kind of argument.
 
 Two runs share unjudged documents, and a document has one value in both. So the difference of two scores is known far
 better than the two scores are: ``bounds`` holds its least and its greatest value over all judgments that the unjudged

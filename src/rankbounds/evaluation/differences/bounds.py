@@ -1,20 +1,50 @@
-"""Bounds of differences for every measure: topic by topic, and of the mean."""
+"""Bounds of differences for every measure: topic by topic, and of the mean.
+
+An argument says, for a topic (by its place among those of the lists), how large the difference of two lists can be. A
+measure names its argument (``Measure.difference_argument``), which is worked out here for the lists of several runs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.differences.arguments import CollectionArguments, RetrievedArguments
-from rankbounds.evaluation.differences.shared_lists import SharedLists
+from rankbounds.evaluation.differences.averages import greatest_average, greatest_preference
+from rankbounds.evaluation.differences.completions import greatest_of_all, greatest_when_monotone, subtracted
+from rankbounds.evaluation.differences.counts import documents_of_best, greatest_at_r, greatest_of_best, greatest_share
+from rankbounds.evaluation.differences.separate_ends import (
+    greatest_in_collection,
+    greatest_of_ends,
+    greatest_of_shrunk,
+    greatest_of_sums,
+    has_room,
+)
+from rankbounds.evaluation.differences.shared_lists import Choice, Found, Greatest, OpenTopic, SharedLists
+from rankbounds.evaluation.differences.weighted_sums import (
+    documents_of_ratio,
+    documents_of_weight,
+    greatest_of_linear,
+    greatest_ratio,
+    greatest_sum,
+)
 from rankbounds.evaluation.score_differences import TOLERANCE, zeroed
-from rankbounds.measures import Measure
+from rankbounds.measures import Measure, RankWeighted
+from rankbounds.measures.formulas import BestRelevant, Normalised, ShareOfRelevant
+from rankbounds.measures.gain.ideal_ratio import IdealRatio
+from rankbounds.measures.precision.average_precision import AveragedPrecisions
+from rankbounds.measures.precision.precision_and_recall import RPrec
+from rankbounds.measures.preferences import LimitedPenalty
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import ORDERS
 from rankbounds.threads import in_threads, processors
 
+Answer: TypeAlias = Callable[[int], Greatest]
+OfTopic: TypeAlias = Callable[[OpenTopic], Greatest | None]
 PAIRS_FOR_THREADS = 1000
 """From so many pairs on, topics are worked on in threads."""
 
@@ -38,8 +68,8 @@ class DifferenceBounds:
     @property
     def words(self) -> list[str | None]:
         """For each pair ``"exact"``, ``"outer"``, or None where nothing is known."""
-        told = zip(self.exact.tolist(), self.known.tolist(), strict=True)
-        return [("exact" if exact else "outer") if known else None for exact, known in told]
+        of_pairs = zip(self.exact.tolist(), self.known.tolist(), strict=True)
+        return [("exact" if exact else "outer") if known else None for exact, known in of_pairs]
 
 
 def difference_bounds(
@@ -47,8 +77,6 @@ def difference_bounds(
     measure: Measure,
     assumptions: Assumptions,
     pairs: tuple[Ints, Ints] | None = None,
-    *,
-    elsewhere: Ints | None = None,
 ) -> DifferenceBounds:
     """Bounds of mean differences over all judgments that the unjudged documents of either list can get.
 
@@ -63,8 +91,6 @@ def difference_bounds(
         ``open="collection"`` relevant documents that neither list holds.
     pairs : tuple of two arrays, optional
         The runs A and the runs B, by number; all pairs in the order of the runs where none are named.
-    elsewhere : array of int, optional
-        By topic (of the judgments), how many documents that neither list holds may turn out relevant as well.
 
     Returns
     -------
@@ -89,7 +115,7 @@ def difference_bounds(
     first, second = np.triu_indices(len(lists.runs), 1) if pairs is None else pairs
     low, high, scale = np.zeros(first.size), np.zeros(first.size), np.zeros(first.size)
     exact = np.ones(first.size, dtype=bool)
-    for of_topic in topic_bounds(lists, measure, assumptions, (first, second), elsewhere=elsewhere):
+    for of_topic in topic_bounds(lists, measure, assumptions, (first, second)):
         with np.errstate(invalid="ignore"):  # topics whose differences are infinite to either side have no mean
             low, high = low + of_topic.low, high + of_topic.high
         scale += np.where(np.isfinite(of_topic.size), of_topic.size, 0.0)
@@ -106,35 +132,23 @@ class TopicBounds(DifferenceBounds):
 
 
 def topic_bounds(
-    lists: SharedLists,
-    measure: Measure,
-    assumptions: Assumptions,
-    pairs: tuple[Ints, Ints],
-    *,
-    elsewhere: Ints | None = None,
+    lists: SharedLists, measure: Measure, assumptions: Assumptions, pairs: tuple[Ints, Ints]
 ) -> Iterator[TopicBounds]:
     """The bounds of every pair, topic after topic of the lists."""
     first, second = pairs
-    covering = replace(
-        assumptions,
-        bounds="both" if assumptions.bounds == "both" else "unjudged",
-        open="retrieved",
-        most_relevant=None,
-    )
     same = lists.same[first, second]
-    arguments: RetrievedArguments = RetrievedArguments(lists, covering)
+    covered = "both" if assumptions.bounds == "both" else "unjudged"
+    covering = replace(assumptions, bounds=covered, open="retrieved", most_relevant=None)
+    arguments = RetrievedArguments(lists, covering)
     if assumptions.open == "collection" and not measure.list_only:
         arguments = CollectionArguments(lists, covering, assumptions.allowed_relevant)
     answer = measure.difference_argument(arguments)
 
     def of_topic(place: int) -> TopicBounds:
-        rankings = lists.by_topic[place]
-        more = 0 if elsewhere is None else int(elsewhere[lists.topics[place]])
-        values = assumptions.value(measure, rankings)
-        with np.errstate(invalid="ignore"):
-            observed = np.where(values[first] == values[second], 0.0, values[first] - values[second])
+        values = assumptions.value(measure, lists.by_topic[place])
+        observed = subtracted(values[first], values[second])
         size = np.abs(values[first]) + np.abs(values[second])
-        greatest = answer(place, more)
+        greatest = answer(place)
         high, high_exact = greatest(first, second)
         turned, low_exact = greatest(second, first)
         low = 0.0 - turned
@@ -142,9 +156,163 @@ def topic_bounds(
         exact = high_exact & low_exact & (low - slack <= observed) & (observed <= high + slack)
         low = np.where(np.isnan(low), np.nan, np.fmin(low, observed))
         high = np.where(np.isnan(high), np.nan, np.fmax(high, observed))
-        low, high = np.where(same, 0.0, low), np.where(same, 0.0, high)
-        return TopicBounds(low, high, exact | same, size)
+        return TopicBounds(np.where(same, 0.0, low), np.where(same, 0.0, high), exact | same, size)
 
     # Short array calls of a few pairs would only wait for each other in threads.
     threads = processors() if first.size >= PAIRS_FOR_THREADS else 1
     return in_threads(of_topic, range(len(lists.topics)), threads)
+
+
+class RetrievedArguments:
+    """Over all judgments that the unjudged documents of either list can get."""
+
+    def __init__(self, lists: SharedLists, assumptions: Assumptions) -> None:
+        self.lists, self.assumptions = lists, assumptions
+
+    def _topics(self, choice: Choice | None = None, *key: object) -> Callable[[int], OpenTopic]:
+        """The topics, with all unjudged documents told apart or those chosen, which are kept under the key."""
+        if choice is None:
+            held = self.lists.documents(lambda rankings: rankings.holes, "all")
+        else:
+            held = self.lists.documents(choice, (*key, self.assumptions.ties, self.assumptions.bounds))
+        return lambda place: OpenTopic(self.lists.by_topic[place], held[place], self.assumptions)
+
+    def _order_is_settled(self) -> bool:
+        """Do all lists stand in one order?"""
+        fixed = self.assumptions.ties in ORDERS and self.assumptions.bounds != "both"
+        return fixed or all(rankings.tied is None for rankings in self.lists.by_topic)
+
+    def settled(self, measure: Measure) -> Answer:
+        """What no judgment changes."""
+
+        def answer(place: int) -> Greatest:
+            rankings = self.lists.by_topic[place]
+            ends = self.assumptions.low_high(measure, rankings) if measure.as_retrieved else None
+            low, high = ends or (np.zeros(rankings.length.size),) * 2
+            return lambda a, b: (high[a] - low[b], np.ones(a.size, dtype=bool))
+
+        return answer
+
+    def unknown(self, measure: Measure) -> Answer:  # noqa: ARG002
+        """Nothing is known."""
+        return lambda _: lambda a, _: (np.full(a.size, np.nan), np.zeros(a.size, dtype=bool))
+
+    def any_measure(self, measure: Measure) -> Answer:
+        """All judgments where these are few, else whatever the facts of the measure allow."""
+        if not (measure.monotone and measure.list_only):
+            return self._several(measure)
+        topic = self._topics()
+        return self._with_others(measure, lambda place: greatest_when_monotone(measure, topic(place)))
+
+    def _several(self, measure: Measure, special: OfTopic | None = None, *, enumerated: bool = True) -> Answer:
+        """All judgments where these are few (unless ``special`` tries them itself), else the smallest of the others."""
+        of_place = self._topics()
+
+        def answer(place: int) -> Greatest:
+            topic = of_place(place)
+            arguments: list[Greatest | None] = [special(topic) if special is not None else None]
+            if enumerated:
+                arguments.insert(0, greatest_of_all(measure, topic))
+            return _least_of(*filter(None, arguments), greatest_of_ends(measure, topic))
+
+        return self._with_others(measure, answer)
+
+    def _with_others(self, measure: Measure, retrieved: Answer) -> Answer:  # noqa: ARG002
+        """From the answer about retrieved documents, the one about all that are to be covered."""
+        return retrieved
+
+    def _with_others_of_sums(self, measure: Normalised, retrieved: Answer) -> Answer:  # noqa: ARG002
+        return retrieved
+
+    def _opened(self, place: int) -> Rankings:
+        return self.lists.by_topic[place]
+
+    def weighted_sum(self, measure: RankWeighted) -> Answer:
+        """Net weights."""
+        topic = self._topics(documents_of_weight(measure, self.assumptions), measure, "weight")
+        return lambda place: greatest_sum(measure, topic(place))
+
+    def linear_count(self, counted: RankWeighted, for_each: float, for_length: float) -> Answer:
+        """Counts of documents, and lengths."""
+        count = self.weighted_sum(counted)
+        return lambda place: greatest_of_linear(count(place), self.lists.by_topic[place], for_each, for_length)
+
+    def ideal_ratio(self, measure: IdealRatio) -> Answer:
+        """Net weights over what the ideal ranking has."""
+        topic = self._topics(documents_of_ratio(measure, self.assumptions), measure)
+        return self._with_others_of_sums(measure, lambda place: greatest_ratio(measure, topic(place)))
+
+    def share(self, measure: ShareOfRelevant) -> Answer:
+        """Numbers of documents."""
+        topic = self._topics()
+        return self._with_others_of_sums(measure, lambda place: greatest_share(measure, topic(place)))
+
+    def best_relevant(self, measure: BestRelevant) -> Answer:
+        """One document."""
+        if not self._order_is_settled():
+            return self.any_measure(measure)
+        topic = self._topics(documents_of_best(measure), measure, "best")
+        return lambda place: greatest_of_best(measure, topic(place))
+
+    def precision_at_r(self, measure: RPrec) -> Answer:
+        """Every R."""
+        if not self._order_is_settled():
+            return self.any_measure(measure)
+        topic = self._topics()
+        return lambda place: greatest_at_r(measure, replace(topic(place), rankings=self._opened(place)))
+
+    def averaged_precisions(self, measure: AveragedPrecisions) -> Answer:
+        """Quadratic forms; grades, which these do not settle, are tried."""
+        if not self._order_is_settled():
+            return self.any_measure(measure)
+        return self._several(measure, lambda topic: greatest_average(measure, topic), enumerated=measure.graded)
+
+    def limited_penalties(self, measure: LimitedPenalty) -> Answer:
+        """Terms of relevant documents."""
+        settled = self._order_is_settled()
+        return self._several(measure, (lambda topic: greatest_preference(measure, topic)) if settled else None)
+
+
+class CollectionArguments(RetrievedArguments):
+    """The same where relevant documents may exist that neither list holds."""
+
+    def __init__(self, lists: SharedLists, assumptions: Assumptions, most_relevant: float) -> None:
+        super().__init__(lists, assumptions)
+        self.most_relevant = most_relevant
+
+    def _opened(self, place: int) -> Rankings:
+        return self.lists.by_topic[place].open_to(self.most_relevant)
+
+    def _with_others(self, measure: Measure, retrieved: Answer) -> Answer:
+        def answer(place: int) -> Greatest:
+            opened = self._opened(place)
+            if not has_room(measure, opened):
+                return retrieved(place)
+            shrunk = greatest_of_shrunk(measure, opened, retrieved(place))
+            return shrunk or greatest_in_collection(measure, opened, self.assumptions)
+
+        return answer
+
+    def _with_others_of_sums(self, measure: Normalised, retrieved: Answer) -> Answer:
+        topic = self._topics(documents_of_weight(measure, self.assumptions, 0.0), measure, "gain")
+
+        def answer(place: int) -> Greatest:
+            opened = replace(topic(place), rankings=self._opened(place))
+            sums = greatest_of_sums(measure, opened, retrieved(place))
+            return sums or greatest_in_collection(measure, opened.rankings, self.assumptions)
+
+        return answer
+
+
+def _least_of(*arguments: Greatest) -> Greatest:
+    """The smallest of several bounds; those that come first are asked first, and an exact one settles it."""
+
+    def greatest(a: Ints, b: Ints) -> Found:
+        result, exact = arguments[0](a, b)
+        for argument in arguments[1:]:
+            if (left := np.flatnonzero(~exact)).size:
+                found, attained = argument(a[left], b[left])
+                result[left], exact[left] = np.fmin(result[left], found), attained
+        return result, exact
+
+    return greatest

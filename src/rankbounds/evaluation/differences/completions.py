@@ -7,15 +7,21 @@ them in one call: nothing about the measure needs to be known here.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.gains import GainRule
-from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.differences.shared_lists import CELLS, Documents, Found, Greatest
+from rankbounds.evaluation.differences.shared_lists import CELLS, Documents, Found, Greatest, OpenTopic, in_parts
 from rankbounds.measures import Measure
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import CompletedFacts, TopicFacts
+
+WORK = 1 << 17
+"""So many cells of lists may be filled for one pair of lists, where all documents are tried."""
+WORK_OF_SHARED, MOST_SHARED = 1 << 14, 10
+"""The same where shared documents are tried, and how many of them at most."""
 
 
 class EnumeratedFacts(CompletedFacts):
@@ -25,7 +31,8 @@ class EnumeratedFacts(CompletedFacts):
     asks only whether documents are relevant, 1 or 0.
     """
 
-    def __init__(self, facts: TopicFacts, topic: int, worth: Floats, *, graded: bool) -> None:
+    def __init__(self, rankings: Rankings, worth: Floats, *, graded: bool) -> None:
+        facts, topic = rankings.facts, int(rankings.topic[0])
         completions, documents = worth.shape
         super().__init__(
             facts,
@@ -38,37 +45,37 @@ class EnumeratedFacts(CompletedFacts):
         )
 
 
-def cells_to_fill(measure: Measure, rankings: Rankings, assumptions: Assumptions) -> Floats:
+def cells_to_fill(measure: Measure, topic: OpenTopic) -> Floats:
     """The lists' cells as completions read them: gains for graded measures, else grades; no deeper than is read."""
+    rankings = topic.rankings
     cells = np.where(rankings.present, rankings.assume(0.0).gain(), 0.0) if measure.graded else rankings.grade
-    settled = rankings.tied is None or assumptions.bounds != "both"
-    if measure.cutoff is not None and not measure.judged_only and rankings.tied is None and settled:
+    if measure.cutoff is not None and not measure.judged_only and rankings.tied is None:
         return cells[:, : measure.depth(rankings)]
     return cells
 
 
-def completed(rankings: Rankings, cells: Floats, lines: Ints, facts: TopicFacts, completion: Ints) -> Rankings:
-    """Lists with these cells: for each the line that it comes from, and its completion among those of the facts."""
-    width = cells.shape[-1]
-    tied = None if rankings.tied is None else rankings.tied[lines, :width]
-    return Rankings(cells, rankings.length[lines], completion, facts, tied if tied is not None and tied.any() else None)
+def completed_ends(
+    measure: Measure, topic: OpenTopic, cells: Floats, lines: Ints, facts: TopicFacts, completion: Ints
+) -> tuple[Floats, Floats]:
+    """The least and the greatest value of lists with these cells, each of a line and a completion among the facts.
+
+    Lists are judged in full then: what is left open lies beyond their ends, or in the order of ties if asked for.
+    """
+    tied = None if topic.rankings.tied is None else topic.rankings.tied[lines, : cells.shape[-1]]
+    tied = tied if tied is not None and tied.any() else None
+    lists = Rankings(cells, topic.rankings.length[lines], completion, facts, tied)
+    if topic.assumptions.bounds == "both" or measure.has_residual:
+        ends = topic.assumptions.low_high(measure, lists)
+        if ends is not None:
+            return ends
+        if tied is not None:
+            return (unknown := np.full(lists.length.shape, np.nan)), unknown
+    return (value := topic.assumptions.value(measure, lists)), value
 
 
 def ends_are_attained(measure: Measure) -> bool:
     """Are the least and the greatest value of fully judged lists attained, whatever lies beyond them?"""
     return not (measure.has_residual and measure.exactness == "outer")
-
-
-def value_ends(measure: Measure, lists: Rankings, assumptions: Assumptions) -> tuple[Floats, Floats]:
-    """The least and the greatest value of fully judged lists: what lies beyond their ends, and orders if asked for."""
-    if assumptions.bounds == "both" or measure.has_residual:
-        ends = assumptions.low_high(measure, lists)
-        if ends is not None:
-            return ends
-        if lists.tied is not None:
-            unknown = np.full(lists.length.shape, np.nan)
-            return unknown, unknown
-    return (value := assumptions.value(measure, lists)), value
 
 
 def subtracted(one: Floats, other: Floats) -> Floats:
@@ -77,102 +84,99 @@ def subtracted(one: Floats, other: Floats) -> Floats:
         return np.where(one == other, 0.0, one - other)
 
 
-def worths(measure: Measure, facts: TopicFacts) -> Floats:
+def possible_worths(measure: Measure, facts: TopicFacts) -> Floats:
     """What an unjudged document may turn out to be: any gain; for binary measures 0 or the least relevant grade."""
     if not measure.graded:
         return np.array([0.0, measure.rel])
     return np.unique(np.append(facts.levels, facts.nonrelevant_gain))
 
 
-def holes_of(there: Flags, *ranks: Ints) -> tuple[Ints, ...]:
-    """Ranks of documents that are there, moved to the front of each line, which all have equally many."""
-    number = int(np.count_nonzero(there[0])) if len(there) else 0
-    order = np.argsort(~there, axis=-1, kind="stable")[:, :number]
-    return tuple(np.take_along_axis(rank, order, axis=-1) for rank in ranks)
+def every_way(choices: Floats, number: int) -> Floats:
+    """Every way to give this many documents one of the choices each, a line for each way."""
+    if not number:
+        return np.zeros((1, 0))
+    return np.stack(np.meshgrid(*[choices] * number, indexing="ij"), axis=-1).reshape(-1, number)
 
 
-WORK = 1 << 17
-"""So many cells of lists may be filled for one pair of lists."""
+def pairs_by_number(
+    documents: Documents, a: Ints, b: Ints, pairs: Ints, most: int, cells: int
+) -> Iterator[tuple[Ints, Ints, Ints]]:
+    """Of these pairs those with equally many unjudged documents at a time, at most so many, and their ranks in A, B."""
+    for start in range(0, pairs.size, size := max(1, CELLS // cells)):
+        some = pairs[start : start + size]
+        ranks = documents.of_either(a[some], b[some])
+        there = (ranks[0] > 0) | (ranks[1] > 0)
+        count = np.count_nonzero(there, axis=-1)
+        for number in np.unique(count[count <= most]).tolist():
+            alike = np.flatnonzero(count == number)
+            first = np.argsort(~there[alike], axis=-1, kind="stable")[:, :number]
+            rank_a, rank_b = (np.take_along_axis(rank[alike], first, axis=-1) for rank in ranks)
+            yield some[alike], rank_a, rank_b
 
 
-def greatest_of_all(
-    measure: Measure,
-    rankings: Rankings,
-    documents: Documents,
-    assumptions: Assumptions,
-    elsewhere: int = 0,
-) -> Greatest:
+def greatest_of_all(measure: Measure, topic: OpenTopic) -> Greatest:
     """Few unjudged documents: all judgments that they can get, one by one, for any measure whatever.
 
     What it means: the greatest difference that any judgments give. Why it is right: there are no others. It takes as
     many values of the measure as there are ways to judge the documents of both lists, so that it is for few of them;
     where it is too much work nothing is said here (NaN), and another argument has to answer.
     """
-    choices = worths(measure, rankings.facts)
-    cells = cells_to_fill(measure, rankings, assumptions)
-    attained = ends_are_attained(measure)
+    rankings, documents = topic.rankings, topic.documents
+    choices = possible_worths(measure, rankings.facts)
+    cells = cells_to_fill(measure, topic)
+    width = cells.shape[-1]
     most = 0
-    while choices.size ** (most + 1) * cells.shape[-1] <= WORK:
+    while choices.size ** (most + 1) * width <= WORK:
         most += 1
 
     def greatest(a: Ints, b: Ints) -> Found:
         result = np.full(a.size, np.nan)
-        few = np.flatnonzero(np.maximum(documents.held[a], documents.held[b]) + elsewhere <= most)
-        for start in range(0, few.size, size := max(1, CELLS // (2 * most + 1))):
-            pairs = few[start : start + size]
-            rank_a, rank_b = documents.of_either(a[pairs], b[pairs])
-            there = (rank_a > 0) | (rank_b > 0)
-            count = np.count_nonzero(there, axis=-1)
-            for number in np.unique(count[count + elsewhere <= most]).tolist():
-                alike = np.flatnonzero(count == number)
-                ranks = holes_of(there[alike], rank_a[alike], rank_b[alike])
-                result[pairs[alike]] = of_alike(a[pairs[alike]], b[pairs[alike]], *ranks)
-        return result, ~np.isnan(result) & attained
-
-    def of_alike(a: Ints, b: Ints, rank_a: Ints, rank_b: Ints) -> Floats:
-        """Of pairs with equally many unjudged documents."""
-        number = rank_a.shape[1] + elsewhere
-        ways = (
-            np.stack(np.meshgrid(*[choices] * number, indexing="ij"), axis=-1).reshape(-1, number)
-            if number
-            else (np.zeros((1, 0)))
-        )
-        facts = EnumeratedFacts(rankings.facts, int(rankings.topic[0]), ways, graded=measure.graded)
-        result = np.empty(a.size)
-        for start in range(0, a.size, size := max(1, CELLS // (len(ways) * cells.shape[-1]))):
-            part = slice(start, start + size)
-            _, high = ends(a[part], rank_a[part], ways, facts)
-            low, _ = ends(b[part], rank_b[part], ways, facts)
-            result[part] = subtracted(high, low).max(axis=-1)
-        return result
-
-    def ends(lines: Ints, ranks: Ints, ways: Floats, facts: EnumeratedFacts) -> tuple[Floats, Floats]:
-        filled = np.repeat(cells[lines][:, None], len(ways), axis=1)
-        for column, rank in enumerate(ranks.T):
-            inside = np.flatnonzero((rank > 0) & (rank <= cells.shape[-1]))
-            filled[inside, :, rank[inside] - 1] = ways[:, column]
-        lists = completed(
-            rankings,
-            filled.reshape(-1, cells.shape[-1]),
-            np.repeat(lines, len(ways)),
-            facts,
-            np.tile(np.arange(len(ways)), lines.size),
-        )
-        low, high = value_ends(measure, lists, assumptions)
-        return low.reshape(lines.size, -1), high.reshape(lines.size, -1)
+        few = np.flatnonzero(np.maximum(documents.held[a], documents.held[b]) <= most)
+        for pairs, *ranks in pairs_by_number(documents, a, b, few, most, 2 * most + 1):
+            ways = every_way(choices, ranks[0].shape[1])
+            facts = EnumeratedFacts(rankings, ways, graded=measure.graded)
+            for start in range(0, pairs.size, size := max(1, CELLS // (len(ways) * width))):
+                part = slice(start, start + size)
+                (_, high), (low, _) = (
+                    _ends(measure, topic, cells, lines[pairs[part]], rank[part], ways, facts)
+                    for lines, rank in zip((a, b), ranks, strict=True)
+                )
+                result[pairs[part]] = subtracted(high, low).max(axis=-1)
+        return result, ~np.isnan(result) & ends_are_attained(measure)
 
     return greatest
 
 
-WORK_OF_SHARED = 1 << 14
-"""So many cells of lists may be filled for one pair of lists."""
-AT_MOST = 10
-"""So many shared documents are tried."""
+def _ends(
+    measure: Measure,
+    topic: OpenTopic,
+    cells: Floats,
+    lines: Ints,
+    ranks: Ints,
+    ways: Floats,
+    facts: TopicFacts,
+) -> tuple[Floats, Floats]:
+    """By list and way the least and the greatest value, the documents at these ranks judged in every way.
+
+    The facts have each way for a topic, or one topic for all of them where other documents change nothing.
+    """
+    filled = np.repeat(cells[lines][:, None], len(ways), axis=1)
+    for column, rank in enumerate(ranks.T):
+        inside = np.flatnonzero((rank > 0) & (rank <= cells.shape[-1]))
+        filled[inside, :, rank[inside] - 1] = ways[:, column]
+    completion = np.arange(len(ways)) if len(facts.query_ids) > 1 else np.zeros(len(ways), dtype=np.int64)
+    ends = completed_ends(
+        measure,
+        topic,
+        filled.reshape(-1, cells.shape[-1]),
+        np.repeat(lines, len(ways)),
+        facts,
+        np.tile(completion, lines.size),
+    )
+    return ends[0].reshape(lines.size, -1), ends[1].reshape(lines.size, -1)
 
 
-def greatest_when_monotone(
-    measure: Measure, rankings: Rankings, documents: Documents, assumptions: Assumptions
-) -> Greatest:
+def greatest_when_monotone(measure: Measure, topic: OpenTopic) -> Greatest:
     """Measures of the list alone that never fall with more relevance: only shared documents have to be tried.
 
     What it means: how far A can be ahead of B. An unjudged document that A alone holds helps A (or does it no harm)
@@ -186,55 +190,34 @@ def greatest_when_monotone(
     For graded measures a document's extremes are enough where the value is linear in what each document is worth, as a
     difference of two such values is; else all its gains are tried.
     """
-    choices = worths(measure, rankings.facts)
+    rankings = topic.rankings
+    choices = possible_worths(measure, rankings.facts)
     if measure.multilinear:
         choices = choices[[0, -1]]
     least, most = (choices[-1], choices[0]) if measure.lower_is_better else (choices[0], choices[-1])
-    cells = cells_to_fill(measure, rankings, assumptions)
+    cells = cells_to_fill(measure, topic)
     width = cells.shape[-1]
     holes = rankings.holes[:, :width]
     raised, lowered = np.where(holes, most, cells), np.where(holes, least, cells)  # to the greatest and least value
     tried = 0
-    while tried < AT_MOST and choices.size ** (tried + 1) * width <= WORK_OF_SHARED:
+    while tried < MOST_SHARED and choices.size ** (tried + 1) * width <= WORK_OF_SHARED:
         tried += 1
-    listed, ranks = documents.tables
-    facts = EnumeratedFacts(rankings.facts, int(rankings.topic[0]), np.zeros((1, 0)), graded=measure.graded)
+    listed, ranks = topic.documents.tables
+    facts = EnumeratedFacts(rankings, np.zeros((1, 0)), graded=measure.graded)
 
     def greatest(a: Ints, b: Ints) -> Found:
-        result, exact = np.empty(a.size), np.empty(a.size, dtype=bool)
-        size = max(1, CELLS // (choices.size**tried * width + listed.shape[1]))
-        for start in range(0, a.size, size):
-            part = slice(start, start + size)
-            result[part], exact[part] = of_some(a[part], b[part])
-        return result, exact
-
-    def of_some(a: Ints, b: Ints) -> Found:
-        rank_a = ranks[a[:, None], listed[a]]
-        rank_b = ranks[b[:, None], listed[a]]
+        rank_a, rank_b = (ranks[side[:, None], listed[a]] for side in (a, b))
         # A document that one list holds only below what the measure reads counts in the other alone.
         shared = (rank_a > 0) & (rank_b > 0) & (rank_a <= width) & (rank_b <= width)
         count = np.count_nonzero(shared, axis=-1)
         number = min(tried, int(count.max(initial=0)))
         highest = np.argsort(np.where(shared, np.minimum(rank_a, rank_b), 2 * rankings.width), axis=-1, kind="stable")
-        highest = highest[:, :number]
-        rank_a, rank_b = (np.take_along_axis(np.where(shared, rank, 0), highest, axis=-1) for rank in (rank_a, rank_b))
-        ways = (
-            np.stack(np.meshgrid(*[choices] * number, indexing="ij"), axis=-1).reshape(-1, number)
-            if number
-            else np.zeros((1, 0))
+        rank_a, rank_b = (
+            np.take_along_axis(np.where(shared, rank, 0), highest[:, :number], axis=-1) for rank in (rank_a, rank_b)
         )
-        _, high = ends(a, raised, rank_a, ways)
-        low, _ = ends(b, lowered, rank_b, ways)
+        ways = every_way(choices, number)
+        _, high = _ends(measure, topic, raised, a, rank_a, ways, facts)
+        low, _ = _ends(measure, topic, lowered, b, rank_b, ways, facts)
         return subtracted(high, low).max(axis=-1), count <= number
 
-    def ends(lines: Ints, start: Floats, ranks_tried: Ints, ways: Floats) -> tuple[Floats, Floats]:
-        filled = np.repeat(start[lines][:, None], len(ways), axis=1)
-        for column, rank in enumerate(ranks_tried.T):
-            inside = np.flatnonzero(rank > 0)
-            filled[inside, :, rank[inside] - 1] = ways[:, column]
-        many = np.repeat(lines, len(ways))
-        lists = completed(rankings, filled.reshape(-1, width), many, facts, np.zeros_like(many))
-        low, high = value_ends(measure, lists, assumptions)
-        return low.reshape(lines.size, -1), high.reshape(lines.size, -1)
-
-    return greatest
+    return lambda a, b: in_parts(greatest, a, b, choices.size**tried * width + listed.shape[1])

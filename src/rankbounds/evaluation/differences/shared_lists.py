@@ -17,6 +17,7 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import number_pairs
+from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -24,11 +25,9 @@ Found: TypeAlias = tuple[Floats, Flags]
 """By pair the greatest difference (NaN: not known), and whether some judgments attain it."""
 Greatest: TypeAlias = Callable[[Ints, Ints], Found]
 """Asked with the lines of A and of B, pair by pair."""
+Choice: TypeAlias = Callable[[Rankings], Flags]
 CELLS = 1 << 21
 """How many numbers an array over pairs may have; more pairs are taken in parts."""
-
-
-Choice = Callable[[Rankings], Flags]
 
 
 class SharedLists:
@@ -45,23 +44,47 @@ class SharedLists:
 
     Attributes
     ----------
+    has_list : array of bool
+        By run and topic of the judgments: does the run have a list?
+    any_list : dict of Rankings
+        For each topic that some run has, one batch with a line for each run, which is empty where it has no list.
     topics : array of int
         The topics that all runs have lists for.
     by_topic : list of Rankings
-        For each of them one batch, with a line for each run.
+        The batches of these.
     """
 
     def __init__(self, runs: Sequence[Run], facts: TopicFacts, rankings_of_runs: Sequence[Iterable[Rankings]]) -> None:
         self.runs, self.facts = list(runs), facts
+        self.has_list = np.zeros((len(self.runs), len(facts.query_ids)), dtype=bool)
         pieces: dict[int, list[tuple[int, Rankings, int]]] = {}
         for number, batches in enumerate(rankings_of_runs):
             for batch in batches:
+                self.has_list[number, batch.topic] = True
                 for line, topic in enumerate(batch.topic.tolist()):
                     pieces.setdefault(topic, []).append((number, batch, line))
-        shared = sorted(topic for topic, lists in pieces.items() if len(lists) == len(self.runs))
-        self.topics = np.array(shared, dtype=np.int64)
-        self.by_topic = [_gathered(topic, pieces.pop(topic), facts) for topic in shared]
-        self._numbered: dict[object, list[Documents]] = {}
+        self.any_list = {topic: self._batch(topic, pieces.pop(topic)) for topic in sorted(pieces)}
+        self.topics = np.flatnonzero(self.has_list.all(axis=0))
+        self.by_topic = [self.any_list[topic] for topic in self.topics.tolist()]
+        self._matched: dict[object, list[Documents]] = {}
+
+    def _batch(self, topic: int, lists: list[tuple[int, Rankings, int]]) -> Rankings:
+        """One topic's lists of all runs."""
+        runs = len(self.runs)
+        length = np.zeros(runs, dtype=np.int64)
+        for number, batch, line in lists:
+            length[number] = batch.length[line]
+        width = max(1, int(length.max(initial=0)))
+        grade, row = np.zeros((runs, width)), np.full((runs, width), -1, dtype=np.int32)
+        tied = np.zeros((runs, width), dtype=bool)
+        for number, batch, line in lists:
+            size = length[number]
+            assert batch.row is not None
+            grade[number, :size] = batch.grade[line, :size]
+            row[number, :size] = batch.row[line, :size]
+            if batch.tied is not None:
+                tied[number, :size] = batch.tied[line, :size]
+        return Rankings(grade, length, np.full(runs, topic), self.facts, tied if tied.any() else None, row=row)
 
     @cached_property
     def same(self) -> Flags:
@@ -74,25 +97,26 @@ class SharedLists:
 
     def documents(self, choice: Choice, key: object) -> list[Documents]:
         """For every topic the unjudged documents that were chosen, matched among the runs; kept under the ``key``."""
-        if key not in self._numbered:
-            self._numbered[key] = self._matched([choice(rankings) & rankings.holes for rankings in self.by_topic])
-        return self._numbered[key]
+        if key not in self._matched:
+            self._matched[key] = self.match([choice(rankings) & rankings.holes for rankings in self.by_topic])
+        return self._matched[key]
 
-    def _matched(self, chosen: list[Flags]) -> list[Documents]:
+    def match(self, chosen: Sequence[Flags], lists: Sequence[Rankings] | None = None) -> list[Documents]:
+        """The chosen cells of each topic's lists as documents, each with the same number in all lists."""
+        lists = self.by_topic if lists is None else lists
         cells = [np.nonzero(flags) for flags in chosen]
         held = np.stack([np.count_nonzero(flags, axis=-1) for flags in chosen]) if chosen else np.zeros((0, 0), int)
-        rows: list[list[Ints]] = [[] for _ in self.runs]
-        for rankings, (line, rank), counts in zip(self.by_topic, cells, held, strict=True):
+        rows: list[list[Ints]] = [[np.empty(0, dtype=np.int64)] for _ in self.runs]
+        for rankings, (line, rank), counts in zip(lists, cells, held, strict=True):
             assert rankings.row is not None
             for number, part in enumerate(np.split(rankings.row[line, rank], np.cumsum(counts)[:-1])):
                 rows[number].append(part)
-        tables = [
-            run.pairs.take(np.concatenate(parts).astype(np.int64)) for run, parts in zip(self.runs, rows, strict=True)
-        ]
-        numbers = number_pairs(tables)
+        numbers = number_pairs(
+            [run.pairs.take(np.concatenate(parts).astype(np.int64)) for run, parts in zip(self.runs, rows, strict=True)]
+        )
         # Pairs of a topic are numbered on from 0, in the order of their numbers among all.
         topic = np.zeros(1 + max((int(of_run.max(initial=-1)) for of_run in numbers), default=-1), dtype=np.int64)
-        for of_run, counts in zip(numbers, held.T, strict=True):
+        for of_run, counts in zip(numbers, held.T, strict=bool(chosen)):
             topic[of_run] = np.repeat(np.arange(len(cells)), counts)
         order = np.argsort(topic, kind="stable")
         distinct = np.bincount(topic, minlength=len(cells))
@@ -117,6 +141,11 @@ class Documents:
     held: Ints
     """How many each run holds."""
     count: int
+
+    @property
+    def most_of_two(self) -> int:
+        """So many documents two lists hold together at most."""
+        return 2 * int(self.held.max(initial=0))
 
     def by_run(self, values: Floats | Ints) -> Floats:
         """Values of the cells as a matrix of runs by documents, 0 where a run lacks a document."""
@@ -151,12 +180,35 @@ class Documents:
         rank_b[:, listed.shape[1] :][again] = 0
         return rank_a, rank_b
 
+    def shared(self, chosen: Flags | None = None) -> Floats:
+        """By two runs, how many documents (of the chosen cells, if given) both hold."""
+        counted = np.ones(self.line.size) if chosen is None else chosen.astype(np.float64)
+        member = self.by_run(counted).astype(np.float32)
+        shared: Floats = (member @ member.T).astype(np.float64)
+        return shared
+
     @cached_property
     def overlap(self) -> Floats:
         """By two runs, how many documents they share."""
-        member = self.by_run(np.ones(self.line.size)).astype(np.float32)
-        shared: Floats = (member @ member.T).astype(np.float64)
-        return shared
+        return self.shared()
+
+
+@dataclass(frozen=True, eq=False)
+class OpenTopic:
+    """One topic's lists, the unjudged documents that an argument tells apart, and how the lists are looked at."""
+
+    rankings: Rankings
+    documents: Documents
+    assumptions: Assumptions
+
+
+def in_parts(greatest: Greatest, a: Ints, b: Ints, cells: int) -> Found:
+    """Ask about so many pairs at a time that arrays with this many cells for each of them stay small."""
+    result, exact = np.empty(a.size), np.zeros(a.size, dtype=bool)
+    for start in range(0, a.size, size := max(1, CELLS // cells)):
+        part = slice(start, start + size)
+        result[part], exact[part] = greatest(a[part], b[part])
+    return result, exact
 
 
 def same_lists(one: Run, other: Run) -> bool:
@@ -167,19 +219,3 @@ def same_lists(one: Run, other: Run) -> bool:
         and bool((one.pairs.keys == other.pairs.keys).all())
         and bool((one.score == other.score).all())
     )
-
-
-def _gathered(topic: int, lists: list[tuple[int, Rankings, int]], facts: TopicFacts) -> Rankings:
-    """One topic's lists of all runs as one batch."""
-    length = np.array([batch.length[line] for _, batch, line in lists])
-    width = max(1, int(length.max(initial=0)))
-    grade, row = np.zeros((len(lists), width)), np.full((len(lists), width), -1, dtype=np.int32)
-    tied = np.zeros((len(lists), width), dtype=bool)
-    for number, batch, line in lists:
-        size = length[number]
-        assert batch.row is not None
-        grade[number, :size] = batch.grade[line, :size]
-        row[number, :size] = batch.row[line, :size]
-        if batch.tied is not None:
-            tied[number, :size] = batch.tied[line, :size]
-    return Rankings(grade, length, np.full(len(lists), topic), facts, tied if tied.any() else None, row=row)

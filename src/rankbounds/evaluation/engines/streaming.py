@@ -7,7 +7,7 @@ import gc
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,22 +16,19 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.inputs import Reading, RunToRead
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels, as_qrels
-from rankbounds.collection.run import Run, of_lines
 from rankbounds.columns.ids import Ids
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
-from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, MeasureNames, fractions_lost, gathered
+from rankbounds.evaluation.engines.pieces import JudgedTopics, RunInPieces, Scoring, gather, run_of, score_piece
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, MeasureNames
 from rankbounds.evaluation.options import Options, chosen_options, shows_options
-from rankbounds.evaluation.score_sheet import RunResult, ScoreSheet
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.formats import pair_of_names
 from rankbounds.files.leniency import REPEATED, LeftOutWarning
 from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames, Columns
-from rankbounds.files.opening import STANDARD_INPUT, expand, plain_name
+from rankbounds.files.opening import STANDARD_INPUT, expand
 from rankbounds.files.scratch import scratch_folder
-from rankbounds.files.topic_batches import LargeFile, MixedTopicsError, Piece
-from rankbounds.measures import Measure, parse_measures
-from rankbounds.rankings.join import no_topic_judged, slices_of
+from rankbounds.files.topic_batches import LargeFile, MixedTopicsError
+from rankbounds.measures import parse_measures
 from rankbounds.rankings.preparation import Preparation
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -67,8 +64,8 @@ def evaluate(
     and measure, 48 where any has a residual), and some 100 bytes for each topic.
     """
     assumptions, reading = chosen_options(options, threads=None)
-    chosen = parse_measures(measures)
-    assumptions.check(chosen, in_memory=False)
+    scoring = Scoring(parse_measures(measures), assumptions, preparation or Preparation(), reading.threads)
+    assumptions.check(scoring.measures, in_memory=False)
     budget = memory_bytes(memory)
     kind = pair_of_names(reading.formats)[1]
     if kind not in (None, "trec", "parquet"):
@@ -78,34 +75,21 @@ def evaluate(
         return LargeFile(path, names, max(1 << 12, budget // PIECE_SHARE), reading.lenient, reading.threads)
 
     judgments = large(_path(qrels, "Judgments"), QRELS_COLUMNS)
-    named = list(_named_files(runs))
-    several = [large(path, RUN_COLUMNS.renamed(reading.columns)) for _, path in named]
+    names, files = zip(*_named_files(runs), strict=True)
+    several = [large(path, RUN_COLUMNS.renamed(reading.columns)) for path in files]
     whole = judgments.path != STANDARD_INPUT and judgments.size(budget // QRELS_SHARE) < budget // QRELS_SHARE
     if not whole and (reading.labels or reading.columns or reading.formats):
         raise UsageError(
             f"{judgments.path}: labels, columns and formats are for judgments that fit into memory. Allow more memory."
         )
-    with scratch_folder(scratch) as folder, _warnings_of([judgments, *several]):
-        stream = _Stream(
-            judgments,
-            several,
-            chosen,
-            assumptions,
-            reading,
-            preparation or Preparation(),
-            [name for name, _ in named],
-            folder,
-            progress or (lambda *_: None),
-        )
+    with scratch_folder(scratch) as folder, _one_warning_per_file([judgments, *several]):
+        stream = _Stream(judgments, several, names, scoring, reading, folder, progress or (lambda *_: None))
         stream.check(whole)
-        scores = stream.whole_judgments() if whole else stream.split_judgments()
-    for message in [
-        *scores.warnings(),
-        *assumptions.more_known_words([scores.query_ids[topic] for topic in sorted(stream.knowing_more)]),
-        *fractions_lost(stream.grades, chosen, stream.distinct),
-    ]:
-        warn(message)
-    return scores
+        scored, judged = stream.with_whole_judgments() if whole else stream.with_split_judgments()
+        for run, file in zip(scored, several, strict=True):
+            if not run.met.any() and not run.unknown:
+                raise _nothing_used(file)
+    return gather(scored, judged, [name is not None for name in names])
 
 
 def _path(given: Any, what: str) -> str:
@@ -124,6 +108,8 @@ def _named_files(runs: Any) -> Iterator[tuple[str | None, str]]:
     else:
         alone = isinstance(runs, str | os.PathLike | RunToRead) or not isinstance(runs, Iterable)
         given = [(None, run) for run in ([runs] if alone else runs)]
+    if not given:
+        raise UsageError("No run was given.")
     seen: set[str] = set()
     for name, run in given:
         own, path = (run.name, run.path) if isinstance(run, RunToRead) else (None, run)
@@ -134,12 +120,10 @@ def _named_files(runs: Any) -> Iterator[tuple[str | None, str]]:
             if file not in seen or name is not None:
                 seen.add(file)
                 yield name or own, file
-    if not given:
-        raise UsageError("No run was given.")
 
 
 @contextlib.contextmanager
-def _warnings_of(files: Sequence[LargeFile]) -> Iterator[None]:
+def _one_warning_per_file(files: Sequence[LargeFile]) -> Iterator[None]:
     """One warning for a file, not one for each of its pieces."""
     with warnings.catch_warnings(record=True) as met:
         warnings.simplefilter("always")
@@ -175,117 +159,29 @@ def memory_bytes(given: int | str | None) -> int:
     return size
 
 
-@dataclass
-class _RunInPieces:
-    """One run while it is scored piece by piece, and what was met of it so far."""
-
-    file: LargeFile
-    name: str | None
-    """The name that the user gave it, else that of its first piece."""
-    sheet: ScoreSheet
-    unknown: list[str] = field(default_factory=list)
-    missing: list[Ints] = field(default_factory=list)
-    """The numbers of judged topics that the run lacks."""
-    prepared: Ints = field(default_factory=lambda: np.zeros(4, dtype=np.int64))
-    """What was done to the run before it is scored, in numbers."""
-
-
-@dataclass
+@dataclass(frozen=True)
 class _Stream:
+    """One evaluation; ``names`` are those that the user gave to runs."""
+
     qrels: LargeFile
-    runs: Sequence[LargeFile]
-    measures: list[Measure]
-    assumptions: Assumptions
+    files: Sequence[LargeFile]
+    names: Sequence[str | None]
+    scoring: Scoring
     reading: Reading
-    preparation: Preparation
-    given: Sequence[str | None]
-    """The names that the user gave to runs."""
     scratch: Path
     progress: Callable[[int, int], None]
-    grades: Floats = field(default_factory=lambda: np.empty(0))
-    distinct: bool = False
-    """Are ``grades`` each listed once, not those of every judgment?"""
-    knowing_more: list[int] = field(default_factory=list)
-    """The numbers of topics that know more relevant documents than there should be at most."""
 
     def check(self, whole: bool) -> None:
         """Reject what cannot be read in pieces, before any work is done; judgments that are held whole can."""
-        files = [*self.runs] if whole else [self.qrels, *self.runs]
+        files = [*self.files] if whole else [self.qrels, *self.files]
         try:
-            with self._first_error_of(*(self.runs if self.assumptions.gain.words else files)):
+            with self._first_error_of(*(self.files if self.scoring.assumptions.gain.words else files)):
                 for file in files:
                     file.check()
         except DataError:
             if whole:
-                self.reading.judgments(self.qrels.path)  # what is wrong with judgments is told first
+                self.reading.judgments(self.qrels.path)  # what is wrong with judgments comes first
             raise
-
-    def whole_judgments(self) -> Scores:
-        """All judgments in memory, each run in pieces."""
-        facts = TopicFacts(self.reading.judgments(self.qrels.path), self.assumptions.gain)
-        self.grades, self.knowing_more = facts.grade, self.assumptions.topics_knowing_more(facts)
-        facts.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
-        results = []
-        for file, given in zip(self.runs, self.given, strict=True):
-            with self._first_error_of(file):
-                run = self._scored_run(file, given, facts)
-            results.append(self._result(run, facts.query_ids))
-            self.progress(len(results), len(self.runs))
-        return self._gathered(results, list(facts.query_ids), facts, facts.without_relevant)
-
-    def _scored_run(self, file: LargeFile, given: str | None, facts: TopicFacts) -> _RunInPieces:
-        topics = len(facts.query_ids)
-        try:
-            return self._scored(_RunInPieces(file, given, self._sheet(topics)), file.grouped(), facts)
-        except MixedTopicsError:
-            parts = file.split(max(2, -(-file.size() // file.piece_bytes)), self.scratch)
-            pieces = (piece for piece in map(file.part, parts) if piece is not None)
-            return self._scored(_RunInPieces(file, given, self._sheet(topics)), pieces, facts)
-
-    def _sheet(self, topics: int) -> ScoreSheet:
-        return ScoreSheet(topics, self.measures, self.assumptions)
-
-    def split_judgments(self) -> Scores:
-        """Judgments and runs split by topic on disk; part by part, in memory."""
-        if self.assumptions.gain.words:
-            raise UsageError(
-                f"{self.qrels.path}: judgments that are too many for memory must have numbers for grades, not words. "
-                "Allow more memory, or write them with numbers."
-            )
-        files = (self.qrels, *self.runs)
-        without_relevant: list[Ints] = []
-        with self._first_error_of(*files):
-            parts = max(2, *(-(-file.size() // file.piece_bytes) for file in files))
-            qrels, *split_runs = [file.split(parts, self.scratch) for file in files]
-            by_part = self._judged_topics(qrels)
-            place = _places_of(by_part, self.qrels)
-            runs = [
-                _RunInPieces(file, given, self._sheet(place.size))
-                for file, given in zip(self.runs, self.given, strict=True)
-            ]
-            done = 0
-            for number in range(parts):
-                judgments = self._qrels_of(qrels[number])
-                here = [file.part(split[number]) for file, split in zip(self.runs, split_runs, strict=True)]
-                if judgments is None:
-                    for run, piece in zip(runs, here, strict=True):
-                        run.unknown += [] if piece is None else _run_of(piece, run.file.path).query_ids
-                    continue
-                facts = TopicFacts(judgments, self.assumptions.gain, grades=self.grades)
-                places = place[done : done + len(facts.query_ids)]
-                done += places.size
-                without_relevant.append(places[facts.relevant(1.0) == 0])
-                self.knowing_more += places[self.assumptions.topics_knowing_more(facts)].tolist()
-                for run, piece in zip(runs, here, strict=True):
-                    self._scored(run, [] if piece is None else [piece], facts, places)
-                del judgments, facts, here, piece
-                gc.collect()  # an index and its pairs know each other; waiting for the collector would add up the parts
-                self.progress(number + 1, parts)
-        query_ids = [by_part[number] for number in np.argsort(place).tolist()]
-        results = [self._result(run, query_ids) for run in runs]
-        without = np.sort(np.concatenate(without_relevant)).tolist()
-        collection = TopicFacts(as_qrels([("any", "any", 0.0)]), self.assumptions.gain, grades=self.grades)
-        return self._gathered(results, query_ids, collection, [query_ids[number] for number in without])
 
     @contextlib.contextmanager
     def _first_error_of(self, *files: LargeFile) -> Iterator[None]:
@@ -299,37 +195,87 @@ class _Stream:
                     raise first from None
             raise
 
-    def _scored(
-        self, run: _RunInPieces, pieces: Iterable[Piece], facts: TopicFacts, places: Ints | None = None
-    ) -> _RunInPieces:
-        """Score a run on the topics of ``facts``, from pieces that hold whole topics.
+    def _run(self, number: int, topics: int) -> RunInPieces:
+        return RunInPieces(self.scoring, topics, self.files[number].path, self.names[number])
 
-        ``places`` are the numbers of these topics among all that are judged, where ``facts`` are of some.
-        """
-        sheet = run.sheet if places is None else self._sheet(places.size)
-        met = np.zeros(len(facts.query_ids), dtype=bool)
-        for piece in pieces:
-            rows = _run_of(piece, run.file.path)
-            run.name = run.name or rows.name
-            if self.preparation:
-                rows, counts = self.preparation.counted(rows)
-                run.prepared += counts
-            topic = facts.qrels.pairs.index.topics_of(rows.pairs)
-            met[topic[topic >= 0]] = True
-            run.unknown += [rows.query_ids[number] for number in np.flatnonzero(topic < 0).tolist()]
-            chosen = self.assumptions
-            slices = slices_of(rows, facts, topic, chosen.order, chosen.score_precision, chosen.ties_key)
-            sheet.fill(slices, self.reading.threads)
-            emptied = topic[(topic >= 0) & (np.bincount(rows.pairs.topic, minlength=topic.size) == 0)]
-            if emptied.size:  # every document of these lists was left out before
-                sheet.fill_empty(emptied, facts)
-        absent = np.flatnonzero(~met)
-        if self.assumptions.topics == "judged" and absent.size:
-            sheet.fill_empty(absent, facts)
-        if places is not None:
-            run.sheet.put(places, sheet)
-        run.missing.append(absent if places is None else places[absent])
-        return run
+    @property
+    def _place(self) -> str:
+        return f"the judgments ({self.qrels.path})"
+
+    def with_whole_judgments(self) -> tuple[list[RunInPieces], JudgedTopics]:
+        """All judgments in memory, each run in pieces."""
+        assumptions = self.scoring.assumptions
+        facts = TopicFacts(self.reading.judgments(self.qrels.path), assumptions.gain)
+        facts.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
+        runs = []
+        for number, file in enumerate(self.files):
+            with self._first_error_of(file):
+                try:
+                    run = self._run(number, len(facts.query_ids))
+                    for piece in file.grouped():
+                        run.add(score_piece(run_of(piece, file.path), facts, self.scoring))
+                except MixedTopicsError:
+                    run = self._run(number, len(facts.query_ids))
+                    for part in file.split(max(2, -(-file.size() // file.piece_bytes)), self.scratch):
+                        piece_of_part = file.part(part)
+                        if piece_of_part is not None:
+                            run.add(score_piece(run_of(piece_of_part, file.path), facts, self.scoring))
+                    run.unknown = _in_order(run.unknown, file)
+            run.add_missing(facts)
+            runs.append(run)
+            self.progress(len(runs), len(self.files))
+        return runs, JudgedTopics.of(facts, assumptions, self._place)
+
+    def with_split_judgments(self) -> tuple[list[RunInPieces], JudgedTopics]:
+        """Judgments and runs split by topic on disk; part by part, in memory."""
+        assumptions = self.scoring.assumptions
+        if assumptions.gain.words:
+            raise UsageError(
+                f"{self.qrels.path}: judgments that are too many for memory must have numbers for grades, not words. "
+                "Allow more memory, or write them with numbers."
+            )
+        files = (self.qrels, *self.files)
+        without_relevant: list[str] = []
+        knowing_more: list[str] = []
+        with self._first_error_of(*files):
+            parts = max(2, *(-(-file.size() // file.piece_bytes) for file in files))
+            qrels, *split_runs = [file.split(parts, self.scratch) for file in files]
+            by_part, grades = self._judged_topics(qrels)
+            place = _places_of(by_part, self.qrels)
+            runs = [self._run(number, place.size) for number in range(len(self.files))]
+            done = 0
+            for number in range(parts):
+                judgments = self._qrels_of(qrels[number])
+                here = [file.part(split[number]) for file, split in zip(self.files, split_runs, strict=True)]
+                if judgments is None:
+                    for run, piece in zip(runs, here, strict=True):
+                        run.unknown += [] if piece is None else run_of(piece, run.place).query_ids
+                    continue
+                facts = TopicFacts(judgments, assumptions.gain, grades=grades)
+                topics = JudgedTopics.of(facts, assumptions, self._place)
+                without_relevant += topics.without_relevant
+                knowing_more += topics.knowing_more
+                places = place[done : done + len(facts.query_ids)]
+                done += places.size
+                for run, piece in zip(runs, here, strict=True):
+                    if piece is not None:
+                        run.add(score_piece(run_of(piece, run.place), facts, self.scoring), places)
+                    run.add_missing(facts, places)
+                del judgments, facts, topics, here, piece
+                gc.collect()  # an index and its pairs know each other; waiting for the collector would add up the parts
+                self.progress(number + 1, parts)
+            for run, file in zip(runs, self.files, strict=True):
+                run.unknown = _in_order(run.unknown, file)
+        query_ids = [by_part[number] for number in np.argsort(place).tolist()]
+        number_of = (
+            {query: number for number, query in enumerate(query_ids)} if without_relevant or knowing_more else {}
+        )
+        without_relevant.sort(key=number_of.__getitem__)
+        knowing_more.sort(key=number_of.__getitem__)
+        collection = TopicFacts(as_qrels([("any", "any", 0.0)]), assumptions.gain, grades=grades)
+        return runs, JudgedTopics(
+            self._place, query_ids, collection, without_relevant, knowing_more, grades, distinct=True
+        )
 
     def _qrels_of(self, part: Path | None) -> Qrels | None:
         piece = self.qrels.part(part)
@@ -337,8 +283,8 @@ class _Stream:
             return None
         return Qrels._of(piece) if isinstance(piece, Columns) else Qrels(piece.pairs, piece.value)
 
-    def _judged_topics(self, parts: Sequence[Path | None]) -> list[str]:
-        """The judged topics, part by part; the grades of the whole collection, which scale gains, are noted by the way.
+    def _judged_topics(self, parts: Sequence[Path | None]) -> tuple[list[str], Floats]:
+        """The judged topics, part by part, and the grades of the whole collection, which scale gains.
 
         A topic that has broken lines only is not judged.
         """
@@ -350,28 +296,7 @@ class _Stream:
                 judged += qrels.query_ids
         if not judged:
             raise _nothing_used(self.qrels)
-        self.grades, self.distinct = np.unique(np.maximum(grades[grades != POOLED_NOT_JUDGED], 0.0)), True
-        return judged
-
-    def _result(self, run: _RunInPieces, query_ids: Sequence[str]) -> RunResult:
-        path, unknown = run.file.path, run.unknown
-        missing = np.sort(np.concatenate(run.missing)).tolist()
-        if len(unknown) > 1:  # parts hold them in another order
-            unknown = [unknown[number] for number in np.argsort(_places_of(unknown, run.file)).tolist()]
-        if len(missing) == len(query_ids):
-            if not unknown:
-                raise _nothing_used(run.file)
-            raise no_topic_judged(path, unknown[0], f"the judgments ({self.qrels.path})", query_ids[0])
-        result = run.sheet.result(run.name or "", [query_ids[number] for number in missing], unknown)
-        if not self.preparation:
-            return result
-        return replace(result, notes=replace(result.notes, prepared=self.preparation.words(run.prepared)))
-
-    def _gathered(
-        self, results: list[RunResult], query_ids: list[str], facts: TopicFacts, without_relevant: list[str]
-    ) -> Scores:
-        places, named = [run.path for run in self.runs], [given is not None for given in self.given]
-        return gathered(results, places, query_ids, self.measures, self.assumptions, facts, without_relevant, named)
+        return judged, np.unique(np.maximum(grades[grades != POOLED_NOT_JUDGED], 0.0))
 
 
 def _nothing_used(file: LargeFile) -> DataError:
@@ -383,10 +308,6 @@ def _nothing_used(file: LargeFile) -> DataError:
     return DataError(file.path, "no line of this file could be used.")
 
 
-def _run_of(piece: Piece, path: str) -> Run:
-    return Run._of(piece, plain_name(path)) if isinstance(piece, Columns) else of_lines(piece, path)
-
-
 def _places_of(query_ids: list[str], file: LargeFile) -> Ints:
     """The number of each topic in the order in which they first stand in the file."""
     hashes, first = file.first_places()
@@ -394,3 +315,10 @@ def _places_of(query_ids: list[str], file: LargeFile) -> Ints:
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
     return place
+
+
+def _in_order(query_ids: list[str], file: LargeFile) -> list[str]:
+    """The topics in the order in which they first stand in the file."""
+    if len(query_ids) < 2:
+        return query_ids
+    return [query_ids[number] for number in np.argsort(_places_of(query_ids, file)).tolist()]

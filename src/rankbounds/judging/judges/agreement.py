@@ -12,18 +12,20 @@ are one matrix product and one call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats
+from rankbounds.arrays import Floats
 from rankbounds.collection.qrels import Qrels
 from rankbounds.errors import DataError
 from rankbounds.judging.candidates import find_judgments
-from rankbounds.judging.judges.label_sets import LabelSet, grades_of, labelled
+from rankbounds.judging.judges.label_sets import LabelSet
 from rankbounds.stats.significance import Resampling, topic_counts
 from rankbounds.tables import plain, plain_rows
 
@@ -36,6 +38,7 @@ STATISTICS = (
     "kappa", "kappa_grades", "kappa_linear", "kappa_quadratic", "alpha", "alpha_nominal", "alpha_ordinal",
     "alpha_interval", "same", "relevant_trusted", "relevant", "shift_relevant", "shift",
 )  # fmt: skip
+RESAMPLES_OF_JUDGES = 1000
 OTHER_SCALE = "another scale than the trusted labels: only relevant or not can be compared"
 
 
@@ -90,105 +93,74 @@ class LabelTables:
     """The lowest trusted grade that counts as relevant."""
     labels_rel: float
     """The lowest grade of the other labels that does."""
-    same_scale: bool
     missing: int
     """Pairs of the trusted labels that the others lack."""
     extra: int
     """Pairs of the others, of the same topics, that the trusted labels lack."""
 
-    @property
-    def total(self) -> Floats:
-        """The table of all topics."""
-        return self.by_topic.sum(axis=0)
+    @classmethod
+    def count(cls, trusted: Qrels, labels: Qrels, name: str, rel: float, labels_rel: float) -> LabelTables:
+        """Count the pairs of both by topic and grades. The labels' topics are among those of the trusted ones."""
+        rows, here = find_judgments(trusted, labels.pairs)
+        if not rows.size:
+            raise DataError(
+                labels.pairs.source.name,
+                f'the labels "{name}" and the trusted ones share no pair of a query and a document.',
+            )
+        trusted_grades, trusted_place = np.unique(trusted.grade[here], return_inverse=True)
+        grades, place = np.unique(labels.grade[rows], return_inverse=True)
+        for given, used in ((labels, grades), (trusted, trusted_grades)):
+            if used.size > MOST_GRADES:
+                raise DataError(
+                    given.pairs.source.name,
+                    f"these labels have {used.size} different grades.",
+                    "Round them to a few, such as 0, 1, 2 and 3.",
+                )
+        by_topic = np.zeros((len(trusted.query_ids), trusted_grades.size, grades.size))
+        np.add.at(by_topic, (trusted.pairs.topic[here], trusted_place, place), 1)
+        missing, extra = len(trusted) - rows.size, len(labels) - rows.size
+        return cls(trusted_grades, grades, by_topic, rel, labels_rel, missing, extra)
 
-    @cached_property
     def binary_by_topic(self) -> Floats:
         """Axes topic, relevant by trusted labels (no, yes), relevant by the others."""
-        return self._relevant_by(self.trusted_grades >= self.rel) @ self.by_topic @ self._relevant_by(
-            self.grades >= self.labels_rel
-        ).T  # fmt: skip
+        one, other = self.trusted_grades >= self.rel, self.grades >= self.labels_rel
+        rows, columns = (np.stack([~relevant, relevant]).astype(np.float64) for relevant in (one, other))
+        return rows @ self.by_topic @ columns.T
 
-    @staticmethod
-    def _relevant_by(relevant: Flags) -> Floats:
-        return np.stack([~relevant, relevant]).astype(np.float64)
-
-    @cached_property
-    def shared_grades(self) -> Floats:
-        """The grades of both, ascending."""
-        return np.union1d(self.trusted_grades, self.grades)
-
-    @cached_property
-    def graded_by_topic(self) -> Floats:
-        """The tables by the grades of both, for labels of the same scale."""
-        rows, columns = (np.searchsorted(self.shared_grades, own) for own in (self.trusted_grades, self.grades))
-        tables = np.zeros((len(self.by_topic), self.shared_grades.size, self.shared_grades.size))
+    def graded_by_topic(self) -> tuple[Floats, Floats]:
+        """The grades of both, ascending, and the tables by these, for labels of the same scale."""
+        grades = np.union1d(self.trusted_grades, self.grades)
+        rows, columns = (np.searchsorted(grades, own) for own in (self.trusted_grades, self.grades))
+        tables = np.zeros((len(self.by_topic), grades.size, grades.size))
         tables[:, rows[:, None], columns] = self.by_topic
-        return tables
+        return grades, tables
 
-    def statistics(self) -> dict[str, tuple[Floats, Callable[[Floats], Floats]]]:
-        """By name, the tables by topic and what is computed from a sum of them; graded ones for one scale only."""
-        binary = np.array([0.0, 1.0])
+    def statistics(self, *, same_scale: bool) -> dict[str, tuple[Floats, Callable[[Floats], Floats]]]:
+        """By name, the tables by topic and what is computed from a sum of them; of grades for one scale only."""
+        binary, tables = np.array([0.0, 1.0]), self.binary_by_topic()
         found: dict[str, tuple[Floats, Callable[[Floats], Floats]]] = {
-            "kappa": (self.binary_by_topic, lambda tables: kappa(tables, disagreement(binary, 0))),
-            "same": (self.binary_by_topic, lambda tables: _share(tables, np.eye(2))),
-            "alpha_binary": (self.binary_by_topic, lambda tables: alpha(tables, binary)),
-            "relevant_trusted": (self.binary_by_topic, lambda tables: _share(tables, np.array([[0.0, 0], [1, 1]]))),
-            "relevant": (self.binary_by_topic, lambda tables: _share(tables, np.array([[0.0, 1], [0, 1]]))),
-            "shift_relevant": (self.binary_by_topic, lambda tables: _share(tables, np.array([[0.0, 1], [-1, 0]]))),
+            "kappa": (tables, partial(kappa, weights=disagreement(binary, 0))),
+            "alpha": (tables, partial(alpha, grades=binary)),
+            "same": (tables, partial(_mean_worth, worth=np.eye(2))),
+            "relevant_trusted": (tables, partial(_mean_worth, worth=np.array([[0.0, 0], [1, 1]]))),
+            "relevant": (tables, partial(_mean_worth, worth=np.array([[0.0, 1], [0, 1]]))),
+            "shift_relevant": (tables, partial(_mean_worth, worth=np.array([[0.0, 1], [-1, 0]]))),
         }
-        if not self.same_scale:
+        if not same_scale:
             return found
-        grades, tables_by_topic = self.shared_grades, self.graded_by_topic
+        grades, tables = self.graded_by_topic()
         for name, power in (("kappa_grades", 0), ("kappa_linear", 1), ("kappa_quadratic", 2)):
-            found[name] = (tables_by_topic, partial(kappa, weights=disagreement(grades, power)))
+            found[name] = (tables, partial(kappa, weights=disagreement(grades, power)))
         for level in ("nominal", "ordinal", "interval"):
-            found[f"alpha_{level}"] = (tables_by_topic, partial(alpha, grades=grades, level=level))
-        found["shift"] = (tables_by_topic, lambda tables: _share(tables, grades[None, :] - grades[:, None]))
+            found[f"alpha_{level}"] = (tables, partial(alpha, grades=grades, level=level))
+        found["alpha"] = found["alpha_ordinal"]
+        found["shift"] = (tables, partial(_mean_worth, worth=grades[None, :] - grades[:, None]))
         return found
 
-    def shares_by_grade(self) -> tuple[Floats, Floats]:
-        """By topic and trusted grade, how many pairs there are, and how many the others call relevant."""
-        return self.by_topic.sum(axis=-1), self.by_topic[:, :, self.grades >= self.labels_rel].sum(axis=-1)
 
-
-def _share(tables: Floats, worth: Floats) -> Floats:
+def _mean_worth(tables: Floats, worth: Floats) -> Floats:
     """The mean over pairs of what each cell is worth."""
     return _quotient((tables * worth).sum(axis=(-2, -1)), tables.sum(axis=(-2, -1)))
-
-
-def label_tables(
-    trusted: Qrels, labels: Qrels, name: str, rel: float, labels_rel: float, *, same_scale: bool
-) -> LabelTables:
-    """Count the pairs of both by topic and grades. The labels' topics are among those of the trusted ones."""
-    rows, here = find_judgments(trusted, labels.pairs)
-    both = labelled(labels)[rows] & labelled(trusted)[here]
-    rows, here = rows[both], here[both]
-    if not rows.size:
-        raise DataError(
-            labels.pairs.source.name,
-            f'the labels "{name}" and the trusted ones share no pair of a query and a document.',
-        )
-    trusted_grades, trusted_place = np.unique(grades_of(trusted)[here], return_inverse=True)
-    grades, place = np.unique(grades_of(labels)[rows], return_inverse=True)
-    if max(grades.size, trusted_grades.size) > MOST_GRADES:
-        raise DataError(
-            labels.pairs.source.name if grades.size > MOST_GRADES else trusted.pairs.source.name,
-            f"these labels have {max(grades.size, trusted_grades.size)} different grades.",
-            "Round them to a few, such as 0, 1, 2 and 3.",
-        )
-    shape = (len(trusted.query_ids), trusted_grades.size, grades.size)
-    cell = np.ravel_multi_index((trusted.pairs.topic[here], trusted_place, place), shape)
-    by_topic = np.bincount(cell, minlength=int(np.prod(shape))).reshape(shape).astype(np.float64)
-    return LabelTables(
-        trusted_grades,
-        grades,
-        by_topic,
-        rel,
-        labels_rel,
-        same_scale,
-        missing=int(np.count_nonzero(labelled(trusted)) - rows.size),
-        extra=int(np.count_nonzero(labelled(labels)) - rows.size),
-    )
 
 
 class TopicBootstrap:
@@ -231,68 +203,63 @@ class TopicBootstrap:
 # ---- rows ----
 
 
-def agreement_row(
-    judge: LabelSet, table: LabelTables, bootstrap: TopicBootstrap
-) -> tuple[dict[str, Any], dict[str, Floats]]:
-    """A set's row, and what each number is in every resample."""
-    found: dict[str, tuple[float, float, float]] = {}
-    drawn: dict[str, Floats] = {}
-    for name, (by_topic, statistic) in table.statistics().items():
-        drawn[name] = statistic(bootstrap.resampled(by_topic))
-        value = float(statistic(by_topic.sum(axis=0)))
-        found[name] = (value, *bootstrap.interval(value, drawn[name], *RANGES.get(name, SIGNED)))
-    found["alpha"] = found["alpha_ordinal" if judge.same_scale else "alpha_binary"]
-    unknown = (np.nan, np.nan, np.nan)
+def with_interval(
+    name: str, statistic: tuple[Floats, Callable[[Floats], Floats]], bootstrap: TopicBootstrap
+) -> tuple[dict[str, Any], Floats]:
+    """A statistic as fields ``name``, ``name_low`` and ``name_high``; and what it is in every resample."""
+    by_topic, compute = statistic
+    value, drawn = float(compute(by_topic.sum(axis=0))), compute(bootstrap.resampled(by_topic))
+    ends = bootstrap.interval(value, drawn, *RANGES.get(name, SIGNED))
+    return dict(zip((name, f"{name}_low", f"{name}_high"), map(plain, (value, *ends)), strict=True)), drawn
+
+
+def agreement_row(judge: LabelSet, table: LabelTables, bootstrap: TopicBootstrap) -> tuple[dict[str, Any], Floats]:
+    """A set's row, and its kappa in every resample."""
+    statistics = table.statistics(same_scale=judge.same_scale)
     row: dict[str, Any] = {
         "labels": judge.name,
         "scale": judge.scale,
         "rel": judge.rel,
-        "pairs": int(table.total.sum()),
+        "pairs": int(table.by_topic.sum()),
         "missing": table.missing,
         "extra": table.extra,
     }
+    drawn: dict[str, Floats] = {}
     for name in STATISTICS:
-        for field, value in zip((name, f"{name}_low", f"{name}_high"), found.get(name, unknown), strict=True):
-            row[field] = plain(value)
+        fields: dict[str, Any] = dict.fromkeys((name, f"{name}_low", f"{name}_high"))
+        if name in statistics:
+            fields, drawn[name] = with_interval(name, statistics[name], bootstrap)
+        row |= fields
     row["reason"] = None if judge.same_scale else OTHER_SCALE
-    return row, drawn
+    return row, drawn["kappa"]
 
 
 def lead_in_kappa(
-    agreed: Sequence[tuple[dict[str, Any], dict[str, Floats]]],
-    judged: Sequence[LabelSet],
-    bootstrap: TopicBootstrap,
+    agreed: Sequence[tuple[dict[str, Any], Floats]], votes: Sequence[str], bootstrap: TopicBootstrap
 ) -> dict[str, Any] | None:
     """By how much the set of the highest kappa is ahead of the next, votes left out, with an interval."""
-    places = [
-        place for place, judge in enumerate(judged) if not judge.is_vote and agreed[place][0]["kappa"] is not None
-    ]
-    if len(places) < 2:
+    known = [both for both in agreed if both[0]["labels"] not in votes and both[0]["kappa"] is not None]
+    if len(known) < 2:
         return None
-    best, second = sorted(places, key=lambda place: -agreed[place][0]["kappa"])[:2]
-    ahead = agreed[best][0]["kappa"] - agreed[second][0]["kappa"]
-    low, high = bootstrap.interval(ahead, agreed[best][1]["kappa"] - agreed[second][1]["kappa"])
-    return {
-        "best": judged[best].name,
-        "next": judged[second].name,
-        "difference": ahead,
-        "low": plain(low),
-        "high": plain(high),
-    }
+    (best, drawn), (second, drawn_second) = sorted(known, key=lambda both: -both[0]["kappa"])[:2]
+    ahead = best["kappa"] - second["kappa"]
+    low, high = map(plain, bootstrap.interval(ahead, drawn - drawn_second))
+    return {"best": best["labels"], "next": second["labels"], "difference": ahead, "low": low, "high": high}
 
 
 def confusion_rows(judge: LabelSet, table: LabelTables) -> list[dict[str, Any]]:
     """How many documents of each trusted grade got each grade."""
     return [
         {"labels": judge.name, "trusted": plain(grade), "by_labels": plain(given), "pairs": int(count)}
-        for grade, counts in zip(table.trusted_grades, table.total, strict=True)
+        for grade, counts in zip(table.trusted_grades, table.by_topic.sum(axis=0), strict=True)
         for given, count in zip(table.grades, counts, strict=True)
     ]
 
 
 def grade_rows(judge: LabelSet, table: LabelTables, bootstrap: TopicBootstrap) -> list[dict[str, Any]]:
     """By trusted grade, the share that the labels call relevant."""
-    count, relevant = table.shares_by_grade()
+    count = table.by_topic.sum(axis=-1)
+    relevant = table.by_topic[:, :, table.grades >= table.labels_rel].sum(axis=-1)
     with np.errstate(invalid="ignore"):
         drawn = bootstrap.resampled(relevant) / bootstrap.resampled(count)
     shares = relevant.sum(axis=0) / count.sum(axis=0)
@@ -300,3 +267,31 @@ def grade_rows(judge: LabelSet, table: LabelTables, bootstrap: TopicBootstrap) -
     fields = ("labels", "trusted", "pairs", "relevant", "ci_low", "ci_high")
     pairs = count.sum(axis=0).astype(int).tolist()
     return plain_rows(fields, [judge.name] * len(pairs), table.trusted_grades, pairs, shares, low, high)
+
+
+def agreement_of_judges(grades: Mapping[str, Mapping[tuple[str, str], float]]) -> list[dict[str, Any]]:
+    """A row for every two judges with documents in common, from each one's grades by query and document.
+
+    ``same`` counts equal grades; ``kappa`` is Cohen's on relevant or not (grade 1 and above), ``kappa_linear`` counts a
+    disagreement by its distance in grades; intervals are over resampled topics. None where it has no value: all labels
+    are the same grade, or all documents are of one topic.
+    """
+    rows = []
+    for first, second in itertools.combinations(grades, 2):
+        shared = [pair for pair in grades[first] if pair in grades[second]]
+        if not shared:
+            continue
+        query_ids, doc_ids = zip(*shared, strict=True)
+        one, other = ([grades[judge][pair] for pair in shared] for judge in (first, second))
+        trusted, labels = (Qrels.from_columns(query_ids, doc_ids, given) for given in (one, other))
+        statistics = LabelTables.count(trusted, labels, second, rel=1, labels_rel=1).statistics(same_scale=True)
+        row = {"first": first, "second": second, "documents": len(shared), "same": sum(map(operator.eq, one, other))}
+        topics = len(set(query_ids))
+        for name in ("kappa", "kappa_linear"):
+            by_topic, compute = statistics[name]
+            row |= {name: plain(float(compute(by_topic.sum(axis=0)))), f"{name}_low": None, f"{name}_high": None}
+            if topics > 1:
+                bootstrap = TopicBootstrap(topics, Resampling(RESAMPLES_OF_JUDGES, 0), 0.95)
+                row |= with_interval(name, statistics[name], bootstrap)[0]
+        rows.append(row)
+    return rows

@@ -18,7 +18,6 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats
 from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
 from rankbounds.judging.judges.agreement import SIGNED, TopicBootstrap
-from rankbounds.judging.judges.label_sets import LabelSet
 from rankbounds.measures import Measure
 from rankbounds.stats.corrections import adjusted, over_all_pairs
 from rankbounds.stats.rank_correlation import order_signs, tau_ap_of_signs, tau_of_signs
@@ -26,7 +25,6 @@ from rankbounds.stats.significance import (
     RESAMPLES,
     Resampling,
     check_finite,
-    deviation_of,
     mean_interval,
     p_values,
     pairs_of,
@@ -47,54 +45,51 @@ Value: TypeAlias = tuple[float, float, float]
 
 
 def rows_of_runs(
-    scores: Floats, runs: list[str], judged: Sequence[LabelSet], measures: list[Measure], settings: Mapping[str, Any]
+    scores: Floats, runs: list[str], names: Sequence[str], measures: list[Measure], settings: Mapping[str, Any]
 ) -> tuple[Rows, Rows, Rows]:
-    """Rows on bias, orders and winners, from scores by the trusted labels and by each set."""
-    alpha, confidence = settings["alpha"], settings["confidence"]
-    testing = Resampling(RESAMPLES, settings["seed"])
+    """Rows on bias, orders and winners, from scores by the trusted labels and by each set of labels that is named."""
+    alpha, confidence, seed = settings["alpha"], settings["confidence"], settings["seed"]
     # With many runs, even the least p-value must be able to stay below the level once it is corrected.
-    liking = Resampling(min(max(RESAMPLES, int(2 * len(runs) / alpha)), MOST_LIKING_RESAMPLES), settings["seed"])
-    bootstrap = TopicBootstrap(scores.shape[-1], Resampling(settings["resamples"], settings["seed"]), confidence)
-    merits = np.stack([merit(scores[:, at], measure) for at, measure in enumerate(measures)], axis=1)
+    liking = Resampling(min(max(RESAMPLES, int(2 * len(runs) / alpha)), MOST_LIKING_RESAMPLES), seed)
+    bootstrap = TopicBootstrap(scores.shape[-1], Resampling(settings["resamples"], seed), confidence)
     for at, measure in enumerate(measures):
         check_finite(scores[:, at], "a comparison of labels", measure)
     several = len(runs) > 1
-    p: Floats = np.empty((len(scores), len(measures), 0))
+    p = np.empty((*scores.shape[:2], 0))
     if several:
-        p = pair_p_values(merits.reshape(-1, *merits.shape[2:]), testing).reshape(len(scores), len(measures), -1)
+        merits = np.stack([merit(scores[:, at], measure) for at, measure in enumerate(measures)], axis=1)
+        p = pair_p_values(merits.reshape(-1, *merits.shape[2:]), Resampling(RESAMPLES, seed)).reshape(*p.shape[:2], -1)
     systems: Rows = []
     orderings: Rows = []
     changes: Rows = []
     for at, measure in enumerate(measures):
-        trusted = scores[0, at]
+        trusted, *others = scores[:, at]
         best_first = np.argsort(-merit(trusted.mean(axis=-1), measure), kind="stable").tolist()
-        correlated = resampled_correlations(trusted, list(scores[1:, at]), measure, bootstrap) if several else None
-        for place, judge in enumerate(judged, 1):
-            name, label = judge.name, str(measure)
+        unknown: dict[str, Value] = dict.fromkeys((*COEFFICIENTS, "slope"), (np.nan, np.nan, np.nan))
+        correlated = resampled_correlations(trusted, others, measure, bootstrap) if several else [unknown] * len(others)
+        for name, scores_by_set, p_by_set, found in zip(names, others, p[1:, at], correlated, strict=True):
+            of_set = {"labels": name, "measure": str(measure)}
             bias, mean = bias_of_runs(
-                scores[place, at], trusted, measure, alpha=alpha, confidence=confidence, resampling=liking
+                scores_by_set, trusted, measure, alpha=alpha, confidence=confidence, resampling=liking
             )
             systems += [
-                {"labels": name, "run": runs[run], "measure": label}
+                {"labels": name, "run": runs[run], "measure": str(measure)}
                 | {field: plain(column[run]) for field, column in bias.items()}
                 for run in best_first
             ]
-            flags, changed = winners(trusted, scores[place, at], p[0, at], p[place, at], runs, measure, alpha)
-            of_set = {"labels": name, "measure": label}
+            flags, changed = winners(trusted, scores_by_set, p[0, at], p_by_set, runs, measure, alpha)
             changes += [of_set | row for row in changed]
-            values = dict.fromkeys((*COEFFICIENTS, "slope"), (None, None, None))
-            found = values if correlated is None else correlated[place - 1]
-            orderings.append(
-                of_set
-                | {
-                    field + ending: plain(found[field][end])
-                    for end, ending in enumerate(("", "_low", "_high"))
-                    for field in found
-                }
-                | {f"mean_bias{ending}": plain(end) for ending, end in zip(("", "_low", "_high"), mean, strict=True)}
-                | {flag: bias["flag"].count(flag) for flag in FLAGS.values() if flag}
-                | {field: int(np.count_nonzero(of_pairs)) for field, of_pairs in flags.items()}
-            )
+            values = {
+                field + ending: plain(ends[end])
+                for end, ending in enumerate(("", "_low", "_high"))
+                for field, ends in found.items()
+            }
+            values |= {
+                f"mean_bias{ending}": plain(end) for ending, end in zip(("", "_low", "_high"), mean, strict=True)
+            }
+            counts = {flag: bias["flag"].count(flag) for flag in FLAGS.values() if flag}
+            counts |= {field: int(np.count_nonzero(of_pairs)) for field, of_pairs in flags.items()}
+            orderings.append(of_set | values | counts)
     return systems, orderings, changes
 
 
@@ -109,12 +104,9 @@ def bias_of_runs(
     by_topic = differences(by_labels, trusted)
     check_finite(by_topic, "a bias", measure)
     limits = limits_of_differences(measure, np.stack([by_labels, trusted]))
-    of_all = by_topic.mean(axis=0)
-    low, high, mean_low, mean_high = (
-        np.where(deviation_of(np.atleast_2d(biases)) > 0, np.clip(end, *limits), np.nan)  # one bias shows no error
-        for biases in (by_topic, of_all)
-        for end in mean_interval(biases, confidence)
-    )
+    of_all = by_topic.mean(axis=0, keepdims=True)
+    low, high = mean_interval(by_topic, confidence, limits)
+    mean_low, mean_high = mean_interval(of_all, confidence, limits)
     excess = differences(by_topic, np.broadcast_to(of_all, by_topic.shape))
     p = p_values(excess, resampling=resampling, measure=measure) if len(excess) > 1 else np.ones(1)
     corrected = adjusted(p, "holm")

@@ -162,19 +162,13 @@ class Judges(CaptionedTables):
 
     def parts(self) -> list[tuple[str, Table]]:
         """The tables, each with the sentence that introduces it."""
-        confidence = f"{self.settings['confidence']:.0%}"
-        found = [(words.agreement_caption(self.settings), build_table(self.agreement, AGREEMENT_COLUMNS))]
+        found = [(words.fill_in("agreement caption", self.settings), build_table(self.agreement, AGREEMENT_COLUMNS))]
         found += [("Numbers of pairs:", self.confusion_table(name)) for name in self.labels]
         if self.orderings and self.settings["runs"] > 1:
-            found.append((words.ordering_caption(self.settings), build_table(self.orderings, ORDERING_COLUMNS)))
-        found += [
-            (
-                f"Bias by {measure}: score by the labels minus the trusted one (^ favoured, v punished more than the "
-                f"other runs, Holm over runs, level {self.settings['alpha']:g}; {confidence} intervals in JSON):",
-                self.bias_table(measure),
-            )
-            for measure in self.measures
-        ]
+            caption = words.fill_in("ordering caption", self.settings)
+            found.append((caption, build_table(self.orderings, ORDERING_COLUMNS)))
+        for measure in self.measures:
+            found.append((words.fill_in("bias caption", self.settings, measure=measure), self.bias_table(measure)))
         return found
 
 
@@ -272,17 +266,17 @@ def judges(
     sets = reading.label_sets(labels)
     name = trusted_name or _name_of(truth, sets)
     truth, sets, left_out = label_sets.of_shared_topics(truth, sets, name)
-    judged = label_sets.on_scales(truth, sets, level, labels_rel, same_scale)
+    labelled = label_sets.only_labelled(truth)
+    judged = label_sets.on_scales(labelled.grade, sets, level, labels_rel, same_scale)
     if votes:
-        judged += label_sets.voted_sets(judged, truth)
+        judged += label_sets.voted_sets(judged, labelled.grade)
     tables = [
-        (judge, agreement.label_tables(truth, judge.labels, judge.name, level, judge.rel, same_scale=judge.same_scale))
-        for judge in judged
+        (judge, agreement.LabelTables.count(labelled, judge.labelled, judge.name, level, judge.rel)) for judge in judged
     ]
     bootstrap = agreement.TopicBootstrap(len(truth.query_ids), Resampling(resamples, seed), confidence)
     settings: dict[str, Any] = {
         "trusted": name,
-        "scale": label_sets.scale_words(label_sets.used_grades(truth)),
+        "scale": label_sets.scale_words(labelled.grade),
         "rel": level,
         "labels_rel": {judge.name: judge.rel for judge in judged},
         "graded": [str(measure) for measure in chosen if measure.graded],
@@ -297,7 +291,7 @@ def judges(
         "seed": seed,
     }
     agreed = [agreement.agreement_row(*both, bootstrap) for both in tables]
-    settings["kappa_lead"] = agreement.lead_in_kappa(agreed, judged, bootstrap)
+    settings["kappa_lead"] = agreement.lead_in_kappa(agreed, settings["votes"], bootstrap)
     found = Judges(
         agreement=[row for row, _ in agreed],
         confusion=[row for both in tables for row in agreement.confusion_rows(*both)],
@@ -325,7 +319,7 @@ def judges(
     ]
     matrices, names = label_sets.scores_by_labels(scorings, given)
     settings["runs"] = len(names)
-    systems, orderings, changes = rows_of_runs(matrices, names, judged, chosen, settings)
+    systems, orderings, changes = rows_of_runs(matrices, names, found.labels, chosen, settings)
     return replace(found, systems=systems, orderings=orderings, changes=changes)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.arrays import Flags, Floats
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
@@ -26,20 +27,15 @@ from rankbounds.threads import processors
 MAJORITY, MEAN_GRADE, SHARE_OF_VOTES = "majority", "mean grade", "share of votes"
 
 
-def labelled(labels: Qrels) -> Flags:
-    """Which rows hold a label; the others were only pooled."""
-    return labels.grade != POOLED_NOT_JUDGED
-
-
-def grades_of(labels: Qrels) -> Floats:
-    """The grade of every row; negative ones are non-relevant."""
-    return np.maximum(labels.grade, 0.0)
+def only_labelled(labels: Qrels) -> Qrels:
+    """The labels without documents that were only pooled; negative grades are 0, which is non-relevant."""
+    labelled = labels.take(np.flatnonzero(labels.grade != POOLED_NOT_JUDGED))
+    return Qrels(labelled.pairs, np.maximum(labelled.grade, 0.0))
 
 
 def topics_of(labels: Qrels) -> set[str]:
     """The topics of which something is labelled."""
-    numbers: Ints = np.unique(labels.pairs.topic[labelled(labels)])
-    return {labels.query_ids[number] for number in numbers.tolist()}
+    return set(only_labelled(labels).query_ids)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +44,6 @@ class LabelSet:
 
     name: str
     labels: Qrels
-    scale: str
-    """Its grades in words."""
     same_scale: bool
     """Do its grades mean what those of the trusted labels mean?"""
     rel: float
@@ -57,6 +51,16 @@ class LabelSet:
     own_rel: bool
     """Is that another grade than measures name?"""
     is_vote: bool = False
+
+    @cached_property
+    def labelled(self) -> Qrels:
+        """The labels without documents that were only pooled."""
+        return only_labelled(self.labels)
+
+    @property
+    def scale(self) -> str:
+        """Its grades in words."""
+        return scale_words(self.labelled.grade)
 
     def measures(self, measures: Sequence[Measure]) -> list[Measure]:
         """What to score with on this scale, for measures on the scale of the trusted labels."""
@@ -73,19 +77,19 @@ def scale_words(grades: Floats) -> str:
     return f"{grades.min():g} to {grades.max():g}{whole}"
 
 
-def used_grades(labels: Qrels) -> Floats:
-    """The grades that these labels use, ascending."""
-    return np.unique(grades_of(labels)[labelled(labels)])
+def is_binary(grades: Floats) -> bool:
+    """Are these 0 and 1 alone?"""
+    return bool(np.isin(grades, (0.0, 1.0)).all())
 
 
 def on_scales(
-    trusted: Qrels,
+    trusted: Floats,
     sets: Mapping[str, Qrels],
     rel: float,
     labels_rel: float | Mapping[str, float] | None,
     same_scale: bool | None,
 ) -> list[LabelSet]:
-    """The sets with their scales: that of the trusted labels where the highest grades are the same, unless it is said.
+    """The sets with their scales: that of the trusted grades where the highest grades are the same, unless it is said.
 
     Of 0/1 labels there is only one thing that can count as relevant. Of any other scale it has to be said.
     """
@@ -93,33 +97,28 @@ def on_scales(
         for name in labels_rel:
             if name not in sets:
                 raise UsageError(f'There are no labels "{name}".{did_you_mean(name, list(sets))}')
-    of_trusted = used_grades(trusted)
     chosen = []
     for name, labels in sets.items():
-        grades = used_grades(labels)
-        alike = same_scale if same_scale is not None else bool(grades.max() == of_trusted.max())
-        said = labels_rel.get(name) if isinstance(labels_rel, Mapping) else labels_rel
-        if said is not None and not said > 0:
-            raise UsageError(f"The lowest grade that counts as relevant must be positive, not {said:g}.")
-        if said is not None:
-            level = said
-        elif alike:
-            level = rel
-        elif is_binary(grades):
-            level = 1.0
-        else:
+        grades = only_labelled(labels).grade
+        alike = same_scale if same_scale is not None else bool(grades.max() == trusted.max())
+        level = labels_rel.get(name) if isinstance(labels_rel, Mapping) else labels_rel
+        if level is not None and not level > 0:
+            raise UsageError(f"The lowest grade that counts as relevant must be positive, not {level:g}.")
+        if level is None and not alike and not is_binary(grades):
             raise DataError(
                 labels.pairs.source.name,
-                f'the labels "{name}" have grades {scale_words(grades)}, the trusted ones {scale_words(of_trusted)}: '
+                f'the labels "{name}" have grades {scale_words(grades)}, the trusted ones {scale_words(trusted)}: '
                 "these are different scales.",
                 f"Say which grade of them counts as relevant (--labels-rel {name}=GRADE, in Python labels_rel={{"
                 f'"{name}": grade}}), or that they are one scale (--same-scale).',
             )
-        chosen.append(LabelSet(name, labels, scale_words(grades), alike, level, own_rel=not alike or level != rel))
+        if level is None:
+            level = rel if alike else 1.0
+        chosen.append(LabelSet(name, labels, alike, level, own_rel=not alike or level != rel))
     return chosen
 
 
-def voted_sets(sets: Sequence[LabelSet], trusted: Qrels) -> list[LabelSet]:
+def voted_sets(sets: Sequence[LabelSet], trusted: Floats) -> list[LabelSet]:
     """Further labels by the votes of several sets, each pair by those that label it.
 
     The majority calls a document relevant when more than half do. The mean grade is for labels of one scale; where
@@ -129,52 +128,33 @@ def voted_sets(sets: Sequence[LabelSet], trusted: Qrels) -> list[LabelSet]:
         raise UsageError("Votes need at least two sets of labels.")
     for taken in {MAJORITY, MEAN_GRADE, SHARE_OF_VOTES}.intersection(judge.name for judge in sets):
         raise UsageError(f'A set of labels is called "{taken}", as votes are: give it another name.')
-    tables = [judge.labels.pairs.take(labelled(judge.labels)) for judge in sets]
-    numbers = number_pairs(tables)
-    size = 1 + max(int(number.max(initial=-1)) for number in numbers)
-    grades, relevant = np.full((2, len(sets), size), np.nan)
-    for place, (judge, number) in enumerate(zip(sets, numbers, strict=True)):
-        grades[place, number] = grades_of(judge.labels)[labelled(judge.labels)]
-        relevant[place, number] = grades[place, number] >= judge.rel
-    voted = ~np.isnan(grades).all(axis=0)
-    share, mean = (np.nanmean(column[:, voted], axis=0) for column in (relevant, grades))
-    place_of_vote = np.cumsum(voted) - 1
-    rows = np.unique(np.concatenate([place_of_vote[number] for number in numbers]), return_index=True)[1]
-    query_ids = [table.topics[topic] for table in tables for topic in table.topic.tolist()]
-    doc_ids = [doc for table in tables for doc in table.docs.to_list()]
+    number = np.concatenate(number_pairs([judge.labelled.pairs for judge in sets]))
+    relevant = np.concatenate([judge.labelled.grade >= judge.rel for judge in sets])
+    grade = np.concatenate([judge.labelled.grade for judge in sets])
+    share, mean = (np.bincount(number, votes) / np.bincount(number) for votes in (relevant, grade))
+    names = [(query, doc) for judge in sets for query, doc, _ in judge.labelled.rows()]
+    query_ids, doc_ids = zip(*(names[row] for row in np.unique(number, return_index=True)[1].tolist()), strict=True)
 
-    def labels_of(vote: Floats, name: str) -> Qrels:
-        chosen = rows.tolist()
-        return Qrels.from_columns(
-            [query_ids[row] for row in chosen], [doc_ids[row] for row in chosen], vote, source=f"the {name}"
-        )
+    def voted(name: str, vote: Floats, same_scale: bool, rel: float, own_rel: bool = True) -> LabelSet:
+        labels = Qrels.from_columns(query_ids, doc_ids, vote, source=f"the {name}")
+        return LabelSet(name, labels, same_scale, rel, own_rel, is_vote=True)
 
-    trusted_is_binary = is_binary(used_grades(trusted))
-    majority = labels_of(np.where(share > 0.5, 1.0, 0.0), MAJORITY)
-    found = [LabelSet(MAJORITY, majority, "0/1", trusted_is_binary, 1.0, own_rel=True, is_vote=True)]
-    if all(judge.same_scale for judge in sets) and not trusted_is_binary:
-        level, own_rel = sets[0].rel, any(judge.own_rel for judge in sets)
-        return [*found, _vote_of(MEAN_GRADE, labels_of(mean, MEAN_GRADE), True, level, own_rel)]
+    binary = is_binary(trusted)
+    majority = voted(MAJORITY, np.where(share > 0.5, 1.0, 0.0), binary, 1.0)
+    if all(judge.same_scale for judge in sets) and not binary:
+        return [majority, voted(MEAN_GRADE, mean, True, sets[0].rel, any(judge.own_rel for judge in sets))]
     if all(judge.scale == "0/1" for judge in sets):
-        return [*found, _vote_of(MEAN_GRADE, labels_of(mean, MEAN_GRADE), trusted_is_binary, 0.5, True)]
-    return [*found, _vote_of(SHARE_OF_VOTES, labels_of(share, SHARE_OF_VOTES), trusted_is_binary, 0.5, True)]
-
-
-def _vote_of(name: str, labels: Qrels, same_scale: bool, rel: float, own_rel: bool) -> LabelSet:
-    return LabelSet(name, labels, scale_words(used_grades(labels)), same_scale, rel, own_rel, is_vote=True)
-
-
-def is_binary(grades: Floats) -> bool:
-    """Are these 0 and 1 alone?"""
-    return bool(np.isin(grades, (0.0, 1.0)).all())
+        return [majority, voted(MEAN_GRADE, mean, binary, 0.5)]
+    return [majority, voted(SHARE_OF_VOTES, share, binary, 0.5)]
 
 
 def of_shared_topics(trusted: Qrels, sets: dict[str, Qrels], name: str) -> tuple[Qrels, dict[str, Qrels], list[str]]:
     """All labels of the topics that every set has; and the trusted ones' topics that are left out, with a warning."""
     had = topics_of(trusted)
-    shared = had.intersection(*(topics_of(labels) for labels in sets.values()))
+    of_sets = {other: had & topics_of(labels) for other, labels in sets.items()}
+    shared = set.intersection(*of_sets.values())
     if len(shared) < 2:
-        lacking = next((other for other, labels in sets.items() if len(had & topics_of(labels)) < 2), next(iter(sets)))
+        lacking = next((other for other, topics in of_sets.items() if len(topics) < 2), next(iter(sets)))
         raise DataError(
             sets[lacking].pairs.source.name,
             f'the labels "{lacking}" share {len(shared)} topics with the trusted ones ({name}).',
@@ -191,20 +171,19 @@ def of_shared_topics(trusted: Qrels, sets: dict[str, Qrels], name: str) -> tuple
 
 def of_shared_pairs(trusted: Qrels, sets: Sequence[LabelSet]) -> tuple[Qrels, list[LabelSet]]:
     """Of all labels, the pairs that everybody labelled."""
-    everywhere = labelled(trusted).copy()
+    everywhere = trusted.grade != POOLED_NOT_JUDGED
     for judge in sets:
         if not judge.is_vote:
-            rows, here = find_judgments(trusted, judge.labels.pairs)
-            has = np.zeros(len(trusted), dtype=bool)
-            has[here[labelled(judge.labels)[rows]]] = True
-            everywhere &= has
+            everywhere = everywhere & _among(trusted, judge.labelled)
     kept = subset(trusted, everywhere)
-    cut = []
-    for judge in sets:
-        there = np.zeros(len(judge.labels), dtype=bool)
-        there[find_judgments(kept, judge.labels.pairs)[0]] = True
-        cut.append(replace(judge, labels=subset(judge.labels, there)))
-    return kept, cut
+    return kept, [replace(judge, labels=subset(judge.labels, _among(judge.labels, kept))) for judge in sets]
+
+
+def _among(labels: Qrels, others: Qrels) -> Flags:
+    """Which of these labels are of pairs that the others have."""
+    found = np.zeros(len(labels), dtype=bool)
+    found[find_judgments(others, labels.pairs)[0]] = True
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +194,7 @@ class Scoring:
     measures: list[Measure]
     assumptions: Assumptions
     name: str | None = None
-    """What to say it of where there is something to say that holds for these labels only; None: nothing is said."""
+    """What warnings that hold for these labels alone begin with; None: they are not passed on."""
 
 
 def scores_by_labels(scorings: Sequence[Scoring], runs: Sequence[Run]) -> tuple[Floats, list[str]]:
@@ -236,8 +215,7 @@ def scores_by_labels(scorings: Sequence[Scoring], runs: Sequence[Run]) -> tuple[
             scores = score_runs(facts, jobs, scoring.measures, scoring.assumptions, threads=processors())
         for message in (str(warning.message) for warning in caught):
             if message not in heard and (place == 0 or scoring.name is not None):
-                subject = f"{scoring.name}: " if place else ""
-                warn(f"{subject}{message}")
+                warn(f"{scoring.name}: {message}" if place else message)
             heard.add(message)
         query_ids, names = query_ids or scores.query_ids, scores.runs
         order = [scores.query_ids.index(query) for query in query_ids]

@@ -129,7 +129,7 @@ def judge_next(
     if compare is not None:
         systems = [systems[number] for number in compared_runs([run.name for run in systems], compare)]
     facts = TopicFacts(judgments, assumptions.gain)
-    question = Question.about(systems, facts, assumptions, chosen, q=q, otherwise=otherwise, seed=seed)
+    question = Question(systems, facts, assumptions, chosen, q=q, otherwise=otherwise, seed=seed)
     pairs = None if compare is None else question.pairs_of_leader()
     plan = question.plan(pairs, budget, level or 1.0, progress=progress)
     if plan.settled == (False,) and plan.unpooled.isdisjoint(plan.pairs[0]):

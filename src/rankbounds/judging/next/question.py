@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, TypeAlias
 
@@ -39,21 +38,15 @@ SPAN = (0.05, 0.95)
 """The share of simulations that the interval for the number of judgments leaves below, and that it reaches."""
 
 
-@dataclass(eq=False)
 class Question:
-    """Runs under one measure, and what is not known of their documents."""
+    """Runs under one measure, and what is not known of their documents.
 
-    collection: OpenCollection
-    batches: Sequence[Sequence[Rankings]]
-    measure: Measure
-    models: ChosenModels
-    seed: int
-    _effect: dict[Pair, Floats] = field(default_factory=dict, init=False)
-    _standing: dict[Pair, tuple[float, float, float]] = field(default_factory=dict, init=False)
+    Probabilities are those of ``models`` or, by ``q`` and ``otherwise``, estimated from what all the runs hold;
+    ``batches`` are the rankings of each run, where they are at hand.
+    """
 
-    @classmethod
-    def about(
-        cls,
+    def __init__(
+        self,
         runs: Sequence[Run],
         facts: TopicFacts,
         assumptions: Assumptions,
@@ -64,13 +57,14 @@ class Question:
         q: Any = "logistic",
         otherwise: float | None = None,
         seed: int = 0,
-    ) -> Question:
-        """The question that is asked of these runs; probabilities are estimated from what they all hold."""
+    ) -> None:
         systems = list(runs)
-        batches = batches or [list(joined_run(run, facts, assumptions).batches) for run in systems]
-        kept = [list(parts) for parts in batches]
-        models = models or ChosenModels(q, otherwise, systems, facts, assumptions, kept)
-        return cls(OpenCollection(systems, facts, assumptions, batches), batches, measure, models, seed)
+        kept = [list(parts) for parts in batches or (joined_run(run, facts, assumptions).batches for run in systems)]
+        self.batches, self.measure, self.seed = kept, measure, seed
+        self.models = models or ChosenModels(q, otherwise, systems, facts, assumptions, kept)
+        self.collection = OpenCollection(systems, facts, assumptions, kept)
+        self._effect: dict[Pair, Floats] = {}
+        self._standing: dict[Pair, tuple[float, float, float]] = {}
 
     # ---- documents ----
 
@@ -81,8 +75,7 @@ class Question:
 
     @property
     def _model(self) -> Any:
-        weighted = is_weighted_sum(self.measure)
-        return self.models.of(self.measure) if weighted else self.models.of_grades(self.measure)
+        return self.models.of(self.measure) if is_weighted_sum(self.measure) else self.models.of_grades(self.measure)
 
     @cached_property
     def share(self) -> Floats:
@@ -139,25 +132,29 @@ class Question:
         found = difference_bounds(lists, self.measure, self.collection.assumptions, (first, second))
         return merit_of_range(found.low, found.high, self.measure)
 
-    def _judged(self, grade: Floats) -> tuple[TopicFacts, list[list[Rankings]]]:
+    def _judged(self, judged: Floats) -> tuple[TopicFacts, list[list[Rankings]]]:
         """Facts and rankings with some of the documents judged."""
         collection = self.collection
-        known, topics = ~np.isnan(grade), len(collection.facts.query_ids)
-        relevant = np.flatnonzero(known & (np.nan_to_num(grade) > 0))
+        known, topics = ~np.isnan(judged), len(collection.facts.query_ids)
+        relevant = np.flatnonzero(known & (np.nan_to_num(judged) > 0))
         facts = CompletedFacts(
             collection.facts,
             np.arange(topics),
             np.bincount(collection.topic[known], minlength=topics),
             collection.topic[relevant],
-            grade[relevant],
+            judged[relevant],
         )
         batches = []
         for run, unjudged, number, parts in zip(
             collection.runs, collection.unjudged, collection.numbers, self.batches, strict=True
         ):
             of_row = np.full(len(run) + 1, np.nan)  # the last stands for cells beyond a list's end
-            of_row[unjudged.row] = grade[number]
-            batches.append([_regraded(part, of_row, facts) for part in parts])
+            of_row[unjudged.row] = judged[number]
+            grades = [of_row[part.row] for part in parts]
+            grades = [np.where(np.isnan(new), part.grade, new) for new, part in zip(grades, parts, strict=True)]
+            batches.append(
+                [replace(part, grade=new, facts=facts, _memory={}) for part, new in zip(parts, grades, strict=True)]
+            )
         return facts, batches
 
     # ---- values ----
@@ -172,10 +169,10 @@ class Question:
 
     def likely(self) -> tuple[float, float] | None:
         """Of two runs, how likely each is the better one, as ``compare`` tells it; None where that would take long."""
-        collection, facts, assumptions = self.collection, self.collection.facts, self.collection.assumptions
+        collection = self.collection
         if is_weighted_sum(self.measure):
             of_runs = [
-                find_unjudged(run, facts, self.measure, assumptions, rankings_of_run=parts)
+                find_unjudged(run, collection.facts, self.measure, collection.assumptions, rankings_of_run=parts)
                 for run, parts in zip(collection.runs, self.batches, strict=True)
             ]
             better, worse = chances_of_sums(of_runs, self._model)
@@ -248,28 +245,17 @@ class Question:
             level=level,
             to_the_end=not exact and level == 1,
         )
-        counts = judging.counts()
+        counts = judging.counts
         if judging.to_the_end:
-            guesses = counts.tolist()
-            for line, (order, guess) in enumerate(zip(judging.orders(), guesses, strict=True)):
+            for line, (order, guess) in enumerate(zip(judging.orders(), counts.tolist(), strict=True)):
                 counts[line] = self.until_settled(pairs, grade[line], order, guess)
                 if progress:
                     progress(line + 1, rounds)
-        done = np.sort(counts[np.isfinite(counts)]).astype(int)
-
-        def quantile(share: float) -> int | None:
-            place = math.ceil(share * rounds) - 1
-            return int(done[place]) if place < done.size else None
-
-        return Needed(
-            SETTLED if level == 1 else f"{level:g}",
-            rounds,
-            done.size / rounds,
-            quantile(0.5),
-            quantile(SPAN[0]),
-            quantile(SPAN[1]),
-            len(self.collection),
-        )
+        quantiles = np.quantile(counts, (0.5, *SPAN), method="inverted_cdf")
+        median, low, high = (int(count) if np.isfinite(count) else None for count in quantiles)
+        settled = np.count_nonzero(np.isfinite(counts)) / rounds
+        until = SETTLED if level == 1 else f"{level:g}"
+        return Needed(until, rounds, settled, median, low, high, len(self.collection))
 
     def _truths(self, rounds: int) -> Floats:
         """What documents turn out to be: a row of grades for each round."""
@@ -297,10 +283,3 @@ class Question:
             return bool(((low > 0) | (high < 0)).all())
 
         return least_count(settled, order.size, guess)
-
-
-def _regraded(rankings: Rankings, grade_of_row: Floats, facts: TopicFacts) -> Rankings:
-    assert rankings.row is not None
-    judged = grade_of_row[rankings.row]
-    grade = np.where(rankings.holes & ~np.isnan(judged), judged, rankings.grade)
-    return replace(rankings, grade=grade, facts=facts, _memory={})

@@ -40,9 +40,8 @@ def plan_by_residual(
     """The unjudged documents of judged topics whose judgments take most off the residuals, down to a depth."""
     order, precision = assumptions.order, assumptions.score_precision
     candidates = collect(runs, depth=depth, order=order, precision=precision)
-    known_topic = np.isin(candidates.topics, list(judgments.query_ids))[candidates.topic]
-    unjudged = known_topic & np.isnan(candidates.grades(judgments))
     scores = evaluate(judgments, runs, measure, ties=assumptions.ties, score_precision=precision)
+    unjudged = candidates.unjudged(judgments)
     return plan_among(candidates, unjudged, TopicFacts(judgments), measure, scores, budget, strategy)
 
 
@@ -57,19 +56,19 @@ def plan_among(
 ) -> JudgingPlan:
     """The plan among the documents that are marked, by the scores of these runs."""
     entry_weight = worth_of_one(measure, facts) * weights_by_rank(measure, candidates.rank)
-    base = scores.value[:, :, 0].mean(axis=1)
-    residual = (scores.high - scores.low)[:, :, 0].mean(axis=1)
-    before = float((scores.high - scores.low).sum())
     entries = np.flatnonzero(unjudged[candidates.document] & (entry_weight > 0))
-    document, run, weight = candidates.document[entries], candidates.run[entries], entry_weight[entries]
-    gone: Floats = np.bincount(document, weights=weight, minlength=len(candidates)).astype(np.float64)
+    gone = np.bincount(candidates.document[entries], entry_weight[entries], len(candidates)).astype(np.float64)
     if strategy == "A":
         picked = heaviest(candidates, gone, budget)
-        own = gone[picked]
+        own: Floats = gone[picked]
     else:
-        trust = residual * ((base + residual / 2) ** 3 if strategy == "C" else 1)
-        shrink = weight / len(facts.query_ids)
-        picked, own = _by_residual(candidates, document, run, weight, shrink, residual, trust, budget)
+        entries = entries[np.argsort(candidates.document[entries], kind="stable")]
+        residual = (scores.high - scores.low)[:, :, 0].mean(axis=1)
+        middle = scores.value[:, :, 0].mean(axis=1) + residual / 2
+        trust = middle ** (3 if strategy == "C" else 0)
+        shrink = entry_weight / len(facts.query_ids)
+        picked, own = _one_by_one(candidates, entries, entry_weight, shrink, residual, trust, budget)
+    before = float((scores.high - scores.low).sum())
     return JudgingPlan(
         [candidates.topics[number] for number in candidates.topic[picked].tolist()],
         candidates.doc_ids(picked),
@@ -94,10 +93,9 @@ def heaviest(documents: Candidates | OpenCollection, weight: Floats, budget: int
     return np.array([key[-1] for key in sorted(keys)[:budget]], dtype=np.int64)
 
 
-def _by_residual(
+def _one_by_one(
     candidates: Candidates,
-    document: Ints,
-    run: Ints,
+    entries: Ints,
     weight: Floats,
     shrink: Floats,
     residual: Floats,
@@ -106,30 +104,25 @@ def _by_residual(
 ) -> tuple[Ints, Floats]:
     """Choose one document at a time, each choice lowering the residuals of the runs that hold it.
 
-    Residuals only fall, so that an old weight is never too small: a document that is still the heaviest after its
-    weight is brought up to date is the right one, and few need to be looked at.
+    ``entries`` are sorted by document. Residuals only fall, so that an old weight is never too small: a document that
+    is still the heaviest after its weight is brought up to date is the right one, and few need to be looked at.
     """
-    by_document = np.argsort(document, kind="stable")
-    document, run = document[by_document], run[by_document]
-    weight, shrink = weight[by_document], shrink[by_document]
-    distinct, start = np.unique(document, return_index=True)
-    end = np.append(start[1:], document.size)
-    factor = np.divide(trust, residual, out=np.zeros(residual.size), where=residual > 0)
-    left = residual.copy()
-    first = np.add.reduceat(weight * (factor * left)[run], start) if distinct.size else np.zeros(0)
-    rank = candidates.best_rank[distinct].tolist()
-    topic = candidates.topic[distinct].tolist()
-    heap = [(-weight, *place) for weight, *place in zip(first.tolist(), topic, rank, range(len(topic)), strict=True)]
+    run, weight, shrink = candidates.run[entries], weight[entries], shrink[entries]
+    distinct, start = np.unique(candidates.document[entries], return_index=True)
+    end = np.append(start[1:], entries.size)
+    first = np.add.reduceat(weight * (trust * residual)[run], start) if distinct.size else np.zeros(0)
+    keys = (-first, candidates.topic[distinct], candidates.best_rank[distinct], np.arange(distinct.size))
+    heap = list(zip(*(column.tolist() for column in keys), strict=True))
     heapq.heapify(heap)
+    left = residual.copy()
     picked: list[int] = []
     weights: list[float] = []
     while heap and len(picked) < budget:
-        _, *place, number = heapq.heappop(heap)
+        _, topic, rank, number = heapq.heappop(heap)
         rows = slice(start[number], end[number])
-        now = float(weight[rows] @ (factor * left)[run[rows]])
-        key = (-now, *place, number)
-        if heap and key > heap[0]:
-            heapq.heappush(heap, key)
+        now = float(weight[rows] @ (trust * left)[run[rows]])
+        if heap and (-now, topic, rank, number) > heap[0]:
+            heapq.heappush(heap, (-now, topic, rank, number))
             continue
         picked.append(int(distinct[number]))
         weights.append(now)

@@ -83,25 +83,15 @@ class SimulatedJudging:
         factor = np.divide(sd**2, of_documents, out=np.ones(sd.size), where=of_documents > 0)
         self.spread = spread * factor[:, None]
         self.variance = np.repeat(self.spread.sum(axis=-1)[:, None], rounds, axis=1)
-        self._counts: Floats = np.full(rounds, np.inf)
+        self.counts: Floats = np.full(rounds, np.inf)
+        """For each round, after how many judgments it ended; infinite where it never did."""
         self._orders: list[list[Ints]] = [[] for _ in range(rounds)]
         self._judge()
-
-    def counts(self) -> Floats:
-        """For each round, after how many judgments it ended; infinite where it never did."""
-        return self._counts
 
     def orders(self) -> list[Ints]:
         """For each round, the documents in the order in which they were judged."""
         nothing = np.empty(0, dtype=np.int64)
         return [self.documents[np.concatenate([nothing, *parts])] for parts in self._orders]
-
-    def _better(self, rounds: Ints) -> Floats:
-        from scipy.special import ndtr
-
-        mean, sd = self.mean[:, rounds], np.sqrt(np.maximum(self.variance[:, rounds], 0.0))
-        ratio = np.divide(mean, sd, out=np.sign(mean) * np.inf, where=sd > 1e-12)
-        return np.where(np.isnan(ratio), 0.5, ndtr(ratio))
 
     def _ended(self, low: Floats, high: Floats, mean: Floats, variance: Floats) -> Flags:
         """Which are settled or decided, over all pairs (the first axis)."""
@@ -116,7 +106,7 @@ class SimulatedJudging:
     def _judge(self) -> None:
         active = np.arange(self.truth.shape[0])
         ended = self._ended(self.low, self.high, self.mean, self.variance)
-        self._counts[ended] = 0
+        self.counts[ended] = 0
         if not self.to_the_end:
             active = active[~ended]
         left = np.ones(self.truth.shape, dtype=bool)
@@ -137,8 +127,13 @@ class SimulatedJudging:
 
     def _values_of(self, active: Ints, looked_at: int) -> Floats:
         """The values of the first documents in each round, summed over the pairs that are open."""
+        from scipy.special import ndtr
+
+        mean, sd = self.mean[:, active], np.sqrt(np.maximum(self.variance[:, active], 0.0))
+        ratio = np.divide(mean, sd, out=np.sign(mean) * np.inf, where=sd > 1e-12)
+        better = np.where(np.isnan(ratio), 0.5, ndtr(ratio))
         value = np.zeros((active.size, looked_at))
-        parts = zip(self.effect, self.spread, self._better(active), self.low, self.high, strict=True)
+        parts = zip(self.effect, self.spread, better, self.low, self.high, strict=True)
         for effect, spread, ahead, low, high in parts:
             if self.level < 1:
                 of_pair = np.broadcast_to(np.sqrt(spread[:looked_at]), value.shape)
@@ -164,7 +159,7 @@ class SimulatedJudging:
         ends = self._ended(low, high, mean, variance)
         ended = np.logical_or.reduce(ends, axis=-1)
         first = np.where(ended, count + 1.0 + np.argmax(ends, axis=-1), np.inf)
-        self._counts[active] = np.minimum(self._counts[active], first)
+        self.counts[active] = np.minimum(self.counts[active], first)
         for whole, part in ((self.low, low), (self.high, high), (self.mean, mean), (self.variance, variance)):
             whole[:, active] = part[..., -1]
         return np.zeros(active.size, dtype=bool) if self.to_the_end else np.asarray(ended)

@@ -5,7 +5,7 @@ judged documents often are. The rate of relevance among judged documents is fitt
 the unjudged ones. That is an extrapolation: pools hold the documents that runs ranked high, unjudged documents are
 deeper and rarer, and nothing in the judgments can show that the trend goes on below the pool. ``reliability`` checks
 the fit on held-out documents, and ``deeper=True`` holds out those that were found deepest, which is the harsher and
-fairer test. An urn is fitted to what is judged at the top of each list instead, and goes by topic and rank.
+fairer test.
 """
 
 from __future__ import annotations
@@ -20,20 +20,18 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.run import Run
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.run_notes import some
 from rankbounds.measures import Measure
 from rankbounds.probability.models.probabilities import RelevanceProbability, as_relevance_probability
-from rankbounds.probability.models.urn import UrnFit, fit_urn
-from rankbounds.probability.retrieved_documents import POOLED, RetrievedDocuments, looks_pooled, retrieved_documents
-from rankbounds.probability.unjudged_documents import UnjudgedDocuments, joined_run
+from rankbounds.probability.retrieved_documents import POOLED, RetrievedDocuments, retrieved_documents
+from rankbounds.probability.unjudged_documents import UnjudgedDocuments
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.logistic import expit, fit_logistic
 from rankbounds.tables import plain_rows
 
-KINDS = ("logistic", "isotonic", "urn")
+KINDS = ("logistic", "isotonic")
 """The ways to estimate probabilities from the judgments at hand."""
-SHOWN = 5
-"""The urns of up to this many runs are described one by one."""
 RIDGE = 1.0
 """A pull towards coefficients of 0 (as if each had a normal distribution of sd 1), felt where judgments are few."""
 
@@ -158,129 +156,14 @@ def _isotonic(score: Floats, relevant: Floats) -> tuple[Floats, Floats]:
     return score[order][first], np.maximum.accumulate(rate)
 
 
-@dataclass(frozen=True, eq=False)
-class UrnEstimate:
-    """Probabilities by topic and rank from an urn fitted to each run's judged beginnings.
-
-    They are averaged over what is left open about an urn's q and w. How they move together with these is part of the
-    uncertainty of a mean: ``directions`` of each run, which are independent of those of the other runs.
-    """
-
-    fits: dict[str, UrnFit]
-    topics: dict[str, Ints]
-    outlooks: dict[str, tuple[Floats, Floats]]
-    pooled: dict[str, bool]
-    """For each run, does it look pooled: are its first documents judged?"""
-
-    def __call__(self, unjudged: UnjudgedDocuments) -> Floats:
-        """By run, topic and rank; deeper than the urn was followed, the last rank's probability goes on."""
-        return self._of(self.outlooks[unjudged.run.name][0], unjudged)
-
-    def directions(self, unjudged: UnjudgedDocuments) -> Floats:
-        """How each document's probability moves with the urn's q and w: a row for each, a column for each direction."""
-        return self._of(self.outlooks[unjudged.run.name][1], unjudged)
-
-    def _of(self, table: Floats, unjudged: UnjudgedDocuments) -> Floats:
-        """What a table by list and rank has for each document."""
-        topics = self.topics[unjudged.run.name]
-        place = np.full(len(unjudged.facts.query_ids), -1)
-        place[topics] = np.arange(topics.size)
-        # A topic whose first document is unjudged has no evidence of its own: the other topics' mean stands in.
-        table = np.concatenate((table, table.mean(axis=0)[None]))
-        found: Floats = table[place[unjudged.topic], np.minimum(unjudged.rank, table.shape[1]) - 1]
-        return found
-
-    def moves(self, of_runs: Sequence[UnjudgedDocuments], document: Sequence[Ints]) -> Any:
-        """Documents by directions of all runs, sparse; a document of several runs moves as in their mean.
-
-        ``document`` has the number of each run's unjudged documents.
-        """
-        from scipy.sparse import csr_array, hstack
-
-        copies = np.bincount(np.concatenate(document))
-        blocks = []
-        for unjudged, number in zip(of_runs, document, strict=True):
-            moves = self.directions(unjudged) / copies[number][:, None]
-            row, column = np.broadcast_arrays(number[:, None], np.arange(moves.shape[1]))
-            shape = (copies.size, moves.shape[1])
-            blocks.append(csr_array((moves.ravel(), (row.ravel(), column.ravel())), shape=shape))
-        return hstack(blocks, format="csr")
-
-    def slopes(self, of_runs: Sequence[UnjudgedDocuments], document: Sequence[Ints]) -> Floats:
-        """For each run, how the expected total weight of its relevant documents moves with every direction."""
-        moves = self.moves(of_runs, document)
-        return np.stack([moves[number].T @ own.weight for own, number in zip(of_runs, document, strict=True)])
-
-    def remarks(self) -> list[str]:
-        """What a reader must know, in sentences: which urns were fitted, and how far they can be trusted."""
-        sentences = []
-        if len(self.fits) > 1:
-            some = [f"{name} {fit}" for name, fit in list(self.fits.items())[:SHOWN]]
-            more = [f"and {len(self.fits) - SHOWN} more"] if len(self.fits) > SHOWN else []
-            sentences.append(f"Urns, with what is plausible of each at 95%: {'; '.join([*some, *more])}.")
-        sentences.append(
-            "An urn takes all topics of a run for alike, which real ones are not: its intervals are too short there. "
-            "For TREC-8's 129 runs, judged to depth 10, 3 hold the official mean. Trust the certain bounds."
-        )
-        return sentences
-
-    def __str__(self) -> str:
-        if len(self.fits) == 1:
-            return f"q from an urn with {next(iter(self.fits.values()))}"
-        return "q from an urn for each run"
-
-
-def estimate_urn(
-    runs: Sequence[Run],
-    facts: TopicFacts,
-    assumptions: Assumptions,
-    *,
-    rel: float = 1.0,
-    n_documents: int | None = None,
-    depth: int = 100,
-) -> UrnEstimate:
-    """Fit an urn to each run's judged beginnings; it holds ``n_documents`` (else as many as the longest list)."""
-    fits, topics, outlooks, pooled = {}, {}, {}, {}
-    for run in runs:
-        batches = list(joined_run(run, facts, assumptions).batches)
-        prefix, topic, longest = judged_beginnings(batches, rel=rel, depth=depth)
-        if not topic.size:
-            raise UsageError(
-                f"{run.name}: the first document of no topic is judged; an urn cannot be fitted. Use --q logistic."
-            )
-        fit = fit_urn(prefix, n_documents or max(longest, depth))
-        fits[run.name], topics[run.name], pooled[run.name] = fit, topic, looks_pooled(batches)
-        outlooks[run.name] = fit.outlook(max(depth, int(fit.drawn[0].max()) + depth // 2))
-    return UrnEstimate(fits, topics, outlooks, pooled)
-
-
-def judged_beginnings(batches: Sequence[Rankings], *, rel: float = 1.0, depth: int = 100) -> tuple[Floats, Ints, int]:
-    """Each list's relevance down to its first unjudged document (NaN from there), its topic, the longest length."""
-    rows, topics, longest = [], [], 1
-    for rankings in batches:
-        width = min(depth, rankings.width)
-        relevant = np.full((rankings.length.size, depth), np.nan)
-        inside = rankings.present[:, :width] & ~rankings.holes[:, :width]
-        relevant[:, :width] = np.where(inside, rankings.grade[:, :width] >= rel, np.nan)
-        relevant[np.cumsum(np.isnan(relevant), axis=-1) > 0] = np.nan
-        some = ~np.isnan(relevant[:, 0])
-        rows.append(relevant[some])
-        topics.append(rankings.topic[some])
-        longest = max(longest, int(rankings.length.max(initial=1)))
-    return np.concatenate(rows), np.concatenate(topics), longest
-
-
-def estimation_slopes(
-    model: RelevanceProbability, of_runs: Sequence[UnjudgedDocuments], document: Sequence[Ints]
-) -> tuple[Floats, Floats]:
+def estimation_slopes(model: RelevanceProbability, of_runs: Sequence[UnjudgedDocuments]) -> tuple[Floats, Floats]:
     """How each run's expected weight of relevant documents moves with what a model estimated, and the covariance.
 
-    ``document`` has the number of each run's unjudged documents. A model that is given moves nothing.
+    A model that is given moves nothing.
     """
-    if isinstance(model, Estimate):
-        return np.stack([model.slope(unjudged) for unjudged in of_runs]), model.covariance
-    slope = model.slopes(of_runs, document) if isinstance(model, UrnEstimate) else np.zeros((len(of_runs), 1))
-    return slope, np.eye(slope.shape[1])
+    if not isinstance(model, Estimate):
+        return np.zeros((len(of_runs), 1)), np.eye(1)
+    return np.stack([model.slope(unjudged) for unjudged in of_runs]), model.covariance
 
 
 def lowest_relevant_grade(measure: Measure, facts: TopicFacts) -> float:
@@ -319,9 +202,7 @@ class ChosenModels:
 
     def _fitted_once(self, graded: Measure | None, rel: float) -> RelevanceProbability:
         key = (graded is not None, rel)
-        if key not in self._fitted and self.kind == "urn":
-            self._fitted[key] = estimate_urn(self.runs, self.facts, self.assumptions, rel=rel)
-        elif key not in self._fitted:
+        if key not in self._fitted:
             collection = (self.runs, self.facts, self.assumptions)
             self._documents = self._documents or retrieved_documents(*collection, self.rankings_of_runs)
             self._fitted[key] = estimate(
@@ -331,26 +212,16 @@ class ChosenModels:
 
     def unpooled(self) -> list[str]:
         """Runs whose first documents are not judged, where probabilities were estimated from documents at all."""
-        known = dict(self._documents.pooled) if self._documents else {}
-        for urn in self._urns():
-            known |= urn.pooled
+        known = self._documents.pooled if self._documents else {}
         return [name for name, pooled in known.items() if not pooled]
-
-    def _urns(self) -> list[UrnEstimate]:
-        return [model for model in self._fitted.values() if isinstance(model, UrnEstimate)]
 
     def remarks(self) -> list[str]:
         """What a reader of estimated probabilities must know, in sentences."""
-        sentences = list(dict.fromkeys(remark for urn in self._urns() for remark in urn.remarks()))
-        apart = self.unpooled()
-        if not apart:
-            return sentences
-        some = ", ".join(apart[:5]) + (f" and {len(apart) - 5} more" if len(apart) > 5 else "")
+        unpooled = self.unpooled()
         return [
-            *sentences,
-            f"{some}: fewer than {POOLED} are judged, so that the estimate rests on what other runs found; trust the "
-            "certain bounds, not the probabilities.",
-        ]
+            f"{some(unpooled)}: fewer than {POOLED} are judged, so that the estimate rests on what other runs found; "
+            "trust the certain bounds, not the probabilities."
+        ][: len(unpooled)]
 
 
 @dataclass(frozen=True, eq=False)

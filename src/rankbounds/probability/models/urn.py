@@ -25,16 +25,10 @@ from rankbounds.stats.logistic import expit
 
 MOST_NUMBERS = 64
 """How many numbers of relevant documents are followed down the ranks; those between them are interpolated."""
-IMPLAUSIBLE = 1e-3
-"""Pairs of q and w of less than this share of the most plausible one's weight are left out of averages."""
 FARTHEST_PLAUSIBLE = 8.0
 """A log likelihood that is farther than this below the greatest is not looked at closely."""
 PLACES = 15
 """How many values of q, and of w, stand for all that are plausible: about two for each standard deviation."""
-DIRECTIONS = 3
-"""In how many ways chances move together as q and w vary: two parameters, and a little for the bend."""
-LOG_RATIOS: Floats = np.linspace(math.log(0.005), math.log(4), 27)
-"""The values of log w that are looked at first, and those that are followed down the ranks."""
 _TINY = 1e-15
 _CERTAIN: Floats = np.ones((1, 1))
 
@@ -251,51 +245,6 @@ class UrnFit:
         spread = float((self.posterior * (variance + (mean - middle) ** 2)).sum())
         return Moments(middle, math.sqrt(max(spread, 0.0)))
 
-    def chances(self, depth: int) -> Floats:
-        """For each list and rank, the probability of a relevant document given the list's judged beginning.
-
-        Averaged over what the judged documents leave open about q and w. Ranks of the judged beginning hold what was
-        judged.
-        """
-        return self.outlook(depth)[0]
-
-    def outlook(self, depth: int) -> tuple[Floats, Floats]:
-        """Chances by list and rank, and how they move together as q and w vary (by list, rank and direction).
-
-        Chances are the mean over q and w; mean plus directions times independent numbers of variance 1 has the
-        variance and covariance that q and w leave to them.
-        """
-        ranks, relevant = self.drawn
-        depth = min(depth, self.n_documents)
-        kept = self.posterior >= IMPLAUSIBLE * self.posterior.max()
-        number, mixture = _followed(self.n_documents, self.shares)
-        states = [
-            (state, np.flatnonzero((ranks == state[0]) & (relevant == state[1])))
-            for state in sorted(set(zip(ranks.tolist(), relevant.tolist(), strict=True)))
-            if state[0] < depth
-        ]
-        known = self.prefix[:, :depth]
-        chances = np.zeros((int(np.count_nonzero(kept)), len(self.prefix), depth))
-        chances[:, :, : known.shape[1]] = np.nan_to_num(known)
-        at = 0
-        for column in np.flatnonzero(kept.any(axis=0)).tolist():
-            ratio = self.ratios[column : column + 1]
-            evidence = np.exp(_log_likelihood(self.prefix, number, self.n_documents, ratio)[:, 0])
-            given = mixture[kept[:, column], None] * evidence
-            given /= np.maximum(given.sum(axis=-1, keepdims=True), 1e-300)
-            own = slice(at, at := at + len(given))
-            for state, lists in states:
-                ahead = _ahead(*state, depth, self.n_documents, number, float(ratio[0]))
-                chances[own, lists, state[0] :] = given[:, lists] @ ahead
-        weight = self.posterior.T[kept.T]
-        weight = weight / weight.sum()
-        mean = np.tensordot(weight, chances, axes=1)
-        mean[:, : known.shape[1]] = np.where(np.isnan(known), mean[:, : known.shape[1]], known)  # but for rounding
-        apart = (np.sqrt(weight)[:, None, None] * (chances - mean)).reshape(weight.size, -1)
-        _, turned = np.linalg.eigh(apart @ apart.T)
-        directions = (turned[:, ::-1][:, :DIRECTIONS].T @ apart).reshape(-1, *mean.shape)
-        return mean, np.moveaxis(directions, 0, -1)
-
     def ranges(self, confidence: float = 0.95) -> dict[str, tuple[float, float, float]]:
         """The middle and the ends of what the judged documents leave plausible of ``q`` and of ``w``."""
         levels = (0.5, (1 - confidence) / 2, (1 + confidence) / 2)
@@ -335,8 +284,8 @@ def fit_urn(prefix: Any, n_documents: int, *, depth: int = 100) -> UrnFit:
     Returns
     -------
     UrnFit
-        The most likely share ``q`` of relevant documents and ``relevance_ratio`` w; ``rest`` and ``chances`` say what
-        they mean for the ranks that are not judged.
+        The most likely share ``q`` of relevant documents and ``relevance_ratio`` w; ``rest`` says what they mean for
+        the ranks that are not judged.
 
     Notes
     -----
@@ -363,7 +312,7 @@ def fit_urn(prefix: Any, n_documents: int, *, depth: int = 100) -> UrnFit:
         raise UsageError(f"A list is longer than the urn's {n_documents} documents.")
     different, copies = np.unique(judged, axis=0, return_counts=True)
     log_odds: Floats = np.linspace(-6, 3, 37)
-    log_ratios: Floats = LOG_RATIOS
+    log_ratios: Floats = np.linspace(math.log(0.005), math.log(4), 27)
     for _ in range(2):  # the second time only where the first found anything plausible: that may be one place
         shares, ratios = expit(log_odds), np.exp(log_ratios)
         likelihood = _total_likelihood(different, copies, n_documents, shares, ratios)
@@ -445,36 +394,6 @@ def _states(
         if rank in depths:
             by_depth[rank] = (mean, second)
     return [by_depth[rank] for rank in depths]
-
-
-@lru_cache(maxsize=2048)
-def _forward(rank: int, relevant: int, depth: int, n: int, numbers: bytes, ratio: float) -> Floats:
-    """For each number of relevant documents in the urn and each rank behind this one: the chance of a relevant one."""
-    number = np.frombuffer(numbers, dtype=np.int64)
-    state = np.zeros((number.size, depth - rank + 1))
-    state[:, 0] = 1.0
-    chances = np.empty((number.size, max(depth - rank, 0)))
-    for step in range(depth - rank):
-        drawn = np.arange(step + 1)
-        left = number[:, None] - relevant - drawn
-        others = n - number[:, None] - (rank + step - relevant - drawn)
-        hit = state[:, : step + 1] * _chance_of_relevant(left, others, ratio)
-        chances[:, step] = hit.sum(axis=-1)
-        state[:, : step + 1] -= hit
-        state[:, 1 : step + 2] += hit
-    return chances
-
-
-def _ahead(rank: int, relevant: int, depth: int, n: int, number: Ints, ratio: float) -> Floats:
-    """As ``_forward``, interpolated between ratios that are followed, so that runs share them."""
-    above = int(np.clip(np.searchsorted(LOG_RATIOS, math.log(ratio)), 1, LOG_RATIOS.size - 1))
-    share = (math.log(ratio) - LOG_RATIOS[above - 1]) / (LOG_RATIOS[above] - LOG_RATIOS[above - 1])
-    below, beyond = (
-        _forward(rank, relevant, depth, n, number.tobytes(), math.exp(LOG_RATIOS[place]))
-        for place in (above - 1, above)
-    )
-    mixed: Floats = (1 - share) * below + share * beyond
-    return mixed
 
 
 def _followed(n: int, shares: Floats) -> tuple[Ints, Floats]:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rankbounds.errors import DataError, UsageError
-from rankbounds.evaluation.engines.spark.session import context_of
-from rankbounds.evaluation.engines.spark.task_errors import first_sentence
+from rankbounds.evaluation.engines.spark.session import context_of, first_sentence, without_scheme
 from rankbounds.files.opening import STANDARD_INPUT, expand, is_pipe
 
 if TYPE_CHECKING:
@@ -20,32 +17,25 @@ WRITTEN_BY_SPARK = "_SUCCESS"
 """The file that Spark leaves in a folder when all parts of a table are written."""
 
 
-def expanded(session: SparkSession, paths: Sequence[str]) -> list[str]:
+def expanded(session: SparkSession, path: str) -> list[str]:
     """Each file is a run, whichever way it is named: by its path, by a pattern, or by the folder that holds it.
 
     A folder that is one table (its name ends like a Parquet file, or Spark wrote it) is one run.
     """
-    files: dict[str, None] = {}
-    for path in paths:
-        if path == STANDARD_INPUT or is_pipe(path):
-            raise UsageError(f'Spark cannot read "{path}", which is no file: write it to one first.')
-        if is_table(path):
-            files[path] = None
-        elif ":/" in path and not os.path.exists(path):
-            files.update(dict.fromkeys(_listed_by_spark(session, path)))
-        else:
-            files.update(dict.fromkeys(expand([path])))
-    return list(files)
+    if path == STANDARD_INPUT or is_pipe(path):
+        raise UsageError(f'Spark cannot read "{path}", which is no file: write it to one first.')
+    if os.path.isdir(path) and (
+        path.rstrip("/").endswith(TABLE_ENDINGS) or os.path.exists(os.path.join(path, WRITTEN_BY_SPARK))
+    ):
+        return [path]
+    if ":/" in path and not os.path.exists(path):
+        return _listed_by_spark(session, path)
+    return expand([path])
 
 
-def is_table(folder: str, of_parquet: bool = False) -> bool:
-    """Is this a folder here that is one table, perhaps one of Parquet?"""
-    if not os.path.isdir(folder):
-        return False
-    holds_parquet = any(name.endswith(TABLE_ENDINGS) for name in os.listdir(folder))
-    named_so = folder.rstrip("/").endswith(TABLE_ENDINGS)
-    written = os.path.exists(os.path.join(folder, WRITTEN_BY_SPARK))
-    return (named_so or written) and (holds_parquet or not of_parquet)
+def files_in_table(folder: str) -> list[str]:
+    """The files that make a table, in name order."""
+    return sorted(os.path.join(folder, name) for name in os.listdir(folder) if name[0] not in "._")
 
 
 def _listed_by_spark(session: SparkSession, path: str) -> list[str]:
@@ -82,7 +72,7 @@ def opened_by_tasks(session: SparkSession, path: str) -> str | None:
     On a cluster a path without a scheme is one of Spark's default file system; where that is the machines' own, every
     machine must have the file under this name, as Spark itself demands.
     """
-    name = re.sub(r"^file:/+", "/", path)
+    name = without_scheme(path)
     if not os.path.exists(name) or not path:
         return None
     context = context_of(session)

@@ -1,13 +1,15 @@
-"""The session of Spark, and the modules of PySpark, which are loaded only where they are needed."""
+"""The session of Spark, and what Java says of errors as one sentence."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.errors import UsageError
-from rankbounds.evaluation.engines.spark.task_errors import first_sentence
+from rankbounds.errors import DataError, RankboundsError, UsageError
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -27,23 +29,23 @@ def session_here(master: str | None = None) -> SparkSession:
     SparkSession
     """
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    sql = _pyspark_sql()
-    active = sql.SparkSession.getActiveSession()
+    session_class: Any = _pyspark_sql().SparkSession
+    active: SparkSession | None = session_class.getActiveSession()
     if active is not None:
         if master is not None and context_of(active).master != master:
             raise UsageError(
                 f'A session of Spark runs already, on "{context_of(active).master}": stop it to use "{master}".'
             )
         return active
-    builder = sql.SparkSession.builder.appName("rankbounds").config("spark.ui.showConsoleProgress", "false")
+    builder = session_class.builder.appName("rankbounds").config("spark.ui.showConsoleProgress", "false")
     if master is not None:
         builder = builder.master(master)
     try:
-        session = builder.getOrCreate()
+        session: SparkSession = builder.getOrCreate()
     except Exception as error:
         where = f'on "{master}" ' if master else ""
         raise UsageError(f"Spark does not start {where}({first_sentence(error)}).") from None
-    session.sparkContext.setLogLevel("OFF")  # what goes wrong in a task is told in one sentence
+    session.sparkContext.setLogLevel("OFF")  # what goes wrong in a task is reported in one sentence
     return session
 
 
@@ -58,19 +60,6 @@ def context_of(session: SparkSession) -> SparkContext:
         ) from None
 
 
-def parallelism(session: SparkSession) -> int:
-    """How many tasks the session runs at a time."""
-    return int(context_of(session).defaultParallelism)
-
-
-def functions_of_spark() -> Any:
-    """The module ``pyspark.sql.functions``; one sentence where PySpark is not installed."""
-    _pyspark_sql()
-    from pyspark.sql import functions
-
-    return functions
-
-
 def _pyspark_sql() -> Any:
     try:
         import pyarrow  # noqa: F401
@@ -78,3 +67,37 @@ def _pyspark_sql() -> Any:
     except ImportError as error:
         raise UsageError(f'Spark needs further packages: pip install "rankbounds[spark]" ({error}).') from None
     return sql
+
+
+@contextlib.contextmanager
+def plain_errors() -> Iterator[None]:
+    """Report what Spark fails with in one sentence; tasks hand over what they find wrong with the input themselves."""
+    try:
+        yield
+    except RankboundsError:
+        raise
+    except Exception as error:
+        text = str(error)
+        lacking = re.search(r"ModuleNotFoundError: No module named '(\w+)'", text)
+        if lacking:
+            raise UsageError(
+                f"Spark's Python workers lack the package {lacking[1]}: install it there, or let the environment "
+                f"variable PYSPARK_PYTHON name a Python that has it (this one is {sys.executable})."
+            ) from None
+        if type(error).__module__.partition(".")[0] not in ("py4j", "pyspark") or "Traceback" in text:
+            raise
+        sentence = f"Spark cannot read this ({first_sentence(error)})."
+        file = re.search(r"(?:file|path):? ['\"]?((?:\w+:)?/[^\s'\",]+)", text)
+        raise (DataError(without_scheme(file[1]).rstrip("."), sentence) if file else DataError(sentence)) from None
+
+
+def without_scheme(path: str) -> str:
+    """A path on this machine without ``file:`` in front."""
+    return re.sub(r"^file:/+", "/", path)
+
+
+def first_sentence(error: Exception) -> str:
+    """What is wrong, of all that Java reports: the innermost cause, without the names of classes."""
+    text = str(error).strip() or type(error).__name__
+    causes = re.findall(r"^(?:Caused by: |: )[\w.$]+(?:Exception|Error): (.*)", text, re.MULTILINE)
+    return (causes[-1] if causes else text.splitlines()[0]).strip().rstrip(".")[:200]

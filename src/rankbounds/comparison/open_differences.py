@@ -1,4 +1,4 @@
-"""What is left to doubt of a difference where everything that two lists hold is judged: what nobody retrieved.
+"""What may still change a difference: unjudged documents on topics that are level now, documents that nobody retrieved.
 
 A relevant document that no list holds makes the ideal ranking (nDCG) or the number of relevant documents (AP, recall)
 larger, by which both scores are divided. So on each topic it shrinks the difference by a factor and never turns it; but
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.evaluation.score_differences import differences
+from rankbounds.evaluation.score_differences import differences, equal
 from rankbounds.measures import Measure
 from rankbounds.rankings.join import empty_rankings
 from rankbounds.rankings.ties import ORDERS
@@ -24,6 +24,23 @@ if TYPE_CHECKING:
 
 COVERED = 10
 """How deep ``Scores.judged`` looks."""
+
+
+def can_differ(scores: Scores, place: int, first: Ints, second: Ints, evidence: Evidence | None) -> Ints:
+    """On how many topics each pair can differ by one measure at the most, whatever unjudged documents turn out to be.
+
+    With the lists as evidence by the bounds of each topic's difference; else a topic on which two scores are equal and
+    nothing of either is open has none. All topics where nothing is known.
+    """
+    measure, topics = scores.measures[place], scores.value.shape[1]
+    if evidence is not None:
+        return evidence.topics_that_can_differ(measure, first, second)
+    if scores.bounds not in ("unjudged", "both") or not measure.list_only:
+        return np.full(first.size, topics)
+    value, low, high = (part[:, :, place] for part in (scores.value, scores.low, scores.high))
+    settled = np.asarray(equal(low, high))
+    alike = equal(value[first], value[second]) & settled[first] & settled[second]
+    return topics - np.count_nonzero(alike, axis=-1)
 
 
 def left_open(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,27 +12,29 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.comparison import wording
 from rankbounds.comparison.evidence import Evidence
-from rankbounds.comparison.pairs import PAIR_COLUMNS, pair_places, pair_rows, run_number
-from rankbounds.comparison.tables import FEW_RUNS, leaderboard_table, pair_table
-from rankbounds.comparison.words import sentences, word_choices, word_constants, word_numbers
+from rankbounds.comparison.pairs import PAIR_COLUMNS, VERDICTS, Pairs, pair_rows, run_number, verdicts
+from rankbounds.comparison.tables import (
+    FEW_RUNS,
+    LONGEST_GROUP,
+    best_first,
+    measure_place,
+    p_column,
+    percent_cell,
+    place_cell,
+)
+from rankbounds.comparison.words import PairWords
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import merit, merit_of_range
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.notebook import folded, shown
 from rankbounds.probability.differences import limit_certainty
-from rankbounds.probability.drawn_scores import SAMPLES
-from rankbounds.results import Result
-from rankbounds.tables import Table
+from rankbounds.results import Column, Result, build_table, interval
+from rankbounds.stats.equivalence import TOST
+from rankbounds.tables import Table, signed
 
 if TYPE_CHECKING:
     from rankbounds.comparison.summary import Summary
-
-
-SYSTEM_FIELDS = (
-    "run", "measure", "mean", "ci_low", "ci_high", "low", "high", "group", "rank", "rank_low", "rank_high",
-    "probability_best", "expected_rank", "judged_at_10", "topics_led",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,15 +76,10 @@ class Comparison(Result):
 
     scores: Scores
     systems: list[dict[str, Any]]
-    first: Ints
-    """The first run of each pair, by its number in the scores."""
-    second: Ints
-    numbers: dict[str, Floats]
+    tested: Pairs
     """The numbers of ``pairs``, with an axis of measures and one of pairs; and the deviation of topics' differences."""
-    verdicts: Ints
-    """By measure and pair, the place in ``VERDICTS``."""
-    evidence: Evidence | None = field(default=None)
-    p_adjusted: Floats | None = field(default=None)
+    evidence: Evidence | None = None
+    p_adjusted: Floats | None = None
     """By measure and pair of *all* runs, also where the pairs above are those among some of them."""
     order: tuple[str, ...] = ()
     """The runs as tables have them, if they were sorted; else each measure's best come first."""
@@ -104,16 +101,15 @@ class Comparison(Result):
     @cached_property
     def pairs(self) -> list[dict[str, Any]]:
         """A row for each measure and pair."""
-        known = self.numbers | {
-            "probability_a_better": self.probability_a_better,
-            "probability_b_better": self.probability_b_better,
-        }
+        better, worse = self.chances
+        known = {**self.tested.numbers, "probability_a_better": better, "probability_b_better": worse}
         return [
             row
             for at, measure in enumerate(self.measures)
             for row in pair_rows(
-                self.runs, self.first, self.second, measure, {name: column[at] for name, column in known.items()},
-                self.verdicts[at], self.missing, self.settings["topics"],
+                self.runs, self.tested.first, self.tested.second, measure,
+                {name: column[at] for name, column in known.items()}, self.verdicts[at], self.missing,
+                self.settings["topics"],
             )
         ]  # fmt: skip
 
@@ -121,49 +117,51 @@ class Comparison(Result):
         """The rows of ``pairs``."""
         return self.pairs
 
+    @cached_property
+    def verdicts(self) -> Ints:
+        """By measure and pair, the place in ``VERDICTS``."""
+        known, alpha = self.tested.numbers, self.settings["alpha"]
+        if self.settings["test"] == TOST:
+            shown_or_not = VERDICTS.index("equivalent"), VERDICTS.index("equivalence not shown")
+            return np.where(known["p_adjusted"] < alpha, *shown_or_not)
+        ends = zip(known["certain_low"], known["certain_high"], self.measures, strict=True)
+        low, high = np.stack([merit_of_range(*of_measure) for of_measure in ends], axis=1)
+        leads = np.stack(list(map(merit, known["difference"], self.measures)))
+        # Where differences have no mean, who wins more topics leads.
+        leads = np.where(np.isnan(leads), known["won"] - known["lost"], leads)
+        return verdicts(leads, known["p_adjusted"], low, high, alpha)
+
     # ---- parts ----
 
     def __getitem__(self, measure: str | Measure) -> Comparison:
         """The comparison by one measure alone. p-values stay as they are."""
-        at = self._place(measure)
+        at = measure_place(self.measures, measure)
+        numbers = {name: column[at : at + 1] for name, column in self.tested.numbers.items()}
         return replace(
             self,
             scores=self.scores[self.measures[at]],
             systems=[row for row in self.systems if row["measure"] == str(self.measures[at])],
-            numbers={name: column[at : at + 1] for name, column in self.numbers.items()},
-            verdicts=self.verdicts[at : at + 1],
+            tested=replace(self.tested, numbers=numbers),
             p_adjusted=None if self.p_adjusted is None else self.p_adjusted[at : at + 1],
         )
 
     def filter(self, run: str | None = None, *, significant: bool | None = None) -> Comparison:
         """Only the pairs that hold this run, or that are significant by any measure; p-values stay as they are."""
-        kept = np.ones(self.first.size, dtype=bool)
+        kept = np.ones(self.tested.first.size, dtype=bool)
         if run is not None:
-            number_of_run = run_number(self.runs, run)
-            kept &= (self.first == number_of_run) | (self.second == number_of_run)
+            kept &= self._holds(run)
         if significant is not None:
-            kept &= (self.numbers["p_adjusted"] < self.settings["alpha"]).any(axis=0) == significant
-        return replace(
-            self,
-            first=self.first[kept],
-            second=self.second[kept],
-            numbers={name: column[:, kept] for name, column in self.numbers.items()},
-            verdicts=self.verdicts[:, kept],
-        )
+            kept &= (self.tested.numbers["p_adjusted"] < self.settings["alpha"]).any(axis=0) == significant
+        return replace(self, tested=self.tested.take(kept))
+
+    def _holds(self, run: str) -> Flags:
+        """By pair: is this run one of the two?"""
+        number = run_number(self.runs, run)
+        return (self.tested.first == number) | (self.tested.second == number)
 
     def measure(self, label: str | Measure) -> Measure:
         """The measure of this name."""
-        return self.measures[self._place(label)]
-
-    def _place(self, label: str | Measure) -> int:
-        labels = [str(measure) for measure in self.measures]
-        if str(label) not in labels:
-            from rankbounds.measures import parse_measure
-
-            label = parse_measure(label)
-        if str(label) not in labels:
-            raise UsageError(f"These runs were not compared by {label}, but by {', '.join(labels)}.")
-        return labels.index(str(label))
+        return self.measures[measure_place(self.measures, label)]
 
     def __eq__(self, other: object) -> bool:
         """Do both say the same of the same runs?"""
@@ -177,57 +175,38 @@ class Comparison(Result):
     # ---- words ----
 
     @cached_property
-    def word_numbers(self) -> dict[str, Floats]:
-        """What goes into the sentences, with an axis of measures and one of pairs; NaN where something is not known."""
-        return word_numbers(self)
+    def pair_words(self) -> PairWords:
+        """The numbers and templates of every pair's sentences."""
+        return PairWords(self)
 
     @cached_property
-    def word_choices(self) -> dict[str, Ints]:
-        """Which sentences hold, with an axis of measures and one of pairs."""
-        return word_choices(self)
+    def chances(self) -> Floats:
+        """How likely the first and the second run are the better one, by measure and pair; NaN where it is not known.
 
-    @property
-    def word_constants(self) -> dict[str, Any]:
-        """What goes into every pair's sentences."""
-        return word_constants(self)
-
-    @cached_property
-    def probability_a_better(self) -> Floats:
-        """By measure and pair, how likely the first run is the better one; NaN where that is not known."""
-        return self._chances[0]
-
-    @cached_property
-    def probability_b_better(self) -> Floats:
-        """The same of the second run; both may score the same, so that this is not 1 minus the other."""
-        return self._chances[1]
-
-    @cached_property
-    def _chances(self) -> Floats:
-        """Of the first and the second run; an estimate is none where too little is judged, and never a certainty."""
-        found = np.full((2, *self.numbers["difference"].shape), np.nan)
-        if self.evidence is None:
-            return found
-        known = self.evidence.probabilities(self.measures)
-        place, in_order = pair_places(len(self.runs), self.first, self.second), self.first < self.second
+        An estimate is none where too little is judged, and never a certainty. Both runs may score the same.
+        """
+        known, first, second = self.tested.numbers, self.tested.first, self.tested.second
+        found = np.full((2, *known["difference"].shape), np.nan)
         for at, measure in enumerate(self.measures):
-            if measure in known.better:
-                one, other = known.better[measure][place], known.worse[measure][place]
-                chances = np.stack([np.where(in_order, one, other), np.where(in_order, other, one)])
-                low, high = merit_of_range(self.numbers["certain_low"][at], self.numbers["certain_high"][at], measure)
+            chances = self.evidence.chances(measure) if self.evidence is not None else None
+            if chances is not None:
+                of_pairs = chances.pairs.get(first, second)
+                both = np.stack([of_pairs["probability_a_better"], of_pairs["probability_b_better"]])
+                low, high = merit_of_range(known["certain_low"][at], known["certain_high"][at], measure)
                 certain = (low > 0) | (high < 0) | ((low == 0) & (high == 0))
-                told = limit_certainty(chances, np.stack([high, -low]), 1 / (known.draws.get(measure, SAMPLES) + 1))
-                apart = self.unpooled[at, self.first] | self.unpooled[at, self.second]
-                found[:, at] = np.where(certain, chances, np.where(apart, np.nan, told))
+                limited = limit_certainty(both, np.stack([high, -low]), 1 / (chances.draws + 1))
+                unpooled = self.unpooled[at, first] | self.unpooled[at, second]
+                found[:, at] = np.where(certain, both, np.where(unpooled, np.nan, limited))
         return found
 
     @cached_property
     def unpooled(self) -> Flags:
         """By measure and run: is too little of its first documents judged to estimate probabilities?"""
-        if self.evidence is None:
-            return np.zeros((len(self.measures), len(self.runs)), dtype=bool)
-        known = self.evidence.probabilities(self.measures)
-        estimated = np.array([measure in known.better for measure in self.measures])
-        return estimated[:, None] & np.array([run in known.unpooled for run in self.runs])
+        found = np.zeros((len(self.measures), len(self.runs)), dtype=bool)
+        for at, measure in enumerate(self.measures):
+            if self.evidence is not None and self.evidence.chances(measure) is not None:
+                found[at] = [run in self.evidence.unpooled for run in self.runs]
+        return found
 
     @cached_property
     def missing(self) -> Ints:
@@ -237,9 +216,17 @@ class Comparison(Result):
 
     def row(self, measure: str | Measure, pair: tuple[str, str]) -> dict[str, float]:
         """The numbers of two runs by one measure, differences being the first minus the second; NaN: not known."""
-        at, (place, is_turned) = self._place(measure), self._pair_place(*pair)
-        numbers = {name: float(column[at, place]) for name, column in self.numbers.items()}
-        return wording.turned(numbers) if is_turned else numbers
+        at, numbers = measure_place(self.measures, measure), self.tested.get(*self._pair(*pair))
+        return {name: float(column[at]) for name, column in numbers.items()}
+
+    def _pair(self, a: str, b: str) -> tuple[int, int]:
+        """Two runs that were compared, by their numbers."""
+        one, other = (run_number(self.runs, name) for name in (a, b))
+        if one == other:
+            raise UsageError(f'A run cannot be compared with itself ("{a}").')
+        if self.tested.places(one, other) < 0:
+            raise UsageError(f'"{a}" and "{b}" are not among the pairs of this comparison.')
+        return one, other
 
     def sentences(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> list[str]:
         """The verdict on one pair by one measure, sentence by sentence; the first ones where none is named.
@@ -248,9 +235,8 @@ class Comparison(Result):
         scores are, whether it is noise, what unjudged documents and ties could do; and, where the runs are at hand as
         evidence, whether it holds for other persistences and what to judge.
         """
-        at = 0 if measure is None else self._place(measure)
-        place, is_turned = (0, False) if pair is None else self._pair_place(*pair)
-        return sentences(self, at, place, is_turned=is_turned)
+        runs = (int(self.tested.first[0]), int(self.tested.second[0])) if pair is None else self._pair(*pair)
+        return self.pair_words.sentences(measure_place(self.measures, measure), *runs)
 
     def words(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> str:
         """The verdict in plain words: a paragraph for each measure and pair asked for, or for all.
@@ -259,10 +245,9 @@ class Comparison(Result):
         order.
         """
         asked: Iterable[str | Measure] = self.measures if measure is None else [measure]
-        named = zip(self.first.tolist(), self.second.tolist(), strict=True)
-        pairs = [(self.runs[a], self.runs[b]) for a, b in named] if pair is None else [pair]
-        paragraphs = ["\n".join(self.sentences(one, two)) + "\n" for one in asked for two in pairs]
-        return "\n".join(paragraphs)
+        sides = zip(self.tested.first.tolist(), self.tested.second.tolist(), strict=True)
+        pairs = [(self.runs[a], self.runs[b]) for a, b in sides] if pair is None else [pair]
+        return "\n".join("\n".join(self.sentences(one, two)) + "\n" for one in asked for two in pairs)
 
     def method(self) -> str:
         """Which tests the p-values come from, in one sentence."""
@@ -271,16 +256,6 @@ class Comparison(Result):
     def notes(self) -> list[str]:
         """Which tests the p-values come from."""
         return [self.method()]
-
-    def _pair_place(self, a: str, b: str) -> tuple[int, bool]:
-        one, other = (run_number(self.runs, name) for name in (a, b))
-        if one == other:
-            raise UsageError(f'A run cannot be compared with itself ("{a}").')
-        for first, second, is_turned in ((one, other, False), (other, one, True)):
-            place = np.flatnonzero((self.first == first) & (self.second == second))
-            if place.size:
-                return int(place[0]), is_turned
-        raise UsageError(f'"{a}" and "{b}" are not among the pairs of this comparison.')
 
     def means(self) -> Floats:
         """By measure and run."""
@@ -308,22 +283,48 @@ class Comparison(Result):
 
     def leaderboard(self, label: str | Measure) -> list[dict[str, Any]]:
         """The systems by one measure, best first, or in the order that was asked for (``sort``)."""
-        rows = self._best_first(label)
+        rows = best_first(self.systems, self.measure(label))
         return sorted(rows, key=lambda row: self.order.index(row["run"])) if self.order else rows
 
     def leader(self, label: str | Measure) -> str:
         """The run that is best by this measure."""
-        return str(self._best_first(label)[0]["run"])
+        return str(best_first(self.systems, self.measure(label))[0]["run"])
 
-    def _best_first(self, label: str | Measure) -> list[dict[str, Any]]:
-        measure = self.measure(label)
-        rows = [row for row in self.systems if row["measure"] == str(measure)]
-        order = np.argsort(-merit(np.array([row["mean"] for row in rows]), measure), kind="stable")
-        return [rows[at] for at in order.tolist()]
+    @property
+    def has_bounds(self) -> bool:
+        """Is anything known of bounds over judgments? Not of tables without judgments that have none."""
+        return self.scores.has_judged or self.scores.bounds != "none"
 
     def table(self, measure: str | Measure | None = None, top: int | None = None) -> Table:
         """The leaderboard for one measure, best first, or its ``top``; of three runs or more with p-values."""
-        return leaderboard_table(self, 0 if measure is None else self._place(measure), top)
+        at = measure_place(self.measures, measure)
+        against = self.settings.get("baseline") or self.leader(self.measures[at])
+        tested = self._p_against(at, against) if len(self.runs) > 2 else {}
+        rows = [row | tested.get(row["run"], {}) for row in self.leaderboard(self.measures[at])[:top]]
+        lettered = self.settings["baseline"] is None and self.settings["test"] != TOST
+        letters = max((len(row["group"]) for row in rows), default=0) if lettered else 0
+        columns = [
+            Column("run"),
+            Column("mean", wording.compared_words(self.measures[at])),
+            interval("ci_low", "ci_high", f"{self.settings['confidence']:.0%} interval", importance=7),
+        ]
+        columns += [interval("low", "high", "bounds", importance=6)] if self.has_bounds else []
+        columns += [Column("group", importance=4 if letters <= LONGEST_GROUP else 0)] if lettered else []
+        if lettered and tested:
+            first = Column("probability_best", "first in", percent_cell("probability_best"), importance=3)
+            columns += [Column("rank", cell=place_cell, importance=5), first]
+        if tested:
+            columns += [p_column("p_value", f"p against {against}"), p_column("p_adjusted", "p corrected", 2)]
+        if self.scores.has_judged:
+            columns.append(Column("judged_at_10", "judged@10", percent_cell("judged_at_10"), importance=1))
+        return build_table(rows, [*columns, Column("topics_led", cell=lambda row: f"{row['topics_led']:.3g}")])
+
+    def _p_against(self, at: int, run: str) -> dict[str, dict[str, float]]:
+        """For every other run, the p-values of its pair with this one."""
+        held = self.tested.take(self._holds(run))
+        others = (held.first + held.second - self.runs.index(run)).tolist()
+        found = {name: held.numbers[name][at].tolist() for name in ("p_value", "p_adjusted")}
+        return {self.runs[other]: {name: p[place] for name, p in found.items()} for place, other in enumerate(others)}
 
     def pair_table(
         self, measure: str | Measure | None = None, at_most: int | None = None, *, top: int | None = None
@@ -332,7 +333,25 @@ class Comparison(Result):
 
         With ``top``, those among that many of the best runs (and the baseline).
         """
-        return pair_table(self, 0 if measure is None else self._place(measure), at_most, top)
+        label = str(self.measures[measure_place(self.measures, measure)])
+        among = {row["run"] for row in self.leaderboard(label)[:top]} | {self.settings.get("baseline")}
+        rows = [row for row in self.pairs if row["measure"] == label and {row["a"], row["b"]} <= among]
+        rows.sort(key=lambda row: (row["p_adjusted"], -abs(row["difference"] or 0.0)))
+        bounds = [interval("certain_low", "certain_high", "whatever is judged", importance=2)]
+        corrected = self.settings["correction"] != "none"  # the verdict rests on the p-value that is corrected
+        columns = [
+            Column("a", "run"),
+            Column("b", "against", importance=6),
+            Column("difference", f"{label}, difference", lambda row: signed(row["difference"]), importance=5),
+            interval("ci_low", "ci_high", f"{self.settings['confidence']:.0%} interval", importance=1),
+            Column("won"),
+            Column("lost"),
+            p_column("p_value", "p", 0 if corrected else 4),
+            *([p_column("p_adjusted", "p corrected", 4)] if corrected else []),
+            *(bounds if self.has_bounds else []),
+            Column("verdict", cell=lambda row: wording.verdict_words(row["verdict"], row["a"], row["b"]), importance=3),
+        ]
+        return build_table(rows[:at_most], columns)
 
     def tables(self, measure: str | Measure, top: int | None = None) -> list[Table]:
         """The leaderboard, or its ``top``, and the pairs where runs are few or one of them is the baseline."""

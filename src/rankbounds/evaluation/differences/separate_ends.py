@@ -30,48 +30,48 @@ from dataclasses import replace
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.arrays import Floats, Ints
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.differences.completions import EnumeratedFacts, completed, subtracted, value_ends
-from rankbounds.evaluation.differences.shared_lists import CELLS, Choice, Documents, Found, Greatest
+from rankbounds.evaluation.differences.completions import EnumeratedFacts, completed_ends, subtracted
+from rankbounds.evaluation.differences.shared_lists import Found, Greatest, OpenTopic, in_parts
 from rankbounds.evaluation.differences.weighted_sums import TiedWeights
 from rankbounds.measures import Measure
 from rankbounds.measures.formulas import Normalised, quotient
 from rankbounds.rankings.rankings import Rankings
 
 
-def greatest_apart(
-    measure: Measure, rankings: Rankings, documents: Documents, assumptions: Assumptions, elsewhere: int = 0
-) -> Greatest:
+def greatest_of_ends(measure: Measure, topic: OpenTopic) -> Greatest:
     """How large the difference of any two of the lists can be, at most."""
+    rankings, documents = topic.rankings, topic.documents
     # Of documents outside the list, those judged not to be relevant can count for measures of judged documents.
     outside = "either" if measure.judged_only else measure.outside
     if outside == "raises" and measure.monotone and not (measure.list_only or measure.graded):
-        return _greatest_of_ends(measure, rankings, documents, assumptions, elsewhere)
-    ends = assumptions.low_high(measure, rankings)
-    if measure.list_only or ends is None:
-        low, high = within_range(measure, rankings, *(ends or (None, None)))
-    else:
-        known = (ends[0], None) if measure.lower_is_better else (None, ends[1])
-        low, high = within_range(measure, rankings, *(known if outside == "lowers" else (None, None)))
+        return _greatest_of_all_or_none(measure, topic)
+    ends = topic.assumptions.low_high(measure, rankings)
+    known: tuple[Floats | None, Floats | None] = ends or (None, None)
+    if ends is not None and not measure.list_only:
+        known = (None, None)
+        if outside == "lowers":
+            known = (ends[0], None) if measure.lower_is_better else (None, ends[1])
+    low, high = _within_range(measure, rankings, *known)
     if not measure.list_only and (np.isnan(low).any() or np.isnan(high).any()):
         # To either list, the other one's documents are like any that it lacks.
-        number = 2 * int(documents.held.max(initial=0)) + elsewhere
-        opened = rankings.open_to(float(known_relevant(measure, rankings).max(initial=0)) + number)
-        outer = replace(assumptions, open="collection").low_high(measure, opened)
+        known_relevant = float(_known_relevant(measure, rankings).max(initial=0))
+        opened = rankings.open_to(known_relevant + documents.most_of_two)
+        outer = replace(topic.assumptions, open="collection").low_high(measure, opened)
         if outer is not None:
             low, high = np.where(np.isnan(low), outer[0], low), np.where(np.isnan(high), outer[1], high)
     relevant_known = rankings.assume(0.0).num_relevant(measure.rel)
 
     def greatest(a: Ints, b: Ints) -> Found:
-        relevant = relevant_known[b] + documents.held[a] + documents.held[b] - documents.overlap[a, b] + elsewhere
+        relevant = relevant_known[b] + documents.held[a] + documents.held[b] - documents.overlap[a, b]
         least = measure.least_among(rankings, b, relevant)
         return subtracted(high[a], low[b] if least is None else least), np.zeros(a.size, dtype=bool)
 
     return greatest
 
 
-def within_range(
+def _within_range(
     measure: Measure, rankings: Rankings, low: Floats | None, high: Floats | None
 ) -> tuple[Floats, Floats]:
     """By list the least and the greatest value where they are known, else the ends of the measure's range; or NaN."""
@@ -83,48 +83,37 @@ def within_range(
     return least, most if high is None else np.fmin(np.where(np.isnan(high), most, high), most)
 
 
-def _greatest_of_ends(
-    measure: Measure, rankings: Rankings, documents: Documents, assumptions: Assumptions, elsewhere: int
-) -> Greatest:
+def _greatest_of_all_or_none(measure: Measure, topic: OpenTopic) -> Greatest:
     """All documents of either list relevant on the one side, none on the other."""
+    rankings, documents = topic.rankings, topic.documents
     filled = [np.where(rankings.holes, worth, rankings.grade) for worth in (0.0, measure.rel)]
 
-    def greatest(a: Ints, b: Ints) -> Found:
-        either = documents.held[a] + documents.held[b] - documents.overlap[a, b].astype(np.int64) + elsewhere
-        result = np.empty(a.size)
-        for start in range(0, a.size, size := max(1, CELLS // (rankings.width + int(either.max(initial=0)) + 1))):
-            part = slice(start, start + size)
-            highs = [high for _, high in values(a[part], either[part])]
-            lows = [low for low, _ in values(b[part], either[part])]
-            result[part] = subtracted(np.maximum(*highs), np.minimum(*lows))
-        return result, np.zeros(a.size, dtype=bool)
+    def number_of_either(a: Ints, b: Ints) -> Ints:
+        shared = documents.overlap[a, b].astype(np.int64)
+        return np.asarray(documents.held[a] + documents.held[b] - shared)
 
-    def values(lines: Ints, either: Ints) -> list[tuple[Floats, Floats]]:
+    def greatest(a: Ints, b: Ints) -> Found:
+        either = number_of_either(a, b)
+        highs = [high for _, high in ends(a, either)]
+        lows = [low for low, _ in ends(b, either)]
+        return subtracted(np.maximum(*highs), np.minimum(*lows)), np.zeros(a.size, dtype=bool)
+
+    def ends(lines: Ints, either: Ints) -> list[tuple[Floats, Floats]]:
         of_sides = []
         for cells, turned in zip(filled, (0, 1), strict=True):
             worth = turned * (np.arange(int(either.max(initial=0))) < either[:, None]).astype(np.float64)
-            facts = EnumeratedFacts(rankings.facts, int(rankings.topic[0]), worth, graded=False)
-            lists = completed(rankings, cells[lines], lines, facts, np.arange(lines.size))
-            of_sides.append(value_ends(measure, lists, assumptions))
+            facts = EnumeratedFacts(rankings, worth, graded=False)
+            of_sides.append(completed_ends(measure, topic, cells[lines], lines, facts, np.arange(lines.size)))
         return of_sides
 
-    return greatest
+    return lambda a, b: in_parts(greatest, a, b, rankings.width + int(number_of_either(a, b).max(initial=0)) + 1)
 
 
 def has_room(measure: Measure, rankings: Rankings) -> bool:
     """May there be documents that no list holds and that change what the measure says of the topic?"""
     if measure.judged_only:  # judged documents that are not relevant count too, and there is no limit to them
         return True
-    return bool(rankings.room(known_relevant(measure, rankings)).any()) or _all_gain(measure, rankings)
-
-
-def documents_that_gain(measure: Normalised, assumptions: Assumptions) -> Choice:
-    """Those that count where they stand."""
-
-    def choice(rankings: Rankings) -> Flags:
-        return TiedWeights.of(measure, rankings, assumptions).most > 0
-
-    return choice
+    return bool(rankings.room(_known_relevant(measure, rankings)).any()) or _all_gain(measure, rankings)
 
 
 def greatest_of_shrunk(measure: Measure, rankings: Rankings, retrieved: Greatest) -> Greatest | None:
@@ -142,45 +131,36 @@ def greatest_of_shrunk(measure: Measure, rankings: Rankings, retrieved: Greatest
     return greatest
 
 
-def greatest_of_sums(
-    measure: Normalised, rankings: Rankings, documents: Documents, assumptions: Assumptions, retrieved: Greatest
-) -> Greatest | None:
+def greatest_of_sums(measure: Normalised, topic: OpenTopic, retrieved: Greatest) -> Greatest | None:
     """The same for weighted sums, whose least numerator is known."""
+    rankings, documents = topic.rankings, topic.documents
     shrinkage = measure.shrinkage(rankings)
     if shrinkage is None or not rankings.length.size:
         return None
-    weights = TiedWeights.of(measure, rankings, assumptions)
+    weights = TiedWeights.of(measure, rankings, topic.assumptions)
     judged = rankings.assume(0.0)
     spread = float((measure.worth(rankings.assume(1.0)) - measure.worth(judged)).max(initial=0.0))
     divisor = measure.divisor(judged)
-    most, least = (
-        np.concatenate((np.zeros((side.shape[0], 1)), side), axis=-1) for side in (weights.most, weights.least)
-    )
-    room = int(min(rankings.room(known_relevant(measure, rankings)).max(), documents.count))
+    room = int(min(rankings.room(_known_relevant(measure, rankings)).max(), documents.count))
+
+    def least_lead(a: Ints, b: Ints) -> Found:
+        """With the largest net weights above 0 of the pairs' unjudged documents, no more than there is room for."""
+        net = np.maximum(weights.net(documents, a, b)[0], 0.0)
+        net[:, ::-1].sort(axis=-1)
+        ahead = weights.base(a, b) + spread * net[:, :room].sum(axis=-1)
+        return quotient(ahead, divisor[a]) * shrinkage[a], np.ones(a.size, dtype=bool)
 
     def greatest(a: Ints, b: Ints) -> Found:
         result, exact = retrieved(a, b)
         behind = np.flatnonzero(result < 0)
-        for start in range(0, behind.size, size := max(1, CELLS // (2 * int(documents.held.max(initial=0)) + 1))):
-            pairs = behind[start : start + size]
-            line, other = a[pairs], b[pairs]
-            ahead = weights.base_most[line] - weights.base_least[other] + spread * gained(line, other)
-            shrunk = quotient(ahead, divisor[line]) * shrinkage[line]
-            result[pairs] = np.maximum(result[pairs], shrunk)
+        shrunk, _ = in_parts(least_lead, a[behind], b[behind], documents.most_of_two + 1)
+        result[behind] = np.maximum(result[behind], shrunk)
         return result, exact & ((result >= 0) | (not _all_gain(measure, rankings)))
-
-    def gained(a: Ints, b: Ints) -> Floats:
-        """The largest net weights above 0 of the pairs' unjudged documents, no more than there is room for, summed."""
-        rank_a, rank_b = documents.of_either(a, b)
-        net = np.maximum(most[a[:, None], rank_a] - least[b[:, None], rank_b], 0.0)
-        net[:, ::-1].sort(axis=-1)
-        total: Floats = net[:, :room].sum(axis=-1)
-        return total
 
     return greatest
 
 
-def known_relevant(measure: Measure, rankings: Rankings) -> Ints:
+def _known_relevant(measure: Measure, rankings: Rankings) -> Ints:
     """How many relevant documents are known, as the measure counts them."""
     facts = rankings.facts
     if not measure.graded:
@@ -194,12 +174,8 @@ def _all_gain(measure: Measure, rankings: Rankings) -> bool:
     return measure.graded and rankings.facts.nonrelevant_gain > 0
 
 
-def greatest_apart_in_collection(measure: Measure, rankings: Rankings, assumptions: Assumptions) -> Greatest:
+def greatest_in_collection(measure: Measure, rankings: Rankings, assumptions: Assumptions) -> Greatest:
     """The most that A can have in any collection minus the least that B can have."""
     everything = replace(assumptions, open="collection", most_relevant=None)
-    low, high = within_range(measure, rankings, *(everything.low_high(measure, rankings) or (None, None)))
-
-    def greatest(a: Ints, b: Ints) -> Found:
-        return subtracted(high[a], low[b]), np.zeros(a.size, dtype=bool)
-
-    return greatest
+    low, high = _within_range(measure, rankings, *(everything.low_high(measure, rankings) or (None, None)))
+    return lambda a, b: (subtracted(high[a], low[b]), np.zeros(a.size, dtype=bool))

@@ -1,0 +1,317 @@
+"""Averages over the relevant documents: of precisions (AP, its relatives, Q), and of penalties (bpref)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.evaluation.differences.completions import every_way, pairs_by_number
+from rankbounds.evaluation.differences.linear_terms import LinearTerms
+from rankbounds.evaluation.differences.shared_lists import CELLS, Documents, Found, Greatest, OpenTopic
+from rankbounds.evaluation.score_differences import TOLERANCE
+from rankbounds.measures.formulas import quotient
+from rankbounds.measures.precision.average_precision import AveragedPrecisions
+from rankbounds.measures.preferences import LimitedPenalty
+
+FEW = 10
+"""Of so many unjudged documents all judgments are tried."""
+MANY = 100
+"""Lists with more unjudged documents than this, down to the depth, are left to a coarser argument."""
+
+
+def greatest_average(measure: AveragedPrecisions, topic: OpenTopic) -> Greatest | None:
+    """Averages of precisions (AP, its relatives, Q): a document counts for itself and for all relevant ones around it.
+
+    What it means: how far A can be ahead of B. A relevant document's precision counts the relevant documents above it.
+    So an unjudged one that turns out relevant adds its own precision, raises that of every relevant one below it, and
+    makes R larger by one.
+
+    The sum of precisions is a quadratic form in what turns out relevant: terms of single documents, known exactly, and
+    for each two of them one over the lower one's rank. It is bounded in three ways:
+
+    * Lists with up to ``MANY`` unjudged documents: ``ChoicesFromTheTop``, which often finds judgments that attain it.
+    * Where it does not, and both lists together have few (``FEW``), these are judged in all possible ways, exactly.
+    * The term of a document j in A counts all unjudged documents above it, that in B none but those that surely stand
+      above it in A too; what two lists share at like ranks cancels. This is ``LinearTerms``, for any number of
+      documents.
+
+    In Q, precisions are divided by what an ideal ranking has gained too. That is not settled by numbers alone: terms in
+    A take the ideal ranking of what is judged, terms in B one with all unjudged documents on top.
+    """
+    rankings, documents = topic.rankings, topic.documents
+    terms = measure.precision_terms(rankings, documents.most_of_two)
+    if terms is None:
+        return None
+    relevant = terms.credit > 0
+    so_far = np.cumsum(terms.credit, axis=-1)
+    cells = documents.line, documents.rank
+    above: Ints = (np.cumsum(rankings.holes, axis=-1) - rankings.holes)[cells]
+    own, more, base, factor = [], [], [], []
+    for by_rank in (terms.most, terms.least):
+        at_known = np.where(relevant, by_rank, 0.0)
+        below = at_known.sum(axis=-1, keepdims=True) - np.cumsum(at_known, axis=-1)
+        own.append((by_rank * so_far)[cells])  # what is judged above a document
+        more.append((by_rank * terms.itself + below)[cells])  # for each unit of its credit
+        factor.append(by_rank[documents.rank])
+        base.append((at_known * (so_far - (1 - terms.itself) * terms.credit)).sum(axis=-1))
+    low, high = terms.low_credit, terms.high_credit
+    plus = own[0] + high * (more[0] + above * factor[0])
+    minus = own[1] + low * more[1]
+
+    def shared(cell_a: Ints, cell_b: Ints, common: Ints) -> Floats:
+        unit = more[0][cell_a] - more[1][cell_b]
+        mine, other = factor[0][cell_a], factor[1][cell_b]
+        together = above[cell_a] * mine - common * np.minimum(mine, other)
+        net: Floats = own[0][cell_a] - own[1][cell_b] + np.maximum(low * unit, high * unit) + high * together
+        return net
+
+    linear = LinearTerms(documents, base[0], base[1], plus, minus, shared, terms.known, terms.averaged)
+    if not terms.settled:
+        return linear.greatest
+    single = np.zeros((rankings.length.size, rankings.width + 1))
+    single[documents.line, documents.rank + 1] = own[0] + more[0]
+    choices = ChoicesFromTheTop(
+        documents, base[0], single, np.append(0.0, terms.most), measure.depth(rankings), terms.known, terms.averaged
+    )  # fmt: skip
+
+    def greatest(a: Ints, b: Ints) -> Found:
+        result, exact = np.empty(a.size), np.zeros(a.size, dtype=bool)
+        short = (choices.within[a] <= MANY) & (choices.within[b] <= MANY)
+        result[~short], _ = linear.greatest(a[~short], b[~short])
+        result[short], exact[short] = choices.greatest(a[short], b[short])
+        few = ~exact & (np.maximum(documents.held[a], documents.held[b]) <= FEW)
+        for pairs, in_a, in_b in pairs_by_number(documents, a, b, np.flatnonzero(few), FEW, (1 + 2 * FEW) ** 2):
+            result[pairs], exact[pairs] = choices.greatest_of_all(a[pairs], b[pairs], in_a, in_b), True
+        return result, exact
+
+    return greatest
+
+
+def greatest_preference(measure: LimitedPenalty, topic: OpenTopic) -> Greatest:
+    """Preferences that count non-relevant documents up to a limit (bpref and its variants).
+
+    What it means: how far A can be ahead of B once all documents of both lists are judged. Each relevant document
+    retrieved counts for 1, minus the non-relevant ones above it over a divisor; limit and divisor follow from how many
+    documents are relevant and how many are not, both of which judging changes.
+
+    Why it is right: in A a relevant document has at least the judged non-relevant ones above it, under the lowest limit
+    and the largest divisor that any judgments give; in B all unjudged ones above it may be non-relevant too, under the
+    largest limit and the smallest divisor. ``LinearTerms`` does the rest. The bounds hold, and are attained only where
+    little is unjudged: there all judgments are tried instead.
+    """
+    rankings, documents = topic.rankings, topic.documents
+    facts, number = rankings.facts, int(rankings.topic[0])
+    known = int(facts.relevant(measure.rel)[number])
+    judged = int(facts.judged[number])
+    relevant = rankings.grade >= measure.rel
+    others = rankings.present & ~rankings.holes & ~relevant
+    retrieved = np.count_nonzero(others, axis=-1)
+    unjudged = documents.most_of_two
+    least = measure.limit_and_divisor(np.array(known), np.array(judged - known), retrieved)
+    most = measure.limit_and_divisor(
+        np.array(known + unjudged), np.array(judged - known + unjudged), retrieved + rankings.num_holes
+    )
+    low_limit, low_divisor, high_limit, high_divisor = (
+        np.broadcast_to(limit, retrieved.shape)[:, None] for limit in (*least, *most)
+    )
+    surely, perhaps = (np.cumsum(marks, axis=-1) for marks in (others, rankings.holes))
+    lightest = np.minimum(low_limit, surely) / np.maximum(high_divisor, 1)
+    heaviest = np.minimum(high_limit, surely + perhaps) / np.maximum(low_divisor, 1)
+    terms: tuple[Floats, Floats] = 1 - np.minimum(lightest, 1.0), 1 - np.minimum(heaviest, 1.0)
+    base = [np.where(relevant, term, 0.0).sum(axis=-1) for term in terms]
+    plus, minus = (term[documents.line, documents.rank] for term in terms)
+
+    def shared(cell_a: Ints, cell_b: Ints, common: Ints) -> Floats:  # noqa: ARG001
+        net: Floats = plus[cell_a] - minus[cell_b]
+        return net
+
+    return LinearTerms(documents, base[0], base[1], plus, minus, shared, known).greatest
+
+
+@dataclass(frozen=True, eq=False)
+class ChoicesFromTheTop:
+    """Which unjudged documents of A to turn relevant, decided from the top of A's list down.
+
+    What it means: how far A can be ahead of B in an average of precisions. Going down A's list, all that matters of the
+    choices made is how many documents were turned: the next one, if it is turned too, adds its own precision and one
+    over its rank for each of them. So the best choices of every number of documents follow from those above them
+    (dynamic programming), and what they do to A is exact.
+
+    What they do to B is exact for each of them alone. Two documents that B holds also raise each other's precision
+    there. With c turned above a document in A, of which at most n do not stand above it in B too, at least c - n do: so
+    much is taken off for sure, and where B gains more the bound is too large. Whether it is, is looked up: the chosen
+    documents' true difference is worked out, and where it is the bound, the bound is exact.
+
+    Documents that B alone holds only help B. They count where A cannot get ahead, because they make the divisor larger:
+    of any number of them, the lowest ones of B's list help it least. Those that neither list reads change the
+    divisor alone.
+
+    What is known of every list, and of every unjudged document where it stands.
+    """
+
+    documents: Documents
+    base: Floats
+    """By list, the sum of the terms of judged documents."""
+    single: Floats
+    """By list and rank, what a document there adds to that sum alone: its own term, and to judged ones below it."""
+    factor: Floats
+    """By rank, what every relevant document above one at this rank adds. Rank 0 stands for no document here, and
+    adds nothing."""
+    depth: int
+    known: int
+    """How many relevant documents are known; what the sum is divided by at first."""
+    averaged: bool = True
+
+    @cached_property
+    def within(self) -> Ints:
+        """By list, how many unjudged documents stand within the depth."""
+        read = self.documents.rank < self.depth
+        return np.bincount(self.documents.line[read], minlength=self.documents.held.size)
+
+    def greatest(self, a: Ints, b: Ints) -> Found:
+        """How large the differences of these pairs can be, at most."""
+        result, exact = np.empty(a.size), np.zeros(a.size, dtype=bool)
+        # Lists of about the same length are taken together.
+        order = np.argsort(self.within[a], kind="stable")
+        widest = 1 + int(self.within[a].max(initial=0))
+        for start in range(0, a.size, size := max(1, CELLS // widest**2)):
+            pairs = order[start : start + size]
+            result[pairs], exact[pairs] = self._of_some(a[pairs], b[pairs])
+        return result, exact
+
+    def _of_some(self, a: Ints, b: Ints) -> Found:
+        read = _DocumentsRead.of(self, a, b)
+        best, taken = read.best_sums()
+        base = self.base[a] - self.base[b]
+        total = base[:, None] + best
+        over = self.known + np.arange(total.shape[-1], dtype=np.float64) if self.averaged else np.ones(total.shape[-1])
+        ratio = np.divide(total, over, out=np.zeros(total.shape), where=over > 0)
+        number = np.argmax(ratio, axis=-1)
+        bound, summed = (np.take_along_axis(sums, number[:, None], axis=-1)[:, 0] for sums in (ratio, total))
+        # Is the sum that of the documents chosen, but for rounding?
+        size = 1 + np.abs(np.where(np.isfinite(total), total, 0.0)).max(axis=-1)
+        exact = np.asarray(np.abs(base + read.true_sum(taken, number) - summed) <= TOLERANCE * size)
+        behind = np.flatnonzero(bound < 0)
+        if self.averaged and behind.size:
+            bound[behind], exact[behind] = self._of_those_behind(a[behind], b[behind], total[behind]), False
+        return bound, exact
+
+    def _of_those_behind(self, a: Ints, b: Ints, total: Floats) -> Floats:
+        """Where A cannot get ahead: documents that B holds, or neither reads, make the divisor larger."""
+        listed, ranks = self.documents.tables
+        width = int(self.within[b].max(initial=0))
+        documents = listed[b][:, :width]
+        rank_a, rank_b = ranks[a[:, None], documents], ranks[b[:, None], documents]
+        mine = (np.arange(width) < self.within[b][:, None]) & ((rank_a == 0) | (rank_a > self.depth))
+        # From the bottom up: a document adds what it adds alone, and one factor for each of those below it.
+        below = np.where(mine, self.factor[rank_b], 0.0)
+        below = below.sum(axis=-1, keepdims=True) - np.cumsum(below, axis=-1)
+        added = np.where(mine, self.single[b[:, None], rank_b] + below, 0.0)[:, ::-1]
+        order = np.argsort(~mine[:, ::-1], axis=-1, kind="stable")
+        lost = np.cumsum(np.take_along_axis(added, order, axis=-1), axis=-1)
+        lost = np.concatenate((np.zeros((a.size, 1)), lost), axis=-1)
+        number_b = np.count_nonzero(mine, axis=-1)
+        lost = np.where(np.arange(width + 1) <= number_b[:, None], lost, np.inf)
+        held, of_b = self.documents.held, listed[b]
+        only_b = np.count_nonzero((of_b < self.documents.count) & (ranks[a[:, None], of_b] == 0), axis=-1)
+        unread = held[a] + only_b - self.within[a] - number_b
+        # The divisor counts those of A, those of B, and all that change nothing else.
+        from_a = self.known + unread[:, None] + np.arange(total.shape[-1])
+        best = np.full(a.size, -np.inf)
+        for chosen_b in range(width + 1):
+            sums = total - lost[:, chosen_b : chosen_b + 1]
+            over = from_a + chosen_b
+            ratio = np.divide(sums, over, out=np.where(np.isneginf(sums), -np.inf, 0.0), where=over > 0)
+            best = np.maximum(best, ratio.max(axis=-1))
+        return best
+
+    def greatest_of_all(self, a: Ints, b: Ints, in_a: Ints, in_b: Ints) -> Floats:
+        """The greatest average over all choices of documents, for pairs with equally many, which have these ranks."""
+        number = in_a.shape[1]
+        start = self.base[a] - self.base[b]
+        alone = self.single[a[:, None], in_a] - self.single[b[:, None], in_b]
+        both = self._together(in_a) - self._together(in_b)
+        ways = every_way(np.array([0.0, 1.0]), number)[:, ::-1]
+        over = self.known + ways.sum(axis=-1) if self.averaged else np.ones(len(ways))
+        result = np.empty(a.size)
+        for first in range(0, a.size, size := max(1, CELLS // (len(ways) * max(number, 1)))):
+            part = slice(first, first + size)
+            together = np.einsum("wi,pij,wj->pw", ways, both[part], ways, optimize=True) / 2 if number else 0.0
+            total = start[part, None] + alone[part] @ ways.T + together
+            result[part] = quotient(total, np.broadcast_to(over, total.shape)).max(axis=-1)
+        return result
+
+    def _together(self, rank: Ints) -> Floats:
+        """By pair and two documents, what they add together in a list: the factor at the lower one's rank."""
+        lower = np.maximum(rank[:, :, None], rank[:, None, :])
+        held = rank > 0
+        both = held[:, :, None] & held[:, None, :] & ~np.eye(rank.shape[1], dtype=bool)
+        return np.where(both, self.factor[lower], 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _DocumentsRead:
+    """The unjudged documents that A's lists hold within the depth, from the top down, pair by pair."""
+
+    alone: Floats
+    """What each adds to A minus what it adds to B, alone; minus infinity for no document."""
+    at_a: Floats
+    """What each relevant document above it adds in A."""
+    at_b: Floats
+    rank_b: Ints
+
+    @classmethod
+    def of(cls, known: ChoicesFromTheTop, a: Ints, b: Ints) -> _DocumentsRead:
+        listed, ranks = known.documents.tables
+        width = int(known.within[a].max(initial=0))
+        documents = listed[a][:, :width]
+        there = np.arange(width) < known.within[a][:, None]
+        rank_a, rank_b = ranks[a[:, None], documents], ranks[b[:, None], documents]
+        alone = np.where(there, known.single[a[:, None], rank_a] - known.single[b[:, None], rank_b], -np.inf)
+        return cls(alone, known.factor[rank_a], known.factor[rank_b], np.where(there, rank_b, 0))
+
+    def best_sums(self) -> tuple[Floats, Flags]:
+        """For every number of documents the most that they can add; and for every document, is it taken for it?"""
+        pairs, width = self.alone.shape
+        best = np.full((pairs, width + 1), -np.inf)
+        best[:, 0] = 0.0
+        taken = np.zeros((pairs, width, width + 1), dtype=bool)
+        terms = self._terms()
+        for place in range(width):
+            so_far = best[:, 1 : place + 2]
+            with_it = best[:, : place + 1] + terms[:, place, : place + 1]
+            np.greater(with_it, so_far, out=taken[:, place, 1 : place + 2])
+            np.maximum(with_it, so_far, out=so_far)
+        return best, taken
+
+    def _terms(self) -> Floats:
+        """By document and number of those chosen above it in A: the most that it adds."""
+        number = np.arange(self.alone.shape[1])
+        terms = self.alone[:, :, None] + number * self.at_a[:, :, None]
+        rows, columns = np.nonzero(self.rank_b > 0)
+        if rows.size:
+            # Of those above it in A, how many do not stand above it in B for certain?
+            ranks = self.rank_b[rows]
+            above = (ranks > 0) & (ranks < ranks[np.arange(rows.size), columns][:, None]) & (number < columns[:, None])
+            others = columns - np.count_nonzero(above, axis=-1)
+            terms[rows, columns] -= np.maximum(number - others[:, None], 0) * self.at_b[rows, columns][:, None]
+        return terms
+
+    def true_sum(self, taken: Flags, number: Ints) -> Floats:
+        """What the best choice of so many documents adds to A minus what it adds to B, exactly."""
+        pairs, width = self.alone.shape
+        left = np.empty((width + 1, pairs), dtype=np.int64)  # how many are chosen above each place
+        left[width] = number
+        flat, line = taken.reshape(-1), np.arange(pairs) * (width * (width + 1))
+        for place in range(width - 1, -1, -1):
+            np.subtract(left[place + 1], flat[line + place * (width + 1) + left[place + 1]], out=left[place])
+        chosen = np.diff(left, axis=0).T.astype(np.float64)
+        in_b = np.argsort(self.rank_b, axis=-1, kind="stable")
+        total = np.where(chosen > 0, self.alone, 0.0).sum(axis=-1)
+        total += (chosen * self.at_a * (np.cumsum(chosen, axis=-1) - chosen)).sum(axis=-1)
+        held = np.take_along_axis(chosen * (self.rank_b > 0), in_b, axis=-1)
+        at_b = np.take_along_axis(self.at_b, in_b, axis=-1)
+        return total - (held * at_b * (np.cumsum(held, axis=-1) - held)).sum(axis=-1)

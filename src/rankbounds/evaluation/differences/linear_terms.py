@@ -1,0 +1,189 @@
+"""Averages bounded by what each relevant document can add on its own, for lists with any number of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.evaluation.differences.shared_lists import Documents, Found
+
+PAIRS = 512
+"""So many pairs are taken at once."""
+NEGLIGIBLE = 1e-9
+"""A bound may be so much larger than it need be."""
+STEPS = 12
+"""So often the ratio is raised; what then is left to be gained is added, so that the bound holds in any case."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinearTerms:
+    """An average over the relevant documents, bounded by what each of them can add on its own.
+
+    What it means: how far A can be ahead of B, where a score is a sum of terms, one for each relevant document, over a
+    number that grows by one with each of them (AP, Q, bpref). A term depends on what else is relevant; it is replaced
+    by the most that it can be in A and the least that it can be in B. Then every unjudged document adds a value of its
+    own, and the greatest quotient is found by asking, for a ratio t, which documents add more than t (Dinkelbach).
+    Nothing exceeds it; judgments that reach it may not exist.
+
+    Most documents stand in one of the two lists only, and add what they add there, whatever the other list is: each
+    list is sorted once, and only documents that two lists share are looked at pair by pair.
+
+    What is known of every list, and of every unjudged document where it stands (cell by cell of the documents).
+    """
+
+    documents: Documents
+    base_most: Floats
+    """By list, the most that the terms of judged documents add up to while all that is unjudged is not relevant."""
+    base_least: Floats
+    plus: Floats
+    """By cell, the most that the document adds to its list when it is relevant, for itself and for others."""
+    minus: Floats
+    """By cell, the least that it adds."""
+    shared: Callable[[Ints, Ints, Ints], Floats]
+    """For documents of both lists (cells in A, in B, how many shared ones surely stand above in both): the net."""
+    known: int
+    """How many relevant documents are known; what the sum is divided by at first."""
+    averaged: bool = True
+    """Does each relevant document add one to what the sum is divided by?"""
+
+    def greatest(self, a: Ints, b: Ints) -> Found:
+        """How large the difference of two lists can be, at most."""
+        result = np.empty(a.size)
+        one, other = np.minimum(a, b), np.maximum(a, b)
+        order = np.argsort(one, kind="stable")
+        for start in range(0, a.size, PAIRS):
+            pairs = order[start : start + PAIRS]
+            result[pairs] = self._against(a[pairs], b[pairs], self._met(one[pairs], other[pairs]))
+        return result, np.zeros(a.size, dtype=bool)
+
+    def _against(self, a: Ints, b: Ints, met: _Met) -> Floats:
+        """Several pairs, and what their lists share."""
+        turned = np.repeat(a > b, met.counts)
+        cell_a, cell_b = np.where(turned, met.other, met.one), np.where(turned, met.one, met.other)
+        value = self.shared(cell_a, cell_b, met.common)
+        alone_a, alone_b = self.plus[cell_a], -self.minus[cell_b]
+        base = self.base_most[a] - self.base_least[b]
+
+        def beyond(ratio: Floats) -> tuple[Floats, Floats]:
+            """What documents that add more than the ratio add beyond it, and how many they are."""
+            limit = np.repeat(ratio, met.counts)
+            total, number = self._in_a.beyond(a, ratio)
+            total += met.sums(np.maximum(value, limit) - np.maximum(alone_a, limit))
+            number += met.sums((value > limit).astype(np.int32) - (alone_a > limit))
+            if (negative := np.flatnonzero(ratio < 0)).size:  # documents of B make the divisor larger
+                more, count = self._in_b.beyond(b[negative], ratio[negative])
+                again = alone_b - limit
+                more -= met.sums(np.maximum(again, 0.0))[negative]
+                total[negative] += more
+                number[negative] += count - met.sums((again > 0).astype(np.float64))[negative]
+            return total, number
+
+        total, number = beyond(np.zeros(a.size))
+        if not self.averaged:
+            return np.asarray(base + total)
+        known = float(max(self.known, 1))
+        # Where some choice reaches 0, the ratio starts there; else from what is judged, below 0.
+        over = self.known + number
+        ratio = np.where(base + total >= 0, (base + total) / np.maximum(over, 1.0), base / known)
+        bound = ratio
+        for _ in range(STEPS):
+            total, number = beyond(ratio)
+            left = base - ratio * self.known + total  # what the ratio at hand leaves to be gained
+            bound = ratio + np.maximum(left, 0.0) / known
+            if (left <= NEGLIGIBLE * known).all():
+                break
+            over = self.known + number
+            better = np.where(over > 0, (left + ratio * over) / np.maximum(over, 1.0), 0.0)
+            ratio = np.maximum(ratio, better)
+        return bound
+
+    @cached_property
+    def _in_a(self) -> _Sorted:
+        return _Sorted(self.documents.held, self.plus)
+
+    @cached_property
+    def _in_b(self) -> _Sorted:
+        return _Sorted(self.documents.held, -self.minus)
+
+    @cached_property
+    def _cells(self) -> Ints:
+        """By document and list, the document's cell there; -1 where the list lacks it."""
+        cells = np.full((self.documents.count, self.documents.held.size), -1, dtype=np.int32)
+        cells[self.documents.document, self.documents.line] = np.arange(self.documents.line.size)
+        return cells
+
+    @cached_property
+    def _known_meetings(self) -> dict[bytes, _Met]:
+        return {}
+
+    def _met(self, one: Ints, other: Ints) -> _Met:
+        """What pairs of lists share; kept, since the same pairs are asked about the other way round."""
+        key = one.tobytes() + other.tobytes()
+        if key not in self._known_meetings:
+            held = self.documents.held[one]
+            pair = np.repeat(np.arange(one.size), held)
+            begin = (np.cumsum(self.documents.held) - self.documents.held)[one]
+            cell = np.arange(pair.size) + np.repeat(begin - (np.cumsum(held) - held), held)
+            there = self._cells[self.documents.document[cell], other[pair]]
+            met = np.flatnonzero(there >= 0)
+            self._known_meetings[key] = _Met.of(one.size, pair[met], cell[met], there[met], self.documents.rank)
+        return self._known_meetings[key]
+
+
+@dataclass(frozen=True, eq=False)
+class _Met:
+    """The documents that lists share with others, pair after pair: their cells here and there.
+
+    ``common`` is how many other shared documents stand above in both lists, for certain: those do whose lower rank is
+    above its higher rank.
+    """
+
+    counts: Ints
+    one: Ints
+    other: Ints
+    common: Ints
+
+    @classmethod
+    def of(cls, pairs: int, pair: Ints, one: Ints, other: Ints, rank: Ints) -> _Met:
+        """From the number of each document's pair, which rises, and its two cells."""
+        here, there = rank[one], rank[other]
+        width = int(max(here.max(initial=0), there.max(initial=0))) + 2
+        counted = np.bincount(pair * width + np.maximum(here, there) + 1, minlength=pairs * width)
+        down = np.cumsum(counted.reshape(-1, width), axis=-1, dtype=np.int32)
+        common = down.reshape(-1)[pair * width + np.minimum(here, there)]
+        return cls(np.bincount(pair, minlength=pairs), one, other, common)
+
+    def sums(self, values: Floats | Ints) -> Floats:
+        """Of each list's stretch."""
+        result: Floats = np.zeros(self.counts.size)
+        if values.size:
+            filled = self.counts > 0
+            result[filled] = np.add.reduceat(values, (np.cumsum(self.counts) - self.counts)[filled])
+        return result
+
+
+class _Sorted:
+    """Values of the cells of many lists, to be asked what lies above a limit in any of them."""
+
+    def __init__(self, held: Ints, values: Floats) -> None:
+        line = np.repeat(np.arange(held.size), held)
+        inside = np.arange(held.max(initial=0)) < held[:, None]
+        by_list = np.full(inside.shape, np.inf)
+        by_list[inside] = values
+        ordered = np.sort(by_list, axis=-1)[inside]
+        self._sums = np.append(0.0, np.cumsum(ordered))
+        self._ends = np.cumsum(held)
+        # Lists lie one behind the other on one line of numbers, none of which reaches into the next.
+        self._low, self._high = float(ordered.min(initial=0.0)) - 1, float(ordered.max(initial=0.0)) + 1
+        self._span = self._high - self._low + 1
+        self._keys = ordered + line * self._span
+
+    def beyond(self, line: Ints, limit: Floats) -> tuple[Floats, Floats]:
+        """By list and limit, what values above the limit add beyond it, and how many they are."""
+        place = np.searchsorted(self._keys, np.clip(limit, self._low, self._high) + line * self._span, side="right")
+        number = (self._ends[line] - place).astype(np.float64)
+        return self._sums[self._ends[line]] - self._sums[place] - limit * number, number

@@ -1,0 +1,159 @@
+"""Runs that arrive in pieces of whole topics: how a piece is scored, and how the pieces become one table of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.collection.run import Run, of_lines
+from rankbounds.errors import warn
+from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.evaluate import fractions_lost, gathered
+from rankbounds.evaluation.score_sheet import RunResult, ScoreSheet
+from rankbounds.evaluation.scores import Scores
+from rankbounds.files.named_columns import Columns
+from rankbounds.files.opening import plain_name
+from rankbounds.files.trec import TrecLines
+from rankbounds.measures import Measure
+from rankbounds.rankings.join import no_topic_judged, slices_of
+from rankbounds.rankings.preparation import Preparation
+from rankbounds.rankings.topic_facts import TopicFacts
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """What every piece is scored by."""
+
+    measures: list[Measure]
+    assumptions: Assumptions
+    preparation: Preparation
+    threads: int = 1
+
+
+@dataclass(frozen=True)
+class JudgedTopics:
+    """All judged topics; ``facts`` may be those of a part of them that knows the grades of the whole collection."""
+
+    place: str
+    query_ids: list[str]
+    facts: TopicFacts
+    without_relevant: list[str]
+    knowing_more: list[str]
+    """Topics that know more relevant documents than there should be at most."""
+    grades: Floats
+    distinct: bool = False
+    """Are ``grades`` each listed once, not those of every judgment?"""
+
+    @classmethod
+    def of(cls, facts: TopicFacts, assumptions: Assumptions, place: str) -> JudgedTopics:
+        """From all judgments in memory."""
+        query_ids = list(facts.query_ids)
+        more = [query_ids[number] for number in assumptions.topics_knowing_more(facts)]
+        return cls(place, query_ids, facts, facts.without_relevant, more, facts.grade)
+
+
+@dataclass(frozen=True)
+class ScoredPiece:
+    """The scores of some topics of a run, and what was noticed of them."""
+
+    name: str
+    """What the piece calls its run."""
+    topics: Ints
+    """The numbers of the judged topics, ascending."""
+    sheet: ScoreSheet
+    unknown: list[str]
+    """Topics that nobody judged."""
+    prepared: Ints
+    """What was done to the piece before it was scored, in numbers."""
+
+
+def score_piece(piece: Run, facts: TopicFacts, scoring: Scoring) -> ScoredPiece:
+    """Score a piece of a run, which holds all that the run has for its topics."""
+    name, chosen = piece.name, scoring.assumptions
+    prepared: Ints = np.zeros(4, dtype=np.int64)
+    if scoring.preparation:
+        piece, prepared = scoring.preparation.counted(piece)
+    topic = facts.qrels.pairs.index.topics_of(piece.pairs)
+    judged = topic >= 0
+    topics = np.sort(topic[judged])
+    sheet = ScoreSheet(topics.size, scoring.measures, chosen, numbers=topics)
+    sheet.fill(slices_of(piece, facts, topic, chosen.order, chosen.score_precision, chosen.ties_key), scoring.threads)
+    emptied = topic[judged & (np.bincount(piece.pairs.topic, minlength=topic.size) == 0)]
+    if emptied.size:  # every document of these lists was left out before
+        sheet.fill_empty(emptied, facts)
+    unknown = [piece.query_ids[number] for number in np.flatnonzero(~judged).tolist()]
+    return ScoredPiece(name, topics, sheet, unknown, prepared)
+
+
+class RunInPieces:
+    """The scores of one run while its pieces arrive.
+
+    ``place`` is what messages call the run, and ``name`` what the user calls it, else the name of its first piece.
+    """
+
+    def __init__(self, scoring: Scoring, topics: int, place: str, name: str | None = None) -> None:
+        self.scoring, self.place, self.name = scoring, place, name
+        self.sheet = ScoreSheet(topics, scoring.measures, scoring.assumptions)
+        self.met = np.zeros(topics, dtype=bool)
+        """Which judged topics the run has."""
+        self.unknown: list[str] = []
+        self.prepared: Ints = np.zeros(4, dtype=np.int64)
+
+    def add(self, piece: ScoredPiece, places: Ints | None = None) -> bool:
+        """Take over the scores of a piece; False if the run had one of its topics already.
+
+        ``places`` are the numbers of topics here, where the piece was scored against the judgments of some.
+        """
+        numbers = piece.topics if places is None else places[piece.topics]
+        is_new = not self.met[numbers].any()
+        self.name = self.name or piece.name
+        self.sheet.put(numbers, piece.sheet)
+        self.met[numbers] = True
+        self.unknown += piece.unknown
+        self.prepared += piece.prepared
+        return is_new
+
+    def add_missing(self, facts: TopicFacts, places: Ints | None = None) -> None:
+        """Score the judged topics that no piece has as empty lists, if they count."""
+        missing = np.flatnonzero(~(self.met if places is None else self.met[places]))
+        if self.scoring.assumptions.topics == "judged" and missing.size:
+            sheet = ScoreSheet(missing.size, self.scoring.measures, self.scoring.assumptions, numbers=missing)
+            sheet.fill_empty(missing, facts)
+            self.sheet.put(missing if places is None else places[missing], sheet)
+
+    def result(self, judged: JudgedTopics) -> RunResult:
+        """The scores of all topics; an error where none of the run's topics is judged."""
+        missing = [judged.query_ids[number] for number in np.flatnonzero(~self.met).tolist()]
+        if not self.met.any():
+            raise no_topic_judged(self.place, self.unknown[0], judged.place, judged.query_ids[0])
+        result = self.sheet.result(self.name or "", missing, self.unknown)
+        if not self.scoring.preparation:
+            return result
+        return replace(result, notes=replace(result.notes, prepared=self.scoring.preparation.words(self.prepared)))
+
+
+def run_of(piece: TrecLines | Columns, path: str) -> Run:
+    """A piece of a file as a run."""
+    return Run._of(piece, plain_name(path)) if isinstance(piece, Columns) else of_lines(piece, path)
+
+
+def gather(runs: Sequence[RunInPieces], judged: JudgedTopics, named: Sequence[bool]) -> Scores:
+    """Put the scores of all runs into one table, and warn of what a reader must know of them.
+
+    ``named`` says which runs the user gave a name.
+    """
+    measures, assumptions = runs[0].scoring.measures, runs[0].scoring.assumptions
+    results, places = [run.result(judged) for run in runs], [run.place for run in runs]
+    scores = gathered(
+        results, places, judged.query_ids, measures, assumptions, judged.facts, judged.without_relevant, named
+    )
+    for message in [
+        *scores.warnings(),
+        *assumptions.more_known_words(judged.knowing_more),
+        *fractions_lost(judged.grades, measures, judged.distinct),
+    ]:
+        warn(message)
+    return scores

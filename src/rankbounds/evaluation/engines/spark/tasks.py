@@ -1,0 +1,226 @@
+"""What Spark's tasks do: read whole topics of runs, from files or from rows of a frame, and score them."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import socket
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankbounds.collection.gains import GainRule
+from rankbounds.collection.inputs import Reading
+from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.run import Run, of_lines
+from rankbounds.errors import DataError, RankboundsError, RankboundsWarning
+from rankbounds.evaluation.engines.pieces import ScoredPiece, Scoring, run_of, score_piece
+from rankbounds.evaluation.engines.spark.session import without_scheme
+from rankbounds.files import trec
+from rankbounds.files.compression import decompressed
+from rankbounds.files.named_columns import RUN_COLUMNS
+from rankbounds.files.objects import columns_of
+from rankbounds.files.opening import plain_name, text_of
+from rankbounds.files.topic_batches import LargeFile, MixedTopicsError
+from rankbounds.rankings.topic_facts import TopicFacts
+
+PIECE_BYTES = 1 << 25
+"""How much of a file a task reads at a time where it gets a stretch of it."""
+PIECE_ROWS = 1 << 19
+"""How many rows of a frame a task scores at a time."""
+
+
+class SharedJudgments:
+    """Judgments that every process of Spark's gets once, and derives facts from once."""
+
+    def __init__(self, qrels: Qrels, gain: GainRule) -> None:
+        self.qrels, self.gain = qrels, gain
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"qrels": self.qrels, "gain": self.gain}
+
+    @cached_property
+    def facts(self) -> TopicFacts:
+        """What the judgments say of each topic."""
+        return TopicFacts(self.qrels, self.gain)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a task found in a piece of a source: scores, an error, or that topics do not stand together (None)."""
+
+    source: int
+    run: str
+    """The name of the run where a column of a frame says it, else empty."""
+    scored: ScoredPiece | RankboundsError | None
+    said: list[RankboundsWarning]
+
+
+@dataclass(frozen=True)
+class FilePart:
+    """A file that a task opens, or a stretch of it, where ``end`` says so."""
+
+    source: int
+    path: str
+    size: int
+    table: str
+    """The folder, where the file is one of several that make a run; else the file."""
+    begin: int = 0
+    end: int | None = None
+
+    def runs(self, reading: Reading) -> Iterator[tuple[str, Run]]:
+        """The run, or pieces of whole topics of it."""
+        if not os.path.isfile(self.path) or Path(self.path).stat().st_size != self.size:
+            raise DataError(
+                self.path,
+                f"a worker of Spark's ({socket.gethostname()}) has not this file, or another one under its name.",
+                "Put files where every machine of the cluster finds them under the same path, or on a file system that "
+                "Spark knows (hdfs://, s3a://).",
+            )
+        if self.end is not None:
+            for piece in LargeFile(self.path, RUN_COLUMNS, PIECE_BYTES).grouped(self.begin, self.end):
+                yield "", run_of(piece, self.path)
+            return
+        run = reading.run(self.path)
+        untagged = self.table != self.path and run.name == plain_name(self.path)
+        yield "", run.renamed(plain_name(self.table)) if untagged else run
+
+
+@dataclass(frozen=True)
+class FrameRows:
+    """How the rows of a frame are read: what messages call it, and what the user calls its columns."""
+
+    place: str
+    called: Mapping[str, str]
+    columns: Mapping[str, str] | None
+    """The names of columns that the user gave."""
+
+    def runs(self, rows: Any) -> Iterator[tuple[str, Run]]:
+        """The runs in a table of Arrow; an error names no row, since rows have no order, but shows it."""
+        table = rows.select(list(self.called)).rename_columns(list(self.called.values()))
+        try:
+            columns = columns_of(table, RUN_COLUMNS.renamed(self.columns), source=self.place)
+            pairs, score = columns.checked()
+            tags, number = ([""], None) if columns.runs is None else columns.numbered_runs()
+        except DataError as error:
+            if error.place is None or error.place.row is None:
+                raise
+            row = table.slice(error.place.row - 1, 1).to_pylist()[0]
+            shown = ", ".join(f"{name}={value!r}" for name, value in row.items())
+            raise DataError(self.place, f"{error.problem} The row has {shown}.", error.remedy) from None
+        for own, tag in enumerate(tags):
+            mine = slice(None) if number is None else np.flatnonzero(number == own)
+            ranks = None if columns.ranks is None else columns.ranks[mine]
+            run = Run(tag or self.place, pairs.take(mine).without_unused_topics(), score[mine], _given(ranks))
+            again = run.pairs.repeats()
+            if again.size:
+                row, place = int(again[0]), f'run "{tag}"' if tag else self.place
+                same = (run.pairs.keys == run.pairs.keys[row]) & (run.pairs.topic == run.pairs.topic[row])
+                values = " and ".join(f"{value:g}" for value in np.sort(run.score[same])[:2])
+                problem = f"{run.pairs.describe(row)} stands there twice (with {values})."
+                raise DataError(place, problem, "Keep one row.")
+            yield tag, run
+
+
+def _given(ranks: Any) -> Callable[[], Any]:
+    return lambda: ranks
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """Scores runs in tasks; ``judgments`` is a broadcast variable of ``SharedJudgments``."""
+
+    judgments: Any
+    scoring: Scoring
+    reading: Reading
+
+    def of_files(self, parts: Iterable[FilePart]) -> Iterator[Found]:
+        """Score files, or stretches of them."""
+        for part in parts:
+            yield from self._found(part.source, part.runs(self.reading))
+
+    def of_rows(self, sources: Mapping[int, FrameRows]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+        """Score rows of frames, which come topic by topic."""
+
+        def task(batches: Iterator[Any]) -> Iterator[Any]:
+            import pyarrow.compute
+
+            for table in _whole_topics(batches):
+                for number in sorted(table.column("source").unique().to_pylist()):
+                    rows = table.filter(pyarrow.compute.equal(table.column("source"), number))
+                    yield from _pickled(self._found(number, sources[number].runs(rows)))
+
+        return task
+
+    def of_contents(self, *, joined: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
+        """Score files of TREC lines that Spark hands out as rows, perhaps all of them as one."""
+
+        def task(batches: Iterator[Any]) -> Iterator[Any]:
+            rows = (row for batch in batches for row in batch.to_pylist())
+            for row in _as_one(list(rows)) if joined else rows:
+                yield from _pickled(self._found(row["source"], self._run_in(**row)))
+
+        return task
+
+    def _run_in(self, source: int, path: str, table: str, content: bytes) -> Iterator[tuple[str, Run]]:
+        del source
+        file = without_scheme(path)
+        text = text_of(file, decompressed(content, file))
+        lines = trec.read_lines(text, trec.run_layout, lenient=self.reading.lenient)
+        yield "", of_lines(lines, file, lines.tag or plain_name(table))
+
+    def _found(self, source: int, runs: Iterator[tuple[str, Run]]) -> Iterator[Found]:
+        """Score pieces of runs; what is wrong with them is found too, and it ends them."""
+        with warnings.catch_warnings(record=True) as met:
+            warnings.simplefilter("always")
+            try:
+                for name, run in runs:
+                    scored = score_piece(run, self.judgments.value.facts, self.scoring)
+                    yield Found(source, name, scored, _ours(met))
+                    met.clear()
+            except MixedTopicsError:
+                yield Found(source, "", None, [])
+            except RankboundsError as error:
+                yield Found(source, "", error, [])
+
+
+def _ours(met: Sequence[warnings.WarningMessage]) -> list[RankboundsWarning]:
+    said = (warning.message for warning in met)
+    return [one if isinstance(one, RankboundsWarning) else RankboundsWarning(str(one)) for one in said]
+
+
+def _as_one(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The contents of several files of one run, each decompressed, as one."""
+    contents = [bytes(decompressed(row["content"], row["path"])) for row in rows]
+    return [{**rows[0], "path": rows[0]["table"], "content": b"\n".join(contents)}]
+
+
+def _whole_topics(batches: Iterable[Any]) -> Iterator[Any]:
+    """Batches of Arrow, sorted by topic, as tables of some size that hold whole topics."""
+    import pyarrow
+    import pyarrow.compute
+
+    held: list[Any] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(one.num_rows for one in held) >= PIECE_ROWS:
+            table = pyarrow.Table.from_batches(held)
+            topics = table.column("query_id")
+            last = max(0, pyarrow.compute.index(topics, topics[-1]).as_py())
+            if last:
+                yield table.slice(0, last)
+            held = table.slice(last).to_batches()
+    if held:
+        yield pyarrow.Table.from_batches(held)
+
+
+def _pickled(found: Iterable[Found]) -> Iterator[Any]:
+    import pyarrow
+
+    for one in found:
+        yield pyarrow.RecordBatch.from_pydict({"found": [pickle.dumps(one)]})
