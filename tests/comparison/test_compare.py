@@ -21,7 +21,8 @@ from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.scores import RunNotes, Scores
 from rankbounds.stats.corrections import adjusted, groups_not_separable, over_all_pairs
 from rankbounds.stats.discriminative_power import discriminative_power
-from rankbounds.stats.measure_agreement import (
+from rankbounds.stats.power import minimum_detectable_effect, power_of_t_test, topics_for_effects, topics_needed
+from rankbounds.stats.rank_correlation import (
     agreement,
     kendall_tau,
     kendall_tau_a,
@@ -29,7 +30,6 @@ from rankbounds.stats.measure_agreement import (
     spearman,
     tau_ap,
 )
-from rankbounds.stats.power import minimum_detectable_effect, power_of_t_test, topics_for_effects, topics_needed
 from rankbounds.stats.significance import (
     ALTERNATIVES,
     TESTS,

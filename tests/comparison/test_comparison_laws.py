@@ -25,7 +25,7 @@ from rankbounds.measures import REGISTRY, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.report import Choices, gather
 from rankbounds.stats.discriminative_power import discriminative_power
-from rankbounds.stats.measure_agreement import agreement, kendall_tau, rank_biased_overlap, spearman, tau_ap
+from rankbounds.stats.rank_correlation import agreement, kendall_tau, rank_biased_overlap, spearman, tau_ap
 from rankbounds.stats.significance import TESTS, Resampling, p_values, pairs_of, t_statistic
 
 PLAIN = [parse_measure(example) for kind in REGISTRY.values() for example in kind.examples]

@@ -9,7 +9,6 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.stats.rank_intervals import (
-    mean_places,
     places,
     resampled_places,
     separated_by_bootstrap,
@@ -71,7 +70,9 @@ def test_resampled_places_against_a_plain_loop(seed):
 
 
 def test_systems_that_are_level_share_a_place():
-    assert mean_places(np.array([[3.0, 1.0, 3.0, 0.0]])).tolist() == [[1.5, 3.0, 1.5, 4.0]]
+    means = np.array([3.0, 1.0, 3.0, 0.0])
+    best, place = resampled_places(np.stack([means, means], axis=-1), np.ones((1, 2)))
+    assert (best.tolist(), place.tolist()) == ([0.5, 0.0, 0.5, 0.0], [1.5, 3.0, 1.5, 4.0])
 
 
 @pytest.mark.parametrize("spread", [1.0, 4.0], ids=["alike", "unlike"])

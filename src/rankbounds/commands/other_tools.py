@@ -2,46 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rankbounds.commands import command
+from rankbounds.commands.console import output, reading
 from rankbounds.commands.console.messages import say
 from rankbounds.commands.console.options import Option, Options
-from rankbounds.commands.console.output import OUTPUT, name_and_path, output, write_rows, write_text
-from rankbounds.commands.console.reading import QRELS, READING, RUN, judgments_from, reading_from, run_from
 from rankbounds.errors import UsageError
-from rankbounds.results import Column, build_table
-from rankbounds.tables import number
-
-if TYPE_CHECKING:
-    from rankbounds.checking.explanation import Explanation
-
-EXPLAINED = (
-    *("name", "measure", "lines", "equal", "largest_difference", "example", "why", "switch", "changes", "also"),
-    *("nearest", "tried"),
-)
-BY_CHANCE = 3
-"""Lines of one measure that a computation may meet by chance, if it is one of many."""
 
 
 @command(
     "trec_eval",
     "How good are my runs?",
     4,
-    QRELS,
-    RUN,
+    reading.QRELS,
+    reading.RUN,
     Option("-q, --query_eval_wanted", "each topic too, not the summary only"),
     Option("-m, --measure MEASURE", "may be repeated (default: official)", dest="measures", repeated=True),
     Option(
         "-c, --complete_rel_info_wanted", "judged topics that the run lacks count as 0; without it they are left out"
     ),
-    Option("-l, --level_for_rel N", "the lowest grade that is relevant (default 1)", 1, type=int),
+    Option("-l, --level_for_rel N", "the lowest grade that is relevant (default 1)", 1),
     Option("-M, --Max_retrieved_per_topic N", "read N documents of each list", type=int),
     Option("-J, --Judged_docs_only", "leave out documents that nobody judged"),
-    Option("-N, --Number_docs_in_coll N", "documents in the collection, for utility", 0, type=int),
+    Option("-N, --Number_docs_in_coll N", "documents in the collection, for utility", 0),
     Option("-n, --nosummary", "leave out the summary over all topics"),
-    *READING,
-    *output(("trec", "json", "jsonl", "csv", "tsv")),
+    *reading.READING,
+    *output.options_for(("trec", "json", "jsonl", "csv", "tsv")),
 )
 def run_trec_eval(options: Options) -> None:
     """Print what trec_eval 10 prints, under its names, options and digits.
@@ -64,19 +49,19 @@ def run_trec_eval(options: Options) -> None:
         options.Number_docs_in_coll,
     )
     lines = trec_eval.lines(
-        judgments_from(options),
-        run_from(options, options.run_file),
+        reading.judgments_from(options),
+        reading.run_from(options, options.run_file),
         options.measures or (),
         chosen,
         per_topic=options.query_eval_wanted,
         summary=not options.nosummary,
     )
     if options.format == "trec":
-        write_text(options, "".join(lines))
+        output.write_text(options, "".join(lines))
         return
     fields = ("measure", "query_id", "value")
     rows = (dict(zip(fields, (part.strip() for part in line.split("\t")), strict=True)) for line in lines)
-    write_rows(options, rows, fields)
+    output.write_rows(options, rows, fields)
 
 
 @command(
@@ -89,11 +74,11 @@ def run_trec_eval(options: Options) -> None:
         dest="trec_output",
         file="read",
     ),
-    QRELS,
-    RUN,
+    reading.QRELS,
+    reading.RUN,
     Option("--all", "show measures that agree too"),
-    *READING,
-    *OUTPUT,
+    *reading.READING,
+    *output.OUTPUT,
 )
 def run_explain(options: Options) -> None:
     """Say why another tool's numbers differ from what rankbounds computes on the same files, and what reproduces them.
@@ -105,79 +90,25 @@ def run_explain(options: Options) -> None:
     the ideal ranking, depth, duplicates, self-matches, chunks, other meanings of a name. The options of rankbounds that
     do the same are named.
     """
-    from dataclasses import asdict
+    from rankbounds.checking.explanation import explain_read, run_with_repeats
 
-    from rankbounds.checking.explanation import explained, run_with_repeats
-    from rankbounds.files.reported_scores import ANY_MEASURE, stated
-
-    judgments = judgments_from(options)
-    name, path = name_and_path(options.run_file)
-    given, repeated = run_with_repeats(path if name is None else {name: path}, reading_from(options))
+    judgments = reading.judgments_from(options)
+    name, path = output.name_and_path(options.run_file)
+    given, repeated = run_with_repeats(path if name is None else {name: path}, reading.reading_from(options))
     if repeated is not None and not options.lenient:
         again = len(repeated) - len(given)
         lines = "1 line names" if again == 1 else f"{again:,} lines name"
         say(f"{given.name}: {lines} a document again; the first line of each document counts here.")
-    explanations = explained(judgments, given, options.trec_output, repeated)
-    rows = [asdict(explanation) for explanation in explanations]
+    found = explain_read(judgments, given, options.trec_output, repeated)
+    rows = found.rows()
     if options.format in ("csv", "tsv"):
-        for row, explanation in zip(rows, explanations, strict=True):
+        for row, explanation in zip(rows, found, strict=True):
             row["also"] = " | ".join(map(str, explanation.also))
-    of_any = ANY_MEASURE in {name for name, _ in stated(options.trec_output) or ()}
-    known = [row for row in rows if row["measure"] is not None]
-    shown = [row for row in known if options.all or of_any or row["lines"] != row["equal"]]
-    columns = (
-        Column("name", "reported"),
-        Column("measure", "rankbounds"),
-        Column("equal", cell=lambda row: f"{row['equal']} of {row['lines']}"),
-        Column("largest_difference", "largest", lambda row: _gap(row["largest_difference"])),
-        Column("switch", "same with", lambda row: row["switch"] or ("-" if row["changes"] else ""), left=True),
-        Column("why", left=True),
-        Column("example", left=True),
-    )
-    write_rows(
+    table = found.table(everything=options.all)
+    output.write_rows(
         options,
         rows,
-        EXPLAINED,
-        table=lambda: build_table(shown, columns) if shown else None,
-        below=lambda: "".join(f"{line}\n" for line in _remarks(explanations, of_any=of_any)),
+        found.columns,
+        table=lambda: table if table.rows else None,
+        below=lambda: "".join(f"{line}\n" for line in found.words().splitlines()),
     )
-
-
-def _gap(difference: float | None) -> str:
-    """A difference to four digits, or to as many as show that it is one."""
-    return number(difference, 6 if difference is not None and 0 < difference < 0.5e-4 else 4)
-
-
-def _remarks(explanations: list[Explanation], *, of_any: bool) -> list[str]:
-    """What stands under the table."""
-    known = [explanation for explanation in explanations if explanation.measure is not None]
-    agreeing = [explanation for explanation in known if explanation.lines == explanation.equal]
-    differing = [explanation for explanation in known if explanation.lines != explanation.equal]
-    if of_any:
-        settled = any(explanation.settled for explanation in known)
-        remarks = (
-            []
-            if settled
-            else ["No well-known measure gives this number; as it is computed here, this one comes nearest."]
-        )
-    elif len(known) == 1:
-        remarks = [f"{known[0].name} agrees on every line." if agreeing else f"{known[0].name} differs."]
-    else:
-        remarks = [f"{len(agreeing)} of {len(known)} measures agree on every line."]
-    for explanation in differing:
-        if explanation.nearest:
-            remarks.append(f"{explanation.name}, nearest of {explanation.tried} ways tried: {explanation.nearest}.")
-        if explanation.also:
-            others = "; ".join(reason.switch or reason.why for reason in explanation.also)
-            remarks.append(f"{explanation.name} also comes out with: {others}.")
-    if any(explanation.changes and explanation.settled and explanation.lines < BY_CHANCE for explanation in differing):
-        tried = max(explanation.tried for explanation in differing)
-        remarks.append(
-            f"Up to {tried} ways were tried on few numbers, so that one may fit by chance: scores by topic would tell."
-        )
-    if any(explanation.changes and not explanation.switch for explanation in differing):
-        remarks.append('"-": rankbounds has no option that computes so.')
-    unknown = [explanation.name for explanation in explanations if explanation.measure is None]
-    if unknown:
-        remarks.append(f"Not in rankbounds: {', '.join(unknown)}.")
-    return remarks

@@ -15,14 +15,14 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.comparison.comparable_scores import keep_shared_topics
-from rankbounds.comparison.pairs import PairTesting, PairTestingOptions
+from rankbounds.comparison.pairs import PairTesting, PairTestingOptions, build_rows
 from rankbounds.comparison.tables import FEW_RUNS, p_column
 from rankbounds.comparison.wording import POWER, compared_words
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit, zeroed
 from rankbounds.evaluation.scores import Scores
-from rankbounds.files.query_labels import labels_of
+from rankbounds.files.queries import labels_of
 from rankbounds.measures import Measure
 from rankbounds.notebook import shown
 from rankbounds.results import Column, Result, build_table, interval
@@ -39,12 +39,11 @@ from rankbounds.stats.significance import (
     p_values,
     rounding,
 )
-from rankbounds.tables import Table, plain_rows, signed
+from rankbounds.tables import Table, signed
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-INTERACTION_FIELDS = ("by", "slices", "topics", "smallest", "a", "b", "measure", "statistic", "p_value", "p_adjusted")
 FEW_TOPICS = 10
 """With fewer topics in a slice, little is known of how much they vary, and chance passes more easily for an effect."""
 SHOWN_INTERACTIONS = 10
@@ -102,15 +101,6 @@ class Slices(Result):
         """A row for each measure, way of slicing, slice and pair."""
         return self.slices
 
-    def of(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> list[dict[str, Any]]:
-        """The rows of one measure and pair; the first ones where none is named."""
-        return [row for row in self.slices if self._chosen(row, measure, pair)]
-
-    def _chosen(self, row: Mapping[str, Any], measure: str | Measure | None, pair: tuple[str, str] | None) -> bool:
-        label = str(self.measures[0]) if measure is None else str(measure)
-        a, b = (self.slices[0]["a"], self.slices[0]["b"]) if pair is None else pair
-        return bool(row["measure"] == label and (row["a"], row["b"]) == (a, b))
-
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """The pairs of runs that were compared."""
@@ -120,64 +110,46 @@ class Slices(Result):
 
     def words(self) -> str:
         """For every measure, way of slicing and pair, what the slices and their interaction say."""
-        return "".join(f"{self._words(row)}\n" for row in self.interactions)
+        return "".join(f"{self._slice_words(row)} {self._interaction_words(row)}\n" for row in self.interactions)
 
-    def _words(self, interaction: Mapping[str, Any]) -> str:
-        same = ("by", "a", "b", "measure")
-        rows = [row for row in self.slices if all(row[name] == interaction[name] for name in same)]
-        measure = next(measure for measure in self.measures if str(measure) == interaction["measure"])
-        gains, losses, unclear = [], [], []
-        for row in rows:
-            p = row["p_adjusted"]
-            shown = p is not None and p < self.settings["alpha"] and row["difference"] != 0
-            if not shown:
-                unclear.append(row["slice"])
-            elif (row["difference"] > 0) != measure.lower_is_better:
-                gains.append(row)
-            else:
-                losses.append(row)
-        parts = [
-            f"{verb} on {_listed([_slice_words(row) for row in several])}"
-            for verb, several in (("gains", gains), ("loses", losses))
-            if several
-        ]
-        a, b = interaction["a"], interaction["b"]
-        name = compared_words(measure)
-        told = f"{name} by {interaction['by']}: "
-        if parts:
-            told += f"{a} {' and '.join(parts)} against {b}"
-            told += f"; on {_listed(unclear)} no difference is shown. " if unclear else ". "
-        else:
-            told += f"no slice shows a difference between {a} and {b}. "
-        return told + self._interaction_words(interaction)
+    def _slice_words(self, interaction: Mapping[str, Any]) -> str:
+        """In which slices one run beats the other."""
+        by, a, b, label = (interaction[name] for name in ("by", "a", "b", "measure"))
+        measure = next(measure for measure in self.measures if str(measure) == label)
+        gains: list[str] = []
+        losses: list[str] = []
+        unclear: list[str] = []
+        for row in self.slices:
+            if (row["by"], row["a"], row["b"], row["measure"]) == (by, a, b, label):
+                p, difference = row["p_adjusted"], row["difference"]
+                if p is None or p >= self.settings["alpha"] or difference == 0:
+                    unclear.append(row["slice"])
+                    continue
+                words = f"{row['slice']} ({signed(difference)} over {row['topics']} topics, p = {p:.4f})"
+                (gains if (difference > 0) != measure.lower_is_better else losses).append(words)
+        start = f"{compared_words(measure)} by {by}: "
+        if not gains and not losses:
+            return f"{start}no slice shows a difference between {a} and {b}."
+        sides = (("gains", gains), ("loses", losses))
+        shown = " and ".join(f"{verb} on {_listed(words)}" for verb, words in sides if words)
+        rest = f"; on {_listed(unclear)} no difference is shown" if unclear else ""
+        return f"{start}{a} {shown} against {b}{rest}."
 
     def _interaction_words(self, row: Mapping[str, Any]) -> str:
         if row["p_value"] is None:
             return "Whether it depends on the slice cannot be tested: that takes two slices of two topics or more."
-        p = f"interaction p = {row['p_value']:.4f}"
-        if self._several:
-            p += f", corrected {row['p_adjusted']:.4f}"
-        if row["p_adjusted"] < self.settings["alpha"]:
-            told = f"The difference depends on {row['by']} ({p})."
-            if row["smallest"] < FEW_TOPICS:
-                told += (
-                    f" The smallest slice has {row['smallest']} topics, and with fewer than {FEW_TOPICS} chance alone "
-                    f"says so more often than the level of {self.settings['alpha']:g} promises: take it as a hint."
-                )
-            return told
-        return f"That the difference depends on {row['by']} is not shown ({p})."
-
-    @property
-    def _several(self) -> bool:
-        """Are interactions corrected for their number?"""
-        tested = sum(
-            row["p_value"] is not None and row["measure"] == str(self.measures[0]) for row in self.interactions
+        first = [other for other in self.interactions if other["measure"] == str(self.measures[0])]
+        several = sum(other["p_value"] is not None for other in first) > 1 and self.settings["correction"] != "none"
+        p = f"interaction p = {row['p_value']:.4f}" + (f", corrected {row['p_adjusted']:.4f}" if several else "")
+        if row["p_adjusted"] >= self.settings["alpha"]:
+            return f"That the difference depends on {row['by']} is not shown ({p})."
+        if row["smallest"] >= FEW_TOPICS:
+            return f"The difference depends on {row['by']} ({p})."
+        return (
+            f"The difference depends on {row['by']} ({p}). The smallest slice has {row['smallest']} topics, and with "
+            f"fewer than {FEW_TOPICS} chance alone says so more often than the level of {self.settings['alpha']:g} "
+            "promises: take it as a hint."
         )
-        return tested > 1 and self.settings["correction"] != "none"
-
-    def notes(self) -> list[str]:
-        """What p-values, detectable differences and the interaction come from."""
-        return [self.method()]
 
     def method(self) -> str:
         """What p-values, detectable differences and the interaction come from."""
@@ -197,42 +169,40 @@ class Slices(Result):
             f"fewer than {FEW_TOPICS} topics in a slice it errs more often than its level says."
         )
 
-    # ---- tables ----
+    def notes(self) -> list[str]:
+        """What p-values, detectable differences and the interaction come from."""
+        return [self.method()]
+
+    # ---- tables and figures ----
 
     def tables(self) -> list[Table]:
         """For each measure the slices, where runs are few or one is the baseline; of several pairs the interactions."""
         few = len(self.runs) <= FEW_RUNS or self.settings["baseline"] is not None
+        pair = [Column("a", "run"), Column("b", "against")]
+        corrected = [p_column("p_adjusted", "p corrected")]
         found = []
         for label in map(str, self.measures):
-            found += [self._slice_table(label)] if few else []
+            if few:
+                columns = [
+                    Column("by"),
+                    Column("slice"),
+                    *(pair if len(self.pairs) > 1 else []),
+                    Column("topics"),
+                    Column("difference", f"{label}, difference", lambda row: signed(row["difference"])),
+                    interval("ci_low", "ci_high", f"{self.settings['confidence']:.0%} interval"),
+                    Column("won"),
+                    Column("lost"),
+                    p_column("p_value", "p"),
+                    *(corrected if self.settings["correction"] != "none" else []),
+                    Column("detectable"),
+                ]
+                found.append(build_table([row for row in self.slices if row["measure"] == label], columns))
             if len(self.pairs) > 1:
-                found.append(self._interaction_table([row for row in self.interactions if row["measure"] == label]))
+                columns = [Column("by"), *pair, Column("slices"), p_column("p_value", "interaction p"), *corrected]
+                rows = [row for row in self.interactions if row["measure"] == label]
+                rows.sort(key=lambda row: (row["p_value"] is None, row["p_value"], -(row["statistic"] or 0)))
+                found.append(build_table(rows[:SHOWN_INTERACTIONS], columns))
         return found
-
-    def _slice_table(self, label: str) -> Table:
-        corrected = self.settings["correction"] != "none"
-        columns = [
-            Column("by"),
-            Column("slice"),
-            *([Column("a", "run"), Column("b", "against")] if len(self.pairs) > 1 else []),
-            Column("topics"),
-            Column("difference", f"{label}, difference", lambda row: signed(row["difference"])),
-            interval("ci_low", "ci_high", f"{self.settings['confidence']:.0%} interval"),
-            Column("won"),
-            Column("lost"),
-            p_column("p_value", "p"),
-            *([p_column("p_adjusted", "p corrected")] if corrected else []),
-            Column("detectable"),
-        ]
-        return build_table([row for row in self.slices if row["measure"] == label], columns)
-
-    def _interaction_table(self, rows: list[dict[str, Any]]) -> Table:
-        ordered = sorted(rows, key=lambda row: (row["p_value"] is None, row["p_value"], -(row["statistic"] or 0)))
-        columns = [
-            *(Column("by"), Column("a", "run"), Column("b", "against"), Column("slices")),
-            *(p_column("p_value", "interaction p"), p_column("p_adjusted", "p corrected")),
-        ]
-        return build_table(ordered[:SHOWN_INTERACTIONS], columns)
 
     def __repr__(self) -> str:
         parts = [table.text() for table in self.tables()]
@@ -244,16 +214,19 @@ class Slices(Result):
     def forest_rows(
         self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None
     ) -> list[dict[str, Any]]:
-        """What ``plots.forest`` draws: a row for each slice under its heading, and one over all topics."""
-        chosen = [row | {"label": row["slice"], "heading": row["by"]} for row in self.of(measure, pair)]
-        tested = {row["by"]: row["p_value"] for row in self.interactions if self._chosen(row, measure, pair)}
-        for row in chosen:
-            p = tested.get(row["by"])
-            row["heading"] += "" if p is None else f"  (interaction p = {p:.4f})"
-        overall = [
-            row | {"label": "all topics", "heading": ""} for row in self.overall if self._chosen(row, measure, pair)
-        ]
-        return [*chosen, *overall]
+        """What ``plots.forest`` draws: a row for each slice under its heading, and one over all topics.
+
+        Of the first measure and pair, where none is named.
+        """
+        asked = (str(self.measures[0] if measure is None else measure), *(pair or self.pairs[0]))
+        slices, interactions, overall = (
+            [row for row in rows if (row["measure"], row["a"], row["b"]) == asked]
+            for rows in (self.slices, self.interactions, self.overall)
+        )
+        p_of = {row["by"]: row["p_value"] for row in interactions}
+        headings = {by: by if p is None else f"{by}  (interaction p = {p:.4f})" for by, p in p_of.items()}
+        drawn = [row | {"label": row["slice"], "heading": headings[row["by"]]} for row in slices]
+        return drawn + [row | {"label": "all topics", "heading": ""} for row in overall]
 
 
 def slices(scores: Scores, labels: Mapping[str, Any], **how: Unpack[PairTestingOptions]) -> Slices:
@@ -308,26 +281,34 @@ def slices(scores: Scores, labels: Mapping[str, Any], **how: Unpack[PairTestingO
     correction = "holm" if testing.correction == "auto" or by_shuffles else testing.correction
     check_correction(correction)
     scores = keep_shared_topics(scores)
-    places, left_out = _places(labels, scores.query_ids)
+    cut, left_out = _cut_topics(labels, scores.query_ids)
     first, second = testing.pairs(scores.runs)
-    cut = [(by, label, topics) for by, held in places.items() for label, topics in held.items()]
-    family = sum(topics.size > 1 for _, _, topics in cut) * first.size
+    parts = [(by, label, topics) for by, held in cut.items() for label, topics in held.items()]
+    family = sum(topics.size > 1 for _, _, topics in parts) * first.size
     level = testing.alpha if correction == "none" else testing.alpha / max(family, 1)
     rows: list[dict[str, Any]] = []
     interactions: list[dict[str, Any]] = []
     overall: list[dict[str, Any]] = []
-    everything = np.arange(len(scores.query_ids))
+    names = {side: [scores.runs[run] for run in runs.tolist()] for side, runs in (("a", first), ("b", second))}
     for place, measure in enumerate(scores.measures):
-        apart = check_differences(differences(scores.value[first, :, place], scores.value[second, :, place]))
+        values = scores.value[:, :, place]
+        apart = check_differences(differences(values[first], values[second]))
         check_finite(apart, "a comparison in slices", measure)
-        settled = _Cut(scores, place, measure, first, second, apart, testing, level)
-        of_measure = [row for by, label, topics in cut for row in settled.rows(by, label, topics)]
-        _correct(of_measure, correction)
-        rows += of_measure
-        tested = [row for by, held in places.items() for row in settled.interactions(by, list(held.values()))]
-        _correct(tested, correction)
-        interactions += tested
-        overall += [row | {"p_value": None} for row in settled.rows("", "", everything)]
+        compared = [
+            {"by": by, "slice": label, "topics": int(topics.size), **names, "measure": str(measure)}
+            | _compare_slice(values[:, topics], apart[:, topics], first, second, measure, testing, level)
+            for by, label, topics in [*parts, ("", "", np.arange(apart.shape[-1]))]
+        ]
+        tested = [
+            {"by": by, **_interaction(apart, list(held.values()), testing.resampling)} for by, held in cut.items()
+        ]
+        rows += _correct([row for columns in compared[:-1] for row in build_rows(**columns)], correction)
+        overall += build_rows(**compared[-1] | {"p_value": None})
+        order = ("by", "slices", "topics", "smallest", "a", "b", "measure", "statistic", "p_value", "p_adjusted")
+        for columns in tested:
+            columns |= {**names, "measure": str(measure)}
+        found = [row for columns in tested for row in build_rows(**{name: columns[name] for name in order})]
+        interactions += _correct(found, correction)
     settings = {
         "test": testing.test, "correction": correction, "alpha": testing.alpha, "confidence": testing.confidence,
         "resamples": testing.resamples, "seed": testing.seed, "baseline": testing.baseline, "family": family,
@@ -336,10 +317,10 @@ def slices(scores: Scores, labels: Mapping[str, Any], **how: Unpack[PairTestingO
     return Slices(rows, interactions, left_out, scores.measures, scores.runs, overall, settings=settings)
 
 
-def _places(
+def _cut_topics(
     labels: Mapping[str, Any], queries: Sequence[str]
 ) -> tuple[dict[str, dict[str, Ints]], dict[str, list[str]]]:
-    """For each way of slicing, where each slice's topics stand; and the topics without a label."""
+    """For each way of slicing, the places of each slice's topics; and the topics without a label."""
     places: dict[str, dict[str, Ints]] = {}
     left_out: dict[str, list[str]] = {}
     if labels and not any(isinstance(given, Mapping) for given in labels.values()):
@@ -348,13 +329,12 @@ def _places(
         label_of = labels_of(given, by)[by] if given else {}
         found = [label_of.get(query) for query in queries]
         names = sorted({label for label in found if label is not None}, key=_natural)
-        column = np.array([-1 if label is None else names.index(label) for label in found])
         if not names:
             raise DataError(
                 f'None of the {len(queries)} topics has a label by "{by}". Topics are called {some(list(queries))}; '
                 f"labels are of {some(list(label_of)) or 'none'}."
             )
-        places[by] = {label: np.flatnonzero(column == at) for at, label in enumerate(names)}
+        places[by] = {name: np.array([at for at, label in enumerate(found) if label == name]) for name in names}
         if all(topics.size < 2 for topics in places[by].values()):
             raise DataError(f'By "{by}" every slice has a single topic: group the labels, so that slices have several.')
         left_out[by] = [query for query, label in zip(queries, found, strict=True) if label is None]
@@ -376,71 +356,54 @@ def _natural(label: str) -> tuple[bool, float, str]:
         return True, 0.0, label
 
 
-@dataclass(frozen=True)
-class _Cut:
-    """All pairs' differences by one measure, to be cut into slices."""
-
-    scores: Scores
-    place: int
-    measure: Measure
-    first: Ints
-    second: Ints
-    apart: Floats
-    testing: PairTesting
-    level: float
-
-    @property
-    def names(self) -> tuple[list[str], list[str], list[str]]:
-        a, b = ([self.scores.runs[run] for run in side.tolist()] for side in (self.first, self.second))
-        return a, b, [str(self.measure)] * len(a)
-
-    def rows(self, by: str, label: str, topics: Ints) -> list[dict[str, Any]]:
-        """The rows of one slice."""
-        apart, count = self.apart[:, topics], self.first.size
-        values = self.scores.value[:, topics, self.place]
-        unknown = np.full(count, np.nan)
-        ends, p, detectable = np.stack([unknown, unknown]), unknown, unknown
-        if topics.size > 1:
-            gains = merit(apart, self.measure)
-            p = p_values(gains, self.testing.test, resampling=self.testing.resampling, measure=self.measure)
-            limits = limits_of_differences(self.measure, values)
-            ends = np.clip(mean_interval(apart, self.testing.confidence), *limits)
-            deviation = deviation_of(apart)
-            # Where all differences are the same, nothing is known of how they vary; beyond the limits there are none.
-            wanted = minimum_detectable_effect(1.0, topics.size, self.level, POWER) * deviation
-            detectable = np.where((deviation > 0) & (wanted <= limits[1]) & np.isfinite(wanted), wanted, np.nan)
-        means = values.mean(axis=-1)
-        a, b, measures = self.names
-        counts = [np.count_nonzero(merit(apart, self.measure) * side > 0, axis=-1).tolist() for side in (1, -1)]
-        return plain_rows(
-            [column.name for column in Slices.columns], [by] * count, [label] * count, [int(topics.size)] * count,
-            a, b, measures,
-            means[self.first], means[self.second], mean_difference(values[self.first], values[self.second]),
-            *ends, p, p.copy(), detectable, *counts,
-        )  # fmt: skip
-
-    def interactions(self, by: str, held: Sequence[Ints]) -> list[dict[str, Any]]:
-        """The rows of one way of slicing: is the mean difference the same in its slices?"""
-        count = self.first.size
-        large = [topics for topics in held if topics.size > 1]
-        statistic = p = np.full(count, np.nan)
-        if len(large) > 1:
-            group = np.repeat(np.arange(len(large)), [topics.size for topics in large])
-            statistic, p = interaction_test(self.apart[:, np.concatenate(large)], group, self.testing.resampling)
-        a, b, measures = self.names
-        sizes = [int(topics.size) for topics in large]
-        return plain_rows(
-            INTERACTION_FIELDS, [by] * count, [len(large)] * count, [sum(sizes)] * count,
-            [min(sizes, default=None)] * count, a, b, measures, statistic, p, p.copy(),
-        )  # fmt: skip
+def _compare_slice(
+    values: Floats, apart: Floats, first: Ints, second: Ints, measure: Measure, testing: PairTesting, level: float
+) -> dict[str, Any]:
+    """The numbers of all pairs on some topics, from the scores by run and topic and the differences of pairs."""
+    topics, gains, means = apart.shape[-1], merit(apart, measure), values.mean(axis=-1)
+    ci_low, ci_high, p, detectable = np.full((4, first.size), np.nan)
+    if topics > 1:
+        p = p_values(gains, testing.test, resampling=testing.resampling, measure=measure)
+        limits = limits_of_differences(measure, values)
+        ci_low, ci_high = np.clip(mean_interval(apart, testing.confidence), *limits)
+        deviation = deviation_of(apart)
+        # Where all differences are the same, nothing is known of how they vary; beyond the limits there are none.
+        wanted = minimum_detectable_effect(1.0, topics, level, POWER) * deviation
+        detectable = np.where((deviation > 0) & (wanted <= limits[1]) & np.isfinite(wanted), wanted, np.nan)
+    return {
+        "mean_a": means[first],
+        "mean_b": means[second],
+        "difference": mean_difference(values[first], values[second]),
+        "ci_low": ci_low,
+        "ci_high": ci_high,
+        "p_value": p,
+        "p_adjusted": p,
+        "detectable": detectable,
+        "won": np.count_nonzero(gains > 0, axis=-1).tolist(),
+        "lost": np.count_nonzero(gains < 0, axis=-1).tolist(),
+    }
 
 
-def _correct(rows: list[dict[str, Any]], correction: str) -> None:
-    """Correct the p-values of rows that were tested for their number."""
+def _interaction(apart: Floats, slices_of_topics: Sequence[Ints], resampling: Resampling) -> dict[str, Any]:
+    """Is the mean difference of each pair the same in the slices of more than one topic?"""
+    large = [topics for topics in slices_of_topics if topics.size > 1]
+    sizes = [int(topics.size) for topics in large]
+    statistic = p = np.full(len(apart), np.nan)
+    if len(large) > 1:
+        group = np.repeat(np.arange(len(large)), sizes)
+        statistic, p = interaction_test(apart[:, np.concatenate(large)], group, resampling)
+    smallest = min(sizes, default=None)
+    numbers = {"statistic": statistic, "p_value": p, "p_adjusted": p}
+    return {"slices": len(large), "topics": sum(sizes), "smallest": smallest} | numbers
+
+
+def _correct(rows: list[dict[str, Any]], correction: str) -> list[dict[str, Any]]:
+    """The rows, the p-values of those that were tested corrected for their number."""
     tested = [row for row in rows if row["p_value"] is not None]
     corrected = adjusted(np.array([row["p_value"] for row in tested]), correction)
     for row, p in zip(tested, corrected.tolist(), strict=True):
         row["p_adjusted"] = p
+    return rows
 
 
 def interaction_test(apart: Floats, group: Ints, resampling: Resampling) -> tuple[Floats, Floats]:
@@ -496,10 +459,6 @@ def _welch(spread: Floats, group: Ints, size: Floats, variance: Floats) -> Float
     common = np.divide((weight * mean).sum(axis=0), total, out=np.zeros(total.shape), where=total > 0)
     found: Floats = (weight * (mean - common) ** 2).sum(axis=0)
     return found
-
-
-def _slice_words(row: Mapping[str, Any]) -> str:
-    return f"{row['slice']} ({signed(row['difference'])} over {row['topics']} topics, p = {row['p_adjusted']:.4f})"
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.columns.native.ranking import shuffled_means_by_kernel
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.score_differences import TOLERANCE
-from rankbounds.stats.significance import Resampling
+from rankbounds.stats.significance import Resampling, rounding
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,11 @@ CORRECTIONS = {
     )
 }  # fmt: skip
 """All corrections, by name: of Bonferroni, Holm, Benjamini and Hochberg, Tukey (all pairs), Dunnett (one baseline)."""
+LEAST_ERROR = 0.5
+"""A resampled standard error counts as at least this share of the observed one: where two runs differ on few topics, a
+resample may hold none of them, and one such pair would make all others look like chance."""
 _CELLS_AT_ONCE = 1 << 19
+_T_AT_ONCE = 1 << 18
 
 
 def check_correction(correction: str) -> None:
@@ -139,6 +143,44 @@ def _shuffled_means(values: Floats, resampling: Resampling) -> Iterator[Floats]:
         shuffled = generator.permuted(unshuffled, axis=-1, out=shuffles[:count])
         taken = (np.take(of_measure, shuffled, out=drawn[:count], mode="clip") for of_measure in by_measure)
         yield np.stack([scores.mean(axis=1) for scores in taken], axis=1)
+
+
+def largest_t(parts: Sequence[Floats], error: Floats, counts: Sequence[Floats]) -> Floats:
+    """The largest t of any row in each resample of topics, which are drawn within each part.
+
+    A row is the sum of its numbers in all ``parts``, which have mean 0 in each; ``error`` is its standard error, and
+    rows without one are passed over. With M and Q for the drawn sums of the numbers of a part of n topics and of their
+    squares, its error squared is (n Q - M^2) / (n - 1). Single precision does for that: the smallest error that counts
+    is a share of the usual one.
+    """
+    varying = error > 0
+    units = [(part[varying] / error[varying, None]).astype(np.float32) for part in parts]
+    drawn = [np.ascontiguousarray(count.T, dtype=np.float32) for count in counts]
+    resamples = len(counts[0])
+    largest = np.zeros(resamples, dtype=np.float32)
+    step = max(1, _T_AT_ONCE // resamples)
+    for start in range(0, int(varying.sum()), step):
+        rows = slice(start, start + step)
+        t, variance = np.zeros((2, len(units[0][rows]), resamples), dtype=np.float32)
+        for unit, drawn_here in zip(units, drawn, strict=True):
+            topics = np.float32(unit.shape[-1])
+            moved = unit[rows] @ drawn_here
+            t += moved
+            moved *= moved
+            moved /= topics - 1
+            variance += (topics / (topics - 1) * unit[rows] ** 2) @ drawn_here
+            variance -= moved
+        t *= t
+        t /= np.maximum(variance, np.float32(LEAST_ERROR**2), out=variance)
+        np.maximum(largest, t.max(axis=0), out=largest)
+    return np.sqrt(largest.astype(np.float64))
+
+
+def p_of_largest(observed: Floats, largest: Floats) -> Floats:
+    """How often the largest statistic of any row in a resample is as large as each observed one; that counts as one."""
+    as_large = largest.size - np.searchsorted(np.sort(largest), observed - rounding(observed))
+    p: Floats = (as_large + 1) / (largest.size + 1)
+    return p
 
 
 def groups_not_separable(means: Floats, separable: Flags) -> list[str]:

@@ -26,17 +26,15 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.score_differences import levelled, zeroed
-from rankbounds.stats.corrections import CORRECTIONS, adjusted
+from rankbounds.stats.corrections import CORRECTIONS, adjusted, largest_t, p_of_largest
 from rankbounds.stats.significance import (
     Resampling,
     check_differences,
     no_surer_than_signs,
     over_error,
     pairs_of,
-    rounding,
     topic_counts,
 )
-from rankbounds.stats.stratified import LEAST_ERROR
 
 METHODS = ("auto", "test", "bootstrap")
 CELLS = 20_000_000
@@ -44,7 +42,6 @@ CELLS = 20_000_000
 DRAWS = 2_000_000
 """So many topics are drawn for places; of many topics fewer sets than asked for, but a thousand."""
 _RESAMPLES_AT_ONCE = 1 << 17
-_CELLS_AT_ONCE = 1 << 18
 
 
 def places(means: Floats, first: Ints, second: Ints, separated: Flags) -> tuple[Ints, Ints, Ints]:
@@ -88,37 +85,11 @@ def separated_by_bootstrap(scores: Floats, alpha: float, resampling: Resampling,
     largest_score = np.abs(level).max(axis=-1)
     scale, topics = np.maximum(largest_score[first], largest_score[second]), apart.shape[-1]
     centre, deviation = zeroed(apart.mean(axis=-1), scale), zeroed(apart.std(axis=-1, ddof=1), scale)
-    observed = over_error(np.abs(centre), deviation / np.sqrt(topics))
-    varying = deviation > 0
-    largest = _largest_t(apart[varying] - centre[varying, None], deviation[varying], counts)
-    as_large = len(counts) - np.searchsorted(np.sort(largest), observed - rounding(observed))
-    p = (as_large + 1) / (len(counts) + 1)
+    error = deviation / np.sqrt(topics)
+    observed = over_error(np.abs(centre), error)
+    p = p_of_largest(observed, largest_t([(apart - centre[:, None]) / topics], error, [counts]))
     # What is the same on every topic does not vary in resamples either: only its signs count, one of so many pairs.
     return no_surer_than_signs(p, observed, topics, "two-sided", first.size) < alpha
-
-
-def _largest_t(shifted: Floats, deviation: Floats, counts: Floats) -> Floats:
-    """The largest t of any row in each resample of its topics. Rows have mean 0 and vary.
-
-    With M and Q for the drawn sums of a row's numbers and of their squares, t^2 is (n - 1) M^2 / (n Q - M^2). Single
-    precision does for that: the smallest denominator that counts is a quarter of the usual one.
-    """
-    topics = shifted.shape[-1]
-    unit = (shifted / deviation[:, None]).astype(np.float32)
-    squared, drawn = np.float32(topics) * unit**2, np.ascontiguousarray(counts.T, dtype=np.float32)
-    least = np.float32(LEAST_ERROR**2 * topics * (topics - 1))
-    largest = np.zeros(len(counts), dtype=np.float32)
-    step = max(1, _CELLS_AT_ONCE // len(counts))
-    for start in range(0, len(shifted), step):
-        rows = slice(start, start + step)
-        t = unit[rows] @ drawn
-        t *= t
-        error = squared[rows] @ drawn
-        error -= t
-        np.maximum(error, least, out=error)
-        t /= error
-        np.maximum(largest, t.max(axis=0), out=largest)
-    return np.sqrt((topics - 1) * largest.astype(np.float64))
 
 
 def counts_for_places(topics: int, resampling: Resampling) -> Floats:
@@ -162,12 +133,6 @@ def _summed_places(level: Ints) -> Floats:
         tagged = np.sort(level << bits | tags, axis=1) & (1 << bits) - 1
         summed += np.bincount(tagged.ravel(), weights=place, minlength=systems)[tags] / 2
     return summed
-
-
-def mean_places(means: Floats) -> Floats:
-    """By row and system, the place; systems that are level share the mean of their places."""
-    others, own = means[..., None, :], means[..., :, None]
-    return (1 + np.count_nonzero(others > own, axis=-1) + np.count_nonzero(others >= own, axis=-1)) / 2
 
 
 def ordinal(place: int) -> str:

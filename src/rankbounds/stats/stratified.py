@@ -13,19 +13,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.stats.significance import Resampling, deviation_of, over_error, rounding
+from rankbounds.stats.corrections import largest_t, p_of_largest
+from rankbounds.stats.significance import Resampling, deviation_of, over_error
 
 MEANS = ("collections", "queries")
 PRODUCTS = 5_000_000_000
 """So many products of pairs, topics and resamples are worth their time; of more, fewer resamples, but a thousand."""
 CELLS = 100_000_000
 """So many means of pairs, collections and resamples are worth their time, too."""
-LEAST_ERROR = 0.5
-"""A resampled standard error counts as at least this share of the observed one: where two runs differ on few topics, a
-resample may hold none of them, and one such pair would make all others look like chance."""
 DRAWS = 20_000_000
 """So many topics are drawn at most, but for a thousand resamples."""
-_CELLS_AT_ONCE = 1 << 22
 
 
 def held(parts: Sequence[Floats]) -> Flags:
@@ -94,37 +91,14 @@ def topic_counts(topics: Ints, rows: int, resampling: Resampling) -> list[Floats
 
 def family_wise_p_values(parts: Sequence[Floats], share: Floats, counts: Sequence[Floats]) -> Floats:
     """Each row's t beside the largest of any row in topics resampled within collections from differences of mean 0."""
-    resamples = len(counts[0])
-    largest = np.zeros(resamples)
-    observed = np.empty(len(share))
-    step = max(1, _CELLS_AT_ONCE // resamples)
-    for start in range(0, len(share), step):
-        rows = slice(start, start + step)
-        mean, variance = np.zeros((2, len(share[rows]), resamples))
-        own_mean, own_variance, size = np.zeros((3, len(share[rows])))
-        for part, weight, drawn in zip(parts, share.T, counts, strict=True):
-            own = np.where(weight[rows, None] > 0, part[rows], 0.0)
-            topics = own.shape[-1]
-            centre = own.mean(axis=-1)
-            shifted = own - centre[:, None]
-            shifted[deviation_of(own) == 0] = 0.0
-            moved = shifted @ drawn.T
-            moved /= topics
-            square = shifted**2 @ drawn.T
-            square /= topics
-            of_part = square - moved**2
-            of_part[of_part < 1e-14 * square] = 0.0  # what is left of cancelled numbers is not a deviation
-            moved *= weight[rows, None]
-            mean += moved
-            of_part *= weight[rows, None] ** 2 / (topics - 1)
-            variance += of_part
-            own_mean += weight[rows] * centre
-            own_variance += weight[rows] ** 2 * deviation_of(own) ** 2 / topics
-            size += weight[rows] * np.abs(own).mean(axis=-1)
-        own_mean = np.where(np.abs(own_mean) <= 1e-13 * size, 0.0, own_mean)
-        observed[rows] = np.abs(over_error(own_mean, np.sqrt(own_variance)))
-        np.maximum(variance, LEAST_ERROR**2 * own_variance[:, None], out=variance)
-        np.maximum(largest, np.abs(over_error(mean, np.sqrt(variance))).max(axis=0), out=largest)
-    as_large = resamples - np.searchsorted(np.sort(largest), observed - rounding(observed))
-    p: Floats = (as_large + 1) / (resamples + 1)
-    return p
+    shifted, mean, squared, size = [], *np.zeros((3, len(share)))
+    for part, weight in zip(parts, share.T, strict=True):
+        own = np.where(weight[:, None] > 0, part, 0.0) * (weight / part.shape[-1])[:, None]
+        shifted.append(own - own.mean(axis=-1, keepdims=True))
+        shifted[-1][deviation_of(own) == 0] = 0.0
+        mean += own.sum(axis=-1)
+        squared += deviation_of(own) ** 2 * own.shape[-1]
+        size += np.abs(own).sum(axis=-1)
+    error = np.sqrt(squared)
+    observed = np.abs(over_error(np.where(np.abs(mean) <= 1e-13 * size, 0.0, mean), error))
+    return p_of_largest(observed, largest_t(shifted, error, counts))

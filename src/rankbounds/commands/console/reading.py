@@ -13,10 +13,9 @@ from rankbounds.collection.inputs import Reading, RunToRead
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.collection.tie_key import as_tie_key
-from rankbounds.commands.console.messages import say
+from rankbounds.commands.console.messages import doing, progress_on_terminal, say
 from rankbounds.commands.console.options import Option, Options, group_under
 from rankbounds.commands.console.output import files_given, in_brief, name_and_path
-from rankbounds.commands.console.progress import doing, progress_on_terminal
 from rankbounds.errors import UsageError
 from rankbounds.files.formats import NAMES as FORMAT_NAMES
 from rankbounds.files.opening import STANDARD_INPUT, expand
@@ -40,18 +39,15 @@ def columns(text: str) -> dict[str, str]:
 
 
 RUNS_HELP = "runs: files, patterns in quotes, or folders; name=FILE gives a run a name; - is stdin"
-QRELS = Option(
-    "QRELS", "judgments: a TREC file or any other known format (see --from), or ir_datasets:ID; - is stdin", file="read"
-)
-RUNS = Option("RUN ...", RUNS_HELP, dest="runs", file="read")
-RUN = Option("RUN", "the run; name=FILE gives it a name; - is stdin", dest="run_file", file="read")
+QRELS = Option("QRELS", "judgments: a TREC file or any other known format (see --from), or ir_datasets:ID; - is stdin")
+RUNS = Option("RUN ...", RUNS_HELP, dest="runs")
+RUN = Option("RUN", "the run; name=FILE gives it a name; - is stdin", dest="run_file")
 INPUTS = (QRELS, RUNS)
 INPUTS_IF_ANY = (replace(QRELS, usage="[QRELS]"), replace(RUNS, usage="[RUN ...]"))
 LABELS = Option(
     "LABELS",
     "labels, such as a language model's: a TREC file or any other known format (see --from); - is stdin",
     dest="qrels",
-    file="read",
 )
 SCORE_TABLES = group_under(
     "tables of scores",
@@ -59,7 +55,6 @@ SCORE_TABLES = group_under(
         "--scores FILE ...",
         "tables of scores by topic instead of QRELS and RUN: what rankbounds, trec_eval -q, ir_measures -q, "
         "pytrec_eval or ranx wrote, or a matrix of topics and systems; name=FILE names a file's run",
-        file="read",
         replaces_runs=True,
     ),
     Option(
@@ -74,19 +69,19 @@ FROM = Option(
     f"format of the files, where their contents should not decide: {', '.join(FORMAT_NAMES)}",
     dest="read_as",
     words=FORMAT_NAMES,
-    without_runs=(),
+    about_runs=True,
 )
 SOURCE = Option(
     "--labels SOURCE",
     'use judgments with this value in the column "source"; of several (human,llm) the first that has one',
-    without_runs=(),
+    about_runs=True,
 )
 COLUMNS = Option(
     "--columns NAMES",
     "what tables call their columns, where that is not known: query_id=q,doc_id=d,score=s,relevance=r",
     type=columns,
 )
-LENIENT = Option("--lenient", "leave out lines that cannot be read, and count them", without_runs=())
+LENIENT = Option("--lenient", "leave out lines that cannot be read, and count them", about_runs=True)
 READING_RUNS = group_under("reading files", FROM, COLUMNS, LENIENT)
 """How to read files, where there are no judgments among them."""
 READING = group_under(
@@ -99,24 +94,19 @@ READING = group_under(
 """How to read judgments and runs."""
 PREPARING = group_under(
     "lists before they are scored",
+    Option("--drop-self", "leave out a document whose id is that of its query (BEIR does so: ArguAna, Quora)"),
     Option(
-        "--drop-self",
-        "leave out a document whose id is that of its query (BEIR does so: ArguAna, Quora)",
-        without_runs=(),
+        "--documents-of SEP", "ids are those of chunks, as in d7#3 with SEP #: score documents, each by its best chunk"
     ),
-    Option(
-        "--documents-of SEP",
-        "ids are those of chunks, as in d7#3 with SEP #: score documents, each by its best chunk",
-        without_runs=(),
-    ),
-    Option("--depth N", "score the first N documents of each list only", type=int, without_runs=()),
+    Option("--depth N", "score the first N documents of each list only", type=int),
+    about_runs=True,
 )
 CALIBRATE = Option(
     "--calibrate",
     "with --labels human,llm: labels of other sources than the first are no truth, but probabilities of what the first "
     "would say, calibrated where both judged",
     group="reading files",
-    without_runs=(),
+    about_runs=True,
 )
 
 COMPARE = Option(
@@ -262,8 +252,7 @@ def score_tables_from(options: Options) -> Scores:
     if options.qrels or options.runs:
         raise UsageError("--scores takes the place of judgments and runs: give either.")
     for option in options.declared:
-        needs_runs = option.without_runs is not None
-        if needs_runs and getattr(options, option.dest) not in (None, False, *option.without_runs):
+        if option.about_runs and getattr(options, option.dest) not in (None, False, option.default):
             raise UsageError(
                 f"{option.flags[-1]} is for judgments and runs; of tables with --scores it can decide nothing."
             )

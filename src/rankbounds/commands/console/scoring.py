@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rankbounds.commands.console.messages import say
+from rankbounds.commands.console.messages import progress_on_terminal, say
 from rankbounds.commands.console.options import Option, Options, group_under, pick, replace_defaults, whole, words_in
-from rankbounds.commands.console.progress import progress_on_terminal
 from rankbounds.commands.console.reading import PREPARING, READING, runs_from, score_tables_from
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, BOUNDS, OPEN, PRECISIONS, TOPICS
@@ -70,22 +69,21 @@ TIES = group_under(
         "among equal scores), rank (stated rank), docid (docno up)",
         "trec",
         words=TIE_RULES,
-        without_runs=("trec",),
     ),
     Option(
         "--score-precision WHICH",
         f"compare scores in {' or '.join(PRECISIONS)} precision (trec_eval 9: single; default double)",
         "double",
         words=PRECISIONS,
-        without_runs=("double",),
     ),
+    about_runs=True,
 )
 """How to rank tied documents, and what is a tie."""
 GAIN = Option(
     "--gain RULE",
     'gains of grades: linear (default), or a table like "1=3,2=9", or "S=3,A=2,B=1" where grades are words',
     group="unjudged documents, ties and grades",
-    without_runs=(),
+    about_runs=True,
 )
 RANKING = group_under(
     "unjudged documents, ties and grades",
@@ -97,8 +95,8 @@ RANKING = group_under(
         f"{' or '.join(TOPICS)}: score judged topics that a run lacks as empty lists (default), or leave them out",
         "judged",
         words=TOPICS,
-        without_runs=("judged",),
     ),
+    about_runs=True,
 )
 """How runs become rankings: ties, gains, missing topics, the precision of scores."""
 ASSUMING = (
@@ -109,39 +107,29 @@ ASSUMING = (
             f"unjudged documents: {', '.join(UNJUDGED_RULES)} (default nonrelevant; condensed leaves them out)",
             "nonrelevant",
             words=UNJUDGED_RULES,
-            without_runs=("nonrelevant",),
         ),
-        Option("--q Q", "with --unjudged expected: the probability that one is relevant", type=float, without_runs=()),
-        Option(
-            "--bounds WHAT",
-            f"low and high cover: {', '.join(BOUNDS)}",
-            "unjudged",
-            words=BOUNDS,
-            without_runs=("unjudged", "none"),
-        ),
+        Option("--q Q", "with --unjudged expected: the probability that one is relevant", type=float),
+        Option("--bounds WHAT", f"low and high cover: {', '.join(BOUNDS)}", "unjudged", words=BOUNDS),
         Option(
             "--open WHICH",
             "unjudged documents that bounds cover: retrieved (default), or collection (also relevant ones that nobody "
             "retrieved, which lower nDCG, AP and recall)",
             "retrieved",
             words=OPEN,
-            without_runs=("retrieved",),
         ),
         Option(
             "--most-relevant N",
             "with --open collection: a topic has at most N relevant documents, known ones counted (default: any "
             "number; a topic that knows more has no others)",
             type=int,
-            without_runs=(),
         ),
         *RANKING,
         Option(
             "--ties-key FILE",
             "rank tied documents by your own key: lines of a document and its value (a length, a date, a URL), "
             "smallest first",
-            file="read",
-            without_runs=(),
         ),
+        about_runs=True,
     ),
     *PREPARING,
     *READING,
@@ -153,12 +141,12 @@ SEED = Option("--seed SEED", "where the random numbers start (default 0)", 0, ty
 
 def confidence(of: str = "the intervals") -> Option:
     """How sure intervals are."""
-    return Option("--confidence C", f"of {of} (default 0.95)", 0.95, type=float)
+    return Option("--confidence C", f"of {of} (default 0.95)", 0.95)
 
 
 def alpha(text: str = "significance level") -> Option:
     """The level of tests."""
-    return Option("--alpha ALPHA", f"{text} (default 0.05)", 0.05, type=float)
+    return Option("--alpha ALPHA", f"{text} (default 0.05)", 0.05)
 
 
 def resampling(resamples: int = 10_000) -> tuple[Option, Option]:
@@ -179,12 +167,7 @@ def tests_named(default: str) -> Callable[[], str]:
 
 TESTS = group_under(
     "tests",
-    Option(
-        "--test TEST",
-        tests_named("randomization"),
-        "randomization",
-        words=words_in("stats.significance", "TESTS"),
-    ),
+    Option("--test TEST", tests_named("randomization"), "randomization", words=words_in("stats.significance", "TESTS")),
     Option(
         "--correction CORRECTION",
         "for three runs or more: tukey (randomised, paired; what auto, the default, takes), holm (what auto takes for "

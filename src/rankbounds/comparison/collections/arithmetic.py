@@ -11,7 +11,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.comparison.collections.result import CollectionsComparison
-from rankbounds.comparison.pairs import run_number
+from rankbounds.comparison.pairs import build_rows, pairs_against
 from rankbounds.evaluation.score_differences import (
     differences,
     levelled,
@@ -27,29 +27,25 @@ from rankbounds.stats import stratified
 from rankbounds.stats.corrections import groups_not_separable
 from rankbounds.stats.random_effects import random_effects
 from rankbounds.stats.rank_intervals import places, resampled_places
-from rankbounds.stats.significance import Resampling, mean_interval, pairs_of
-from rankbounds.tables import plain, plain_rows
+from rankbounds.stats.significance import Resampling, mean_interval
+from rankbounds.tables import plain
 
 
-def compared_by_all(
+def compare_scores(
     scored: Mapping[str, Scores], settings: dict[str, Any], resampling: Resampling
 ) -> CollectionsComparison:
     """The comparison by every measure, from scores that fit together."""
     runs = list(dict.fromkeys(run for scores in scored.values() for run in scores.runs))
     measures = next(iter(scored.values())).measures
     topics = np.array([len(scores.query_ids) for scores in scored.values()])
-    first, second = pairs_of(len(runs))
-    if settings["baseline"] is not None:
-        against = run_number(runs, settings["baseline"])
-        first = np.delete(np.arange(len(runs)), against)
-        second = np.full(first.size, against)
+    first, second = pairs_against(runs, settings["baseline"])
+    counts = stratified.topic_counts(topics, first.size, resampling)
+    settings["family_resamples"] = len(counts[0])
     aligned = []
     for scores in scored.values():
         values = np.full((len(runs), *scores.value.shape[1:]), np.nan)  # NaN for runs that are not there
         values[[runs.index(run) for run in scores.runs]] = scores.value
         aligned.append(values)
-    counts = stratified.topic_counts(topics, first.size, resampling)
-    settings["family_resamples"] = len(counts[0])
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in ("systems", "pairs", "cells", "differences")}
     for place, measure in enumerate(measures):
         by_run = [values[:, :, place] for values in aligned]
@@ -57,35 +53,22 @@ def compared_by_all(
         rows["pairs"] += compared.pair_rows()
         rows["differences"] += compared.difference_rows()
         rows["systems"] += compared.system_rows()
-        rows["cells"] += _cell_rows(scored, place, settings["confidence"])
+        for name, scores in scored.items():
+            mean, values = scores.mean(), scores.value[:, :, place]
+            low, high = np.clip(mean_interval(values, settings["confidence"]), *limits_of(measure, values))
+            rows["cells"] += build_rows(
+                measure=str(measure),
+                collection=name,
+                run=scores.runs,
+                topics=len(scores.query_ids),
+                mean=mean.value[:, 0, place],
+                ci_low=low,
+                ci_high=high,
+                low=mean.low[:, 0, place],
+                high=mean.high[:, 0, place],
+                judged_at_10=mean.judged[:, 0],
+            )
     return CollectionsComparison(list(scored), runs, topics.tolist(), list(measures), **rows, settings=settings)
-
-
-def _rows(**columns: Any) -> list[dict[str, Any]]:
-    """A dict per row of the columns; a text stands for itself in all of them."""
-    size = max(len(column) for column in columns.values() if not isinstance(column, str))
-    spread = ([column] * size if isinstance(column, str) else column for column in columns.values())
-    return plain_rows(list(columns), *spread)
-
-
-def _cell_rows(scored: Mapping[str, Scores], place: int, confidence: float) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
-    for name, scores in scored.items():
-        mean, values, measure = scores.mean(), scores.value[:, :, place], scores.measures[place]
-        low, high = np.clip(mean_interval(values, confidence), *limits_of(measure, values))
-        rows += _rows(
-            measure=str(measure),
-            collection=name,
-            run=scores.runs,
-            topics=[len(scores.query_ids)] * len(scores.runs),
-            mean=mean.value[:, 0, place],
-            ci_low=low,
-            ci_high=high,
-            low=mean.low[:, 0, place],
-            high=mean.high[:, 0, place],
-            judged_at_10=mean.judged[:, 0],
-        )
-    return rows
 
 
 @dataclass(eq=False)
@@ -151,7 +134,7 @@ class ByMeasure:
         )
         with np.errstate(invalid="ignore"):
             tau = np.sqrt(summary.tau_squared)
-        return _rows(
+        return build_rows(
             measure=str(self.measure),
             mean_over=self.settings["mean"],
             a=[self.runs[run] for run in self.first.tolist()],
@@ -183,7 +166,7 @@ class ByMeasure:
                 ends[place][:, there] = mean_interval(part[there], self.settings["confidence"])
         low, high = np.clip(np.stack(ends, axis=-1), *self.apart_limits)
         pair, collection = np.nonzero(self.both)
-        return _rows(
+        return build_rows(
             measure=str(self.measure),
             a=[self.runs[run] for run in self.first[pair].tolist()],
             b=[self.runs[run] for run in self.second[pair].tolist()],
@@ -198,47 +181,37 @@ class ByMeasure:
         """A row per run; one that lacks a collection has no mean and no place."""
         complete = np.flatnonzero(self.has.all(axis=-1))
         parts = [part[complete] for part in self.values]
-        share = stratified.shares(np.ones((complete.size, len(parts)), dtype=bool), self.topics, self.settings["mean"])
-        mean, low, high = stratified.interval(
-            np.stack([part.mean(axis=-1) for part in parts], axis=-1),
-            stratified.variances_of_means(parts),
-            share,
-            self.topics,
-            self.settings["confidence"],
-        )
+        share = stratified.shares(self.has[complete], self.topics, self.settings["mean"])
+        means = np.stack([part.mean(axis=-1) for part in parts], axis=-1)
+        variances, confidence = stratified.variances_of_means(parts), self.settings["confidence"]
+        mean, low, high = stratified.interval(means, variances, share, self.topics, confidence)
         mean = levelled(mean)
-        low, high = (np.clip(end, *self.limits) for end in (low, high))
-        known: dict[str, Any] = {"mean": mean, "ci_low": low, "ci_high": high}
-        ranked = dict.fromkeys(("group", "rank", "rank_low", "rank_high", "probability_best", "expected_rank"))
+        placed: Sequence[Any] = [[None] * complete.size] * 6
         if self.settings["baseline"] is None:
-            known |= zip(ranked, self._placed(complete, merit(mean, self.measure), parts, share), strict=True)
-        of_run = {int(run): place for place, run in enumerate(complete)}
-        led = self._led()
-        rows = []
-        for run, name in enumerate(self.runs):
-            place = of_run.get(run)
-            row = dict.fromkeys(("mean", "ci_low", "ci_high")) | ranked
-            if place is not None:
-                row |= {field: plain(column[place]) for field, column in known.items()}
-            rows.append(
-                {"measure": str(self.measure), "mean_over": self.settings["mean"], "run": name}
-                | row
-                | {
-                    "collections": int(self.has[run].sum()),
-                    "collections_led": float(led[run]),
-                    "lacks": [self.collections[place] for place in np.flatnonzero(~self.has[run])],
-                }
-            )
-        return rows
-
-    def _led(self) -> Floats:
-        """In how many collections no other run that has it is better; one that several lead is shared among them."""
+            placed = self._placed(complete, merit(mean, self.measure), parts, share)
         with np.errstate(invalid="ignore"):
-            means = np.stack([merit(part.mean(axis=-1), self.measure) for part in self.values])
-        level = levelled(np.where(np.isnan(means), -np.inf, means))
+            merits = np.stack([merit(part.mean(axis=-1), self.measure) for part in self.values])
+        level = levelled(np.where(np.isnan(merits), -np.inf, merits))
         best = (level == level.max(axis=-1, keepdims=True)) & self.has.T
-        led: Floats = (best / best.sum(axis=-1, keepdims=True)).sum(axis=0)
-        return led
+
+        def of_all(column: Sequence[Any] | Floats) -> list[Any]:
+            known = {run: plain(value) for run, value in zip(complete.tolist(), column, strict=True)}
+            return [known.get(run) for run in range(len(self.runs))]
+
+        names = ("group", "rank", "rank_low", "rank_high", "probability_best", "expected_rank")
+        return build_rows(
+            measure=str(self.measure),
+            mean_over=self.settings["mean"],
+            run=self.runs,
+            mean=of_all(mean),
+            ci_low=of_all(np.clip(low, *self.limits)),
+            ci_high=of_all(np.clip(high, *self.limits)),
+            **{name: of_all(column) for name, column in zip(names, placed, strict=True)},
+            collections=self.has.sum(axis=-1).tolist(),
+            # Those in which no other run that has it is better; one that several lead is shared among them.
+            collections_led=(best / best.sum(axis=-1, keepdims=True)).sum(axis=0),
+            lacks=[[self.collections[place] for place in np.flatnonzero(~has)] for has in self.has],
+        )
 
     def _placed(self, complete: Ints, merits: Floats, parts: Sequence[Floats], share: Floats) -> tuple[Any, ...]:
         """Of the complete runs: groups, places and their ends by the pairs that are separated, and by resampled topics

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankbounds.choices import check_choice, check_share
 from rankbounds.collection.folders import NAMES, CollectionFiles, collections_at
-from rankbounds.comparison.collections.arithmetic import compared_by_all
+from rankbounds.comparison.collections.arithmetic import compare_scores
 from rankbounds.comparison.collections.result import CollectionsComparison
 from rankbounds.comparison.comparable_scores import keep_shared_topics
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
@@ -124,7 +124,7 @@ def compare_collections(
     jobs = _jobs(collections, measures, runs, names, options)
     scored: dict[str, Scores] = {}
     for name, job in jobs.items():
-        scored[name] = _told_of(name, job)
+        scored[name] = _score_collection(name, job)
         if progress:
             progress(len(scored), len(jobs))
     _check_scores(scored)
@@ -142,7 +142,7 @@ def compare_collections(
         "test": "t over topics within collections, by share of collection",
         "correction": "largest t over topics resampled within collections",
     }
-    return compared_by_all(scored, settings, resampling)
+    return compare_scores(scored, settings, resampling)
 
 
 def _jobs(
@@ -181,7 +181,7 @@ def _jobs(
     return {str(name): job(str(name), given) for name, given in collections.items()}
 
 
-def _told_of(name: str, job: Callable[[], Scores]) -> Scores:
+def _score_collection(name: str, job: Callable[[], Scores]) -> Scores:
     """The scores; warnings say of which collection they speak."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RankboundsWarning)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rankbounds.comparison.collections.words import range_words, sentences_of
-from rankbounds.comparison.pairs import run_number
-from rankbounds.comparison.tables import LONGEST_GROUP, percent_cell, place_cell
+from rankbounds.comparison.pairs import run_number, turn
+from rankbounds.comparison.tables import LONGEST_GROUP, best_first, measure_place, percent_cell, place_cell
+from rankbounds.comparison.wording import measure_words
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.run_notes import some
-from rankbounds.measures import Measure, parse_measure
+from rankbounds.measures import Measure
 from rankbounds.notebook import shown
-from rankbounds.results import Column, Result, Row, build_table
+from rankbounds.results import Column, Result, build_table
 from rankbounds.tables import Table, number, signed
 
 MEAN_WORDS = {"collections": "mean of {count} collections' means", "queries": "mean over all {topics:,} queries"}
 HEADERS = {"collections": "mean of means", "queries": "over queries"}
+FEW_TOPICS = 20
+"""With fewer in a collection its standard error is too rough to be taken as known."""
+CONSISTENT = 0.1
+"""Where Q's p-value is above it, nothing shows that collections differ by more than their topics."""
 NAMED_COLLECTIONS = 6
 """The leaderboard shows the means of collections where there are no more than this."""
 
@@ -84,19 +89,11 @@ class CollectionsComparison(Result):
 
     def measure(self, label: str | Measure | None = None) -> Measure:
         """The measure of this name; the first, where none is named."""
-        labels = [str(measure) for measure in self.measures]
-        wanted = labels[0] if label is None else str(label)
-        wanted = wanted if wanted in labels else str(parse_measure(wanted))
-        if wanted not in labels:
-            raise UsageError(f"These runs were not compared by {wanted}, but by {', '.join(labels)}.")
-        return self.measures[labels.index(wanted)]
+        return self.measures[measure_place(self.measures, label)]
 
     def leaderboard(self, measure: str | Measure | None = None) -> list[dict[str, Any]]:
         """The systems by one measure, best first; those without a place last."""
-        chosen = self.measure(measure)
-        sign = 1 if chosen.lower_is_better else -1
-        rows = [row for row in self.systems if row["measure"] == str(chosen)]
-        return sorted(rows, key=lambda row: (row["mean"] is None, sign * (row["mean"] or 0.0)))
+        return best_first(self.systems, self.measure(measure))
 
     def pair(self, a: str, b: str, measure: str | Measure | None = None) -> dict[str, Any]:
         """The row of two runs by one measure, differences being the first minus the second."""
@@ -105,14 +102,14 @@ class CollectionsComparison(Result):
             run_number(self.runs, name)
         for row in self.pairs:
             if row["measure"] == label and {row["a"], row["b"]} == {a, b} and a != b:
-                return row if row["a"] == a else _turned(row)
+                return row if row["a"] == a else turn(row)
         raise UsageError(f'"{a}" and "{b}" are not among the pairs of this comparison.')
 
     def differences_of(self, a: str, b: str, measure: str | Measure | None = None) -> list[dict[str, Any]]:
         """The rows of two runs by one measure, collection by collection."""
         label = str(self.measure(measure))
         rows = [row for row in self.differences if row["measure"] == label and {row["a"], row["b"]} == {a, b}]
-        return [row if row["a"] == a else _turned(row) for row in rows]
+        return [row if row["a"] == a else turn(row) for row in rows]
 
     def leading_pair(self, measure: str | Measure | None = None) -> tuple[str, str]:
         """The first two of the leaderboard; with a baseline, the best of the others and the baseline."""
@@ -221,7 +218,7 @@ class CollectionsComparison(Result):
         """What is known of two runs (without names, of the first two of the leaderboard), in a paragraph."""
         label = str(self.measure(measure))
         first, second = self.leading_pair(label)
-        return " ".join(sentences_of(self, self.pair(a or first, b or second, label)))
+        return " ".join(_sentences(self, self.pair(a or first, b or second, label)))
 
     def notes(self) -> list[str]:
         """What the numbers of the leaderboard are."""
@@ -237,18 +234,83 @@ class CollectionsComparison(Result):
         return shown(*map(self.table, self.measures), self.method(), self.words())
 
 
-OPPOSITE = {"a better": "b better", "b better": "a better"}
-SWAPPED = {"a": "b", "b": "a", "won": "lost", "lost": "won"}
-ENDS = {f"{kind}_low": f"{kind}_high" for kind in ("ci", "summary", "new")}
-NEGATED = {"difference": "difference", "summary": "summary"} | ENDS | {high: low for low, high in ENDS.items()}
+# ---- words ----
 
 
-def _turned(row: Row) -> dict[str, Any]:
-    """The row of a pair with its sides exchanged."""
-    turned = dict(row) | {name: row[other] for name, other in SWAPPED.items() if other in row}
-    turned |= {name: 0.0 - row[other] for name, other in NEGATED.items() if row.get(other) is not None}
-    if row.get("new_a_better") is not None:
-        turned["new_a_better"] = 1 - row["new_a_better"]
-    if "verdict" in row:
-        turned["verdict"] = OPPOSITE.get(row["verdict"], row["verdict"])
-    return turned
+def range_words(low: float | None, high: float | None, shown: Callable[[float], str] = "{:+.4f}".format) -> str:
+    """From low to high, or a dash where they are not known."""
+    return "-" if low is None or high is None else f"{shown(low)} to {shown(high)}"
+
+
+def _sentences(compared: CollectionsComparison, row: Mapping[str, Any]) -> list[str]:
+    """What the row of a pair says: these collections first, then collections like these."""
+    settings = compared.settings
+    a, b, count = row["a"], row["b"], row["collections"]
+    level, lower = f"{settings['confidence']:.0%}", compared.measure(row["measure"]).lower_is_better
+    if not count:
+        return [f"{row['measure']}: {a} and {b} have no collection in common."]
+    of_all = (
+        ""
+        if count == len(compared.collections)
+        else f" (of {len(compared.collections)}; one of the two lacks the rest)"
+    )
+    if row["ci_low"] is None and row["won"] == row["lost"] == 0:
+        return [f"{row['measure']}: {a} and {b} have the same scores on all topics of {count} collections."]
+    interval = (
+        "without an interval (within each collection all topics differ by the same)"
+        if row["ci_low"] is None
+        else f"{level} interval {range_words(row['ci_low'], row['ci_high'])} for other topics of the same collections"
+    )
+    sentences = [
+        f"{measure_words(row['measure'], lower_is_better=lower)}: {a} minus {b} is {row['difference']:+.4f} in the "
+        f"{compared.mean_words(count, row['topics'])}{of_all}, {interval}. "
+        f"{a} is better in {row['won']} and worse in {row['lost']} of {count}."
+    ]
+    tested = f"p {_p(row['p_value'])}"
+    if len(compared.pairs) > len(compared.measures):
+        tested += f" alone, p {_p(row['p_adjusted'])} corrected for all pairs"
+    if row["verdict"] == "no difference shown":
+        sentences.append(f"That may be chance ({tested}).")
+    else:
+        better = a if row["verdict"] == "a better" else b
+        sentences.append(f"Chance in the topics does not explain it: {better} is better here ({tested}).")
+    if row["summary"] is None:
+        why = (
+            "one collection says nothing of others"
+            if count < 2
+            else "in a collection all topics differ by the same, so that its error is not known"
+        )
+        return [*sentences, f"What other collections would show is not estimated: {why}."]
+    if row["q_p_value"] < CONSISTENT:
+        sentences.append(
+            f"Collections differ by more than their topics explain (Q = {row['q']:.1f}, p {_p(row['q_p_value'])}, "
+            f"I2 = {row['i_squared']:.0%}): true differences vary between them with a standard deviation of "
+            f"{row['tau']:.4f}."
+        )
+    else:
+        sentences.append(
+            f"That collections differ by more than their topics explain is not shown (Q = {row['q']:.1f}, p "
+            f"{_p(row['q_p_value'])}, I2 = {row['i_squared']:.0%}, tau = {row['tau']:.4f}"
+            + ("); few collections show little." if count < 10 else ").")
+        )
+    sentences.append(
+        f"Over collections like these the mean difference is {row['summary']:+.4f} ({level} interval "
+        f"{range_words(row['summary_low'], row['summary_high'])})"
+        + (
+            "; the true difference in a new one would lie within "
+            f"{range_words(row['new_low'], row['new_high'])} ({level} prediction interval), {a} being the "
+            f"better one in about {row['new_a_better']:.0%} of such."
+            if row["new_low"] is not None
+            else "; for where a new one would lie, three collections are needed."
+        )
+    )
+    smallest = min(part["topics"] for part in compared.differences_of(a, b, row["measure"]))
+    if smallest < FEW_TOPICS:
+        sentences.append(
+            f"A collection has only {smallest} topics: its error is rough, and collections seem to differ too easily."
+        )
+    return sentences
+
+
+def _p(value: float) -> str:
+    return "< 0.0001" if value < 0.00005 else f"= {value:.4f}"
