@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankbounds.commands.console.messages import complain, expect_interruption, keep_quiet, say
+from rankbounds.commands.console.messages import complain, expect_interruption, keep_quiet, progress_shown, say
 
 expect_interruption()  # before anything that takes time to load
 
@@ -127,15 +127,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = _show_warning
             given = sys.argv[1:] if arguments is None else arguments
             if not given:
-                return _greet()
+                from rankbounds.commands.console.help import greeting
+
+                print(greeting(), end="")
+                return 0
             options = parse(given)
             keep_quiet(options.quiet)
-            from rankbounds.commands.console import output, progress
+            from rankbounds.commands.console import output
             from rankbounds.terminal import looking
 
             output.check_format(options)
             output.check_outputs(options)
-            with _streams_kept(), looking(output.look_from(options)), progress.shown():
+            with _streams_kept(), looking(output.look_from(options)), progress_shown():
                 code = output.finish(options, options.run(options))
             if sys.stdout is not None:
                 sys.stdout.flush()
@@ -147,17 +150,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain("interrupted")
         return 130
     except RankboundsError as error:
-        _forget_output()
-        complain(str(error))
-        return error.exit_code
-    except (OSError, MemoryError, RecursionError, OverflowError) as error:
-        _forget_output()
-        complain(_too_much(error))
-        return 3
+        return _fail(str(error), error.exit_code)
+    except OSError as error:
+        return _fail(f"{error.filename or 'a file'}: cannot be used ({error.strerror or error}).", 3)
+    except MemoryError:
+        return _fail("not enough memory for this input.", 3)
+    except RecursionError:
+        return _fail("the input is nested too deeply.", 3)
+    except OverflowError as error:
+        return _fail(f"a number is too large to compute with ({error}).", 3)
     except UnicodeEncodeError as error:
-        _forget_output()
-        complain(f"The text {error.object!a} holds half a character, which no file and no name of one can hold.")
-        return 2
+        return _fail(f"The text {error.object!a} holds half a character, which no file and no name can hold.", 2)
     except Exception as error:
         if os.environ.get("RANKBOUNDS_TRACEBACK"):
             raise
@@ -168,29 +171,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 70
 
 
-def _greet() -> int:
-    from rankbounds.commands.console.help import greeting
-    from rankbounds.version import __version__
-
-    print(greeting(__version__), end="")
-    return 0
-
-
 def _streams_kept() -> contextlib.AbstractContextManager[None]:
     """Pipes can be read again while a command runs; a command that reads nothing need not load what reads."""
     opening = sys.modules.get("rankbounds.files.opening")
     return opening.keeping_streams() if opening else contextlib.nullcontext()
 
 
-def _too_much(error: BaseException) -> str:
-    """What the machine refused, where nobody closer to it knew more."""
-    if isinstance(error, OSError):
-        return f"{error.filename or 'a file'}: cannot be used ({error.strerror or error})."
-    if isinstance(error, MemoryError):
-        return "not enough memory for this input."
-    if isinstance(error, RecursionError):
-        return "the input is nested too deeply."
-    return f"a number is too large to compute with ({error})."
+def _fail(message: str, code: int) -> int:
+    """Print what is wrong; what waits to be printed goes before it."""
+    _forget_output()
+    complain(message)
+    return code
 
 
 def _forget_output() -> None:

@@ -1,7 +1,7 @@
 """Errors and warnings about the input, each one sentence for the person who gave it.
 
 Errors and warnings about data are made of parts (where, what, what to do), so that whoever handles one asks it rather
-than reads its sentence. All of them can be pickled: other processes find them.
+than reads its sentence.
 """
 
 from __future__ import annotations
@@ -11,28 +11,22 @@ import re
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any
 
 LONGEST_WORD, LONGEST_SENTENCE = 300, 900
 """In characters: what a file holds may be far longer than anybody reads."""
 _LONG_WORD = re.compile(rf"\S{{{LONGEST_WORD},}}")
+_ACTING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""What steers a terminal or turns the order of what is shown; newlines and tabs do neither."""
 
 
 def readable(message: object) -> str:
     """A message on one line, whatever ids and tokens stand in it: shortened, and without characters that act."""
     text = _LONG_WORD.sub(lambda word: _shortened(word[0], LONGEST_WORD), str(message))
-    text = _shortened(text, LONGEST_SENTENCE)
-    if text.isprintable():
-        return text
-    # Codes are longer than the characters that they stand for.
-    return _shortened(coded(text), LONGEST_SENTENCE)
-
-
-_ACTING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-"""What steers a terminal or turns the order of what is shown; newlines and tabs do neither."""
+    # Shortened again, since codes are longer than the characters that they stand for.
+    return _shortened(coded(_shortened(text, LONGEST_SENTENCE)), LONGEST_SENTENCE)
 
 
 def coded(text: str) -> str:
@@ -75,20 +69,7 @@ class Place:
         return self.file if self.row is None else f"{self.file}, row {self.row}"
 
 
-class _Picklable:
-    """An exception that keeps its message and its parts in a pickle."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.args, dict(self.__dict__))  # type: ignore[attr-defined]
-
-
-def _rebuild(kind: type[BaseException], args: tuple[Any, ...], parts: Mapping[str, Any]) -> BaseException:
-    error = kind.__new__(kind, *args)
-    error.__dict__.update(parts)
-    return error
-
-
-class RankboundsError(_Picklable, ValueError):
+class RankboundsError(ValueError):
     """A mistake in what was asked or given; the command line prints it without a traceback.
 
     Every error that rankbounds raises for a user's mistake is one, and a ``ValueError`` too.
@@ -166,12 +147,9 @@ class DataError(RankboundsError):
             self.place = place if isinstance(place, Place) else Place(str(place))
         self.problem, self.remedy = str(problem), remedy
         sentence = f"{self.problem} {remedy}" if remedy else self.problem
-        super().__init__(sentence if self.place is None else f"{self.place}: {sentence}")
-
-    @property
-    def advice(self) -> str:
+        self.advice = readable(sentence)
         """The problem and what to do about it, without the place."""
-        return readable(f"{self.problem} {self.remedy}" if self.remedy else self.problem)
+        super().__init__(sentence if self.place is None else f"{self.place}: {sentence}")
 
     def moved_to(self, place: Place | str) -> DataError:
         """The same error at another place, for whoever knows better where it stands."""
@@ -189,7 +167,7 @@ class UnknownNameError(UsageError, KeyError):
         return str(self.args[0])  # a plain KeyError shows quotes around it
 
 
-class RankboundsWarning(_Picklable, UserWarning):
+class RankboundsWarning(UserWarning):
     """Something was repaired or left out, and counted.
 
     Parameters

@@ -46,7 +46,6 @@ class Column:
     """By default text as it is, numbers with the digits asked for, and a dash for what is not known."""
     importance: int = 0
     """Columns with the higher importance stay longer when the terminal is narrow."""
-    meaning: str = ""
     left: bool | None = None
     """Aligned left; by default where a row holds text."""
     bar: Callable[[Row], Bar | None] | None = None

@@ -6,8 +6,9 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,27 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError, coded
 from rankbounds.notebook import Bar, escaped, html_table, shown
-from rankbounds.terminal import laid_out, look
+from rankbounds.terminal import (
+    LEAST_NAME,
+    LEAST_SENTENCE,
+    bold,
+    cells,
+    faint,
+    least_width,
+    look,
+    shortened,
+    wrapped,
+)
 
 ROW_FORMATS = ("json", "jsonl", "csv", "tsv", "parquet")
 """Formats of rows with full precision, one row for each number."""
 TABLE_FORMATS = ("table", "markdown", "latex", "html")
 """Formats of a table for people, numbers rounded."""
+GAP = "  "
+"""What stands between columns."""
+WORDS_OF_SENTENCE, SCANT_SENTENCE = 3, 16
+"""How many words make a sentence, and how few cells a column of them can do with. Where there is room they get a third
+of the line, or half of it where they matter most."""
 
 _LATEX_SPECIAL = str.maketrans(
     {character: rf"\{character}" for character in "{}_&%$#"}
@@ -53,9 +69,33 @@ class Table:
         return {"table": self.text, "markdown": self.markdown, "latex": self.latex, "html": self.html}[kind]()
 
     def text(self) -> str:
-        """Columns lined up for a terminal, within its width where that is known (see ``rankbounds.terminal``)."""
-        header, *rows = ([coded(cell) for cell in row] for row in (self.header, *self.rows))
-        return laid_out(header, rows, self.left, self.importance, self.strong)
+        """Columns lined up for a terminal, within its width where that is known."""
+        layout = _Layout(self)
+        widths = layout.widths(look().width)
+
+        def line(parts: Sequence[str], emphasised: Collection[int] = ()) -> str:
+            placed = []
+            for part, (column, width) in zip(parts, widths.items(), strict=True):
+                blanks = " " * (width - cells(part))
+                text = part + blanks if column in self.left else blanks + part
+                placed.append(bold(text) if column in emphasised else text)
+            return GAP.join(placed).rstrip()
+
+        headings = [layout.heading(column, width) for column, width in widths.items()]
+        depth = max(map(len, headings))
+        above = zip(*([""] * (depth - len(heading)) + heading for heading in headings), strict=True)
+        lines = [bold(line(parts)) for parts in above]
+        shown_columns = [layout.cut_to(column, width) for column, width in widths.items()]
+        for place, row in enumerate(zip(*shown_columns, strict=True)):
+            cell_lines = [
+                [cell] if cells(cell) <= width else wrapped(cell, width)
+                for cell, width in zip(row, widths.values(), strict=True)
+            ]
+            emphasised = {column for column in widths if (place, column) in self.strong}
+            lines += [line(parts, emphasised) for parts in itertools.zip_longest(*cell_lines, fillvalue="")]
+        if left_out := layout.left_out(widths):
+            lines += map(faint, wrapped(f"({'; '.join(left_out)}; --wide shows everything)", look().width or 1))
+        return "\n".join(lines) + "\n"
 
     def markdown(self) -> str:
         """A pipe table."""
@@ -89,6 +129,110 @@ class Table:
 
     def _repr_html_(self) -> str:
         return shown(self)
+
+
+class _Layout:
+    """Which columns of a table a terminal shows, and how much room each gets.
+
+    Numbers are never cut nor split over lines. Where a table is too wide, headings take several lines, names lose their
+    middle, sentences are wrapped in their column, and columns that still find no room are left out and named below.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self.left, self.importance = table.left, table.importance
+        self.header = [coded(heading) for heading in table.header]
+        self.columns = range(len(self.header))
+        self.cells = [[coded(row[column]) for row in table.rows] for column in self.columns]
+        self.body = [max(map(cells, column), default=0) for column in self.cells]
+        self.natural = [max(body, cells(heading)) for body, heading in zip(self.body, self.header, strict=True)]
+        self.sentences = {
+            column
+            for column in self.left
+            if any(cell.count(" ") >= WORDS_OF_SENTENCE - 1 for cell in self.cells[column])
+        }
+        """Columns that are wrapped."""
+        self.names = {
+            column
+            for column in self.left - self.sentences
+            if column == 0 or any(any(map(str.isalpha, cell)) for cell in self.cells[column])
+        }
+        """Columns that are cut: the first one, and others in which something is no number."""
+
+    def widths(self, width: int | None) -> dict[int, int]:
+        """The columns that are shown, and how wide each is."""
+        if width is None or sum(self.natural) + len(GAP) * (len(self.header) - 1) <= width:
+            return dict(enumerate(self.natural))
+        widths = self._chosen(width)
+        spare = max(0, width + len(GAP) - _taken(widths))
+        for column in sorted(widths, key=lambda column: column not in self.left):  # words first, then whole headings
+            more = self.natural[column] - widths[column]
+            more = min(more, spare) if column in self.left else more if more <= spare else 0
+            widths[column] += more
+            spare -= more
+        return widths
+
+    def _chosen(self, width: int) -> dict[int, int]:
+        """The columns for which there is room, the most important first, each in as few cells as it can do with."""
+        least = [self._least(column, width) for column in self.columns]
+        first_number = next((column for column in self.columns if column not in self.left), 0)
+        if first_number:
+            least[0] = max(min(least[0], width - len(GAP) - least[first_number]), min(least[0], LEAST_NAME))
+        chosen: dict[int, int] = {}
+        for column in dict.fromkeys([0, first_number, *self.importance, *self.columns]):
+            if column in (0, first_number) or _taken(chosen) + least[column] <= width:
+                chosen[column] = least[column]
+        for column in sorted(self.sentences - chosen.keys()):  # which may do with less than they should have
+            scant = max(SCANT_SENTENCE, self._longest_word(column))
+            if _taken(chosen) + scant <= width:
+                chosen[column] = scant
+        return dict(sorted(chosen.items()))
+
+    def _least(self, column: int, width: int) -> int:
+        body = self.body[column]
+        if column in self.sentences:
+            matters_most = [column] == list(self.importance[:1])
+            body = min(body, max(LEAST_SENTENCE, width // (2 if matters_most else 3)))
+        elif column in self.names:
+            body = min(body, least_width(self.cells[column]))
+        return max(body, self._longest_word(column))
+
+    def cut_to(self, column: int, width: int) -> Sequence[str]:
+        """The cells of a column, names among them without their middle."""
+        fits = self.body[column] <= width or column not in self.names
+        return self.cells[column] if fits else shortened(self.cells[column], width)
+
+    def heading(self, column: int, width: int) -> list[str]:
+        """The lines of a column's heading."""
+        heading = self.header[column]
+        return [heading] if cells(heading) <= width else wrapped(" ".join(self._brief(heading)), width)
+
+    def _brief(self, heading: str) -> list[str]:
+        return [self._cut_words.get(word, word) for word in heading.split()]
+
+    def _longest_word(self, column: int) -> int:
+        return max(map(cells, self._brief(self.header[column])), default=0)
+
+    @cached_property
+    def _cut_words(self) -> dict[str, str]:
+        """Long words of headings, such as names of runs, as they are cut where there is no room for them."""
+        words = (word for heading in self.header for word in heading.split())
+        long = list(dict.fromkeys(word for word in words if cells(word) > LEAST_NAME))
+        return dict(zip(long, shortened(long, least_width(long)), strict=True))
+
+    def left_out(self, widths: Mapping[int, int]) -> list[str]:
+        """What is not shown, in words."""
+        hidden = [heading for column, heading in enumerate(self.header) if column not in widths]
+        is_cut = any(
+            (column in self.names and width < self.body[column])
+            or any(cells(word) > width for word in self.header[column].split())
+            for column, width in widths.items()
+        )
+        return [f"not shown: {', '.join(hidden)}"] * bool(hidden) + ["names are cut"] * is_cut
+
+
+def _taken(widths: Mapping[int, int]) -> int:
+    """How many cells the columns take, and the gap before another one."""
+    return sum(widths.values()) + len(GAP) * len(widths)
 
 
 def in_markdown(cell: str) -> str:
@@ -125,16 +269,6 @@ def number(value: float | None, digits: int | None = None) -> str:
 def signed(value: float | None) -> str:
     """A difference for people, with its sign; a dash where there is none."""
     return "-" if value is None or math.isnan(value) else f"{value:+.{look().digits}f}"
-
-
-def table_of(rows: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> Table:
-    """Rows as a table for people: columns of words stand on the left."""
-
-    def cell(value: Any) -> str:
-        return "-" if value is None else number(value) if isinstance(value, float) else str(value)
-
-    words = {column for column, name in enumerate(fields) if any(isinstance(row[name], str) for row in rows)}
-    return Table(fields, [[cell(row[name]) for name in fields] for row in rows], frozenset(words))
 
 
 def plain(value: Any) -> Any:

@@ -1,8 +1,4 @@
-"""What fits a terminal: how wide characters are, which columns of a table are shown, names cut, sentences wrapped.
-
-Numbers are never cut nor split over lines. Where a table is too wide, headings take several lines, names lose their
-middle, sentences are wrapped in their column, and columns that still find no room are left out and named below.
-"""
+"""Text that fits a terminal: how wide characters are, names cut to a width, sentences wrapped; and how tables look."""
 
 from __future__ import annotations
 
@@ -10,23 +6,17 @@ import contextlib
 import itertools
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cached_property
 
 from rankbounds.errors import without_acting
 
-GAP = "  "
-"""What stands between columns."""
 ELLIPSIS = "…"
 LEAST_NAME, MOST_DISTINCT = 12, 40
 """Names keep at least this many cells, and take up to this many where that keeps them distinct."""
-LEAST_SENTENCE, WORDS_OF_SENTENCE = 24, 3
-"""Cells that a column of sentences needs at least (a third of the line, or half of it where it matters most, if that
-is more), and how many words make one."""
-SCANT_SENTENCE = 16
-"""Cells that a column of sentences can do with where that is all that is left."""
+LEAST_SENTENCE = 24
+"""Cells that a sentence needs at least."""
 FULL = 110
 """Characters behind which a line of an explanation ends only because the next word found no room."""
 _STYLES = re.compile(r"\x1b\[[0-9;]*m")
@@ -96,12 +86,6 @@ def _cells(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-def padded(text: str, width: int, *, left: bool) -> str:
-    """The text with blanks behind it, or before it where it is not to stand on the left."""
-    blanks = " " * (width - cells(text))
-    return text + blanks if left else blanks + text
-
-
 # ---- names ----
 
 
@@ -149,7 +133,7 @@ def _parts(text: str) -> list[str]:
     return parts
 
 
-def _least_width(names: Sequence[str]) -> int:
+def least_width(names: Sequence[str]) -> int:
     """The fewest cells in which the names can still be told apart, within reason."""
     distinct = list(dict.fromkeys(names))
     longest = max(map(cells, distinct), default=0)
@@ -204,156 +188,3 @@ def reflowed(text: str, width: int) -> str:
         else:
             joined.append(line)
     return lines_that_fit("\n".join(joined), width)
-
-
-# ---- tables ----
-
-
-def laid_out(
-    header: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    left: frozenset[int],
-    importance: Sequence[int] = (),
-    strong: frozenset[tuple[int, int]] = frozenset(),
-) -> str:
-    """Columns lined up, as the present look wants them; ``left`` ones hold words, the others numbers.
-
-    ``importance`` is the order in which a narrow terminal makes room for columns, and ``strong`` has the row and column
-    of cells that stand out.
-    """
-    columns = _Columns(header, rows, left, importance)
-    widths = columns.widths(look().width)
-
-    def line(parts: Sequence[str], emphasised: Collection[int] = ()) -> str:
-        placed = [padded(part, widths[column], left=column in left) for part, column in zip(parts, widths, strict=True)]
-        placed[-1] = placed[-1].rstrip()
-        if emphasised:
-            placed = [bold(part) if at in emphasised else part for part, at in zip(placed, widths, strict=True)]
-        return GAP.join(placed).rstrip()
-
-    headings = [columns.heading(column, width) for column, width in widths.items()]
-    depth = max(map(len, headings))
-    lined_up = zip(*([""] * (depth - len(heading)) + heading for heading in headings), strict=True)
-    lines = [bold(line(parts)) for parts in lined_up]
-    shown = (columns.cut_to(column, width) for column, width in widths.items())
-    for number, row in enumerate(zip(*shown, strict=True)):
-        cell_lines = (
-            [cell] if cells(cell) <= width else wrapped(cell, width)
-            for cell, width in zip(row, widths.values(), strict=True)
-        )
-        emphasised = {column for column in widths if (number, column) in strong} if strong else ()
-        lines += [line(parts, emphasised) for parts in itertools.zip_longest(*cell_lines, fillvalue="")]
-    notes = columns.left_out(widths)
-    if notes:
-        lines += map(faint, wrapped(f"({'; '.join(notes)}; --wide shows everything)", look().width or 1))
-    return "\n".join(lines) + "\n"
-
-
-class _Columns:
-    """The columns of a table: how much room each needs, and which of them get it."""
-
-    def __init__(
-        self, header: Sequence[str], rows: Sequence[Sequence[str]], left: frozenset[int], importance: Sequence[int]
-    ) -> None:
-        self.header, self.left, self.importance = header, left, importance
-        self.cells = [[row[column] for row in rows] for column in range(len(header))]
-        self.body = [max(map(cells, column), default=0) for column in self.cells]
-        self.natural = [max(body, cells(heading)) for body, heading in zip(self.body, header, strict=True)]
-
-    def widths(self, width: int | None) -> dict[int, int]:
-        """The columns that are shown, and how wide each is."""
-        if width is None or sum(self.natural) + len(GAP) * (len(self.header) - 1) <= width:
-            return dict(enumerate(self.natural))
-        return self._grown(self._chosen(width), width)
-
-    def _chosen(self, width: int) -> dict[int, int]:
-        """The columns for which there is room, the most important first, each in as few cells as it can do with."""
-        columns = range(len(self.header))
-        least = [self._least(column, width) for column in columns]
-        first_number = next((column for column in columns if column not in self.left), 0)
-        if first_number:
-            least[0] = max(min(least[0], width - len(GAP) - least[first_number]), min(least[0], LEAST_NAME))
-        chosen: dict[int, int] = {}
-        for column in dict.fromkeys([0, first_number, *self.importance, *columns]):
-            if column in (0, first_number) or _taken(chosen) + least[column] <= width:
-                chosen[column] = least[column]
-        for column in sorted(self.sentences - chosen.keys()):  # which may do with less than they should have
-            scant = max(SCANT_SENTENCE, self._longest_word(column))
-            if _taken(chosen) + scant <= width:
-                chosen[column] = scant
-        return dict(sorted(chosen.items()))
-
-    def _grown(self, chosen: dict[int, int], width: int) -> dict[int, int]:
-        """The columns with what room is left: for words as far as it goes, then for headings on one line."""
-        spare = max(0, width + len(GAP) - _taken(chosen))
-        widths = dict(chosen)
-        for column in sorted(chosen, key=lambda column: column not in self.left):
-            more = self.natural[column] - widths[column]
-            more = min(more, spare) if column in self.left else more if more <= spare else 0
-            widths[column] += more
-            spare -= more
-        return widths
-
-    def _least(self, column: int, width: int) -> int:
-        body = self.body[column]
-        if column in self.sentences:
-            matters_most = [column] == list(self.importance[:1])
-            body = min(body, max(LEAST_SENTENCE, width // (2 if matters_most else 3)))
-        elif column in self.names:
-            body = min(body, _least_width(self.cells[column]))
-        return max(body, self._longest_word(column))
-
-    @cached_property
-    def sentences(self) -> frozenset[int]:
-        """Columns that are wrapped."""
-        return frozenset(
-            column
-            for column in self.left
-            if any(cell.count(" ") >= WORDS_OF_SENTENCE - 1 for cell in self.cells[column])
-        )
-
-    @cached_property
-    def names(self) -> frozenset[int]:
-        """Columns that are cut: the first one, and others in which something is no number."""
-        return frozenset(
-            column
-            for column in self.left - self.sentences
-            if column == 0 or any(any(map(str.isalpha, cell)) for cell in self.cells[column])
-        )
-
-    def cut_to(self, column: int, width: int) -> Sequence[str]:
-        """The cells of a column, names among them without their middle."""
-        fits = self.body[column] <= width or column not in self.names
-        return self.cells[column] if fits else shortened(self.cells[column], width)
-
-    def heading(self, column: int, width: int) -> list[str]:
-        """The lines of a column's heading."""
-        heading = self.header[column]
-        return [heading] if cells(heading) <= width else wrapped(" ".join(self._brief(heading)), width)
-
-    def _brief(self, heading: str) -> list[str]:
-        return [self._cut_words.get(word, word) for word in heading.split()]
-
-    def _longest_word(self, column: int) -> int:
-        return max(map(cells, self._brief(self.header[column])), default=0)
-
-    @cached_property
-    def _cut_words(self) -> dict[str, str]:
-        """Long words of headings, such as names of runs, as they are cut where there is no room for them."""
-        words = (word for heading in self.header for word in heading.split())
-        long = list(dict.fromkeys(word for word in words if cells(word) > LEAST_NAME))
-        return dict(zip(long, shortened(long, _least_width(long)), strict=True))
-
-    def left_out(self, widths: Mapping[int, int]) -> list[str]:
-        """What is not shown, in words."""
-        hidden = [heading for column, heading in enumerate(self.header) if column not in widths]
-        cut = any(width < self.body[column] for column, width in widths.items() if column in self.names)
-        cut = cut or any(
-            cells(word) > width for column, width in widths.items() for word in self.header[column].split()
-        )
-        return [f"not shown: {', '.join(hidden)}"] * bool(hidden) + ["names are cut"] * cut
-
-
-def _taken(widths: Mapping[int, int]) -> int:
-    """How many cells the columns take, and the gap before another one."""
-    return sum(widths.values()) + len(GAP) * len(widths)

@@ -45,7 +45,7 @@ def kernel():
 def parsed(content: bytes) -> Lines | None:
     """Lines of three fields as the kernel reads them; None where it hands them back."""
     text = text_of("text", content)
-    lines = Lines(count_lines(text.buffer, text.begin, text.end))
+    lines = Lines.empty(count_lines(text.buffer, text.begin, text.end))
     read = lines.parse(text.buffer, (text.begin, text.end), 3, 0, 1, 2)
     return None if read is None else lines[: read[0]]
 

@@ -12,7 +12,7 @@ from scipy import stats
 import rankbounds as rb
 from rankbounds.comparison.slices import interaction_test
 from rankbounds.evaluation.run_notes import RunNotes
-from rankbounds.files.query_labels import labels_by_prefix
+from rankbounds.files.queries import labels_by_prefix
 from rankbounds.measures.measure import Reported, ReportedEffort
 from rankbounds.stats.significance import Resampling
 

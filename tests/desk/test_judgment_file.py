@@ -13,7 +13,7 @@ from rankbounds.desk.desk import Desk, Settings, grades_from
 from rankbounds.desk.journal import Journal
 from rankbounds.desk.judgment_file import JudgmentFile
 from rankbounds.errors import DataError, UsageError
-from rankbounds.files.query_texts import QueryText, read_query_texts
+from rankbounds.files.queries import QueryText, read_query_texts
 
 NEW = ("1", "new")
 CASES = {

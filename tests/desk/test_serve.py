@@ -30,7 +30,7 @@ from rankbounds.desk.planning import Goal, Planner, Planning
 from rankbounds.desk.worker import Worker
 from rankbounds.errors import DataError, UsageError
 from rankbounds.files.document_texts import LONGEST_SHOWN, DocumentTexts
-from rankbounds.files.query_texts import QueryText
+from rankbounds.files.queries import QueryText
 from rankbounds.judging.audits.judged_sample import listed_documents
 from rankbounds.report import Choices
 from rankbounds.report.page import Live

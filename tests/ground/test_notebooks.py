@@ -17,7 +17,7 @@ import browser
 import rankbounds as rb
 from rankbounds.notebook import BAR_WIDTH, SHOWN_ROWS, Bar
 from rankbounds.stats.discriminative_power import discriminative_power
-from rankbounds.tables import Table, table_of
+from rankbounds.tables import Table
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.ipynb"))
 HOSTILE = '<img src=x onerror="alert(1)">&"\''
@@ -171,12 +171,6 @@ def test_bars_are_drawn_where_their_numbers_are():
     assert min(outside) >= -1
     assert max(outside) <= BAR_WIDTH
     assert Bar(1.0, most=float("inf")).svg() == ""
-
-
-def test_rows_become_a_table_with_words_on_the_left():
-    table = table_of([{"name": "a", "count": 3, "share": 0.25, "open": None}], ["name", "count", "share", "open"])
-    assert [list(row) for row in table.rows] == [["a", "3", "0.2500", "-"]]
-    assert table.left == {0}
 
 
 # ---- pictures ----

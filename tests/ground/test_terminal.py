@@ -21,11 +21,11 @@ from hypothesis import strategies as st
 from rankbounds import terminal
 from rankbounds.cli import build_parser, main
 from rankbounds.commands import known_commands
-from rankbounds.commands.console import progress
+from rankbounds.commands.console import messages
 from rankbounds.commands.console.help import QUESTIONS, SHELLS, by_question, completion_script
 from rankbounds.commands.console.output import ENDINGS
 from rankbounds.tables import Table
-from rankbounds.terminal import Look, cells, laid_out, lines_that_fit, looking, reflowed, shortened, wrapped
+from rankbounds.terminal import Look, cells, lines_that_fit, looking, reflowed, shortened, wrapped
 
 SNAPSHOTS = Path(__file__).parents[1] / "golden" / "terminal"
 WIDTHS = (80, 120, 200)
@@ -229,7 +229,7 @@ def tables(draw):
 def test_no_line_is_too_wide_and_no_number_is_split(table, width):
     header, rows, left = table
     with looking(Look(width)):
-        text = laid_out(header, rows, left)
+        text = Table(header, rows, left).text()
     *lines, _ = text.split("\n")
     assert max(map(cells, lines)) <= width
     note = re.search(r"\(not shown: (.*)\)$", " ".join(lines).strip())
@@ -241,7 +241,7 @@ def test_no_line_is_too_wide_and_no_number_is_split(table, width):
             if place not in left and heading not in hidden:
                 assert any(cell in line for line in lines)
     with looking(Look()):
-        whole = laid_out(header, rows, left)
+        whole = Table(header, rows, left).text()
     if max(map(cells, whole.split("\n"))) <= width:
         assert text == whole
 
@@ -406,8 +406,8 @@ def test_colour_in_pipes_only_if_asked(command, tmp_path, when, styled):
 
 def test_progress_on_terminals_alone(command, tmp_path, monkeypatch):
     files = write_collection(tmp_path, ["one", "two"])
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
-    monkeypatch.setattr(progress, "PAUSE", 0.001)
+    monkeypatch.setattr(messages, "PATIENCE", 0.0)
+    monkeypatch.setattr(messages, "PAUSE", 0.001)
     arguments = ("judge-next", *files, "-m", "AP")
     assert "\r" not in command(*arguments)[2]
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
@@ -423,8 +423,8 @@ def test_progress_on_terminals_alone(command, tmp_path, monkeypatch):
 
 
 def test_no_progress_within_what_is_printed(monkeypatch, capsys):
-    monkeypatch.setattr(progress, "_line", line := progress._Line())
-    with progress.cleared():
+    monkeypatch.setattr(messages, "_line", line := messages._Line())
+    with messages.cleared():
         drawing = threading.Thread(target=line.draw)
         drawing.start()
         drawing.join(0.05)
@@ -438,7 +438,7 @@ def test_no_progress_within_what_is_printed(monkeypatch, capsys):
 def test_what_progress_says(monkeypatch):
     clock = iter([0.0, 10.0, 20.0, 30.0, 600.0, 601.0, 8000.0])
     monkeypatch.setattr(time, "monotonic", lambda: next(clock))
-    line = progress._Line()  # begun at 0
+    line = messages._Line()  # begun at 0
     line.tell("runs scored", 1, 10)  # this stage at 10
     assert line.text() == "1 of 10 runs scored, 20 s"  # how long one takes is not known yet
     line.tell("runs scored", 5, 10)
@@ -449,12 +449,12 @@ def test_what_progress_says(monkeypatch):
 
 
 def test_progress_rests_while_others_take_their_time(monkeypatch, capsys):
-    monkeypatch.setattr(progress, "_line", progress._Line())
-    progress._line.draw()
+    monkeypatch.setattr(messages, "_line", messages._Line())
+    messages._line.draw()
     assert "working" in capsys.readouterr().err
-    progress.rest()
+    messages.doing("")
     assert capsys.readouterr().err == "\r\x1b[K"
-    progress._line.draw()
+    messages._line.draw()
     assert capsys.readouterr().err == ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -154,7 +154,7 @@ def by_topic(printed: Printed, name: str, measure: Measure, qrels: Qrels, run: R
         return None
     relevant = np.bincount(qrels.pairs.topic[qrels.grade >= 1], minlength=len(qrels.query_ids))
     needed = np.floor(float(measure.recall) * relevant + 0.9)
-    wanted = [replace(measure, recall=level) for level in (needed / np.maximum(relevant, 1)).tolist()]
+    wanted = [measure.changed(recall=level) for level in (needed / np.maximum(relevant, 1)).tolist()]
     values = np.full((1, relevant.size, 1), np.nan)
     for level in dict.fromkeys(wanted):
         chosen = np.array([other == level for other in wanted])

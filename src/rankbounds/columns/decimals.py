@@ -1,9 +1,4 @@
-"""Decimal text to floating point, a column at a time and to the last bit.
-
-A plain decimal of up to 16 characters is read as an integer over a power of ten. Both are exact in double precision
-(below 2**53 and up to 10**15), and one division of exact numbers rounds correctly, so the result is what ``float``
-gives. Every other token goes to ``float`` itself.
-"""
+"""Decimal text to floating point, a column at a time, and to the last bit what Python's ``float`` gives."""
 
 from __future__ import annotations
 
@@ -11,23 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Bytes, Flags, Floats, Ints, Words
-from rankbounds.columns.ids import Ids, word_view
-
-
-def _repeated(byte: int) -> np.uint64:
-    return np.uint64(int.from_bytes(bytes([byte]) * 8, "little"))
-
-
-_KEEP_LAST = np.array([((1 << 64) - 1) ^ ((1 << (8 * (8 - n))) - 1) for n in range(9)], dtype=np.uint64)
-_ZEROS, _DOTS, _ONES, _HIGH_BITS, _TO_HIGH_BIT = map(_repeated, (0x30, 0x2E, 0x01, 0x80, 0x76))
-_ONE, _SEVEN, _EIGHT, _FIFTY_SIX = map(np.uint64, (1, 7, 8, 56))
-_POWERS = 10.0 ** np.arange(17)
-_LARGEST_EXACT = np.uint64(1 << 53)
-
+from rankbounds.arrays import Bytes, Floats, Ints
+from rankbounds.columns.ids import Ids
 
 LARGEST_WHOLE = 2**53
 """Whole numbers up to here are exact."""
+_LONGEST = 32
+"""Tokens of up to so many bytes are read together; the padding of a text is longer."""
 
 
 def finite_numbers(values: Any) -> tuple[Floats, Ints]:
@@ -70,86 +55,31 @@ def _number_or_nan(value: Any) -> float:
 
 def parse_decimals(text: Bytes, start: Ints, end: Ints) -> tuple[Floats, Ints]:
     """The numbers at ``text[start:end]``, and the rows that are not finite numbers (their value is NaN)."""
-    values, odd = _plain_decimals(text, start, end)
-    if not odd.size:
-        return values, odd
-    begin = int(start[odd].min())
-    around = text[begin : int(end[odd].max())].tobytes()
-    places = zip((start[odd] - begin).tolist(), (end[odd] - begin).tolist(), strict=True)
-    tokens = [around[first:last] for first, last in places]
+    length = end - start
+    width = min(int(length.max(initial=1)), _LONGEST)
+    window = np.lib.stride_tricks.sliding_window_view(text, width)[np.minimum(start, text.size - width)]
+    window *= np.arange(width) < length[:, None]
+    # NumPy reads what ``float`` reads, but takes NULs at the end for no part of a token.
+    odd = (length > width) | (length == 0)
+    if np.count_nonzero(window) != int(length.sum()):
+        odd |= np.count_nonzero(window, axis=1) != length
+    if (underscores := window == ord("_")).any():
+        odd |= underscores.any(axis=1)
+    window[odd] = ord("0")
+    tokens = window.view(f"S{width}").ravel()
     try:
-        read = np.array(list(map(float, tokens)))
+        values = tokens.astype(np.float64)
     except ValueError:
-        read = np.array(list(map(_float_or_nan, tokens)))
-    read[[not np.isfinite(value) or b"_" in token for value, token in zip(read.tolist(), tokens, strict=True)]] = np.nan
-    values[odd] = read
-    return values, odd[np.isnan(read)]
+        values = np.array([_float_or_nan(token) for token in tokens.tolist()])
+    for row in np.flatnonzero(odd).tolist():
+        values[row] = _float_or_nan(text[start[row] : end[row]].tobytes())
+    bad = np.flatnonzero(~np.isfinite(values))
+    values[bad] = np.nan
+    return values, bad
 
 
 def _float_or_nan(token: bytes) -> float:
     try:
-        return float(token)
+        return np.nan if b"_" in token else float(token)
     except ValueError:
         return np.nan
-
-
-def _plain_decimals(text: Bytes, start: Ints, end: Ints) -> tuple[Floats, Ints]:
-    """Values, and the rows whose token is not a short plain decimal."""
-    first = text[start]
-    negative = first == ord("-")
-    length = end - start - (negative | (first == ord("+")))
-    words = word_view(text)
-    # The last byte of a token is the highest byte of its word, so that digits line up at their decimal end.
-    low = words[end - 8] & _KEEP_LAST.take(length, mode="clip")
-    low_dotless, decimals, dotted = _without_dot(low)
-    if int(length.max(initial=0)) <= 8:
-        digits = length - dotted
-        mantissa, plain = _eight_digits(low_dotless, digits)
-    else:
-        high = words[end - 16] & _KEEP_LAST.take(length - 8, mode="clip")
-        # A dot taken out of the low word makes room there for the last byte of the high one.
-        if dotted.all():
-            low_dotless |= high >> _FIFTY_SIX
-            high_dotless = high << _EIGHT
-            digits = length - 1
-        else:
-            high_dotless, high_decimals, high_dotted = _without_dot(high)
-            low_dotless |= np.where(dotted, high >> _FIFTY_SIX, np.uint64(0))
-            high_dotless = np.where(dotted, high << _EIGHT, high_dotless)
-            decimals = np.where(dotted, decimals, np.where(high_dotted, high_decimals + 8, 0))
-            digits = length - (dotted | high_dotted)
-        mantissa, plain = _eight_digits(low_dotless, digits)
-        thousands, high_plain = _eight_digits(high_dotless, digits - 8)
-        mantissa += thousands * np.uint64(100_000_000)
-        plain &= high_plain & (mantissa <= _LARGEST_EXACT) & (length <= 16)
-    plain &= digits > 0
-    values = mantissa.astype(np.float64)
-    values /= _POWERS.take(decimals)
-    np.negative(values, out=values, where=negative)
-    return values, np.flatnonzero(~plain)
-
-
-def _without_dot(word: Words) -> tuple[Words, Ints, Flags]:
-    """The word with its first dot taken out, how many bytes followed the dot, and whether there was one."""
-    matches = word ^ _DOTS
-    dot = (matches - _ONES) & ~matches & _HIGH_BITS
-    dot &= -dot
-    dotted = dot != 0
-    after = ~((dot << _ONE) - _ONE)
-    moved = (word & after) | ((word & ((dot >> _SEVEN) - _ONE)) << _EIGHT)
-    decimals = np.bitwise_count(after) >> 3
-    if not dotted.all():
-        moved = np.where(dotted, moved, word)
-    return moved, decimals, dotted
-
-
-def _eight_digits(word: Words, digits: Ints) -> tuple[Words, Flags]:
-    """The number written in the last ``digits`` bytes of each word, and whether those bytes are digits."""
-    word = word | (_ZEROS & ~_KEEP_LAST.take(digits, mode="clip"))
-    word -= _ZEROS
-    plain = (((word + _TO_HIGH_BIT) | word) & _HIGH_BITS) == 0
-    # Neighbouring digits, then pairs, then fours are joined by one multiplication each.
-    word = (word * np.uint64(2561)) >> _EIGHT
-    word = ((word & np.uint64(0x00FF00FF00FF00FF)) * np.uint64(6553601)) >> np.uint64(16)
-    word = ((word & np.uint64(0x0000FFFF0000FFFF)) * np.uint64(42949672960001)) >> np.uint64(32)
-    return word, plain

@@ -5,11 +5,9 @@ from __future__ import annotations
 from rankbounds.checking.corpus import JudgedOutside, corpus_ids, judged_outside
 from rankbounds.checking.diagnosis import Diagnosis, diagnose, in_words, places
 from rankbounds.commands import command
+from rankbounds.commands.console import output, reading, scoring
+from rankbounds.commands.console.messages import progress_on_terminal
 from rankbounds.commands.console.options import Option, Options
-from rankbounds.commands.console.output import OUTPUT, write_rows
-from rankbounds.commands.console.progress import progress_on_terminal
-from rankbounds.commands.console.reading import READING, RUNS, judgments_from, runs_from
-from rankbounds.commands.console.scoring import MEASURES
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.measures import parse_measures
 from rankbounds.results import Column, Row, build_table
@@ -20,20 +18,19 @@ from rankbounds.tables import Table
     "check",
     "Can I trust these files and numbers?",
     1,
-    RUNS,
-    Option("--qrels QRELS", "judgments: say also what ties do to the scores", file="read"),
-    MEASURES,
+    reading.RUNS,
+    Option("--qrels QRELS", "judgments: say also what ties do to the scores"),
+    scoring.MEASURES,
     Option(
         "--corpus FILE",
         "the documents that can be retrieved, an id in front of every line: say which of the judged and of the "
         "retrieved ones are not among them",
-        file="read",
     ),
     Option("--strict", "exit with 1 if anything is wrong (ties are not wrong)"),
-    Option("--examples N", "how many examples of each kind to show (default 3)", 3, type=int),
+    Option("--examples N", "how many examples of each kind to show (default 3)", 3),
     Option("--details", "with json and jsonl: everything that was found"),
-    *(option for option in READING if option.dest != "lenient"),
-    *OUTPUT,
+    *(option for option in reading.READING if option.dest != "lenient"),
+    *output.OUTPUT,
 )
 def run_check(options: Options) -> int:
     """Check run files: lines that cannot be read, ties, and orders that contradict each other.
@@ -43,11 +40,11 @@ def run_check(options: Options) -> int:
     higher than that of the line above. Ties are not errors. With --qrels also how far ties can move each measure, and
     whether the places of the runs depend on how ties are broken.
     """
-    qrels = None if options.qrels is None else judgments_from(options)
+    qrels = None if options.qrels is None else reading.judgments_from(options)
     corpus = None if options.corpus is None else corpus_ids(options.corpus)
     judged = None if qrels is None or corpus is None else judged_outside(qrels, corpus)
     diagnoses = diagnose(
-        runs_from(options),
+        reading.runs_from(options),
         qrels=qrels,
         corpus=corpus,
         measures=options.measures or DEFAULT_MEASURES,
@@ -55,7 +52,7 @@ def run_check(options: Options) -> int:
         progress=progress_on_terminal("runs checked"),
     )
     rows = [_row(diagnosis, options, judged) for diagnosis in diagnoses]
-    write_rows(
+    output.write_rows(
         options,
         rows,
         list(rows[0]),

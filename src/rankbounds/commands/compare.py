@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands import command
-from rankbounds.commands.console.messages import say, say_all
-from rankbounds.commands.console.options import Option, Options, group_under, pick, words_in
-from rankbounds.commands.console.output import BIBTEX, figure, output, write_bibtex, write_figure, write_text, wrote
-from rankbounds.commands.console.progress import doing, progress_on_terminal
-from rankbounds.commands.console.reading import (
-    CALIBRATE,
-    INPUTS,
-    SCORE_TABLES,
-    check_inputs,
-    collection_from,
-    preparation_from,
-    score_tables_from,
-    trusted_from,
-)
-from rankbounds.commands.console.scoring import ASSUMING, TESTS, TOP, assumptions_from, measures, tabled_from
+from rankbounds.commands.console import output, reading, scoring
+from rankbounds.commands.console.messages import doing, progress_on_terminal, say, say_all
+from rankbounds.commands.console.options import Option, Options, call, group_under, pick, words_in
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluation.baselines import join_baseline, origin_of
 from rankbounds.evaluation.score_differences import differences
@@ -40,8 +28,6 @@ if TYPE_CHECKING:
     from rankbounds.comparison.slices import Slices
     from rankbounds.probability.models.trusted_labels import TrustedFirst
 
-    Part = tuple[Comparison | None, Scores, Gate | None, Slices | None]
-
 
 FOR_PAPERS = ("latex", "markdown")
 """Formats of one table of all measures, whose caption tells which tests p-values come from."""
@@ -52,17 +38,17 @@ TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
     "compare",
     "Is A better than B, or is it noise?",
     1,
-    *INPUTS,
-    *SCORE_TABLES,
-    measures(("RBP(p=0.8)",)),
+    *reading.INPUTS,
+    *reading.SCORE_TABLES,
+    scoring.measures(("RBP(p=0.8)",)),
     Option(
         "--sort BY",
         "the order of runs: by a measure, best first (default: each table by its own), by name (run), or as given "
         "(given)",
     ),
-    replace(TOP, help="in tables: the N best runs only; tests are over all of them"),
+    replace(scoring.TOP, help="in tables: the N best runs only; tests are over all of them"),
     Option("--per-topic", "for two runs: the topics, largest difference first"),
-    *TESTS,
+    *scoring.TESTS,
     *group_under(
         "tests",
         Option(
@@ -86,7 +72,6 @@ TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
             "--by FILE",
             "compare in slices of topics too: a table with a query and its label a line (several columns of labels "
             "with a header), and whether the difference depends on the slice",
-            file="read",
         ),
         Option("--by-prefix SEP", "the same by what stands before SEP in query ids: nq/17 and hotpot/3 with /"),
     ),
@@ -112,10 +97,10 @@ TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
         ),
         Option("--settled", "with --fail-if: what judgments of unjudged documents could turn is undecided"),
         Option("--save FILE", "save the runs' scores, to be a baseline later", file="written"),
-        Option("--baseline FILE", "compare with scores saved before; they come first", file="read"),
+        Option("--baseline FILE", "compare with scores saved before; they come first"),
     ),
-    *ASSUMING,
-    CALIBRATE,
+    *scoring.ASSUMING,
+    reading.CALIBRATE,
     *group_under(
         "output",
         Option(
@@ -134,9 +119,9 @@ TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
             closed=True,
         ),
     ),
-    figure("with --by: a forest plot of the first measure and pair"),
-    BIBTEX,
-    *output(("table", "json", "latex", "markdown", "html", "junit")),
+    output.figure("with --by: a forest plot of the first measure and pair"),
+    output.BIBTEX,
+    *output.options_for(("table", "json", "latex", "markdown", "html", "junit")),
 )
 def run_compare(options: Options) -> int:
     """Is A better than B? Tests over topics, bounds for unjudged documents and ties, one verdict.
@@ -147,29 +132,29 @@ def run_compare(options: Options) -> int:
     decide it.
     """
     from rankbounds.comparison.gate.conditions import parse_conditions
+    from rankbounds.comparison.gate.gate import Gate
 
-    check_inputs(options)
-    check_gate(options)
-    check_slices(options)
-    tables = score_tables_from(options) if options.scores else None
+    reading.check_inputs(options)
+    _check(options)
+    tables = reading.score_tables_from(options) if options.scores else None
     conditions = parse_conditions(options.fail_if, tables.measures if tables else ()) if options.fail_if else []
     compared, held = measures_from(options, conditions)
     trusted = evidence = None
     if tables is not None:
-        scores = tabled_from(options, tables, [condition.measure for condition in conditions])
+        scores = scoring.tabled_from(options, tables, [condition.measure for condition in conditions])
         compared = [measure for measure in scores.measures if measure not in held]
         if not scores.has_judged:
             say("Tables of scores do not tell what unjudged or tied documents leave open: that is left out.")
     else:
-        trusted = trusted_from(options, compared)
+        trusted = reading.trusted_from(options, compared)
         evidence = evidence_from(options, trusted)
         scores = evidence.scores([*compared, *held], progress=progress_on_terminal("runs scored"))
         if options.save or options.baseline:
-            made_with = origin_of(evidence.qrels, evidence.assumptions, preparation_from(options))
+            made_with = origin_of(evidence.qrels, evidence.assumptions, reading.preparation_from(options))
             scores = replace(scores, origin=made_with)
     if options.save:
         scores.save(options.save)
-        wrote(options.save)
+        output.wrote(options.save)
     candidates = scores.runs
     if options.baseline:
         saved = Scores.load(options.baseline)
@@ -178,121 +163,35 @@ def run_compare(options: Options) -> int:
         scores = join_baseline(saved, scores)
         candidates = scores.runs[-len(candidates) :]
     doing("testing differences")
-    parts = []
     baselines = list(dict.fromkeys(options.baseline_run or [None]))
+    parts = {}
     for baseline in baselines:
-        rest = {*baselines} - {baseline}
-        part = scores.filter(run=[run for run in scores.runs if run not in rest]) if rest else scores
-        comparison = None
-        if len(part.runs) > 1 or not (options.save or conditions):
-            comparison = compare_from(options, part[compared], evidence, baseline).sort(options.sort)
-        sliced = slices_from(options, comparison, baseline) if options.by or options.by_prefix else None
-        asked = [run for run in candidates if run not in baselines]
-        answers = gate_from(options, comparison, part, evidence, conditions, asked) if conditions else None
-        parts.append((comparison, part, answers, sliced))
-    rests = [] if trusted is None or evidence is None else rests_on_labels(trusted, evidence, compared)
-    comparison = parts[0][0]
-    write_bibtex(options, bibtex(scores.measures) if comparison is None else comparison.to_bibtex())
-    gate = gate_over(parts, options.undecided)
-    write_text(options, render(options, *parts[0], rests) if len(parts) == 1 else against_each(options, parts, gate))
+        others = {*baselines} - {baseline}
+        some = scores.filter(run=[run for run in scores.runs if run not in others]) if others else scores
+        part = Part(options, some)
+        if len(some.runs) > 1 or not (options.save or conditions):
+            part.comparison = compare_from(options, some[compared], evidence, baseline).sort(options.sort)
+        if options.by or options.by_prefix:
+            part.slices = slices_from(options, part.comparison, baseline)
+        if conditions:
+            asked = [run for run in candidates if run not in baselines]
+            part.gate = gate_from(options, part.comparison or some, some, evidence, conditions, asked)
+        if trusted is not None and evidence is not None and len(baselines) == 1:
+            part.rests = rests_on_labels(trusted, evidence, compared)
+        parts[baseline] = part
+    first = parts[baselines[0]].comparison
+    output.write_bibtex(options, bibtex(scores.measures) if first is None else first.to_bibtex())
+    outcomes = [outcome for part in parts.values() if part.gate is not None for outcome in part.gate.outcomes]
+    gate = Gate(list(dict.fromkeys(outcomes)), options.undecided) if outcomes else None  # a value counts once
+    output.write_text(options, gate.junit() if gate is not None and options.format == "junit" else render(parts))
     if gate is None:
         return 0
     say_all(outcome.words() for outcome in gate.outcomes)
     return gate.exit_code
 
 
-def gate_over(parts: Sequence[Part], undecided: str | None) -> Gate | None:
-    """The outcomes against all baselines in one; a value, which has no baseline, counts once."""
-    from rankbounds.comparison.gate.gate import Gate
-
-    outcomes = [outcome for _, _, gate, _ in parts if gate is not None for outcome in gate.outcomes]
-    return Gate(list(dict.fromkeys(outcomes)), undecided) if outcomes else None
-
-
-def against_each(options: Options, parts: Sequence[Part], gate: Gate | None) -> str:
-    """The comparisons with several baselines, one after the other."""
-    baselines = list(dict.fromkeys(options.baseline_run))
-    if options.format == "junit" and gate is not None:
-        return gate.junit()
-    if options.format == "json":
-        contents = [_json_content(options, *part) for part in parts]
-        content = {"baselines": dict(zip(baselines, contents, strict=True))}
-        return json_of(content, indent=1) + "\n"
-    parts_written = [
-        text
-        for baseline, part in zip(baselines, parts, strict=True)
-        for text in (in_prose(f"Against {baseline}:", options.format), render(options, *part))
-    ]
-    end = f"p-values are not corrected for the number of baselines ({len(baselines)})."
-    return "\n".join([*parts_written, in_prose(end, options.format)])
-
-
-def compare_from(options: Options, scores: Scores, evidence: Evidence | None, baseline: str | None) -> Comparison:
-    """The comparison that the options ask for; scores that were saved or standardised are not those of the lists."""
-    from rankbounds.comparison import compare
-    from rankbounds.comparison.comparable_scores import standardise
-
-    return compare(
-        standardise(scores) if options.standardise else scores,
-        **pick(options, *TESTING, "ranks", "margin"),
-        baseline=baseline,
-        evidence=None if options.baseline or options.standardise else evidence,
-    )
-
-
-def check_slices(options: Options) -> None:
-    """Reject options of slices that do not go together, before any work is done."""
-    if options.figure and len(set(options.baseline_run or ())) > 1:
-        raise UsageError("--figure draws one comparison: name one --baseline-run.")
-    if options.figure and not (options.by or options.by_prefix):
-        raise UsageError("--figure draws slices: add --by FILE or --by-prefix SEP.")
-    if (options.by or options.by_prefix) and options.test == "tost":
-        raise UsageError("--by asks where runs differ, --test tost whether they are alike: ask for one.")
-    if options.by_prefix == "":
-        raise UsageError("--by-prefix needs what ends the prefix, as in --by-prefix /.")
-
-
-def slices_from(options: Options, comparison: Comparison | None, baseline: str | None) -> Slices:
-    """The comparison in slices, over the topics and scores that were compared; drawn if asked for."""
-    if comparison is None:
-        raise UsageError("--by compares runs in slices of topics: give two runs or more.")
-    from rankbounds.comparison.slices import slices
-    from rankbounds.files.query_labels import labels_by_prefix, read_query_labels
-
-    labels = read_query_labels(options.by) if options.by else {}
-    if options.by_prefix:
-        labels |= labels_by_prefix(comparison.scores.query_ids, options.by_prefix)
-    sliced = slices(comparison.scores, labels, **pick(options, *TESTING), baseline=baseline)
-    write_figure(options, "forest", sliced)
-    return sliced
-
-
-def gate_from(
-    options: Options,
-    comparison: Comparison | None,
-    scores: Scores,
-    evidence: Evidence | None,
-    conditions: Sequence[Condition],
-    candidates: Sequence[str],
-) -> Gate:
-    """The gate over the runs that were read, but for the baseline."""
-    from rankbounds.comparison.gate.gate import gate
-
-    first = None if options.baseline_run or len(scores.runs) != 2 else scores.runs[0]
-    return gate(
-        scores if comparison is None else comparison,
-        conditions,
-        margin=options.margin or 0.0,
-        settled=options.settled,
-        undecided=options.undecided,
-        scores=scores,
-        evidence=evidence,
-        candidates=[run for run in candidates if run != first],
-    )
-
-
-def check_gate(options: Options) -> None:
-    """Reject options of a gate that do not go together, before any work is done."""
+def _check(options: Options) -> None:
+    """Reject options that do not go together, before any work is done."""
     from rankbounds.comparison.gate.gate import check_undecided
     from rankbounds.stats.equivalence import check_margin
 
@@ -303,6 +202,17 @@ def check_gate(options: Options) -> None:
     asked += ["--format junit"] if options.format == "junit" else []
     if asked and not options.fail_if:
         raise UsageError(f'{asked[0]} is for a gate: add --fail-if, as in --fail-if "nDCG@10 worse".')
+    if options.figure and len(set(options.baseline_run or ())) > 1:
+        raise UsageError("--figure draws one comparison: name one --baseline-run.")
+    if options.figure and not (options.by or options.by_prefix):
+        raise UsageError("--figure draws slices: add --by FILE or --by-prefix SEP.")
+    if (options.by or options.by_prefix) and options.test == "tost":
+        raise UsageError("--by asks where runs differ, --test tost whether they are alike: ask for one.")
+    if options.by_prefix == "":
+        raise UsageError("--by-prefix needs what ends the prefix, as in --by-prefix /.")
+
+
+# ---- what is computed ----
 
 
 def measures_from(options: Options, conditions: Sequence[Condition]) -> tuple[list[Measure], list[Measure]]:
@@ -315,15 +225,56 @@ def measures_from(options: Options, conditions: Sequence[Condition]) -> tuple[li
     return compared, [measure for measure in dict.fromkeys(values) if measure not in compared]
 
 
-def evidence_from(options: Options, trusted: TrustedFirst | None = None) -> Evidence:
+def evidence_from(options: Options, trusted: TrustedFirst | None) -> Evidence:
     """The judgments and runs that the options name, each file read once; labels calibrated where that is asked for."""
     from rankbounds.comparison import Evidence
     from rankbounds.evaluation.assumptions import Assumptions
 
     if trusted and (options.unjudged != "nonrelevant" or options.baseline or options.standardise):
         raise UsageError("--calibrate does not go with --unjudged, --baseline or --standardise.")
-    assumed = assumptions_from(options) | ({"unjudged": trusted.rule} if trusted else {})
-    return Evidence(*collection_from(options, trusted), Assumptions(**assumed))
+    assumed = scoring.assumptions_from(options) | ({"unjudged": trusted.rule} if trusted else {})
+    return Evidence(*reading.collection_from(options, trusted), Assumptions(**assumed))
+
+
+def compare_from(options: Options, scores: Scores, evidence: Evidence | None, baseline: str | None) -> Comparison:
+    """The comparison that the options ask for; scores that were saved or standardised are not those of the lists."""
+    from rankbounds.comparison import compare
+    from rankbounds.comparison.comparable_scores import standardise
+
+    given = standardise(scores) if options.standardise else scores
+    own = None if options.baseline or options.standardise else evidence
+    return call(options, compare, given, baseline=baseline, evidence=own)
+
+
+def slices_from(options: Options, comparison: Comparison | None, baseline: str | None) -> Slices:
+    """The comparison in slices, over the topics and scores that were compared; drawn if asked for."""
+    if comparison is None:
+        raise UsageError("--by compares runs in slices of topics: give two runs or more.")
+    from rankbounds.comparison.slices import slices
+    from rankbounds.files.queries import labels_by_prefix, read_query_labels
+
+    labels = read_query_labels(options.by) if options.by else {}
+    if options.by_prefix:
+        labels |= labels_by_prefix(comparison.scores.query_ids, options.by_prefix)
+    sliced = slices(comparison.scores, labels, **pick(options, *TESTING), baseline=baseline)
+    output.write_figure(options, "forest", sliced)
+    return sliced
+
+
+def gate_from(
+    options: Options,
+    compared: Comparison | Scores,
+    scores: Scores,
+    evidence: Evidence | None,
+    conditions: Sequence[Condition],
+    candidates: Sequence[str],
+) -> Gate:
+    """The gate over the runs that were read, but for the baseline."""
+    from rankbounds.comparison.gate.gate import gate
+
+    first = None if options.baseline_run or len(scores.runs) != 2 else scores.runs[0]
+    asked = [run for run in candidates if run != first]
+    return call(options, gate, compared, conditions, scores=scores, evidence=evidence, candidates=asked)
 
 
 def rests_on_labels(trusted: TrustedFirst, evidence: Evidence, measures: Sequence[Measure]) -> list[str]:
@@ -341,77 +292,91 @@ def rests_on_labels(trusted: TrustedFirst, evidence: Evidence, measures: Sequenc
     ]
 
 
-def render(
-    options: Options,
-    comparison: Comparison | None,
-    scores: Scores,
-    gate: Gate | None,
-    sliced: Slices | None = None,
-    rests: Sequence[str] = (),
-) -> str:
-    """What was found in the format asked for; of one run there is no comparison, and its scores are shown."""
-    if options.format == "junit" and gate is not None:
-        return gate.junit()
-    if options.format == "json":
-        more = {"model_labels": list(rests)} if rests else {}
-        return json_of(_json_content(options, comparison, scores, gate, sliced) | more, indent=1) + "\n"
-    parts = [] if gate is None or options.format != "markdown" else [gate.render("markdown")]
-    if comparison is None:
-        parts.append(scores.render(options.format))
-    else:
-        parts += summary_from(options, comparison)
+# ---- what is shown ----
+
+
+@dataclass
+class Part:
+    """What is shown of the comparison with one baseline, or of all pairs; of one run there are its scores alone."""
+
+    options: Options
+    scores: Scores
+    comparison: Comparison | None = None
+    slices: Slices | None = None
+    gate: Gate | None = None
+    rests: Sequence[str] = ()
+
+    def content(self) -> dict[str, Any]:
+        """Everything, for JSON."""
+        content: dict[str, Any]
+        comparison, sliced = self.comparison, self.slices
+        if comparison is None:
+            names = {"run": "run", "measure": "measure", "mean": "value", "low": "low", "high": "high"}
+            systems = [{name: row[own] for name, own in names.items()} for row in self.scores.mean().rows()]
+            content = {"systems": systems, "pairs": [], "settings": {}}
+        else:
+            rows = comparison.systems
+            if comparison.order:
+                rows = [row for measure in comparison.measures for row in comparison.leaderboard(measure)]
+            content = {"systems": rows, "pairs": comparison.pairs, "settings": comparison.settings}
+            if len(comparison.runs) == 2:
+                content["words"] = [comparison.words(measure) for measure in comparison.measures]
+            if self.options.per_topic:
+                content["topics"] = topic_rows(comparison.scores)
+        if sliced is not None:
+            content |= {"slices": sliced.rows(), "interactions": sliced.interactions, "slice_settings": sliced.settings}
+            if len(sliced.runs) == 2:
+                content["slice_words"] = sliced.words().splitlines()
+        if self.gate is not None:
+            answer, code = self.gate.answer, self.gate.exit_code
+            content["gate"] = {"answer": answer, "exit_code": code, "conditions": self.gate.rows()}
+        return content | ({"model_labels": list(self.rests)} if self.rests else {})
+
+    def text(self) -> str:
+        """Everything for people, in the format asked for."""
+        kind, sliced = self.options.format, self.slices
+        parts = [self.scores.render(kind)] if self.comparison is None else self._compared(self.comparison)
+        if sliced is not None:
+            parts += [table.render(kind) for table in sliced.tables()]
+            parts += [sliced.words()] if kind == "table" and len(sliced.runs) == 2 else []
+            parts.append(in_prose(sliced.method(), kind))
+        if self.gate is not None:
+            parts.insert(0 if kind == "markdown" else len(parts), self.gate.render(kind))
+        return "\n".join(parts)
+
+    def _compared(self, comparison: Comparison) -> list[str]:
+        """One table of all measures for papers and pages, and what is said of each measure elsewhere."""
+        options, kind = self.options, self.options.format
+        look = {"small": options.small, "top": options.top}
+        parts = []
+        if kind == "latex":
+            parts = [comparison.to_latex(options.style, **look, cite=bool(options.bibtex))]
+        elif kind == "markdown":
+            parts = [comparison.to_markdown(options.style, **look)]
+        elif kind == "html":
+            parts = [comparison.summary(options.style, **look).html()]
         for measure in comparison.measures:
-            if len(comparison.runs) == 2 and options.format == "table":
+            if len(comparison.runs) == 2 and kind == "table":
                 parts.append(comparison.words(measure))
-            tables = [] if options.format in FOR_PAPERS else comparison.tables(measure, options.top)
-            parts += [table.render(options.format) for table in tables[options.format == "html" :]]
+            tables = [] if kind in FOR_PAPERS else comparison.tables(measure, options.top)
+            parts += [table.render(kind) for table in tables[kind == "html" :]]
             if options.per_topic:
-                parts.append(topic_table(comparison.scores, str(measure)).render(options.format))
-        parts += [in_prose(sentence, options.format) for sentence in rests]
-        parts += [in_prose(comparison.method(), options.format)] if options.format not in FOR_PAPERS else []
-    if sliced is not None:
-        parts += [table.render(options.format) for table in sliced.tables()]
-        if options.format == "table" and len(sliced.runs) == 2:
-            parts.append(sliced.words())
-        parts.append(in_prose(sliced.method(), options.format))
-    if gate is not None and options.format != "markdown":
-        parts.append(gate.render(options.format))
-    return "\n".join(parts)
+                parts.append(topic_table(comparison.scores, str(measure)).render(kind))
+        parts += [in_prose(sentence, kind) for sentence in self.rests]
+        return parts if kind in FOR_PAPERS else [*parts, in_prose(comparison.method(), kind)]
 
 
-def summary_from(options: Options, comparison: Comparison) -> list[str]:
-    """The one table of all measures, where the format is for a paper or a page."""
-    if options.format == "latex":
-        return [comparison.to_latex(options.style, small=options.small, top=options.top, cite=bool(options.bibtex))]
-    if options.format == "markdown":
-        return [comparison.to_markdown(options.style, small=options.small, top=options.top)]
-    return [comparison.summary(options.style, options.small, options.top).html()] if options.format == "html" else []
-
-
-def _json_content(
-    options: Options, comparison: Comparison | None, scores: Scores, gate: Gate | None, sliced: Slices | None
-) -> dict[str, Any]:
-    content: dict[str, Any]
-    if comparison is None:
-        names = {"run": "run", "measure": "measure", "mean": "value", "low": "low", "high": "high"}
-        systems = [{name: row[own] for name, own in names.items()} for row in scores.mean().rows()]
-        content = {"systems": systems, "pairs": [], "settings": {}}
-    else:
-        rows = comparison.systems
-        if comparison.order:
-            rows = [row for measure in comparison.measures for row in comparison.leaderboard(measure)]
-        content = {"systems": rows, "pairs": comparison.pairs, "settings": comparison.settings}
-        if len(comparison.runs) == 2:
-            content["words"] = [comparison.words(measure) for measure in comparison.measures]
-        if options.per_topic:
-            content["topics"] = topic_rows(comparison.scores)
-    if sliced is not None:
-        content |= {"slices": sliced.rows(), "interactions": sliced.interactions, "slice_settings": sliced.settings}
-        if len(sliced.runs) == 2:
-            content["slice_words"] = sliced.words().splitlines()
-    if gate is not None:
-        content["gate"] = {"answer": gate.answer, "exit_code": gate.exit_code, "conditions": gate.rows()}
-    return content
+def render(parts: Mapping[str | None, Part]) -> str:
+    """The comparison, or those with several baselines one after the other, in the format asked for."""
+    one, kind = next(iter(parts.values())), next(iter(parts.values())).options.format
+    if kind == "json":
+        content = {baseline: part.content() for baseline, part in parts.items()}
+        return json_of(one.content() if len(parts) == 1 else {"baselines": content}, indent=1) + "\n"
+    if len(parts) == 1:
+        return one.text()
+    texts = [text for name, part in parts.items() for text in (in_prose(f"Against {name}:", kind), part.text())]
+    end = f"p-values are not corrected for the number of baselines ({len(parts)})."
+    return "\n".join([*texts, in_prose(end, kind)])
 
 
 def topic_rows(scores: Scores) -> list[dict[str, Any]]:

@@ -6,38 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands import command
+from rankbounds.commands.console import output, reading, scoring
+from rankbounds.commands.console.messages import progress_on_terminal
 from rankbounds.commands.console.options import Option, Options, call
-from rankbounds.commands.console.output import (
-    OUTPUT,
-    figure,
-    files_given,
-    name_and_path,
-    numbers,
-    write_figure,
-    write_rows,
-    write_text,
-    wrote,
-)
-from rankbounds.commands.console.progress import progress_on_terminal
-from rankbounds.commands.console.reading import (
-    INPUTS,
-    READING_RUNS,
-    RUNS,
-    prepared,
-    read_runs,
-    reading_from,
-    runs_from,
-)
-from rankbounds.commands.console.scoring import (
-    ASSUMING,
-    ASSUMING_NO_BOUNDS,
-    TIES,
-    alpha,
-    confidence,
-    evaluation_from,
-    measures,
-    resampling,
-)
 from rankbounds.files.opening import expand
 from rankbounds.tables import in_prose, json_of
 
@@ -59,7 +30,6 @@ if TYPE_CHECKING:
         "--runs FOLDER",
         "where runs do not lie beside the judgments: a folder with a folder of runs for each collection",
         dest="run_folder",
-        file="folder",
     ),
     Option(
         "--names WHICH",
@@ -68,7 +38,7 @@ if TYPE_CHECKING:
         words=("tag", "file"),
         closed=True,
     ),
-    measures(("nDCG@10",)),
+    scoring.measures(("nDCG@10",)),
     Option(
         "--mean OVER",
         "collections (mean of collections' means; default) or queries (over all queries: large collections count for "
@@ -91,13 +61,13 @@ if TYPE_CHECKING:
         "reml",
         words=("reml", "dl"),
     ),
-    alpha("level of verdicts and ranks"),
-    confidence("intervals"),
-    *resampling(),
-    *ASSUMING,
-    figure("draw the pair as a forest plot"),
+    scoring.alpha("level of verdicts and ranks"),
+    scoring.confidence("intervals"),
+    *scoring.resampling(),
+    *scoring.ASSUMING,
+    output.figure("draw the pair as a forest plot"),
     Option("--page FILE", "also write a page like that of rankbounds report (.html)", file="written", group="output"),
-    *OUTPUT,
+    *output.OUTPUT,
 )
 def run_collections(options: Options) -> None:
     """Compare systems on several collections: over all of them, where they differ, and what a new one would show.
@@ -111,32 +81,35 @@ def run_collections(options: Options) -> None:
     from rankbounds.comparison.collections.comparison import compare_collections
     from rankbounds.files.writing import reject_inputs
 
-    found = collections_at([name_and_path(given) for given in options.collections], options.run_folder)
-    reject_inputs(files_given(options, "written"), [path for files in found for path in files.files()])
-    reading = replace(reading_from(options), threads=1)
+    found = collections_at([output.name_and_path(given) for given in options.collections], options.run_folder)
+    reject_inputs(output.files_given(options, "written"), [path for files in found for path in files.files()])
+    reader = replace(reading.reading_from(options), threads=1)
     compared = call(
         options,
         compare_collections,
-        {files.name: (files.qrels, prepared(options, files.runs_to_read(reading, options.names))) for files in found},
+        {
+            files.name: (files.qrels, reading.prepared(options, files.runs_to_read(reader, options.names)))
+            for files in found
+        },
         baseline=options.reference,
         progress=progress_on_terminal("collections scored"),
-        **evaluation_from(options),
+        **scoring.evaluation_from(options),
     )
     a, b = options.pair or compared.leading_pair()
     compared.pair(a, b)  # (names that are none are reported before anything is written)
-    write_figure(options, "collections_forest", compared, a, b)
+    output.write_figure(options, "collections_forest", compared, a, b)
     if options.page:
         from rankbounds.files.writing import writing
         from rankbounds.report import collections_page, gather_collections
 
         with writing(options.page) as out:
             out.write(collections_page(gather_collections(compared)))
-        wrote(options.page)
+        output.wrote(options.page)
     if options.format in ("jsonl", "csv", "tsv"):
         rows = [row | {"lacks": " ".join(row["lacks"])} for row in compared.systems]
-        write_rows(options, rows if options.format != "jsonl" else compared.systems, list(rows[0]))
+        output.write_rows(options, rows if options.format != "jsonl" else compared.systems, list(rows[0]))
     else:
-        write_text(options, _render(options, compared))
+        output.write_text(options, _render(options, compared))
 
 
 def _render(options: Options, compared: CollectionsComparison) -> str:
@@ -160,13 +133,12 @@ def _render(options: Options, compared: CollectionsComparison) -> str:
     "replicates",
     "Is A better than B, or is it noise?",
     3,
-    *INPUTS,
+    *reading.INPUTS,
     Option(
         "--judged-again QRELS ...",
         "the same pool judged again by the same judge: further judgments, files or patterns",
         [],
         dest="again",
-        file="read",
     ),
     Option(
         "--replicates REGEX",
@@ -175,18 +147,18 @@ def _render(options: Options, compared: CollectionsComparison) -> str:
         "#[^#]*$",
         dest="pattern",
     ),
-    measures(("RBP(p=0.8)",)),
+    scoring.measures(("RBP(p=0.8)",)),
     Option(
         "--reliability R[,R...]",
         "count topics for these reliabilities of the order of systems (default 0.8,0.9,0.95)",
         [0.8, 0.9, 0.95],
-        type=numbers,
+        type=output.numbers,
     ),
-    alpha("significance level of verdicts"),
-    confidence("intervals and of the floor"),
-    *resampling(),
-    *ASSUMING_NO_BOUNDS,
-    *OUTPUT,
+    scoring.alpha("significance level of verdicts"),
+    scoring.confidence("intervals and of the floor"),
+    *scoring.resampling(),
+    *scoring.ASSUMING_NO_BOUNDS,
+    *output.OUTPUT,
 )
 def run_replicates(options: Options) -> Any:
     """The noise floor: what changes when nothing changed? Reruns of systems, and labels made again by a model.
@@ -198,29 +170,29 @@ def run_replicates(options: Options) -> Any:
     """
     from rankbounds.comparison.replicates import replicates
 
-    reading = reading_from(options)
-    judgments = {path: reading.judgments(path) for path in [options.qrels, *expand(options.again)]}
-    return call(options, replicates, judgments, reading.runs(runs_from(options)))
+    reader = reading.reading_from(options)
+    judgments = {path: reader.judgments(path) for path in [options.qrels, *expand(options.again)]}
+    return call(options, replicates, judgments, reader.runs(reading.runs_from(options)))
 
 
 @command(
     "similarity",
     "What changed between two versions?",
     1,
-    RUNS,
-    Option("--p P", "persistence of RBO (default 0.9)", 0.9, type=float),
+    reading.RUNS,
+    Option("--p P", "persistence of RBO (default 0.9)", 0.9),
     Option("--depth K", "documents in common to this depth; may be repeated (default 10)", type=int, repeated=True),
-    measures(
+    scoring.measures(
         (),
         "a measure of which to say how much it can differ at most (for two runs nDCG@10, RBP(p=0.8), AP, RR and P@10; "
         "for more none)",
     ),
     Option("-q, --per-topic", "each topic too"),
-    Option("--top N", "in tables: this many pairs of runs (default 10)", 10, type=int),
-    *TIES,
-    *READING_RUNS,
-    figure("draw all runs against all, with clusters"),
-    *OUTPUT,
+    Option("--top N", "in tables: this many pairs of runs (default 10)", 10),
+    *scoring.TIES,
+    *reading.READING_RUNS,
+    output.figure("draw all runs against all, with clusters"),
+    *output.OUTPUT,
 )
 def run_similarity(options: Options) -> None:
     """Say what changed between rankings, without judgments: how alike runs are, and how much a measure could differ.
@@ -231,7 +203,7 @@ def run_similarity(options: Options) -> None:
     """
     from rankbounds.comparison.similarity import USUAL_MEASURES, similarity
 
-    runs = read_runs(options, repeated=True)
+    runs = reading.read_runs(options, repeated=True)
     alike = call(
         options,
         similarity,
@@ -240,8 +212,8 @@ def run_similarity(options: Options) -> None:
         measures=options.measures or (USUAL_MEASURES if len(runs) == 2 else ()),
         progress=progress_on_terminal("pairs of runs compared"),
     )
-    write_figure(options, "similarity_matrix", alike)
-    write_rows(
+    output.write_figure(options, "similarity_matrix", alike)
+    output.write_rows(
         options,
         alike.rows(topics=options.per_topic),
         alike.fields,

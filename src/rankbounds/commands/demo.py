@@ -10,20 +10,9 @@ import numpy as np
 
 from rankbounds.checking.bands import banded, exact_rho, rank_safe_depth, rounded, worst_difference
 from rankbounds.commands import command
+from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import say
 from rankbounds.commands.console.options import Option, Options, call
-from rankbounds.commands.console.output import (
-    FORMATS,
-    JUDGMENTS_FILE,
-    OUTPUT,
-    chosen_format,
-    output,
-    write_pairs,
-    write_rows,
-    write_text,
-)
-from rankbounds.commands.console.reading import READING_RUNS, run_from
-from rankbounds.commands.console.scoring import measures
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.scores import Scores
@@ -49,8 +38,8 @@ What it says
     "demo",
     "How do I try things out?",
     1,
-    Option("--write FOLDER", "copy the collection's files there, to try other commands on", file="folder"),
-    *OUTPUT,
+    Option("--write FOLDER", "copy the collection's files there, to try other commands on"),
+    *output.OUTPUT,
 )
 def run_demo(options: Options) -> None:
     """Show what the tool answers, on a small collection that comes with it.
@@ -66,7 +55,7 @@ def run_demo(options: Options) -> None:
     text = shown.render(options.format, raw=options.raw)
     if options.format == "table":
         text = "$ rankbounds evaluate qrels.txt runs\n\n" + text + READING + "\n".join(findings(scores)) + "\n"
-    write_text(options, text)
+    output.write_text(options, text)
 
 
 def copy_to(folder: Path) -> None:
@@ -157,24 +146,24 @@ def run_simulate(options: Options) -> None:
 RHOS = "1.1,1.2,1.4,1.7,2.0"
 MEASURES = ("RR", "RBP(p=0.5)", "RBP(p=0.85)")
 ORDERS = ("trec", "run", "rank", "docid")
-FORMAT, _, *LOOK = output(digits=False)
+FORMAT, _, *LOOK = output.options_for(digits=False)
 
 
 @command(
     "bands",
     "How do I try things out?",
     3,
-    Option("[RUN]", "the run; - is stdin", dest="run_file", file="read"),
+    Option("[RUN]", "the run; - is stdin", dest="run_file"),
     Option("--rho RHO", "the factor from the start of a band to that of the next; with --table several"),
     Option("--bits BITS", "round scores: float32, float16, bfloat16, or a number of bits such as 8"),
     Option("--digits DIGITS", "round scores to this many significant digits", type=int),
     Option("--decimals DECIMALS", "round scores to this many decimal places", type=int),
     Option("--order RULE", f"how to rank before banding: {', '.join(ORDERS)}", "trec", words=ORDERS, closed=True),
-    *READING_RUNS,
+    *reading.READING_RUNS,
     Option("--table", "print the worst differences for each rho instead"),
-    measures(MEASURES, "with --table: RR, RBP, P@k or DCG@k"),
+    scoring.measures(MEASURES, "with --table: RR, RBP, P@k or DCG@k"),
     replace(FORMAT, dest="table_format"),
-    JUDGMENTS_FILE,
+    output.JUDGMENTS_FILE,
     *LOOK,
 )
 def run_bands(options: Options) -> None:
@@ -200,9 +189,9 @@ def run_bands(options: Options) -> None:
         raise UsageError("Say what to do with the run: one of --rho, --bits, --digits, --decimals.")
     if options.rho:
         exact_rho(options.rho)
-    original = run_from(options, options.run_file)
+    original = reading.run_from(options, options.run_file)
     changed = banded(original, options.rho, ties=options.order) if options.rho else call(options, rounded, original)
-    write_pairs(options, changed)
+    output.write_pairs(options, changed)
     before, after = (np.count_nonzero(ranked_rows(one)[1]) for one in (original, changed))
     say(
         f"{changed.name}: {after:,} of {len(changed):,} documents now have the score of the one before them "
@@ -213,7 +202,7 @@ def run_bands(options: Options) -> None:
 def _print_table(options: Options) -> None:
     if options.run_file is not None:
         raise UsageError("--table needs no run.")
-    options.format = chosen_format(options.command, options.output, FORMATS, options.table_format)
+    options.format = output.chosen_format(options.command, options.output, output.FORMATS, options.table_format)
     labels = {str(measure): measure for measure in parse_measures(options.measures or MEASURES)}
     rhos = [part.strip() for part in (options.rho or RHOS).split(",")]
     lost = {rho: {label: worst_difference(measure, rho) for label, measure in labels.items()} for rho in rhos}
@@ -231,4 +220,4 @@ def _print_table(options: Options) -> None:
             shown, [Column("rho", left=False), *measured, Column("depth", "rank-safe to depth", left=False)]
         )
 
-    write_rows(options, rows, ("rho", "measure", "difference", "rank_safe_depth"), table=table)
+    output.write_rows(options, rows, ("rho", "measure", "difference", "rank_safe_depth"), table=table)

@@ -8,20 +8,9 @@ from pathlib import Path
 
 from rankbounds.collection.inputs import RunToRead
 from rankbounds.commands import command
-from rankbounds.commands.console.messages import say, say_all
+from rankbounds.commands.console import output, reading, scoring
+from rankbounds.commands.console.messages import doing, progress_on_terminal, say, say_all
 from rankbounds.commands.console.options import Option, Options, group_under
-from rankbounds.commands.console.output import BIBTEX, FORMATS, name_and_path, output, write_bibtex, write_result
-from rankbounds.commands.console.progress import doing, progress_on_terminal
-from rankbounds.commands.console.reading import INPUTS, preparation_from, reading_from
-from rankbounds.commands.console.scoring import (
-    ASSUMING,
-    MEASURES,
-    PER_TOPIC,
-    SORTING,
-    evaluate_from,
-    evaluation_from,
-    sort_runs,
-)
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.scores import Scores
@@ -36,11 +25,11 @@ LARGE_SHARE = 6
     "evaluate",
     "How good are my runs?",
     1,
-    *INPUTS,
-    MEASURES,
-    *SORTING,
-    PER_TOPIC,
-    *ASSUMING,
+    *reading.INPUTS,
+    scoring.MEASURES,
+    *scoring.SORTING,
+    scoring.PER_TOPIC,
+    *scoring.ASSUMING,
     *group_under(
         "large files",
         Option(
@@ -57,8 +46,8 @@ LARGE_SHARE = 6
             "with --engine spark, or meaning it: the cluster, such as spark://host:7077 (default: this machine)",
         ),
     ),
-    BIBTEX,
-    *output((*FORMATS[:5], "parquet", *FORMATS[5:], "trec")),
+    output.BIBTEX,
+    *output.options_for((*output.FORMATS[:5], "parquet", *output.FORMATS[5:], "trec")),
 )
 def run_evaluate(options: Options) -> None:
     """Score runs against judgments, with bounds for what is unjudged or tied.
@@ -67,22 +56,22 @@ def run_evaluate(options: Options) -> None:
     the unjudged documents could still add (0.3280 +0.5120); behind measures that can rise and fall, how far ([low,
     high]). judged@10 is the share of the first ten documents that somebody judged.
     """
-    scores = sort_runs(options, evaluate_by_engine(options, _engine(options)))
+    scores = scoring.sort_runs(options, evaluate_by_engine(options, _engine(options)))
     if scores.outer:
         named = ", ".join(map(str, scores.outer))
         say(f"the bounds of {named} hold, but may be wider than what can happen.")
-    write_bibtex(options, bibtex(scores.measures))
-    write_result(options, scores, per_topic=options.per_topic)
+    output.write_bibtex(options, bibtex(scores.measures))
+    output.write_result(options, scores, per_topic=options.per_topic)
 
 
 def evaluate_by_engine(options: Options, engine: str) -> Scores:
     """The scores by the engine; one for large data opens the files itself, and prepares what they hold."""
     if engine == "local":
-        return evaluate_from(options)
-    reading, measures = reading_from(options), options.measures or DEFAULT_MEASURES
-    named = [name_and_path(argument) for argument in options.runs]
-    runs = [RunToRead(path, partial(reading.run, path), path, name) for name, path in named]
-    how = evaluation_from(options) | {"preparation": preparation_from(options)}
+        return scoring.evaluate_from(options)
+    reader, measures = reading.reading_from(options), options.measures or DEFAULT_MEASURES
+    named = [output.name_and_path(argument) for argument in options.runs]
+    runs = [RunToRead(path, partial(reader.run, path), path, name) for name, path in named]
+    how = scoring.evaluation_from(options) | {"preparation": reading.preparation_from(options)}
     doing("scoring by Spark" if engine == "spark" else "sorting files by topic")
     of_stream = {"memory": options.memory, "progress": progress_on_terminal("parts scored")}
     scores = evaluate(
@@ -114,7 +103,7 @@ def _engine(options: Options) -> str:
 
 def _too_large(runs: list[str]) -> bool:
     """Is a run larger than this machine's memory can well hold?"""
-    files = [file for argument in runs for file in expand([name_and_path(argument)[1]])]
+    files = [file for argument in runs for file in expand([output.name_and_path(argument)[1]])]
     if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
         return False
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

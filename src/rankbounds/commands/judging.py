@@ -7,32 +7,9 @@ from dataclasses import replace
 from rankbounds.collection.preferences import IN_WORDS, METHODS, levels_from_preferences
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED
 from rankbounds.commands import command
-from rankbounds.commands.console.messages import say, say_all
+from rankbounds.commands.console import output, reading, scoring
+from rankbounds.commands.console.messages import doing, progress_on_terminal, say, say_all
 from rankbounds.commands.console.options import Option, Options, call
-from rankbounds.commands.console.output import (
-    FORMATS,
-    JUDGMENTS_FILE,
-    check_outputs,
-    output,
-    write_pairs,
-    write_result,
-    write_text,
-)
-from rankbounds.commands.console.progress import doing, progress_on_terminal
-from rankbounds.commands.console.reading import (
-    CALIBRATE,
-    COMPARE,
-    INPUTS,
-    QRELS,
-    READING,
-    RUNS,
-    collection_from,
-    compared_from,
-    judgments_from,
-    read_runs,
-    trusted_from,
-)
-from rankbounds.commands.console.scoring import ORDER, PROBABILITY, SEED, measure_names, probability_from
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.judging import pools
 from rankbounds.judging.next.residuals import STRATEGIES
@@ -44,13 +21,13 @@ DEFAULT_RATES = ",".join(f"{rate:g}" for rate in pools.RATES)
     "judge-next",
     "What should be judged next?",
     1,
-    *INPUTS,
-    Option("--budget N", "how many documents (default 20)", 20, type=int),
+    *reading.INPUTS,
+    Option("--budget N", "how many documents (default 20)", 20),
     Option(
         "-m, --measure, --for MEASURE",
         "RBP(p=0.8) (the default), nDCG@10, AP, P@10, any",
         "RBP(p=0.8)",
-        words=measure_names,
+        words=scoring.measure_names,
     ),
     Option(
         "--strategy S",
@@ -59,7 +36,7 @@ DEFAULT_RATES = ",".join(f"{rate:g}" for rate in pools.RATES)
         words=STRATEGIES,
     ),
     replace(
-        COMPARE,
+        reading.COMPARE,
         help="settle which of two runs is better (--compare ONE OTHER), or who is better than the leader (--compare "
         "all)",
     ),
@@ -68,12 +45,12 @@ DEFAULT_RATES = ",".join(f"{rate:g}" for rate in pools.RATES)
         "simulate how many judgments it takes until the comparison is settled whatever else is unjudged (settled), or "
         "decided with a probability (0.95)",
     ),
-    *PROBABILITY,
-    SEED,
-    ORDER,
-    *READING,
-    CALIBRATE,
-    *output((*FORMATS[:5], "trec", *FORMATS[5:])),
+    *scoring.PROBABILITY,
+    scoring.SEED,
+    scoring.ORDER,
+    *reading.READING,
+    reading.CALIBRATE,
+    *output.options_for((*output.FORMATS[:5], "trec", *output.FORMATS[5:])),
 )
 def run_judge_next(options: Options) -> None:
     """List the unjudged documents whose judgments would settle most, the most valuable first.
@@ -94,8 +71,8 @@ def run_judge_next(options: Options) -> None:
     from rankbounds.judging.next.judge_next import judge_next
     from rankbounds.measures import parse_measure
 
-    trusted = trusted_from(options, [parse_measure(options.measure)], drawn=True)
-    judgments, runs = collection_from(options, trusted)
+    trusted = reading.trusted_from(options, [parse_measure(options.measure)], drawn=True)
+    judgments, runs = reading.collection_from(options, trusted)
     doing("estimating what unjudged documents are")
     plan = call(
         options,
@@ -103,16 +80,16 @@ def run_judge_next(options: Options) -> None:
         judgments,
         runs,
         strategy=options.strategy.upper(),
-        compare=compared_from(options.compare),
-        q=probability_from(options.q) if trusted is None else trusted.model(options.otherwise),
+        compare=reading.compared_from(options.compare),
+        q=scoring.probability_from(options.q) if trusted is None else trusted.model(options.otherwise),
         progress=progress_on_terminal("steps of the plan"),
     )
     if options.format in ("table", "trec") and not len(plan):
-        write_text(options, "")
+        output.write_text(options, "")
     elif options.format == "trec":
-        write_text(options, plan.pool().text())
+        output.write_text(options, plan.pool().text())
     else:
-        write_result(options, plan)
+        output.write_result(options, plan)
     if trusted is not None:
         say(trusted.words())
     say_all(plan.sentences())
@@ -122,15 +99,15 @@ def run_judge_next(options: Options) -> None:
     "pool",
     "What should be judged next?",
     2,
-    RUNS,
+    reading.RUNS,
     Option("--depth D", "how many documents of each run and topic are pooled", type=int),
     Option("--budget N", "at most this many documents per topic", type=int),
-    Option("--restrict QRELS", "the judgments to take grades from", file="read"),
-    Option("--groups FILE", 'which group a run belongs to: lines of "run group"', file="read"),
+    Option("--restrict QRELS", "the judgments to take grades from"),
+    Option("--groups FILE", 'which group a run belongs to: lines of "run group"'),
     Option("--without GROUP", "leave out documents that only this group found"),
-    ORDER,
-    *READING,
-    JUDGMENTS_FILE,
+    scoring.ORDER,
+    *reading.READING,
+    output.JUDGMENTS_FILE,
 )
 def run_pool(options: Options) -> None:
     """Build a pool of documents to judge, or find the judgments that another pool would have given.
@@ -148,20 +125,20 @@ def run_pool(options: Options) -> None:
         raise UsageError(
             "--without GROUP takes documents out of judgments: name them with --restrict QRELS, and --depth."
         )
-    runs = read_runs(options)
+    runs = reading.read_runs(options)
     if options.without is not None:
         groups = pools.read_groups(options.groups)
         if options.without not in groups.values():
             hint = did_you_mean(options.without, sorted(set(groups.values())))
             raise UsageError(f'{options.groups} has no group "{options.without}".{hint}')
-        qrels = judgments_from(options, options.restrict)
+        qrels = reading.judgments_from(options, options.restrict)
         pooled = pools.without_group(qrels, runs, groups, options.without, depth=options.depth)
         say(f"{options.without} alone found {len(qrels) - len(pooled):,} of {len(qrels):,} documents.")
     else:
         pooled = pools.pool(runs, depth=options.depth, budget=options.budget, ties=options.ties)
         if options.restrict is not None:
-            pooled = pools.restrict(judgments_from(options, options.restrict), pooled)
-    write_pairs(options, pooled)
+            pooled = pools.restrict(reading.judgments_from(options, options.restrict), pooled)
+    output.write_pairs(options, pooled)
     judged = int((pooled.grade != POOLED_NOT_JUDGED).sum())
     relevant = int((pooled.grade >= 1).sum())
     say(
@@ -174,9 +151,9 @@ def run_pool(options: Options) -> None:
     "preferences",
     "What should be judged next?",
     4,
-    Option("FILE", "lines of a query, a better and a worse document; - is stdin", dest="preferences", file="read"),
+    Option("FILE", "lines of a query, a better and a worse document; - is stdin", dest="preferences"),
     Option("--method NAME", f"{' or '.join(METHODS)} (default {METHODS[0]})", METHODS[0], words=METHODS),
-    JUDGMENTS_FILE,
+    output.JUDGMENTS_FILE,
 )
 def run_preferences(options: Options) -> None:
     """Make judgments from preferences: levels from pairs of documents of which one is better.
@@ -186,7 +163,7 @@ def run_preferences(options: Options) -> None:
     error: where that is much, no levels will do.
     """
     found = levels_from_preferences(options.preferences, options.method)
-    write_pairs(options, found.qrels)
+    output.write_pairs(options, found.qrels)
     say(f"Levels by {IN_WORDS[found.method]}; {found.sentence()}.")
 
 
@@ -194,13 +171,13 @@ def run_preferences(options: Options) -> None:
     "reduce",
     "What would fewer judgments have said?",
     1,
-    QRELS,
+    reading.QRELS,
     Option("--rate J", f"percent, several with commas (default {DEFAULT_RATES})", DEFAULT_RATES),
-    SEED,
-    Option("--rel REL", "the lowest grade that counts as relevant (default 1)", 1.0, type=float),
+    scoring.SEED,
+    Option("--rel REL", "the lowest grade that counts as relevant (default 1)", 1.0),
     Option("--keep-pool", "write what is not kept with grade -1 (pooled, not judged), for infAP"),
-    *READING,
-    replace(JUDGMENTS_FILE, help="write there; {rate} in the name stands for the rate"),
+    *reading.READING,
+    replace(output.JUDGMENTS_FILE, help="write there; {rate} in the name stands for the rate"),
 )
 def run_reduce(options: Options) -> None:
     """Draw smaller samples of judgments, to see what a cheaper test collection would have said.
@@ -215,10 +192,12 @@ def run_reduce(options: Options) -> None:
     if len(rates) > 1 and "{rate}" not in (options.output or ""):
         raise UsageError("Several rates need several files: name them with -o, such as -o qrels.{rate}.txt.")
     targets = {rate: (options.output or "").replace("{rate}", f"{rate:g}") for rate in rates}
-    check_outputs(options, list(filter(None, targets.values())))
-    qrels = judgments_from(options)
+    output.check_outputs(options, list(filter(None, targets.values())))
+    qrels = reading.judgments_from(options)
     for rate, kept in pools.draw_reductions(qrels, rates, seed=options.seed, rel=options.rel).items():
-        write_pairs(options, qrels.only_judged(kept) if options.keep_pool else pools.subset(qrels, kept), targets[rate])
+        output.write_pairs(
+            options, qrels.only_judged(kept) if options.keep_pool else pools.subset(qrels, kept), targets[rate]
+        )
         relevant = int((qrels.grade[kept] >= options.rel).sum())
         say(
             f"rate {rate:g}%, seed {options.seed}: kept {int(kept.sum()):,} of {len(qrels):,} judgments "

@@ -6,41 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands import command
-from rankbounds.commands.console.messages import say_all
+from rankbounds.commands.console import output, reading, scoring
+from rankbounds.commands.console.messages import doing, say_all
 from rankbounds.commands.console.options import Option, Options, call
-from rankbounds.commands.console.output import (
-    OUTPUT,
-    figure,
-    name_and_path,
-    output,
-    write_figure,
-    write_rows,
-    write_text,
-)
-from rankbounds.commands.console.progress import doing
-from rankbounds.commands.console.reading import (
-    COMPARE,
-    LABELS,
-    READING,
-    RUNS,
-    RUNS_HELP,
-    collection_from,
-    compared_from,
-    judgments_from,
-    reading_from,
-    runs_from,
-)
-from rankbounds.commands.console.scoring import (
-    ASSUMING_NO_BOUNDS,
-    GAIN,
-    SEED,
-    TIES,
-    alpha,
-    confidence,
-    measure_names,
-    measures,
-    resampling,
-)
 from rankbounds.errors import DataError, UsageError
 from rankbounds.files.opening import expand
 from rankbounds.judging.audits.audit import SOURCES
@@ -59,10 +27,9 @@ if TYPE_CHECKING:
         "[LABELS ...]",
         "the labels in question: files, patterns in quotes or folders; name=FILE gives them a name",
         dest="label_files",
-        file="read",
     ),
-    Option("--runs RUN ...", f"{RUNS_HELP}; without: labels only", [], file="read"),
-    measures(("RBP(p=0.8)",)),
+    Option("--runs RUN ...", f"{reading.RUNS_HELP}; without: labels only", []),
+    scoring.measures(("RBP(p=0.8)",)),
     Option(
         "--rel GRADE",
         "lowest trusted grade that counts as relevant, for kappa and for measures that name none (default: that of the "
@@ -82,12 +49,12 @@ if TYPE_CHECKING:
         "all",
         words=("all", "shared"),
     ),
-    alpha(),
-    confidence(),
-    *resampling(2000),
-    *ASSUMING_NO_BOUNDS,
-    figure("draw agreement by grade and bias by run there"),
-    *OUTPUT,
+    scoring.alpha(),
+    scoring.confidence(),
+    *scoring.resampling(2000),
+    *scoring.ASSUMING_NO_BOUNDS,
+    output.figure("draw agreement by grade and bias by run there"),
+    *output.OUTPUT,
 )
 def run_judges(options: Options) -> Any:
     """May I trust this judge? Labels, say of language models, held against trusted ones.
@@ -99,23 +66,23 @@ def run_judges(options: Options) -> Any:
     """
     from rankbounds.judging.judges.comparison import judges
 
-    reading, labels_rel = reading_from(options), labels_rel_from(options)
-    trusted, labels = labels_from(options, reading)
+    reader, labels_rel = reading.reading_from(options), labels_rel_from(options)
+    trusted, labels = labels_from(options, reader)
     found = call(
         options,
         judges,
         trusted,
         labels,
-        reading.runs(runs_from(options)) if options.runs else None,
+        reader.runs(reading.runs_from(options)) if options.runs else None,
         labels_rel=labels_rel,
         same_scale=options.same_scale or None,
         trusted_name=options.labels,
     )
-    write_figure(options, "labels_overview", found)
+    output.write_figure(options, "labels_overview", found)
     return found
 
 
-def labels_from(options: Options, reading: Reading) -> tuple[Qrels, dict[str, Qrels]]:
+def labels_from(options: Options, reader: Reading) -> tuple[Qrels, dict[str, Qrels]]:
     """The trusted labels, and the others by name."""
     if not options.label_files:
         from rankbounds.collection.qrels import read_qrels_by_source
@@ -123,33 +90,33 @@ def labels_from(options: Options, reading: Reading) -> tuple[Qrels, dict[str, Qr
         if not options.labels or "," in options.labels:
             raise UsageError("Name the labels in question, or with --labels the one source of TRUSTED to believe.")
         by_source = read_qrels_by_source(options.qrels, kind=options.read_as, columns=options.columns)
-        trusted = reading.judgments(options.qrels)
+        trusted = reader.judgments(options.qrels)
         others = {name: labels for name, labels in by_source.items() if name != options.labels}
         if not others:
             raise DataError(options.qrels, f'all labels have the source "{options.labels}": none are in question.')
         return trusted, others
     labels: dict[str, Qrels] = {}
     for argument in options.label_files:
-        name, path = name_and_path(argument)
+        name, path = output.name_and_path(argument)
         for file in expand([path]):
-            read = _read_labels(reading, file)
+            read = _read_labels(reader, file)
             if name is None:
                 labels |= {file if known in labels else known: given for known, given in read.items()}
             elif name in labels:
                 raise UsageError(f'Two sets of labels are called "{name}".')
             else:
                 labels[name] = next(iter(read.values()))
-    return reading.judgments(options.qrels), labels
+    return reader.judgments(options.qrels), labels
 
 
-def _read_labels(reading: Reading, file: str) -> dict[str, Qrels]:
+def _read_labels(reader: Reading, file: str) -> dict[str, Qrels]:
     """The labels of a file by its name; --labels chooses among sources where a file has any."""
     try:
-        return reading.label_sets([file])
+        return reader.label_sets([file])
     except DataError:
-        if reading.labels is None:
+        if reader.labels is None:
             raise
-        return replace(reading, labels=None).label_sets([file])
+        return replace(reader, labels=None).label_sets([file])
 
 
 def labels_rel_from(options: Options) -> float | dict[str, float] | None:
@@ -172,21 +139,21 @@ def labels_rel_from(options: Options) -> float | dict[str, float] | None:
     "sample",
     "May a model's labels stand in for people?",
     2,
-    LABELS,
-    RUNS,
+    reading.LABELS,
+    reading.RUNS,
     Option("--budget N", "how many documents people will judge", type=int, required=True),
-    COMPARE,
+    reading.COMPARE,
     Option(
         "-m, --measure MEASURE",
         "what is to be audited: RBP(p=0.8) (the default), P@10, DCG@20, nDCG@10, AP, Recall@100",
         "RBP(p=0.8)",
-        words=measure_names,
+        words=scoring.measure_names,
     ),
-    SEED,
-    *TIES,
-    GAIN,
-    *READING,
-    *output(("csv", "tsv", "json", "jsonl", "trec", "table", "markdown", "latex", "html")),
+    scoring.SEED,
+    *scoring.TIES,
+    scoring.GAIN,
+    *reading.READING,
+    *output.options_for(("csv", "tsv", "json", "jsonl", "trec", "table", "markdown", "latex", "html")),
 )
 def run_sample(options: Options) -> None:
     """Draw the documents that people should judge, so that a model's labels can be audited.
@@ -199,13 +166,15 @@ def run_sample(options: Options) -> None:
     """
     from rankbounds.judging.audits.sample import draw_sample
 
-    drawn = call(options, draw_sample, *collection_from(options), compare=compared_from(options.compare))
+    drawn = call(
+        options, draw_sample, *reading.collection_from(options), compare=reading.compared_from(options.compare)
+    )
     if options.format == "trec":
-        write_text(options, drawn.pool().text())
+        output.write_text(options, drawn.pool().text())
     else:
         options.raw = True  # ids are to be found again as they are
         rows = [row | {"relevance": None} for row in drawn.rows()]
-        write_rows(options, rows, (*drawn.fields, "relevance"), table=drawn.table)
+        output.write_rows(options, rows, (*drawn.fields, "relevance"), table=drawn.table)
     say_all(drawn.notes())
 
 
@@ -213,15 +182,14 @@ def run_sample(options: Options) -> None:
     "audit",
     "May a model's labels stand in for people?",
     3,
-    LABELS,
+    reading.LABELS,
     Option("SAMPLE", "the judged sample: query_id, doc_id, probability, relevance", file="read"),
-    replace(RUNS, usage="[RUN ...]"),
-    measures((), "RBP(p=0.8) (the default), P@10, DCG@20; nDCG@10, AP, Recall@100 by linearisation"),
+    replace(reading.RUNS, usage="[RUN ...]"),
+    scoring.measures((), "RBP(p=0.8) (the default), P@10, DCG@20; nDCG@10, AP, Recall@100 by linearisation"),
     Option("--difference", "compare the runs in pairs"),
     Option(
         "--judgments FILE",
         "take the judgments from this file, not from the column relevance; it may hold no other documents",
-        file="read",
     ),
     Option(
         "--sources WHICH",
@@ -234,13 +202,13 @@ def run_sample(options: Options) -> None:
         'the lowest label that stands for relevant in "by labels" (default: the rel of the measure)',
         type=float,
     ),
-    confidence(),
+    scoring.confidence(),
     Option("--plan H", "how many judgments a half-width of H needs", type=float),
-    COMPARE,
-    *TIES,
-    GAIN,
-    *READING,
-    *OUTPUT,
+    reading.COMPARE,
+    *scoring.TIES,
+    scoring.GAIN,
+    *reading.READING,
+    *output.OUTPUT,
 )
 def run_audit(options: Options) -> Any:
     """Correct scores by a model's labels with a sample that people judged, and say how far they can be trusted.
@@ -265,7 +233,7 @@ def run_audit(options: Options) -> Any:
     if not options.runs:
         needs = "" if plans else ": an audit needs LABELS, SAMPLE and runs, in this order"
         raise UsageError(f"No run was given{needs}.")
-    labels, runs = collection_from(options)
+    labels, runs = reading.collection_from(options)
     doing("planning the audit" if plans else "calibrating labels, and correcting the scores")
     if plans:
         return call(
@@ -275,7 +243,7 @@ def run_audit(options: Options) -> Any:
             runs,
             half_width=options.plan,
             sample=options.sample if has_sample else None,
-            compare=compared_from(options.compare) or ("all" if options.difference else None),
+            compare=reading.compared_from(options.compare) or ("all" if options.difference else None),
         )
-    judgments = None if options.judgments is None else judgments_from(options, options.judgments)
+    judgments = None if options.judgments is None else reading.judgments_from(options, options.judgments)
     return call(options, audit, labels, options.sample, runs, judgments=judgments)

@@ -6,18 +6,9 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from rankbounds.commands import command
+from rankbounds.commands.console import output, reading, scoring
+from rankbounds.commands.console.messages import progress_on_terminal
 from rankbounds.commands.console.options import Option, Options
-from rankbounds.commands.console.output import OUTPUT, write_rows, write_text
-from rankbounds.commands.console.progress import progress_on_terminal
-from rankbounds.commands.console.reading import INPUTS, SCORE_TABLES, read_runs
-from rankbounds.commands.console.scoring import (
-    ASSUMING_NO_BOUNDS,
-    MEASURES,
-    TESTS,
-    evaluate_from,
-    resampling,
-    tests_named,
-)
 from rankbounds.errors import UsageError
 from rankbounds.measures import REGISTRY, Measure, parse_measures
 from rankbounds.measures.condensed import Condensed
@@ -37,16 +28,18 @@ from rankbounds.terminal import look, reflowed
         "a name, a label such as nDCG@10, or another tool's name",
         words=lambda: [name for name in REGISTRY if name.isidentifier()],
     ),
-    *OUTPUT,
+    *output.OUTPUT,
 )
 def run_measures(options: Options) -> None:
     """List the measures, or explain one of them."""
     if options.measure:
         text, width = "\n".join(map(explain, _kinds(options.measure))), look().width
-        write_text(options, text if width is None else reflowed(text, width))
+        output.write_text(options, text if width is None else reflowed(text, width))
         return
     rows = [describe(kind) for _, kind in sorted(REGISTRY.items(), key=lambda item: item[0].lower())]
-    write_rows(options, rows, [Column(name, name, left=True, importance=int(name == "meaning")) for name in rows[0]])
+    output.write_rows(
+        options, rows, [Column(name, name, left=True, importance=int(name == "meaning")) for name in rows[0]]
+    )
 
 
 def _kinds(text: str) -> list[type[Measure]]:
@@ -120,15 +113,13 @@ def _bounds(kind: type[Measure]) -> str:
     "agreement",
     "Which measure, and which persistence?",
     2,
-    *INPUTS,
-    *SCORE_TABLES,
-    MEASURES,
-    Option("--p P", "persistence of RBO (default 0.9)", 0.9, type=float),
-    Option(
-        "--against QRELS", "other judgments of the same topics, say of a shallower pool", file="read", without_runs=()
-    ),
-    *ASSUMING_NO_BOUNDS,
-    *OUTPUT,
+    *reading.INPUTS,
+    *reading.SCORE_TABLES,
+    scoring.MEASURES,
+    Option("--p P", "persistence of RBO (default 0.9)", 0.9),
+    Option("--against QRELS", "other judgments of the same topics, say of a shallower pool", without_runs=()),
+    *scoring.ASSUMING_NO_BOUNDS,
+    *output.OUTPUT,
 )
 def run_agreement(options: Options) -> Any:
     """Say how alike different measures order the runs, or the same measures under other judgments.
@@ -142,9 +133,9 @@ def run_agreement(options: Options) -> Any:
     check_share("RBO's persistence p", options.p)
     if options.measures and len(set(options.measures)) < 2 and not options.against:
         raise UsageError("Agreement needs at least two measures, or other judgments (--against).")
-    runs = read_runs(options) if options.against and not options.scores else None
-    scores = evaluate_from(options, runs=runs)
-    against = evaluate_from(options, qrels=options.against, runs=runs) if options.against else None
+    runs = reading.read_runs(options) if options.against and not options.scores else None
+    scores = scoring.evaluate_from(options, runs=runs)
+    against = scoring.evaluate_from(options, qrels=options.against, runs=runs) if options.against else None
     return agreement(scores, options.p, against)
 
 
@@ -152,14 +143,14 @@ def run_agreement(options: Options) -> Any:
     "discriminative-power",
     "Which measure, and which persistence?",
     3,
-    *INPUTS,
-    *SCORE_TABLES,
-    MEASURES,
+    *reading.INPUTS,
+    *reading.SCORE_TABLES,
+    scoring.MEASURES,
     Option("--alpha ALPHA", "significance level; may be repeated (0.05, 0.01)", type=float, repeated=True),
-    Option("--test TEST", tests_named("bootstrap"), "bootstrap", words=TESTS[0].words),
-    *resampling(1000),
-    *ASSUMING_NO_BOUNDS,
-    *OUTPUT,
+    Option("--test TEST", scoring.tests_named("bootstrap"), "bootstrap", words=scoring.TESTS[0].words),
+    *scoring.resampling(1000),
+    *scoring.ASSUMING_NO_BOUNDS,
+    *output.OUTPUT,
 )
 def run_discriminative_power(options: Options) -> Any:
     """Say how many pairs of runs each measure separates, and how large a difference that takes.
@@ -170,7 +161,7 @@ def run_discriminative_power(options: Options) -> Any:
     from rankbounds.stats.significance import Resampling
 
     return discriminative_power(
-        evaluate_from(options),
+        scoring.evaluate_from(options),
         options.alpha or (0.05, 0.01),
         options.test,
         Resampling(options.resamples, options.seed),

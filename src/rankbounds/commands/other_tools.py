@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rankbounds.commands import command
+from rankbounds.commands.console import output, reading
 from rankbounds.commands.console.messages import say
 from rankbounds.commands.console.options import Option, Options
-from rankbounds.commands.console.output import OUTPUT, name_and_path, output, write_rows, write_text
-from rankbounds.commands.console.reading import QRELS, READING, RUN, judgments_from, reading_from, run_from
 from rankbounds.errors import UsageError
 from rankbounds.results import Column, build_table
 from rankbounds.tables import number
@@ -28,20 +27,20 @@ BY_CHANCE = 3
     "trec_eval",
     "How good are my runs?",
     4,
-    QRELS,
-    RUN,
+    reading.QRELS,
+    reading.RUN,
     Option("-q, --query_eval_wanted", "each topic too, not the summary only"),
     Option("-m, --measure MEASURE", "may be repeated (default: official)", dest="measures", repeated=True),
     Option(
         "-c, --complete_rel_info_wanted", "judged topics that the run lacks count as 0; without it they are left out"
     ),
-    Option("-l, --level_for_rel N", "the lowest grade that is relevant (default 1)", 1, type=int),
+    Option("-l, --level_for_rel N", "the lowest grade that is relevant (default 1)", 1),
     Option("-M, --Max_retrieved_per_topic N", "read N documents of each list", type=int),
     Option("-J, --Judged_docs_only", "leave out documents that nobody judged"),
-    Option("-N, --Number_docs_in_coll N", "documents in the collection, for utility", 0, type=int),
+    Option("-N, --Number_docs_in_coll N", "documents in the collection, for utility", 0),
     Option("-n, --nosummary", "leave out the summary over all topics"),
-    *READING,
-    *output(("trec", "json", "jsonl", "csv", "tsv")),
+    *reading.READING,
+    *output.options_for(("trec", "json", "jsonl", "csv", "tsv")),
 )
 def run_trec_eval(options: Options) -> None:
     """Print what trec_eval 10 prints, under its names, options and digits.
@@ -64,19 +63,19 @@ def run_trec_eval(options: Options) -> None:
         options.Number_docs_in_coll,
     )
     lines = trec_eval.lines(
-        judgments_from(options),
-        run_from(options, options.run_file),
+        reading.judgments_from(options),
+        reading.run_from(options, options.run_file),
         options.measures or (),
         chosen,
         per_topic=options.query_eval_wanted,
         summary=not options.nosummary,
     )
     if options.format == "trec":
-        write_text(options, "".join(lines))
+        output.write_text(options, "".join(lines))
         return
     fields = ("measure", "query_id", "value")
     rows = (dict(zip(fields, (part.strip() for part in line.split("\t")), strict=True)) for line in lines)
-    write_rows(options, rows, fields)
+    output.write_rows(options, rows, fields)
 
 
 @command(
@@ -89,11 +88,11 @@ def run_trec_eval(options: Options) -> None:
         dest="trec_output",
         file="read",
     ),
-    QRELS,
-    RUN,
+    reading.QRELS,
+    reading.RUN,
     Option("--all", "show measures that agree too"),
-    *READING,
-    *OUTPUT,
+    *reading.READING,
+    *output.OUTPUT,
 )
 def run_explain(options: Options) -> None:
     """Say why another tool's numbers differ from what rankbounds computes on the same files, and what reproduces them.
@@ -110,9 +109,9 @@ def run_explain(options: Options) -> None:
     from rankbounds.checking.explanation import explained, run_with_repeats
     from rankbounds.files.reported_scores import ANY_MEASURE, stated
 
-    judgments = judgments_from(options)
-    name, path = name_and_path(options.run_file)
-    given, repeated = run_with_repeats(path if name is None else {name: path}, reading_from(options))
+    judgments = reading.judgments_from(options)
+    name, path = output.name_and_path(options.run_file)
+    given, repeated = run_with_repeats(path if name is None else {name: path}, reading.reading_from(options))
     if repeated is not None and not options.lenient:
         again = len(repeated) - len(given)
         lines = "1 line names" if again == 1 else f"{again:,} lines name"
@@ -134,7 +133,7 @@ def run_explain(options: Options) -> None:
         Column("why", left=True),
         Column("example", left=True),
     )
-    write_rows(
+    output.write_rows(
         options,
         rows,
         EXPLAINED,

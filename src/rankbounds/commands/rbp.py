@@ -5,19 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from rankbounds.commands import command
+from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.options import Option, Options, call
-from rankbounds.commands.console.output import OUTPUT, numbers, output, write_rows
-from rankbounds.commands.console.reading import (
-    INPUTS_IF_ANY,
-    QRELS,
-    READING,
-    RUN,
-    collection_from,
-    judgments_from,
-    run_from,
-    runs_from,
-)
-from rankbounds.commands.console.scoring import GAIN, TIES, measures
 from rankbounds.errors import DataError, UsageError
 from rankbounds.rbp.curves import PERSISTENCES
 from rankbounds.results import Column, Row, build_table
@@ -31,16 +20,16 @@ ORDERED_BY = ("AP", "nDCG", "P@10")
     "contributions",
     "How good are my runs?",
     3,
-    QRELS,
-    RUN,
+    reading.QRELS,
+    reading.RUN,
     Option("--topic ID", "the topic to look at", required=True),
-    measures(CONTRIBUTED),
+    scoring.measures(CONTRIBUTED),
     Option("--depth D", "only the first D documents", type=int),
     Option("--all", "judged non-relevant documents too"),
-    GAIN,
-    *TIES,
-    *READING,
-    *OUTPUT,
+    scoring.GAIN,
+    *scoring.TIES,
+    *reading.READING,
+    *output.OUTPUT,
 )
 def run_contributions(options: Options) -> None:
     """Show what each document of one topic adds to a score.
@@ -50,7 +39,7 @@ def run_contributions(options: Options) -> None:
     """
     from rankbounds.rbp.contributions import FIELDS, contributions
 
-    judgments, run = judgments_from(options), run_from(options, options.run_file)
+    judgments, run = reading.judgments_from(options), reading.run_from(options, options.run_file)
     rows = call(options, contributions, judgments, run, options.topic, options.measures or CONTRIBUTED)
     shown = [
         row
@@ -75,7 +64,7 @@ def run_contributions(options: Options) -> None:
             [Column("rank", left=False), Column("doc_id", "document"), *columns],
         )
 
-    write_rows(options, shown, FIELDS, table=table)
+    output.write_rows(options, shown, FIELDS, table=table)
 
 
 def _contribution(row: Row) -> str:
@@ -88,16 +77,16 @@ def _contribution(row: Row) -> str:
     "crossings",
     "What changed between two versions?",
     2,
-    QRELS,
+    reading.QRELS,
     Option("A", "one run", file="read"),
     Option("B", "the other run", file="read"),
     Option("-m, --measure RBP", "RBP with everything but p: RBP(graded=true), RBP(rel=2), RBP@20 (default RBP)", "RBP"),
     Option("-q, --per-topic", "each topic too"),
     Option("--regions", "in row formats: stretches of p instead of crossings"),
-    GAIN,
-    *TIES,
-    *READING,
-    *OUTPUT,
+    scoring.GAIN,
+    *scoring.TIES,
+    *reading.READING,
+    *output.OUTPUT,
 )
 def run_crossings(options: Options) -> None:
     """Find the persistences where two runs change places in RBP, and where the lead is sure.
@@ -113,8 +102,8 @@ def run_crossings(options: Options) -> None:
     measure = parse_measure(options.measure)
     if not isinstance(measure, RBP):
         raise UsageError(f"Crossings are found for RBP, not for {measure}.")
-    runs = [run_from(options, options.a), run_from(options, options.b)]
-    stretches = call(options, regions, judgments_from(options), runs, measure=measure)
+    runs = [reading.run_from(options, options.a), reading.run_from(options, options.b)]
+    stretches = call(options, regions, reading.judgments_from(options), runs, measure=measure)
     parts = [region.row() for region in stretches]
     columns = (
         Column("query_id", "topic", left=True),
@@ -129,25 +118,25 @@ def run_crossings(options: Options) -> None:
         ),
     )
     rows, fields = (parts, REGION_FIELDS) if options.regions else (crossings_of(stretches), FIELDS)
-    write_rows(options, rows, fields, table=lambda: build_table(parts, columns))
+    output.write_rows(options, rows, fields, table=lambda: build_table(parts, columns))
 
 
 @command(
     "depth",
     "Which measure, and which persistence?",
     5,
-    *INPUTS_IF_ANY,
+    *reading.INPUTS_IF_ANY,
     Option(
         "--p P[,P...]",
         f"persistence; several with commas (default {', '.join(map(str, PERSISTENCES))})",
-        type=numbers,
+        type=output.numbers,
         repeated=True,
     ),
-    Option("--digits DIGITS", "decimal digits that the residual leaves (default 4)", 4, type=int),
+    Option("--digits DIGITS", "decimal digits that the residual leaves (default 4)", 4),
     Option("--depth D", "the largest p that judging to this depth supports", type=int),
-    *TIES,
-    *READING,
-    *output(digits=False),
+    *scoring.TIES,
+    *reading.READING,
+    *output.options_for(digits=False),
 )
 def run_depth(options: Options) -> None:
     """Plan an evaluation with RBP: the depth a persistence needs, or the persistence a depth supports.
@@ -165,7 +154,9 @@ def run_depth(options: Options) -> None:
     persistences = [p for several in options.p or [list(PERSISTENCES)] for p in several]
     digits = options.digits
     if options.qrels:
-        rows = call(options, judgments_needed, judgments_from(options), runs_from(options), persistences)
+        rows = call(
+            options, judgments_needed, reading.judgments_from(options), reading.runs_from(options), persistences
+        )
     else:
         pairs = (
             [(p, planned_depth(p, digits)) for p in persistences]
@@ -201,22 +192,22 @@ def _column(name: str, decimals: int | None = None, heading: str | None = "") ->
 def _write_columns(options: Options, rows: list[dict[str, Any]], columns: tuple[Column, ...]) -> None:
     """Write the rows with those of the columns that they have, in their order."""
     known = {column.name: column for column in columns}
-    write_rows(options, rows, [known[name] for name in rows[0]])
+    output.write_rows(options, rows, [known[name] for name in rows[0]])
 
 
 @command(
     "persistence",
     "Which measure, and which persistence?",
     4,
-    *INPUTS_IF_ANY,
+    *reading.INPUTS_IF_ANY,
     Option("--depths FILE", "sessions that ended at each rank, as CSV: rank,count"),
     Option("--examined FILE", "sessions that looked at each rank, as CSV: rank,count"),
     Option("--level LEVEL", "of the confidence interval (default 0.95)", 0.95),
-    measures(ORDERED_BY),
+    scoring.measures(ORDERED_BY),
     Option("--all", "every p of the grid, not the best alone"),
-    *TIES,
-    *READING,
-    *OUTPUT,
+    *scoring.TIES,
+    *reading.READING,
+    *output.OUTPUT,
 )
 def run_persistence(options: Options) -> None:
     """Choose RBP's persistence p from evidence.
@@ -232,7 +223,7 @@ def run_persistence(options: Options) -> None:
         raise UsageError("Give one kind of evidence: --depths FILE, --examined FILE, or QRELS and runs.")
     (kind,) = given
     if kind == "qrels":
-        rows = call(options, persistence_agreement, *collection_from(options), options.measures or ORDERED_BY)
+        rows = call(options, persistence_agreement, *reading.collection_from(options), options.measures or ORDERED_BY)
         rows = rows if options.all else best_agreement(rows)
     else:
         rows = [fit_persistence(_read_counts(getattr(options, kind)), kind=kind, level=options.level)]

@@ -10,21 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rankbounds.commands import command
-from rankbounds.commands.console.messages import say
+from rankbounds.commands.console import output, reading, scoring
+from rankbounds.commands.console.messages import doing, progress_on_terminal, say
 from rankbounds.commands.console.options import Option, Options, whole
-from rankbounds.commands.console.output import check_outputs, output_file, write_text
-from rankbounds.commands.console.progress import progress_on_terminal, rest
-from rankbounds.commands.console.reading import (
-    CALIBRATE,
-    COMPARE,
-    INPUTS,
-    SCORE_TABLES,
-    compared_from,
-    runs_from,
-    score_table_files,
-    score_tables_from,
-)
-from rankbounds.commands.console.scoring import ASSUMING, MEASURES, TESTS, tabled_from
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.files.opening import STANDARD_INPUT
@@ -36,22 +24,21 @@ if TYPE_CHECKING:
 
 PAGE = "report.html"
 CHOICES = (
-    MEASURES,
+    scoring.MEASURES,
     Option("--title TITLE", "the page's heading", "Evaluation report"),
     Option(
         "--worklist FILE",
         'under "What to judge next", the documents of this table (of "rankbounds sample" or "judge-next") that nobody '
         "has judged yet",
-        file="read",
         without_runs=(),
     ),
     Option(
         "--all-pairs",
         "of more than 20 runs: compare all pairs in the page, not only those of the 20 that lead (takes longer)",
     ),
-    *TESTS,
-    *ASSUMING,
-    CALIBRATE,
+    *scoring.TESTS,
+    *scoring.ASSUMING,
+    reading.CALIBRATE,
 )
 """Everything that changes what a report says."""
 
@@ -60,10 +47,10 @@ CHOICES = (
     "report",
     "How do I show it?",
     1,
-    *INPUTS,
-    *SCORE_TABLES,
+    *reading.INPUTS,
+    *reading.SCORE_TABLES,
     *CHOICES,
-    output_file(("html",), f"the page (default {PAGE}, unless it exists)"),
+    output.file_option(("html",), f"the page (default {PAGE}, unless it exists)"),
 )
 def run_report(options: Options) -> None:
     """Make one HTML page that shows what the runs' scores say, to be opened in any browser.
@@ -77,17 +64,17 @@ def run_report(options: Options) -> None:
 
     if options.output is None:
         options.output = PAGE
-        check_outputs(options)
+        output.check_outputs(options)
         if os.path.lexists(PAGE):
             raise UsageError(f"{PAGE} exists already: name the page with -o, which replaces it.")
     choices = choices_from(options)
     if options.scores:
-        scores = tabled_from(options, score_tables_from(options))
-        content = gather_scores(scores, [path for _, path in score_table_files(options)], choices)
+        scores = scoring.tabled_from(options, reading.score_tables_from(options))
+        content = gather_scores(scores, [path for _, path in reading.score_table_files(options)], choices)
     else:
         progress = progress_on_terminal("runs scored", "comparing runs, and making the page")
-        content = gather(options.qrels, runs_from(options), choices, progress)
-    write_text(options, page(content))
+        content = gather(options.qrels, reading.runs_from(options), choices, progress)
+    output.write_text(options, page(content))
 
 
 def choices_from(options: Options) -> Choices:
@@ -112,19 +99,18 @@ def _share(text: str) -> float:
     "serve",
     "What should be judged next?",
     3,
-    *INPUTS,
+    *reading.INPUTS,
     Option("--port PORT", "where to listen (default 8765; 0: any free port)", 8765, type=whole("a port is", 0, 65535)),
     Option("--host HOST", "on which address (default 127.0.0.1, this machine alone)", "127.0.0.1"),
     Option(
         "--token TOKEN",
         "what everybody who opens the page must know, needed with --host; new: make one; also RANKBOUNDS_TOKEN",
     ),
-    Option("--queries FILE", "what the queries say: TREC topics, TSV, CSV or JSON lines with id and text", file="read"),
+    Option("--queries FILE", "what the queries say: TREC topics, TSV, CSV or JSON lines with id and text"),
     Option(
         "--documents FILE",
         "what the documents say: JSON lines or a table with id and text, id<TAB>text, or TREC's SGML; a folder or a "
         "pattern for several files; may be repeated",
-        file="read",
         repeated=True,
     ),
     Option("--judge NAME", "who judges; may be repeated, and the page then asks which", repeated=True),
@@ -133,7 +119,7 @@ def _share(text: str) -> float:
         "grades to choose from: 3 for 0 to 3, or 0=off topic,1=related,2=answers (default: those of QRELS)",
     ),
     replace(
-        COMPARE,
+        reading.COMPARE,
         help="the goal: which of two runs is better (--compare ONE OTHER), or who is better than the leader (--compare "
         "all), by the first measure",
     ),
@@ -163,7 +149,9 @@ def run_serve(options: Options) -> None:
     if STANDARD_INPUT in [options.qrels, *options.runs]:
         raise UsageError("The page follows its files: give files, not standard input (-).")
     token = checked_token(options.host, options.token or os.environ.get("RANKBOUNDS_TOKEN") or None)
-    live = Live(options.qrels, partial(runs_from, options), choices_from(options), judging=not options.read_only)
+    live = Live(
+        options.qrels, partial(reading.runs_from, options), choices_from(options), judging=not options.read_only
+    )
     office = Office(live) if options.read_only else _judging(options, live)
     try:
         with server(office, options.host, options.port, token) as listening:
@@ -171,7 +159,7 @@ def run_serve(options: Options) -> None:
             if token:
                 say("warning: whoever has this address can read and judge, and traffic is not encrypted: keep it.")
             say(f"open {address(options.host, port, token)}")
-            rest()
+            doing("")  # now it is others who take their time
             listening.serve_forever()
     finally:
         office.close()
@@ -183,14 +171,14 @@ def _judging(options: Options, live: Live) -> Office:
     from rankbounds.desk.planning import Goal, Planning
     from rankbounds.desk.server import Office
     from rankbounds.files.document_texts import DocumentTexts
-    from rankbounds.files.query_texts import read_query_texts
+    from rankbounds.files.queries import read_query_texts
     from rankbounds.judging.audits.judged_sample import listed_documents
 
-    goal = Goal(compared_from(options.compare), options.until, options.seed)
+    goal = Goal(reading.compared_from(options.compare), options.until, options.seed)
     goal.check()
     for name in options.judge or ():
         check_name(name)
-    runs = runs_from(options)  # what is wrong with them is told before anything is served
+    runs = reading.runs_from(options)  # what is wrong with them is told before anything is served
     settings = Settings(
         tuple(options.judge or ()),
         {} if options.grades is None else grades_from(options.grades),

@@ -10,12 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands import command
-from rankbounds.commands.console.messages import say
+from rankbounds.commands.console import output, reading, scoring
+from rankbounds.commands.console.messages import doing, progress_on_terminal, say
 from rankbounds.commands.console.options import Option, Options, pick
-from rankbounds.commands.console.output import name_and_path, write_rows, write_text
-from rankbounds.commands.console.progress import doing, progress_on_terminal
-from rankbounds.commands.console.reading import INPUTS_IF_ANY, READING, collection_from
-from rankbounds.commands.console.scoring import GAIN, SEED, measures
 from rankbounds.errors import RankboundsError, UsageError
 from rankbounds.files.opening import STANDARD_INPUT, expand
 from rankbounds.results import Column
@@ -34,21 +31,14 @@ FLAGS = {"qrels": "judgments", "runs": "runs", "groups": "--groups", "measures":
     "How do I try things out?",
     4,
     Option("NAME", 'a study, "all" or "list"'),
-    *INPUTS_IF_ANY,
-    measures(("those of the study",)),
-    Option("--groups FILE", "which group each run is from: lines of run and group", file="read"),
-    GAIN,
-    *READING,
-    SEED,
+    *reading.INPUTS_IF_ANY,
+    scoring.measures(("those of the study",)),
+    Option("--groups FILE", "which group each run is from: lines of run and group"),
+    scoring.GAIN,
+    *reading.READING,
+    scoring.SEED,
     Option("--again", "compute what is complete once more"),
-    Option(
-        "-o, --output FOLDER",
-        "where to write (default studies)",
-        "studies",
-        dest="folder",
-        file="folder",
-        group="output",
-    ),
+    Option("-o, --output FOLDER", "where to write (default studies)", "studies", dest="folder", group="output"),
     Option("--format F", "of the list: table (default), json", words=("table", "json"), group="output"),
 )
 def run_study(options: Options) -> int:
@@ -67,7 +57,7 @@ def run_study(options: Options) -> int:
         return 0
     is_all = options.name == "all"
     studies = known if is_all else [study_called(options.name)]
-    files = expand(name_and_path(argument)[1] for argument in options.runs)
+    files = expand(output.name_and_path(argument)[1] for argument in options.runs)
     if STANDARD_INPUT in [options.qrels, *files]:
         raise UsageError("A study remembers its files by their checksums: give files, not standard input (-).")
     given = pick(options, "qrels", "groups", "measures", "gain")
@@ -89,7 +79,7 @@ def run_study(options: Options) -> int:
             say(f"{study.name}: takes {takes}; computed without what it does not take")
     read = [path for path in (options.qrels, *files, options.groups) if path]
     sums = fingerprints(read) if read else {}
-    collection = cache(lambda: collection_from(options))  # read once, by the first study that is computed
+    collection = cache(lambda: reading.collection_from(options))  # read once, by the first study that is computed
     codes = [0]
     for number, study in enumerate(ready, 1):
         label = f"{number} of {len(ready)}: {study.name}" if len(ready) > 1 else study.name
@@ -118,8 +108,8 @@ def do(
     reads, place = "qrels" in study.needs, Path(options.folder) / study.name
     taken = study.taken({name: given[name] for name in ("measures", "gain", "seed")})
     if reads:
-        reading = pick(options, *(option.dest for option in READING))
-        taken |= {name: value for name, value in reading.items() if value}
+        reader = pick(options, *(option.dest for option in reading.READING))
+        taken |= {name: value for name, value in reader.items() if value}
     made_from = {"files": sums if reads else {}, "options": taken, "version": __version__}
     if not options.again and is_complete(place, made_from):
         say(f"{label}: complete, left as it is")
@@ -131,7 +121,7 @@ def do(
     result = study(**study.taken(given | read | {"progress": progress}))
     write(study, result, place, made_from, command_line(study, options))
     say(f"{label}: wrote {place} ({time.monotonic() - started:.1f} s)")
-    write_text(options, f"{study.name}: {result.answer}\n")
+    output.write_text(options, f"{study.name}: {result.answer}\n")
 
 
 def untaken(study: Study, given: dict[str, Any]) -> str:
@@ -154,7 +144,7 @@ def list_studies(options: Options, studies: list[Study]) -> None:
         }
         for study in studies
     ]
-    write_rows(options, rows, [Column("study"), Column("question", importance=1), Column("needs")])
+    output.write_rows(options, rows, [Column("study"), Column("question", importance=1), Column("needs")])
 
 
 def command_line(study: Study, options: Options) -> str:

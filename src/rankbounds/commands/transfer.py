@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from rankbounds.commands import command
+from rankbounds.commands.console import output
 from rankbounds.commands.console.options import Option, Options
-from rankbounds.commands.console.output import figure, output, write_figure, write_rows
 from rankbounds.errors import UsageError
 from rankbounds.rbp.integer_program import muted
 from rankbounds.rbp.published_score import Published
@@ -24,7 +24,7 @@ from rankbounds.tables import Table
     Option("--to P", "the persistence to take it to", type=float, required=True),
     Option("--residual R", "its published residual (default: unjudged documents count as non-relevant)"),
     Option("--digits N", "digits behind the point to which every number is known", type=int),
-    Option("--topics N", "the score is a mean over N topics", 1, type=int),
+    Option("--topics N", "the score is a mean over N topics", 1),
     Option(
         "--gains LIST", "what a document can be worth: 0,1 (binary; default), graded such as 0,0.5,1, or any", "0,1"
     ),
@@ -40,9 +40,9 @@ from rankbounds.tables import Table
         "tightest",
         words=METHODS,
     ),
-    Option("--time-limit SECONDS", "for either end of a range (default 1)", 1.0, type=float),
-    figure("draw the range of A over all persistences"),
-    *output(digits=False),
+    Option("--time-limit SECONDS", "for either end of a range (default 1)", 1.0),
+    output.figure("draw the range of A over all persistences"),
+    *output.options_for(digits=False),
 )
 def run_transfer(options: Options) -> None:
     """Take a published RBP score to another persistence, and say who wins.
@@ -98,9 +98,9 @@ def run_transfer(options: Options) -> None:
     if options.format == "json":
         options.format = "jsonl"  # one object, not a list of one
     below = "\n" + "\n".join(_sentences(found, comparison)).rstrip("\n") + "\n"
-    write_rows(options, [row], list(row), table=table, below=lambda: below)
+    output.write_rows(options, [row], list(row), table=table, below=lambda: below)
     with muted():
-        write_figure(options, "range_over_persistence", a, marks=(options.to,))
+        output.write_figure(options, "range_over_persistence", a, marks=(options.to,))
 
 
 def _sentences(found: Transferred, comparison: PublishedComparison | None) -> list[str]:

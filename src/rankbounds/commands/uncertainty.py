@@ -5,22 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from rankbounds.commands import command
-from rankbounds.commands.console.messages import say
+from rankbounds.commands.console import output, reading, scoring
+from rankbounds.commands.console.messages import doing, progress_on_terminal, say
 from rankbounds.commands.console.options import Option, Options, call
-from rankbounds.commands.console.output import OUTPUT
-from rankbounds.commands.console.progress import doing, progress_on_terminal
-from rankbounds.commands.console.reading import CALIBRATE, INPUTS, READING, collection_from, trusted_from
-from rankbounds.commands.console.scoring import (
-    PER_TOPIC,
-    PROBABILITY,
-    RANKING,
-    SEED,
-    SORTING,
-    confidence,
-    measures,
-    order_of_runs,
-    probability_from,
-)
 from rankbounds.errors import UsageError
 from rankbounds.measures import parse_measures
 from rankbounds.probability.drawn_scores import SAMPLES
@@ -31,10 +18,10 @@ from rankbounds.probability.mean import INTERVALS, SOURCES, uncertainty
     "uncertainty",
     "How good are my runs?",
     2,
-    *INPUTS,
-    measures((), "RBP(p=0.8) (the default), P@10, DCG@20: exact; AP, nDCG@10 and others: by draws"),
-    *PROBABILITY,
-    confidence("the interval"),
+    *reading.INPUTS,
+    scoring.measures((), "RBP(p=0.8) (the default), P@10, DCG@20: exact; AP, nDCG@10 and others: by draws"),
+    *scoring.PROBABILITY,
+    scoring.confidence("the interval"),
     Option("--tail", "count what lies beyond the lists' ends in mean and sd too"),
     Option(
         "--sources WHICH",
@@ -44,15 +31,15 @@ from rankbounds.probability.mean import INTERVALS, SOURCES, uncertainty
         words=SOURCES,
     ),
     Option("--interval KIND", f"{' or '.join(INTERVALS)} (default {INTERVALS[0]})", "normal", words=INTERVALS),
-    *SORTING,
+    *scoring.SORTING,
     Option("--difference", "compare the runs in pairs"),
-    PER_TOPIC,
+    scoring.PER_TOPIC,
     Option("--samples SAMPLES", f"draws for AP, nDCG and the like (default {SAMPLES})", SAMPLES, type=int),
-    SEED,
-    *RANKING,
-    *READING,
-    CALIBRATE,
-    *OUTPUT,
+    scoring.SEED,
+    *scoring.RANKING,
+    *reading.READING,
+    reading.CALIBRATE,
+    *output.OUTPUT,
 )
 def run_uncertainty(options: Options) -> Any:
     """How uncertain is the mean? Unjudged documents as probabilities.
@@ -65,14 +52,14 @@ def run_uncertainty(options: Options) -> Any:
     With --difference, runs are compared in pairs, a document having one value in both. RBP, P and DCG are computed
     exactly; nDCG, AP, recall and the others are drawn (--samples, --seed), and the standard error is told.
     """
-    q: Any = probability_from(options.q)
+    q: Any = scoring.probability_from(options.q)
     if options.difference:
         _reject_with_difference(options)
     asked = parse_measures(options.measures or ["RBP(p=0.8)"])
-    trusted = trusted_from(options, asked, drawn=True)
+    trusted = reading.trusted_from(options, asked, drawn=True)
     if trusted is not None and options.q != "logistic":
         raise UsageError("Probabilities come from --q or from --calibrate, not from both.")
-    judgments, runs = collection_from(options, trusted, repeated=True)  # the same file twice: against itself
+    judgments, runs = reading.collection_from(options, trusted, repeated=True)  # the same file twice: against itself
     if trusted is not None:
         q = trusted.model(options.otherwise)
         say(trusted.words())
@@ -83,7 +70,7 @@ def run_uncertainty(options: Options) -> Any:
         return call(options, differences, judgments, runs, asked, q=q)
     progress = progress_on_terminal("runs scored")
     result = call(options, uncertainty, judgments, runs, asked, q=q, progress=progress)
-    by = order_of_runs(options)
+    by = scoring.order_of_runs(options)
     result = result if by == "given" else result.sort(by)
     return result if options.top is None else result.first(options.top)
 
@@ -108,13 +95,13 @@ def _reject_with_difference(options: Options) -> None:
     "sampling-errors",
     "What would fewer judgments have said?",
     2,
-    *INPUTS,
-    measures((), "xinfAP, infNDCG (the default: both), infP@10, infNumRelRet, infNumRel"),
-    confidence("the interval"),
-    PER_TOPIC,
-    *RANKING,
-    *READING,
-    *OUTPUT,
+    *reading.INPUTS,
+    scoring.measures((), "xinfAP, infNDCG (the default: both), infP@10, infNumRelRet, infNumRel"),
+    scoring.confidence("the interval"),
+    scoring.PER_TOPIC,
+    *scoring.RANKING,
+    *reading.READING,
+    *output.OUTPUT,
 )
 def run_sampling_errors(options: Options) -> Any:
     """How far may estimates from sampled judgments be off? Standard errors over what could have been drawn.
@@ -126,4 +113,4 @@ def run_sampling_errors(options: Options) -> Any:
     """
     from rankbounds.probability.sampling_errors import sampling_errors
 
-    return call(options, sampling_errors, *collection_from(options))
+    return call(options, sampling_errors, *reading.collection_from(options))

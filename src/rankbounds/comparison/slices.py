@@ -22,7 +22,7 @@ from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit, zeroed
 from rankbounds.evaluation.scores import Scores
-from rankbounds.files.query_labels import labels_of
+from rankbounds.files.queries import labels_of
 from rankbounds.measures import Measure
 from rankbounds.notebook import shown
 from rankbounds.results import Column, Result, build_table, interval

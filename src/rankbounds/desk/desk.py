@@ -23,7 +23,7 @@ from rankbounds.desk.judgment_file import JudgmentFile, Pair
 from rankbounds.errors import DataError, RankboundsError, UsageError
 from rankbounds.files.document_texts import DocumentTexts
 from rankbounds.files.pair_files import decimal, shown
-from rankbounds.files.query_texts import QueryText
+from rankbounds.files.queries import QueryText
 from rankbounds.files.writing import clear_copies
 from rankbounds.judging.judges.agreement import agreement_of_judges
 

@@ -36,10 +36,9 @@ def is_damage(error: Exception) -> bool:
 
 
 def damaged(name: str, error: Exception) -> DataError:
-    """What to tell of a file whose compressed data end or go wrong."""
-    # (the same words, whether they were read at once or not)
-    told = str(error).strip().rstrip(".").replace("Compressed file ended", "Compressed data ended")
-    return DataError(name, f"the compressed data are damaged{f' ({told})' if told else ''}.")
+    """The error for a file whose compressed data end or go wrong; the same whether they were read at once or not."""
+    reason = str(error).strip().rstrip(".").replace("Compressed file ended", "Compressed data ended")
+    return DataError(name, f"the compressed data are damaged{f' ({reason})' if reason else ''}.")
 
 
 _MARK = b"\x00the end of the data\x00"
@@ -54,7 +53,7 @@ class _WithMark(io.RawIOBase):
         self._file, self._rest = file, zstandard.ZstdCompressor().compress(_MARK)
 
     def read(self, size: int = -1) -> bytes:
-        """So many bytes at most."""
+        """At most so many bytes."""
         data = self._file.read(size)
         if not data:
             data, self._rest = self._rest[:size], self._rest[size:]
@@ -69,8 +68,8 @@ class _WithMark(io.RawIOBase):
 class _ZstandardFrames(io.RawIOBase):
     """Decompresses frame after frame, and no more at a time than is asked for, however much a few bytes hold.
 
-    The package's own reader cannot tell a frame that was cut off from one that ends. So a frame of our own follows the
-    data: what it holds comes last only if all frames before it are whole.
+    The package's own reader cannot distinguish a frame that was cut off from one that ends. So a frame of our own
+    follows the data: what it holds comes last only if all frames before it are whole.
     """
 
     def __init__(self, file: IO[bytes]) -> None:

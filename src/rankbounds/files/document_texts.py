@@ -1,11 +1,12 @@
-"""What documents say, in files as collections come: JSON lines, tables with tabs or commas, TREC's SGML; also packed.
+"""The texts of documents in the files of a collection: JSON lines, tables with tabs or commas, TREC's SGML.
 
-Only where each document stands is kept, so that collections larger than memory can be looked up; a text is read when it
-is asked for. What is compressed is unpacked once, into a temporary file that is gone when the process is.
+Only the place of each document is kept, so that collections larger than memory can be looked up; a text is read when
+it is asked for. Compressed files are unpacked once, into a temporary file that is gone when the process is.
 """
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import html
 import re
@@ -35,16 +36,15 @@ EXPECTED = (
     "(<DOC><DOCNO>)."
 )
 LONGEST_SHOWN = 200_000
-"""So many characters of a document are shown."""
+"""How many characters of a document are shown."""
 LONGEST_RECORD = 1 << 26
-"""A document of more bytes is none."""
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+"""A document of more bytes is an error."""
 _HEAD = 1 << 16
 
 
 @dataclass(frozen=True)
 class DocumentText:
-    """What a document says."""
+    """The title and the text of a document."""
 
     title: str
     text: str
@@ -53,13 +53,7 @@ class DocumentText:
 
 
 class DocumentTexts:
-    """Where in these files each document stands.
-
-    Parameters
-    ----------
-    paths
-        Files, folders and globs. Where several hold the same document, the first counts.
-    """
+    """The documents in files, folders and globs by their ids; of several with one id, the first counts."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._files: list[_File] = []
@@ -82,7 +76,7 @@ class DocumentTexts:
         return int(self._key.size)
 
     def text(self, doc_id: str) -> DocumentText | None:
-        """What the files say of a document; None where they say nothing."""
+        """The text of a document; None where no file has it."""
         begin, end = (int(np.searchsorted(self._key, hash(doc_id), side)) for side in ("left", "right"))
         for file, place in zip(self._file[begin:end].tolist(), self._place[begin:end].tolist(), strict=True):
             with self._lock:
@@ -91,41 +85,49 @@ class DocumentTexts:
                 return document
         return None
 
-    def _temporary(self) -> IO[bytes]:
-        """A file without a name, which is closed with this object."""
-        file = tempfile.TemporaryFile()  # noqa: SIM115
-        weakref.finalize(self, file.close)
-        return file
-
     def _opened(self, path: str) -> _File:
         """The file in its format; behind what was unpacked before, where it is compressed."""
         with stream(path) as file:
             head = file.read(_HEAD)
             held, begin, end = None, 0, None
             if compression.is_compressed(path):
-                held = self._unpacked = self._unpacked or self._temporary()
+                if self._unpacked is None:
+                    self._unpacked = tempfile.TemporaryFile()  # noqa: SIM115
+                    weakref.finalize(self, self._unpacked.close)
+                held = self._unpacked
                 begin = held.seek(0, 2)
                 held.write(head)
                 shutil.copyfileobj(file, held, 1 << 20)
                 end = held.tell()
-        begin += len(_BYTE_ORDER_MARK) * head.startswith(_BYTE_ORDER_MARK)
-        head = head.removeprefix(_BYTE_ORDER_MARK)
-        if not head.strip():
+        begin += len(codecs.BOM_UTF8) * head.startswith(codecs.BOM_UTF8)
+        head = head.removeprefix(codecs.BOM_UTF8)
+        start = head.lstrip()
+        if not start:
             raise DataError(path, "the file is empty.")
         if b"\0" in head:
             raise DataError(path, "this is not a text file (it holds NUL bytes).", EXPECTED)
-        return _format_of(head, path)(path, head, held, begin, end)
+        first = start.split(b"\n", 1)[0]
+        kind: type[_File]
+        if start[:1] == b"{":
+            kind = _JsonLines
+        elif start[:1] == b"<" and re.search(rb"<DOC\b", head, re.I):
+            kind = _Sgml
+        elif start[:1] not in (b"<", b"[") and (b"\t" in first or b"," in first):
+            kind = _Table
+        else:
+            raise DataError(path, "no documents that can be read stand here.", EXPECTED)
+        return kind(path, head, held, begin, end)
 
 
 class _File(ABC):
-    """One file in its format: ``path``, or a stretch of a file that holds what was unpacked from it."""
+    """One file in its format: ``path``, or a stretch of a file with its unpacked contents."""
 
     def __init__(self, path: str, head: bytes, held: IO[bytes] | None, begin: int, end: int | None) -> None:
         self.path, self.head, self._held, self._begin, self._end = path, head, held, begin, end
 
     @abstractmethod
     def documents(self) -> Iterator[tuple[str, int]]:
-        """Every document's id, and where it begins."""
+        """Every document's id, and its place."""
 
     @abstractmethod
     def _read(self, file: IO[bytes]) -> tuple[str, DocumentText]:
@@ -145,7 +147,7 @@ class _File(ABC):
             raise DataError(self.path, problem, "If the file was changed meanwhile, start again.") from None
 
     def _lines(self) -> Iterator[tuple[int, int, bytes]]:
-        """Line by line, with its number and where it begins."""
+        """Line by line, with its number and its place."""
         # (what was unpacked stays open, to be read again)
         with open(self.path, "rb") if self._held is None else contextlib.nullcontext(self._held) as file:
             offset, number = file.seek(self._begin), 0
@@ -185,7 +187,7 @@ def _of_fields(fields: Mapping[str, Any], id_name: str) -> DocumentText:
 
 
 class _JsonLines(_File):
-    """An object a line, as BEIR, Anserini and others write them. The id is the first key that may be one."""
+    """An object per line, as BEIR, Anserini and others write them. The id is the first key that may be one."""
 
     _ID_IN_FRONT = re.compile(
         rb'\s*\{\s*"(?:%s)"\s*:\s*"([^"\\]*)"\s*[,}]' % "|".join(map(re.escape, ID_NAMES)).encode()
@@ -219,33 +221,27 @@ class _Table(_File):
         super().__init__(*given)
         first = _decoded(self.head.lstrip().split(b"\n", 1)[0]).rstrip("\r")
         self._separator = "\t" if "\t" in first else ","
-        self._header: list[str] | None = [cell.strip() for cell in self._cells(first)]
-        self._id = find_column(self._header, ID_NAMES)
-        self._names_row = self._id is not None and find_column(self._header, (*TEXT_NAMES, *TITLE_NAMES)) is not None
-        if not self._names_row:
-            self._header = None
-        if self._separator == "," and self._header is None:
+        header = [cell.strip() for cell in self._cells(first)]
+        has_text = find_column(header, (*TEXT_NAMES, *TITLE_NAMES)) is not None
+        self._id, self._header = find_column(header, ID_NAMES) if has_text else None, header
+        if self._separator == "," and self._id is None:
             raise DataError(Place(self.path, 1), "no id and text are named by a header.", EXPECTED)
 
     def documents(self) -> Iterator[tuple[str, int]]:
-        named = False
+        is_header = self._id is not None
         held, start, first = b"", 0, 0
         for number, offset, line in self._lines():
             if not held:
-                held, start, first = line, offset, number
-            else:
-                held += line
+                start, first = offset, number
+            held += line
+            if self._goes_on(held) and len(held) <= LONGEST_RECORD:
+                continue
             if self._goes_on(held):
-                if len(held) > LONGEST_RECORD:
-                    raise DataError(Place(self.path, first), "a quotation mark opens here and is never closed.")
-                continue
-            record, held = held, b""
-            if not record.strip():
-                continue
-            if self._names_row and not named:
-                named = True
-                continue
-            yield self._row(record, Place(self.path, first))[0], start
+                break
+            if held.strip() and not is_header:
+                yield self._row(held, Place(self.path, first))[0], start
+            is_header = is_header and not held.strip()
+            held = b""
         if held:
             raise DataError(Place(self.path, first), "a quotation mark opens here and is never closed.")
 
@@ -260,19 +256,16 @@ class _Table(_File):
         return self._row(record, Place(self.path))
 
     def _cells(self, row: str, before: int = 0) -> list[str]:
-        if self._separator == "\t" and '"' not in row:
-            return row.split("\t")
-        if self._separator == "\t":  # quotation marks are text, but around a whole cell
-            cells = row.split("\t")
-            quoted = [len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in cells]
+        if self._separator == "\t":  # quotation marks are text, except around a whole cell
             return [
-                cell[1:-1].replace('""', '"') if within else cell for cell, within in zip(cells, quoted, strict=True)
+                cell[1:-1].replace('""', '"') if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell
+                for cell in row.split("\t")
             ]
-        return next(numbered_cells(row, self.path, ",", before=before, strict=False), (before, []))[1]
+        return next((cells for _, cells in numbered_cells(row, self.path, ",", before=before, strict=False)), [])
 
     def _row(self, record: bytes, place: Place) -> tuple[str, DocumentText]:
         cells = self._cells(_decoded(record).rstrip("\r\n"), (place.line or 1) - 1)
-        if self._header is not None and self._id is not None:
+        if self._id is not None:
             fields = dict(zip(self._header, cells, strict=False))
             if self._id not in fields:
                 raise DataError(place, f"this row has no {self._id}.", EXPECTED)
@@ -331,19 +324,7 @@ class _Sgml(_File):
 
 
 def _without_tags(text: str) -> str:
-    """The words alone; paragraphs stay apart."""
+    """The text without tags; paragraphs stay separate."""
     text = re.sub(r"<!--.*?-->", " ", text, flags=re.S)
     text = re.sub(r"</?(?:P|DIV|BR|H[1-6])\b[^>]*>", "\n\n", text, flags=re.I)
     return html.unescape(re.sub(r"<[^>]*>", " ", text)).strip()
-
-
-def _format_of(head: bytes, path: str) -> type[_File]:
-    start = head.lstrip()
-    if start[:1] == b"{":
-        return _JsonLines
-    if start[:1] == b"<" and re.search(rb"<DOC\b", head, re.I):
-        return _Sgml
-    first = start.split(b"\n", 1)[0]
-    if start[:1] not in (b"<", b"[") and (b"\t" in first or b"," in first):
-        return _Table
-    raise DataError(path, "no documents that can be read stand here.", EXPECTED)

@@ -44,6 +44,9 @@ class LeftOutWarning(RankboundsWarning):
         told = "; ".join(part.told(kind) for kind, part in in_order)
         super().__init__(f"{file}: read leniently: {told}.")
 
+    def __reduce__(self) -> tuple[type[LeftOutWarning], tuple[str, dict[str, LeftOut]]]:
+        return type(self), (self.file, self.left_out)
+
 
 @dataclass
 class Problems:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import glob
 import io
@@ -10,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
@@ -25,15 +26,32 @@ STANDARD_INPUT = "-"
 _ENDINGS = frozenset(
     (".txt", ".trec", ".run", ".res", ".qrels", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".parq")
 )
-"""Of files of runs and labels; whatever else stands behind a point may be a part of the name."""
+"""Of files of runs and labels; anything else behind a point may be a part of the name."""
 _PIECE_BYTES = 1 << 24
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PARQUET_MAGIC = b"PAR1"
-"""With these bytes a Parquet file begins."""
+"""The first bytes of a Parquet file."""
+
+
+def expand(names: Iterable[str | os.PathLike[str]]) -> list[str]:
+    """The files that paths, globs and folders stand for, each once, globs and folders in name order."""
+    files: dict[str, None] = {}
+    for given in names:
+        name = os.fspath(given)
+        found = [name]
+        if name != STANDARD_INPUT and os.path.isdir(name):
+            found = _files_in(name)
+            if not found:
+                raise DataError(name, "this folder holds no files.")
+        elif name != STANDARD_INPUT and not os.path.exists(name) and glob.has_magic(name):
+            found = [match for match in glob.glob(name, recursive=True) if os.path.isfile(match)]
+            if not found:
+                raise DataError(name, "no file matches this pattern.")
+        files.update(dict.fromkeys(sorted(found)))
+    return list(files)
 
 
 def _files_in(folder: str) -> list[str]:
-    """The files in a folder; a link that leads nowhere is told, since it may have been a run."""
+    """The files in a folder; a link that leads nowhere is an error, since it may have been a run."""
     try:
         with os.scandir(folder) as entries:
             shown = [entry for entry in entries if not entry.name.startswith(".")]
@@ -43,28 +61,6 @@ def _files_in(folder: str) -> list[str]:
         return [entry.path for entry in shown if entry.is_file()]
     except OSError as error:
         raise _unreadable(error.filename or folder, error) from None
-
-
-def expand(names: Iterable[str | os.PathLike[str]]) -> list[str]:
-    """The files that paths, globs and folders stand for, each once, globs and folders in name order."""
-    files: dict[str, None] = {}
-    for given in names:
-        name = os.fspath(given)
-        if name == STANDARD_INPUT:
-            files[name] = None
-        elif os.path.isdir(name):
-            inside = _files_in(name)
-            if not inside:
-                raise DataError(name, "this folder holds no files.")
-            files.update(dict.fromkeys(sorted(inside)))
-        elif not os.path.exists(name) and glob.has_magic(name):
-            matches = [match for match in sorted(glob.glob(name, recursive=True)) if os.path.isfile(match)]
-            if not matches:
-                raise DataError(name, "no file matches this pattern.")
-            files.update(dict.fromkeys(matches))
-        else:
-            files[name] = None
-    return list(files)
 
 
 def plain_name(path: str) -> str:
@@ -79,11 +75,9 @@ def plain_name(path: str) -> str:
 
 
 def format_ending(path: str) -> str:
-    """The ending that names the format, behind any ending that names a compression: ``.csv`` for ``a.csv.gz``."""
+    """The ending that names the format, before any ending that names a compression: ``.csv`` for ``a.csv.gz``."""
     stem, ending = os.path.splitext(path.lower())
-    if ending in compression.ENDINGS.values():
-        ending = os.path.splitext(stem)[1]
-    return ending
+    return os.path.splitext(stem)[1] if ending in compression.ENDINGS.values() else ending
 
 
 @dataclass(frozen=True)
@@ -102,7 +96,7 @@ class Text:
         return self.buffer[self.begin : self.end].tobytes()
 
     def start(self, size: int = 65536) -> bytes:
-        """What stands in the first bytes, without the blanks before it."""
+        """The first bytes, without the blanks before them."""
         return self.buffer[self.begin : min(self.begin + size, self.end)].tobytes().lstrip()
 
     @cached_property
@@ -111,7 +105,7 @@ class Text:
         return next(self.lines(), b"")
 
     def lines(self) -> Iterator[bytes]:
-        """Line by line without the newlines, for whoever wants the first few."""
+        """Line by line without the newlines, for callers that want the first few."""
         begin, width = self.begin, 4096
         while begin < self.end:
             piece = self.buffer[begin : begin + width].tobytes()
@@ -132,6 +126,13 @@ class Content:
     buffer: Bytes
     size: int
 
+    @classmethod
+    def of(cls, name: str, data: bytes | memoryview) -> Content:
+        """From the bytes themselves."""
+        buffer = padded(len(data))
+        buffer[PADDING : PADDING + len(data)] = np.frombuffer(data, dtype=np.uint8)
+        return cls(name, buffer, len(data))
+
     def tobytes(self) -> bytes:
         """The contents as bytes."""
         return self.buffer[PADDING : PADDING + self.size].tobytes()
@@ -140,15 +141,38 @@ class Content:
         """Are these the first bytes?"""
         return self.buffer[PADDING : PADDING + min(self.size, len(magic))].tobytes() == magic
 
-    def text(self) -> Text:
-        """The contents as text; reject what is empty or not text."""
-        return _checked(self.name, self.buffer, self.size)
+    def text(self, before: int = 0) -> Text:
+        """The contents as text, behind ``before`` lines of the file; reject what is empty or not text."""
+        buffer, begin, end = self.buffer, PADDING, PADDING + self.size
+        if self.starts_with(codecs.BOM_UTF8):
+            begin += len(codecs.BOM_UTF8)
+        if begin == end:
+            raise DataError(self.name, "the file is empty.")
+        if holds_nul(buffer, begin, end):
+            if self.starts_with(PARQUET_MAGIC):
+                remedy = "Decompress it if it is compressed, and name no other format for it."
+                raise DataError(self.name, "this is Parquet where text is expected.", remedy)
+            raise DataError(self.name, "this is not a text file (it holds NUL bytes).", "Give plain text in UTF-8.")
+        if buffer[end - 1] != ord("\n"):
+            buffer[end] = ord("\n")
+            end += 1
+        return Text(self.name, buffer, begin, end, before)
+
+
+def text_of(name: str, content: bytes | memoryview, before: int = 0) -> Text:
+    """The text in bytes that are a part of a file, behind ``before`` lines of it."""
+    return Content.of(name, content).text(before)
+
+
+def read_text(path: str, threads: int = 1) -> Text:
+    """Read a whole file of text, decompressing by content; reject what is empty or not text."""
+    return read_content(path, threads).text()
 
 
 def read_content(path: str, threads: int = 1) -> Content:
     """Read all of a file, a pipe or standard input, decompressing by content.
 
-    It is opened once: what a pipe has given is gone, so whoever must look into it before reading looks here.
+    It is opened once: a pipe cannot be read again, so callers that must look into it before reading look here.
     """
     content = read_content_unless(path, None, threads)
     assert content is not None
@@ -160,39 +184,12 @@ def read_content_unless(path: str, magic: bytes | None, threads: int = 1) -> Con
     name = "standard input" if path == STANDARD_INPUT else path
     try:
         if path != STANDARD_INPUT and os.path.isfile(path):
-            read = _read_file(path, name, threads, magic)
-            return None if read is None else Content(name, *read)
-        return Content(name, *_as_buffer(compression.decompressed(_read_stream(path), name)))
+            return _read_file(path, threads, magic)
+        return Content.of(name, compression.decompressed(_read_stream(path), name))
     except (OSError, ValueError) as error:
         raise error if isinstance(error, DataError) else _unreadable(name, error) from None
     except MemoryError:
         raise OutOfMemoryError(name, "there is not enough memory to read this.") from None
-
-
-def read_text(path: str, threads: int = 1) -> Text:
-    """Read a whole file of text, decompressing by content; reject what is empty or not text."""
-    return read_content(path, threads).text()
-
-
-_checksums: dict[str, str] | None = None
-
-
-@contextlib.contextmanager
-def noting_checksums() -> Iterator[dict[str, str]]:
-    """Meanwhile, files that are read whole leave their SHA-256, so that nobody need read them again for it."""
-    global _checksums
-    before, _checksums = _checksums, {}
-    try:
-        yield _checksums
-    finally:
-        _checksums = before
-
-
-def _note_checksum(path: str, content: Any) -> None:
-    if _checksums is not None:
-        import hashlib
-
-        _checksums[path] = hashlib.sha256(content).hexdigest()
 
 
 _kept_streams: dict[str, bytes] | None = None
@@ -200,7 +197,7 @@ _kept_streams: dict[str, bytes] | None = None
 
 @contextlib.contextmanager
 def keeping_streams() -> Iterator[None]:
-    """Meanwhile, pipes and standard input can be read again: what they gave is kept."""
+    """Keep what pipes and standard input give inside a ``with`` block, so that they can be read again."""
     global _kept_streams
     before, _kept_streams = _kept_streams, {}
     try:
@@ -222,28 +219,6 @@ def _read_stream(path: str) -> bytes:
     if _kept_streams is not None:
         _kept_streams[path] = content
     return content
-
-
-def _checked(name: str, buffer: Bytes, size: int, before: int = 0) -> Text:
-    begin, end = PADDING, PADDING + size
-    if buffer[begin : begin + 3].tobytes() == _BYTE_ORDER_MARK:
-        begin += 3
-    if begin == end:
-        raise DataError(name, "the file is empty.")
-    if holds_nul(buffer, begin, end):
-        if buffer[begin : begin + len(PARQUET_MAGIC)].tobytes() == PARQUET_MAGIC:
-            remedy = "Decompress it if it is compressed, and name no other format for it."
-            raise DataError(name, "this is Parquet where text is expected.", remedy)
-        raise DataError(name, "this is not a text file (it holds NUL bytes).", "Give plain text in UTF-8.")
-    if buffer[end - 1] != ord("\n"):
-        buffer[end] = ord("\n")
-        end += 1
-    return Text(name, buffer, begin, end, before)
-
-
-def text_of(name: str, content: bytes | memoryview, before: int = 0) -> Text:
-    """Bytes that are a part of a file, behind ``before`` lines of it."""
-    return _checked(name, *_as_buffer(content), before)
 
 
 def is_pipe(path: str) -> bool:
@@ -281,21 +256,18 @@ def _unreadable(name: str, error: Exception) -> DataError:
     return DataError(name, f"cannot be read ({getattr(error, 'strerror', None) or error}).")
 
 
-def _read_file(path: str, name: str, threads: int, magic: bytes | None = None) -> tuple[Bytes, int] | None:
+def _read_file(path: str, threads: int, magic: bytes | None) -> Content | None:
     """All of a file, opened once; None where it begins with ``magic``."""
-    with open(path, "rb", buffering=0) as file, _unchanged(name, file.fileno()) as size:
+    with open(path, "rb", buffering=0) as file, _unchanged(path, file.fileno()) as size:
         head = file.read(6)
         if magic is not None and head.startswith(magic):
             return None
         if compression.compression_of(head) or not size:
-            data = head + file.readall()
-            _note_checksum(path, data)
-            return _as_buffer(compression.decompressed(data, name))
+            return Content.of(path, compression.decompressed(head + file.readall(), path))
         buffer = padded(size)
         size = _read_into(memoryview(buffer.data)[PADDING : PADDING + size], file, threads)
-    _note_checksum(path, buffer[PADDING : PADDING + size])
     buffer[PADDING + size :] = 0
-    return buffer, size
+    return Content(path, buffer, size)
 
 
 @contextlib.contextmanager
@@ -321,8 +293,7 @@ def _read_into(target: memoryview, file: io.FileIO, threads: int) -> int:
     """Fill the target from a file, large ones in pieces by several threads; return how much there was."""
 
     def read_piece(begin: int) -> int:
-        done = 0
-        piece = target[begin : begin + _PIECE_BYTES]
+        done, piece = 0, target[begin : begin + _PIECE_BYTES]
         while done < len(piece) and (count := _read_at(file, piece[done:], begin + done)):
             done += count
         return done
@@ -331,8 +302,8 @@ def _read_into(target: memoryview, file: io.FileIO, threads: int) -> int:
         return read_piece(0)
     several = threads if hasattr(os, "preadv") else 1
     *whole, last = in_threads(read_piece, range(0, len(target), _PIECE_BYTES), several)
-    if any(size < _PIECE_BYTES for size in whole):  # behind it would stand what the memory held before
-        raise _changed(file.name)
+    if any(size < _PIECE_BYTES for size in whole):  # the memory behind it would hold what it held before
+        raise _changed(str(file.name))
     return len(whole) * _PIECE_BYTES + last
 
 
@@ -342,12 +313,6 @@ def _read_at(file: io.FileIO, target: memoryview, begin: int) -> int:
         return os.preadv(file.fileno(), [target], begin)
     file.seek(begin)
     return file.readinto(target) or 0
-
-
-def _as_buffer(data: bytes | memoryview) -> tuple[Bytes, int]:
-    buffer = padded(len(data))
-    buffer[PADDING : PADDING + len(data)] = np.frombuffer(data, dtype=np.uint8)
-    return buffer, len(data)
 
 
 def checksum(path: str) -> str:

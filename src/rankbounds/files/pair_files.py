@@ -24,6 +24,7 @@ JSON_LINES = (".jsonl", ".ndjson")
 _LONGEST_SHOWN = 80
 _ROWS_TO_RECOGNISE = 20
 _TABLES = "CSV or JSON lines (a name that ends in .csv or .jsonl)"
+_CONTROL = "holds a control character"
 
 
 def write_pairs(
@@ -32,20 +33,38 @@ def write_pairs(
     columns: Mapping[str, Iterable[float | str]],
     trec_lines: Callable[[], Iterable[str]],
 ) -> None:
-    """Write a table of pairs with further columns, in the format that the ending of the name asks for, else as TREC."""
+    """Write a table of pairs with further columns, in the format of the name's ending, else as TREC."""
     ending = format_ending(os.fspath(path))
     with writing(path) as out:
         if ending in DELIMITERS:
             writer = csv.writer(out, delimiter=DELIMITERS[ending], lineterminator="\n")
             writer.writerow(["query_id", "doc_id", *columns])
-            for topic, doc, *values in _rows(pairs, columns, _held_by_csv):
-                writer.writerow(
-                    [topic, doc, *(value if isinstance(value, str) else decimal(value) for value in values)]
-                )
+            for topic, doc, *values in _rows(pairs, columns, in_csv=True):
+                cells = (value if isinstance(value, str) else decimal(value) for value in values)
+                writer.writerow([topic, doc, *cells])
         elif ending in JSON_LINES:
-            out.writelines(_json_lines(pairs, columns))
+            for topic, doc, *values in _rows(pairs, columns, in_csv=False):
+                written = (json.dumps(value) if isinstance(value, str) else decimal(value) for value in values)
+                rest = "".join(f', "{name}": {value}' for name, value in zip(columns, written, strict=True))
+                query_id, doc_id = (json.dumps(name, ensure_ascii=False) for name in (topic, doc))
+                out.write(f'{{"query_id": {query_id}, "doc_id": {doc_id}{rest}}}\n')
         else:
             out.writelines(recognisable(trec_lines(), os.fspath(path)))
+
+
+def _rows(pairs: Pairs, columns: Mapping[str, Iterable[float | str]], *, in_csv: bool) -> Iterator[tuple[Any, ...]]:
+    """The rows of a table; an error where CSV, or JSON, cannot hold an id."""
+
+    def checked(what: str, name: str) -> str:
+        if not _is_utf8(name):
+            raise _unheld(what, name, "is not UTF-8", "a table", "a TREC file (any other ending), which keeps bytes")
+        if in_csv and (reason := unheld_by_table(name)):
+            raise _unheld(what, name, reason, "CSV", "JSON lines (a name that ends in .jsonl)")
+        return name
+
+    topics = [checked("topic", name) for name in pairs.topics]
+    docs = (checked("document", name) for name in pairs.docs.to_list())
+    return zip((topics[number] for number in pairs.topic.tolist()), docs, *columns.values(), strict=True)
 
 
 def decimal(value: float) -> str:
@@ -54,18 +73,16 @@ def decimal(value: float) -> str:
 
 
 def reject_for_trec(pairs: Pairs) -> None:
-    """An error that names the first id that a TREC line cannot hold."""
+    """Raise an error that names the first id that a TREC line cannot hold."""
     for topic in pairs.topics:
-        reason = unheld_by_trec(topic, begins_line=True)
-        if reason:
+        if reason := unheld_by_trec(topic, begins_line=True):
             raise _unheld("topic", topic, reason, "a TREC file", _TABLES)
     text, offsets = pairs.docs.packed()
     odd = np.flatnonzero(text <= ord(" "))
     rows = np.append(np.searchsorted(offsets, odd[:1], side="right") - 1, np.flatnonzero(pairs.docs.length == 0)[:1])
     if rows.size:
         doc = pairs.docs[int(rows[0])]
-        reason = unheld_by_trec(doc) or ""
-        raise _unheld("document", doc, reason, "a TREC file", _TABLES)
+        raise _unheld("document", doc, unheld_by_trec(doc) or "", "a TREC file", _TABLES)
 
 
 def unheld_by_trec(name: str, *, begins_line: bool = False) -> str | None:
@@ -79,14 +96,7 @@ def unheld_by_trec(name: str, *, begins_line: bool = False) -> str | None:
         return 'begins with "#", as comments do'
     if begins_line and name.startswith("\ufeff"):
         return "begins with a byte order mark"
-    try:
-        name.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return "holds half a character"
-    return None
-
-
-_CONTROL = "holds a control character"
+    return None if _is_utf8(name, "surrogateescape") else "holds half a character"
 
 
 def unheld_by_table(name: str) -> str | None:
@@ -100,9 +110,9 @@ def unheld_by_table(name: str) -> str | None:
     return None
 
 
-def _is_utf8(name: str) -> bool:
+def _is_utf8(name: str, errors: str = "strict") -> bool:
     try:
-        name.encode("utf-8")
+        name.encode("utf-8", errors)
     except UnicodeEncodeError:
         return False
     return True
@@ -115,11 +125,8 @@ def recognisable(lines: Iterable[str], name: str) -> Iterator[str]:
     if first:
         kind = recognised(text_of(name, "".join(first).encode("utf-8", "surrogateescape")), name)
         if kind != "trec":
-            raise DataError(
-                name,
-                f"these lines would be read as {kind}, because the first is {shown(first[0].rstrip())}.",
-                f"Write {_TABLES}.",
-            )
+            problem = f"these lines would be read as {kind}, because the first is {shown(first[0].rstrip())}."
+            raise DataError(name, problem, f"Write {_TABLES}.")
     return itertools.chain(first, lines)
 
 
@@ -131,37 +138,3 @@ def shown(name: str) -> str:
 
 def _unheld(what: str, name: str, reason: str, file: str, other: str) -> DataError:
     return DataError(f"The {what} id {shown(name)} {reason}, and {file} cannot hold it. Write {other}.")
-
-
-def _held_by_csv(what: str, name: str) -> str:
-    _reject_bytes(what, name)
-    reason = unheld_by_table(name)
-    if reason:
-        raise _unheld(what, name, reason, "CSV", "JSON lines (a name that ends in .jsonl)")
-    return name
-
-
-def _held_by_json(what: str, name: str) -> str:
-    _reject_bytes(what, name)
-    return json.dumps(name, ensure_ascii=False)
-
-
-def _json_lines(pairs: Pairs, columns: Mapping[str, Iterable[float | str]]) -> Iterator[str]:
-    for topic, doc, *values in _rows(pairs, columns, _held_by_json):
-        written = (json.dumps(value) if isinstance(value, str) else decimal(value) for value in values)
-        rest = "".join(f', "{name}": {value}' for name, value in zip(columns, written, strict=True))
-        yield f'{{"query_id": {topic}, "doc_id": {doc}{rest}}}\n'
-
-
-def _rows(
-    pairs: Pairs, columns: Mapping[str, Iterable[float | str]], checked: Callable[[str, str], str]
-) -> Iterator[tuple[Any, ...]]:
-    topics = [checked("topic", name) for name in pairs.topics]
-    docs = (checked("document", name) for name in pairs.docs.to_list())
-    return zip((topics[number] for number in pairs.topic.tolist()), docs, *columns.values(), strict=True)
-
-
-def _reject_bytes(what: str, name: str) -> None:
-    if not _is_utf8(name):
-        other = "a TREC file (any other ending), which keeps bytes"
-        raise _unheld(what, name, "is not UTF-8", "a table", other)

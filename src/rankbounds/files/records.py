@@ -1,6 +1,6 @@
 """Rows of small tables with the place of each: cells between separators, lines, JSON, JSON lines.
 
-Every reader of a small file sniffs and splits it here, and names the places that it gets in its errors.
+Every reader of a small file recognises and splits it here, and names the places that it gets in its errors.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ import csv
 import io
 import json
 import os
+import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,21 +19,22 @@ from rankbounds.files.opening import Text, read_text
 
 Rows = Iterator[tuple[Place, list[str]]]
 _SEPARATING = bytes(max(code, 32) for code in range(256))
+_CSV_LIMIT = threading.Lock()
 
 
 def read_decoded(path: str | os.PathLike[str]) -> tuple[str, str]:
-    """What a file of text says, and what to call it in messages."""
+    """The contents of a file of text, and what to call it in messages."""
     text = read_text(os.fspath(path))
     return decoded(text), text.name
 
 
 def decoded(text: Text) -> str:
-    """The text of a file; bytes that are not UTF-8 become what is written back as these bytes."""
+    """The text of a file; bytes that are not UTF-8 are kept, and written back as they were."""
     return text.tobytes().decode("utf-8", "surrogateescape")
 
 
 def filled_lines(content: str, name: str) -> Iterator[tuple[Place, str]]:
-    """The lines that hold something, without the blanks around them; a tab may stand before or behind an empty cell."""
+    """The lines that hold something, without the blanks around them; tabs stay, beside which a cell may be empty."""
     for number, line in enumerate(content.split("\n"), 1):
         if line.strip():
             yield Place(name, number), line.strip("\r ")
@@ -48,7 +51,7 @@ def fields_of(line: bytes) -> list[bytes]:
 
 
 def field_lines(text: Text) -> Iterator[tuple[Place, list[bytes]]]:
-    """The fields of every line that holds any and is no comment, with blanks between them."""
+    """The fields of every line that holds any and is no comment."""
     for number, line in enumerate(text.lines(), text.before + 1):
         fields = fields_of(line)
         if fields and not fields[0].startswith(b"#"):
@@ -56,7 +59,7 @@ def field_lines(text: Text) -> Iterator[tuple[Place, list[bytes]]]:
 
 
 def rows_of_fields(path: str | os.PathLike[str], *names: str) -> Rows:
-    """Such lines of a file that is a table of these columns; an error where a line has more or fewer fields."""
+    """The lines of a file with these columns; an error where a line has more or fewer fields."""
     for place, fields in field_lines(read_text(os.fspath(path))):
         if len(fields) != len(names):
             count = {2: "two", 3: "three"}[len(names)]
@@ -75,21 +78,17 @@ def is_number(token: str | bytes) -> bool:
 
 def separator_in(line: str, known: str = "\t,") -> str | None:
     """The first of the known separators that the line holds."""
-    for mark in known:
-        if mark in line:
-            return mark
-    return None
+    return next((mark for mark in known if mark in line), None)
 
 
 def numbered_cells(
     content: str, name: str, separator: str, *, before: int = 0, quotes: bool = True, strict: bool = True
-) -> Iterator[tuple[int, list[str]]]:
+) -> list[tuple[int, list[str]]]:
     """Rows of cells as CSV and TSV have them, each with the number of its last line; empty lines are left out.
 
     ``before`` lines of the file come before these. Without ``quotes``, quotation marks are a part of the cells; with
     ``strict``, something behind a closing one is an error.
     """
-    longest = csv.field_size_limit(max(csv.field_size_limit(), len(content)))
     reader = csv.reader(
         io.StringIO(content, newline=""),
         delimiter=separator,
@@ -97,14 +96,14 @@ def numbered_cells(
         strict=strict,
         skipinitialspace=True,
     )
-    try:
-        for row in reader:
-            if row:
-                yield before + reader.line_num, row
-    except csv.Error as error:
-        raise DataError(Place(name, before + reader.line_num), f"cannot be read as a table ({error}).") from None
-    finally:
-        csv.field_size_limit(longest)
+    with _CSV_LIMIT:  # the longest cell that csv reads is a setting of the whole process
+        longest = csv.field_size_limit(max(csv.field_size_limit(), len(content)))
+        try:
+            return [(before + reader.line_num, row) for row in reader if row]
+        except csv.Error as error:
+            raise DataError(Place(name, before + reader.line_num), f"cannot be read as a table ({error}).") from None
+        finally:
+            csv.field_size_limit(longest)
 
 
 def cell_rows(content: str, name: str, separator: str, *, quotes: bool = True, strict: bool = True) -> Rows:
@@ -138,21 +137,16 @@ def records(rows: Iterable[tuple[Place, list[str]]], header: Sequence[str]) -> I
 # ---- JSON ----
 
 
-class RepeatedKeyError(ValueError):
-    """An object has two values for one key."""
-
-
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        seen: set[str] = set()
-        key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise RepeatedKeyError(f'the key "{key}" stands twice in one object; keep one')
+        key = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f'the key "{key}" stands twice in one object; keep one')
     return found
 
 
 def parse_json(content: bytes | str, place: Place | str, what: str = "JSON") -> Any:
-    """What JSON says; an error where it is none, nests too deep, or has a key twice in one object."""
+    """The value in JSON; an error where it is none, nests too deep, or has a key twice in one object."""
     try:
         return json.loads(content, object_pairs_hook=_object)
     except RecursionError:
@@ -165,7 +159,7 @@ def parse_json(content: bytes | str, place: Place | str, what: str = "JSON") -> 
 
 
 def parse_json_lines(content: bytes, name: str) -> tuple[list[int], list[Any]]:
-    """One value a line: the numbers of the lines that hold one, and the values."""
+    """One value per line: the numbers of the lines that hold one, and the values."""
     lines = [(number, line.strip()) for number, line in enumerate(content.split(b"\n"), 1) if line.strip()]
     numbers = [number for number, _ in lines]
     if all(line[:1] == b"{" and line[-1:] == b"}" for _, line in lines):
@@ -179,7 +173,7 @@ def parse_json_lines(content: bytes, name: str) -> tuple[list[int], list[Any]]:
 
 
 def json_records(content: str, name: str) -> list[tuple[Place, Any]] | Mapping[str, Any]:
-    """What stands in a list, or on each line, with its place; an object that is alone as it is."""
+    """The values of a list, or of each line, with their places; an object that is alone as it is."""
     lines = [line for _, line in filled_lines(content, name)]
     if len(lines) > 1 and _are_objects(lines):
         numbers, values = parse_json_lines(content.encode("utf-8", "surrogateescape"), name)

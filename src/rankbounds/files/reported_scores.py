@@ -30,14 +30,14 @@ from rankbounds.files.score_tables import (
 )
 
 Printed = dict[tuple[str, str], str]
-"""What a tool reported: the score as text, by the tool's name of the measure and by topic; ``all`` is the mean."""
+"""The scores as text, by the tool's name of the measure and by topic; ``all`` is the mean."""
 ANY_MEASURE = ""
-"""The name of a measure that is not told."""
+"""The name of a measure that is not named."""
 _NUMBER = re.compile(r"(?:(?P<measure>.+)=)?\s*(?P<number>\d*\.?\d+)(?P<percent>%?)")
 
 
 def stated(text: str) -> Printed | None:
-    """What ``nDCG@10=0.534``, ``nDCG@10=53.4%`` or a bare ``0.534`` says; None: it is nothing of the kind."""
+    """The score in ``nDCG@10=0.534``, ``nDCG@10=53.4%`` or a bare ``0.534``; None where there is none."""
     match = _NUMBER.fullmatch(text.strip())
     if match is None or os.path.exists(text):
         return None
@@ -48,41 +48,43 @@ def stated(text: str) -> Printed | None:
 
 
 def read_reported(path: str | os.PathLike[str], is_measure: IsMeasure) -> Printed:
-    """The scores in a file that another tool wrote for one run."""
-    read = read_content(os.fspath(path))
+    """Read the scores in a file that another tool wrote for one run."""
+    file = os.fspath(path)
+    read = read_content(file)
     if read.starts_with(PARQUET_MAGIC):
-        return _of_table(os.fspath(path), is_measure)
+        return _read_table(file, is_measure)
     text = read.text()
     content = text.tobytes().decode("utf-8", "replace")
     if content.lstrip()[:1] in ("{", "["):
         return reported(parse_json(content, text.name), is_measure, text.name)
     lines = list(filled_lines(content, text.name))
     first = next((line for _, line in lines if line.split()[:2] != ["runid", ALL]), "")  # trec_eval's first is the name
-    if "," in first or ("\t" in first and not any(map(_is_stated, first.split()))):
-        return _of_table(os.fspath(path), is_measure)
+    if "," in first or ("\t" in first and not any(map(_is_score_text, first.split()))):
+        return _read_table(file, is_measure)
     printed: Printed = {}
     for place, line in lines:
         fields = line.split()
         if fields[0] in TEXT_ROWS:
             continue
-        if len(fields) not in (2, 3) or (len(fields) == 2 and not _is_stated(fields[1])):
+        if len(fields) not in (2, 3) or (len(fields) == 2 and not _is_score_text(fields[1])):
             raise no_line_of_trec_eval(place, len(fields))
         name, topic, value = fields if len(fields) == 3 else (fields[0], ALL, fields[1])
-        if is_measure(topic) and not is_measure(name):  # ir_measures -q: the topic stands first
+        if is_measure(topic) and not is_measure(name):  # ir_measures -q prints the topic first
             name, topic = topic, name
         if (name, topic) in printed:
-            raise DataError(
-                place,
-                f'"{name}" of topic "{topic}" stands here for the second time.',
-                "Give the output for one run.",
-            )
+            problem = f'"{name}" of topic "{topic}" stands here for the second time.'
+            raise DataError(place, problem, "Give the output for one run.")
         printed[name, topic] = value
     if not printed:
         raise DataError(text.name, "the file holds no line of data.")
     return printed
 
 
-def _of_table(path: str, is_measure: IsMeasure) -> Printed:
+def _is_score_text(text: str) -> bool:
+    return is_number(text) and not math.isnan(float(text))
+
+
+def _read_table(path: str, is_measure: IsMeasure) -> Printed:
     """Scores by topic in a table with named columns."""
     table = read_score_table(path, is_measure)
     if isinstance(table, Mapping):
@@ -93,7 +95,7 @@ def _of_table(path: str, is_measure: IsMeasure) -> Printed:
 
 
 def reported(content: Any, is_measure: IsMeasure, source: str = "the scores") -> Printed:
-    """The same of what JSON or Python holds: nested dicts, or a list of them."""
+    """The same for JSON or Python objects: nested dicts, or a list of them."""
     if isinstance(content, Mapping) and content and all(isinstance(key, tuple) for key in content):
         return {(str(name), str(topic)): str(value) for (name, topic), value in content.items()}
     scores = dict(_cells(content, is_measure, source))
@@ -108,7 +110,7 @@ def reported(content: Any, is_measure: IsMeasure, source: str = "the scores") ->
 
 
 def _with_digits(scores: Mapping[tuple[str, str], float]) -> Printed:
-    """Zeros at the end are lost in numbers: all scores of a file have the digits of the longest."""
+    """Zeros at the end are lost in numbers: all scores of a file get the digits of the longest."""
     exact = {key: Decimal(repr(float(value))) for key, value in scores.items()}
     digits = max(max(0, -int(number.as_tuple().exponent)) for number in exact.values())
     return {key: f"{number:.{digits}f}" for key, number in exact.items()}
@@ -141,10 +143,6 @@ def _only(parts: list[Any], what: str, source: str) -> Any:
     if len(parts) != 1:
         raise DataError(source, f"these are scores of {len(parts)} {what}.", "Give those of one.")
     return parts[0]
-
-
-def _is_stated(text: str) -> bool:
-    return is_number(text) and not math.isnan(float(text))
 
 
 def _is_score(value: Any) -> bool:

@@ -1,16 +1,15 @@
 """Tables of scores by topic, as many tools write them: rows, matrices, ``trec_eval -q``, nested JSON, data frames.
 
-What a file is shows in its contents. Names are taken as they stand: which of them are measures, whoever calls says, by
-``is_measure``. The topic ``all`` is a mean, kept apart. A file that holds means alone is refused, since nothing that
-is said over topics can be said from it.
+The format of a file is recognised by its contents. Names are taken as they are written: the caller says by
+``is_measure`` which of them are measures. The topic ``all`` is a mean, kept separately. A file that holds only means is
+refused, since no test and no interval over topics can be computed from it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ import numpy as np
 from rankbounds.errors import DataError, Place
 from rankbounds.files.json_formats import is_mteb_scores
 from rankbounds.files.named_columns import QUERY_NAMES, find_column
-from rankbounds.files.objects import listed_values
+from rankbounds.files.objects import frame_columns, listed_values
 from rankbounds.files.opening import PARQUET_MAGIC, STANDARD_INPUT, plain_name, read_content
 from rankbounds.files.parquet import read_frame
 from rankbounds.files.records import (
@@ -36,16 +35,19 @@ from rankbounds.tables import without_apostrophe
 ALL = "all"
 """The topic that stands for the mean over all."""
 SCORE = "score"
-"""What a measure is called of which a table does not say the name."""
-RUN_NAMES = ("run", "run_id", "runid", "system", "model", "name", "system_id", "run_name")
-MEASURE_NAMES = ("measure", "metric")
-VALUE_NAMES = ("value", "score")
+"""The name of a measure that a table does not name."""
+COLUMNS = {
+    "run": ("run", "run_id", "runid", "system", "model", "name", "system_id", "run_name"),
+    "query_id": QUERY_NAMES,
+    "measure": ("measure", "metric"),
+    "value": ("value", "score"),
+}
+"""Our names of columns, and those that tables have for them."""
 NOT_SCORES = ("low", "high", "judged_at_10", "certain", "residual_unjudged", "residual_tail", "residual_ties")
 """Columns of our own tables beside the value."""
 MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "-"))
-"""What stands in a cell without a score, in any case."""
+"""A cell without a score, in any case."""
 TRUTH = {"true": 1.0, "false": 0.0}
-"""Scores that are a success or none."""
 ENDINGS = (".trec_eval", ".eval", ".scores")
 """Of files of scores, beside those of any table; no part of a run's name."""
 TEXT_ROWS = ("runid", "relstring")
@@ -53,21 +55,23 @@ TEXT_ROWS = ("runid", "relstring")
 MEANS_ALONE = "only means over topics stand here, and every test and interval needs the scores of single topics."
 
 IsMeasure = Callable[[str], bool]
+Key = tuple[str, str, str]
+"""Run, query and measure."""
 
 
 @dataclass
 class ScoreTable:
-    """What one file states: scores by run, topic and measure, and the means that it gives beside them."""
+    """The scores of one file by run, topic and measure, and the means that it gives beside them."""
 
     file: str
     name: str
-    """What to call a run of which the file does not say the name."""
-    cells: dict[tuple[str, str, str], tuple[float, float, float]] = field(default_factory=dict)
-    """(run, query_id, measure): value, low, high."""
+    """What to call a run that the file does not name."""
+    cells: dict[Key, tuple[float, float, float]] = field(default_factory=dict)
+    """Value, low and high."""
     means: dict[tuple[str, str], float] = field(default_factory=dict)
     """(run, measure): the mean that the file states."""
 
-    def add(self, key: tuple[str, str, str], place: Place, value: Any, low: Any = None, high: Any = None) -> None:
+    def add(self, key: Key, place: Place, value: Any, low: Any = None, high: Any = None) -> None:
         """Take in a score; a cell without one is left out."""
         run, query, measure = key
         number = _number(value, place)
@@ -77,9 +81,8 @@ class ScoreTable:
             self.means[run, measure] = number
             return
         if key in self.cells:
-            raise DataError(
-                place, f"a second score of {measure} for topic {query} and run {run}.", "Keep one score of each."
-            )
+            problem = f"a second score of {measure} for topic {query} and run {run}."
+            raise DataError(place, problem, "Keep one score of each.")
         self.cells[key] = number, _number(low, place), _number(high, place)
 
     def checked(self) -> ScoreTable:
@@ -96,18 +99,23 @@ class ScoreTable:
 def read_score_table(
     path: str, is_measure: IsMeasure, *, name: str | None = None, columns: Mapping[str, str] | None = None
 ) -> ScoreTable | Mapping[str, Any]:
-    """One file of scores; scores that rankbounds saved are handed back as the JSON that they are.
+    """Read one file of scores; scores that rankbounds saved are returned as the JSON that they are.
 
     ``name`` is that of the file's only run or, for a matrix, of its measure; ``columns`` says what the table calls
     ``run``, ``query_id``, ``measure`` and ``value``.
     """
     content = read_content(path)
-    table = ScoreTable(content.name, name or _name_of(path))
+    own = plain_name(path)
+    own = next((own.removesuffix(ending) for ending in ENDINGS if own.endswith(ending) and own != ending), own)
+    table = ScoreTable(content.name, name or own)
     of_matrix = name or (table.name if is_measure(table.name) else SCORE)
-    layout = partial(_Columns, table, is_measure, of_matrix, columns or {})
+
+    def read(header: Sequence[str], rows: Iterable[tuple[Place, Mapping[str, Any]]]) -> None:
+        _Layout(header, columns or {}, is_measure, table.file).read(rows, table, of_matrix)
+
     if content.starts_with(PARQUET_MAGIC):
         frame = read_frame(path, content.tobytes() if path == STANDARD_INPUT else None)
-        layout(frame.columns).read(_placed(table.file, frame.iter_rows(named=True)))
+        read(frame.columns, _numbered(table.file, frame.iter_rows(named=True)))
         return table.checked()
     text = decoded(content.text())
     if text.lstrip()[:1] in ("{", "["):
@@ -115,11 +123,12 @@ def read_score_table(
         if isinstance(held, Mapping):
             if str(held.get("format", "")).startswith("rankbounds scores"):
                 return held
-            _read_nested(held, table, is_measure, of_matrix)
+            for key, value in _nested_cells(held, is_measure, table, of_matrix):
+                table.add(key, Place(table.file), value)
         else:
             if not held or not all(isinstance(row, Mapping) for _, row in held):
                 raise DataError(table.file, "a table of scores in JSON is a list of objects, or an object.")
-            layout(list(dict.fromkeys(name for _, row in held for name in row))).read(held)
+            read(list(dict.fromkeys(name for _, row in held for name in row)), held)
     elif _is_trec_eval(text):
         _read_trec_eval(text, table, is_measure, named=name is not None)
     else:
@@ -133,49 +142,39 @@ def read_score_table(
         _, header = next(rows, (None, []))
         plain = ((place, list(map(without_apostrophe, row))) for place, row in rows)
         if header:  # otherwise no cell holds anything
-            layout(header).read(records(plain, header))
+            read(header, records(plain, header))
     return table.checked()
-
-
-def _placed(file: str, rows: Iterable[Mapping[str, Any]]) -> Iterable[tuple[Place, Mapping[str, Any]]]:
-    return ((Place(file, row=number), row) for number, row in enumerate(rows, 1))
 
 
 def read_score_frame(given: Any, is_measure: IsMeasure, columns: Mapping[str, str] | None = None) -> ScoreTable:
-    """A pandas, polars or pyarrow frame of scores, as a file with the same columns is read."""
+    """A pandas, polars or pyarrow frame of scores, read as a file with the same columns."""
     given = given.collect() if type(given).__name__ == "LazyFrame" else given
-    columns_given = list(getattr(given, "column_names", None) or given.columns)
-    names = list(map(str, columns_given))
+    named = {str(name): listed_values(given[name]) for name in frame_columns(given) or ()}
     table = ScoreTable("the data frame", "run")
-    rows = zip(*(listed_values(given[name]) for name in columns_given), strict=True)
-    layout = _Columns(table, is_measure, SCORE, columns or {}, names)
-    layout.read(_placed(table.file, (dict(zip(names, row, strict=True)) for row in rows)))
+    rows = (dict(zip(named, row, strict=True)) for row in zip(*named.values(), strict=True))
+    layout = _Layout(list(named), columns or {}, is_measure, table.file)
+    layout.read(_numbered(table.file, rows), table, SCORE)
     return table.checked()
 
 
-def _name_of(path: str) -> str:
-    name = plain_name(path)
-    return next((name.removesuffix(ending) for ending in ENDINGS if name.endswith(ending) and name != ending), name)
+def _numbered(file: str, rows: Iterable[Mapping[str, Any]]) -> Iterable[tuple[Place, Mapping[str, Any]]]:
+    return ((Place(file, row=number), row) for number, row in enumerate(rows, 1))
 
 
 def _number(value: Any, place: Place) -> float:
     if value is None:
         return math.nan
-    if isinstance(value, str):
-        text = value.strip().lower()
-        if text in MISSING:
-            return math.nan
-        if text in TRUTH:
-            return TRUTH[text]
-        if "_" not in text:
-            try:
-                return float(text)
-            except ValueError:
-                pass
-    elif isinstance(value, int | float | np.number | np.bool_):
+    if isinstance(value, int | float | np.number | np.bool_):
         return float(value)
-    problem = f'the score "{str(value).strip()}" is not a number.'
-    raise DataError(place, problem, "Leave the cell empty where there is no score.")
+    text = str(value).strip()
+    if isinstance(value, str):
+        if text.lower() in MISSING:
+            return math.nan
+        if text.lower() in TRUTH:
+            return TRUTH[text.lower()]
+        if "_" not in text and is_number(text):
+            return float(text)
+    raise DataError(place, f'the score "{text}" is not a number.', "Leave the cell empty where there is no score.")
 
 
 # ---- trec_eval -q, ir_measures -q ----
@@ -192,28 +191,24 @@ def _is_trec_eval(text: str) -> bool:
     return len(parts) == 3 and (parts[0] in TEXT_ROWS or is_number(parts[2])) and "," not in parts[0]
 
 
-def _topic_comes_first(lines: Iterable[Sequence[str]], is_measure: IsMeasure) -> bool:
-    """ir_measures prints the topic before the measure: where the means say so, or the names of measures."""
-    first, second = (set(names) for names in zip(*((line[0], line[1]) for line in lines), strict=True))
-    if (ALL in first) != (ALL in second):
-        return ALL in first
-    return mostly(second, is_measure) and not mostly(first, is_measure)
-
-
 def _read_trec_eval(text: str, table: ScoreTable, is_measure: IsMeasure, *, named: bool) -> None:
     """Lines ``measure, topic, value``, or ``topic, measure, value`` as ir_measures prints them.
 
-    A run ends where topics, or another run's name, follow means. trec_eval tells a run's name (``runid``) among the
+    A run ends where topics, or another run's name, follow means. trec_eval prints a run's name (``runid``) among the
     means, behind the topics; a table of several runs before them.
     """
-    sections: list[list[tuple[Place, list[str]]]] = [[]]
-    names: list[str | None] = [None]
-    means_began = False
     lines = [(place, _fields(line)) for place, line in filled_lines(text, table.file)]
     for place, parts in lines:
         if len(parts) != 3:
             raise no_line_of_trec_eval(place, len(parts))
-    topic_first = _topic_comes_first((parts for _, parts in lines), is_measure)
+    # ir_measures prints the topic before the measure: the place of the means shows it, or the names of measures.
+    first, second = (set(names) for names in zip(*((parts[0], parts[1]) for _, parts in lines), strict=True))
+    topic_first = mostly(second, is_measure) and not mostly(first, is_measure)
+    if (ALL in first) != (ALL in second):
+        topic_first = ALL in first
+    sections: list[list[tuple[Place, list[str]]]] = [[]]
+    names: list[str | None] = [None]
+    means_began = False
     for place, fields in lines:
         parts = [fields[1], fields[0], fields[2]] if topic_first else fields
         names_run = parts[0] == "runid"
@@ -238,7 +233,7 @@ def _read_trec_eval(text: str, table: ScoreTable, is_measure: IsMeasure, *, name
 
 
 def no_line_of_trec_eval(place: Place, fields: int) -> DataError:
-    """What is wrong with a line of so many fields."""
+    """The error for a line of so many fields."""
     problem = f"a line of trec_eval's output is a measure, a topic and a value; this one has {fields} fields."
     return DataError(place, problem)
 
@@ -246,93 +241,71 @@ def no_line_of_trec_eval(place: Place, fields: int) -> DataError:
 # ---- tables with named columns ----
 
 
-class _Columns:
-    """What the columns of a table are: a score a row, or a topic (or run) a row with a column for each score."""
+class _Layout:
+    """What the columns of a table are: a score per row, or a topic (or run) per row with a column for each score."""
 
-    def __init__(
-        self,
-        table: ScoreTable,
-        is_measure: IsMeasure,
-        of_matrix: str,
-        columns: Mapping[str, str],
-        header: Sequence[str],
-    ) -> None:
-        self.table, self.of_matrix, self.header = table, of_matrix, header
-        unknown = [ours for ours in columns if ours not in ("run", "query_id", "measure", "value")]
+    def __init__(self, header: Sequence[str], columns: Mapping[str, str], is_measure: IsMeasure, file: str) -> None:
+        self.header, self.place = header, Place(file, 1)
+        unknown = [ours for ours in columns if ours not in COLUMNS]
         if unknown:
-            raise DataError(
-                table.file, f'a table of scores has no "{unknown[0]}".', "It has run, query_id, measure and value."
-            )
-        place = Place(table.file, 1)
+            problem = f'a table of scores has no "{unknown[0]}".'
+            raise DataError(file, problem, "It has run, query_id, measure and value.")
         repeated = [name for name in header if name and header.count(name) > 1]
         if repeated:
-            raise DataError(place, f'two columns are called "{repeated[0]}".', "Rename one.")
+            raise DataError(self.place, f'two columns are called "{repeated[0]}".', "Rename one.")
+        missing = [theirs for theirs in columns.values() if theirs not in header]
+        if missing:
+            raise DataError(self.place, f'there is no column "{missing[0]}".')
+        self.found = {ours: columns.get(ours) or find_column(header, known) for ours, known in COLUMNS.items()}
+        if self.found["measure"] is None and "value" not in columns:
+            self.found["value"] = None
+        if self.found["query_id"] is None and self.found["run"] is None and header and not header[0]:
+            self.found["query_id"] = ""  # what data frames write for their index
+        wide = [name for name in header if name not in self.found.values()]
+        self.wide, self.across = self._wide_columns(wide, any(map(is_measure, wide)))
 
-        def called(ours: str, known: tuple[str, ...]) -> str | None:
-            if ours in columns and columns[ours] not in header:
-                raise DataError(place, f'there is no column "{columns[ours]}".')
-            return columns.get(ours) or find_column(header, known)
+    def _wide_columns(self, wide: list[str], measures: bool) -> tuple[list[str], str]:
+        """The columns that hold scores, and what their names name; none where one column holds all scores."""
+        run, query, measure, value = self.found.values()
+        if query is None and (run is None or value is not None):
+            raise self._lacking("topics", "query_id")
+        if value is not None:
+            return [], ""
+        if measure is not None:
+            raise self._lacking("scores", "value")
+        if query is None and measures:
+            raise DataError(self.place, MEANS_ALONE)
+        across = "query_id" if query is None else "measure" if run is not None or measures else "run"
+        if across == "measure":
+            wide = [name for name in wide if name not in NOT_SCORES]
+        if not wide:
+            raise DataError(self.place, "no column holds scores.")
+        return wide, across
 
-        self.run, self.query = called("run", RUN_NAMES), called("query_id", QUERY_NAMES)
-        self.measure = called("measure", MEASURE_NAMES)
-        if self.query is None and self.run is None and header and not header[0]:
-            self.query = ""  # what data frames write for their index
-        self.value = called("value", VALUE_NAMES) if self.measure is not None or "value" in columns else None
-        taken = (self.run, self.query, self.measure, self.value)
-        self.wide = [name for name in header if name not in taken]
-        if self.value is not None:
-            self.layout = "tidy"
-            if self.query is None:
-                raise self._lacking("topics", QUERY_NAMES)
-            return
-        if self.measure is not None:
-            raise self._lacking("scores", VALUE_NAMES)
-        named = any(map(is_measure, self.wide))
-        if self.query is None:
-            if self.run is None:
-                raise self._lacking("topics", QUERY_NAMES)
-            if named:
-                raise DataError(place, MEANS_ALONE)
-            self.layout = "topics across"
-        elif self.run is not None or named:
-            self.layout = "measures across"
-            self.wide = [name for name in self.wide if name not in NOT_SCORES]
-        else:
-            self.layout = "runs across"
-        if not self.wide:
-            raise DataError(place, "no column holds scores.")
-
-    def _lacking(self, what: str, known: tuple[str, ...]) -> DataError:
+    def _lacking(self, what: str, ours: str) -> DataError:
         return DataError(
-            Place(self.table.file, 1),
-            f"no column holds {what}: none of {', '.join(self.header[:12])} is one of {', '.join(known)}.",
+            self.place,
+            f"no column holds {what}: none of {', '.join(self.header[:12])} is one of {', '.join(COLUMNS[ours])}.",
             "Say what it is called: --columns query_id=...,run=...,measure=...,value=... (columns= in Python).",
         )
 
-    def read(self, rows: Iterable[tuple[Place, Mapping[str, Any]]]) -> None:
+    def read(self, rows: Iterable[tuple[Place, Mapping[str, Any]]], table: ScoreTable, of_matrix: str) -> None:
         """Put every score into the table."""
-        table = self.table
+        value = self.found["value"]
         for place, row in rows:
-            query = "" if self.query is None else _name(row.get(self.query), "topic", place)
-            run = table.name if self.run is None else _name(row.get(self.run), "run", place)
-            if self.value is not None:
-                measure = self.of_matrix if self.measure is None else _name(row.get(self.measure), "measure", place)
-                table.add((run, query, measure), place, row.get(self.value), row.get("low"), row.get("high"))
-                continue
+            key = {"run": table.name, "query_id": "", "measure": of_matrix}
+            for ours, what in (("query_id", "topic"), ("run", "run"), ("measure", "measure")):
+                theirs = self.found[ours]
+                if theirs is not None:
+                    key[ours] = "" if row.get(theirs) is None else str(row[theirs]).strip()
+                    if not key[ours]:
+                        raise DataError(place, f"the {what} has no name.")
+            if value is not None:
+                run, query, measure = key.values()
+                table.add((run, query, measure), place, row.get(value), row.get("low"), row.get("high"))
             for name in self.wide:
-                key = {
-                    "topics across": (run, name, self.of_matrix),
-                    "measures across": (run, query, name),
-                    "runs across": (name, query, self.of_matrix),
-                }[self.layout]
-                table.add(key, place, row.get(name))
-
-
-def _name(value: Any, what: str, place: Place) -> str:
-    text = str(value).strip() if value is not None else ""
-    if not text:
-        raise DataError(place, f"the {what} has no name.")
-    return text
+                run, query, measure = (key | {self.across: name}).values()
+                table.add((run, query, measure), place, row.get(name))
 
 
 # ---- JSON ----
@@ -343,7 +316,10 @@ def is_ranx_report(content: Mapping[str, Any]) -> bool:
     return "model_names" in content and "metrics" in content
 
 
-def _read_nested(content: Mapping[str, Any], table: ScoreTable, is_measure: IsMeasure, of_matrix: str) -> None:
+def _nested_cells(
+    content: Mapping[str, Any], is_measure: IsMeasure, table: ScoreTable, of_matrix: str
+) -> Iterator[tuple[Key, Any]]:
+    """Every score of nested objects."""
     if is_mteb_scores(content):
         raise DataError(
             table.file,
@@ -356,22 +332,9 @@ def _read_nested(content: Mapping[str, Any], table: ScoreTable, is_measure: IsMe
             f"this is ranx' report: {MEANS_ALONE}",
             "Save run.scores instead, which holds {measure: {query: score}} after ranx' evaluate.",
         )
-    for key, value in _nested(content, _layers(content), is_measure, table, of_matrix):
-        table.add(key, Place(table.file), value)
-
-
-def _layers(content: Any) -> int:
-    """How many names stand before a number."""
-    layers = 0
-    while isinstance(content, Mapping) and content:
-        content, layers = next(iter(content.values())), layers + 1
-    return layers
-
-
-def _nested(
-    content: Mapping[str, Any], layers: int, is_measure: IsMeasure, table: ScoreTable, of_matrix: str
-) -> Iterable[tuple[tuple[str, str, str], Any]]:
-    """Every (run, topic, measure) of nested objects with its number."""
+    layers, inside = 0, content
+    while isinstance(inside, Mapping) and inside:
+        inside, layers = next(iter(inside.values())), layers + 1
     if layers == 1:
         if mostly(content, is_measure):
             raise DataError(table.file, MEANS_ALONE, "Save a score for each query.")
@@ -387,16 +350,13 @@ def _nested(
     for run, outer in by_run.items():
         if not isinstance(outer, Mapping) or not all(isinstance(inner, Mapping) for inner in outer.values()):
             raise DataError(table.file, f'what stands under "{run}" is nested less deep than the rest.')
-        names = list(dict.fromkeys(name for inner in outer.values() for name in inner))
-        if mostly(outer, is_measure):
-            if mostly(names, is_measure):
-                raise DataError(
-                    table.file, MEANS_ALONE, "BEIR's evaluate gives no more: compare the rankings with the judgments."
-                )
-            cells = [(query, measure, value) for measure, inner in outer.items() for query, value in inner.items()]
-        else:
-            cells = [(query, measure, value) for query, inner in outer.items() for measure, value in inner.items()]
-        yield from (((run, query, measure), value) for query, measure, value in cells)
+        by_measure = mostly(outer, is_measure)
+        if by_measure and mostly(dict.fromkeys(name for inner in outer.values() for name in inner), is_measure):
+            remedy = "BEIR's evaluate gives no more: compare the rankings with the judgments."
+            raise DataError(table.file, MEANS_ALONE, remedy)
+        for first, inner in outer.items():
+            for second, value in inner.items():
+                yield ((run, second, first) if by_measure else (run, first, second)), value
 
 
 def mostly(names: Iterable[str], is_measure: IsMeasure) -> bool:

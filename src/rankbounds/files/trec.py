@@ -3,7 +3,7 @@
 A run's line is ``topic Q0 document rank score tag`` (five fields: without the tag or without the Q0; three: ``topic
 document score``), a judgment's ``topic 0 document grade``. Blanks may be tabs and may repeat; lines may end in CRLF,
 come in any order, and be empty or, with a ``#`` in front, comments. Where the second field of judgments differs from
-line to line it may name subtopics, and a document may stand on a line for each of them.
+line to line it may name subtopics, and a document may have a line for each of them.
 
 Text is read in blocks that stay in the processor's cache. Where every line of a block has the same fields with one
 blank between them, the positions of the blanks are the table; any other block takes the general way.
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints, Words
+from rankbounds.arrays import Floats, Ints
 from rankbounds.columns import native
 from rankbounds.columns.decimals import parse_decimals, whole_numbers
 from rankbounds.columns.hash_tables import repeated_keys
@@ -52,7 +52,7 @@ class Layout:
 
 
 ChooseLayout = Callable[[list[bytes], Place], Layout]
-"""From the fields of the first line and the place where it stands."""
+"""From the fields of the first line and its place."""
 
 RUN_LAYOUT = Layout(6, query=0, doc=2, rank=3, value=4, tag=5, description="topic Q0 document rank score tag")
 RUN_WITHOUT_TAG = Layout(5, query=0, doc=2, rank=3, value=4, description="topic Q0 document rank score")
@@ -66,10 +66,10 @@ KEEP_ONE_LINE = "Keep one of the two lines, or pass --lenient to keep the first.
 
 @dataclass(frozen=True)
 class TrecLines:
-    """What the lines of a file hold. ``tag`` is that of the first line, and ``layout`` the one all lines share.
+    """The lines of a file. ``tag`` is that of the first line, and ``layout`` the one all lines share.
 
     ``subtopic`` is the second field of judgments, where it is not the same on all lines and was asked for. Then a
-    document may stand on several lines (``repeated``), each with another second field.
+    document may have several lines (``repeated``), each with another second field.
     """
 
     pairs: Pairs
@@ -90,10 +90,10 @@ def read_lines(
     distinct: bool = False,
     subtopics: bool = False,
 ) -> TrecLines:
-    """Read a whole file. ``choose_layout`` gets the fields of the first line and the place where it stands.
+    """Read a whole file.
 
-    ``words`` gives the value of a token that is not a number. ``distinct=True`` leaves it to others to see that no
-    document stands twice. With ``subtopics``, a document may be judged once for every second field.
+    ``words`` gives the value of a token that is not a number. ``distinct=True`` leaves it to the caller to check that
+    no document is repeated. With ``subtopics``, a document may be judged once for every second field.
     """
     problems = Problems(lenient)
     first_fields, place = first_line(text)
@@ -118,7 +118,7 @@ def read_lines(
 
 
 def _second_fields_differ(pairs: Pairs) -> bool:
-    """May the field before the document differ from line to line? One character, the same on all, is told quickly."""
+    """May the field before the document differ from line to line? One character, the same on all, is seen quickly."""
     if not len(pairs):
         return False
     text, start = pairs.docs.text, pairs.docs.start
@@ -133,7 +133,7 @@ def _second_fields_differ(pairs: Pairs) -> bool:
 
 
 def second_fields(pairs: Pairs) -> Ids:
-    """What stands before each document on its line."""
+    """The field before each document on its line."""
     text = pairs.docs.text
     end = past(pairs.docs.start, text, -1, blanks=True)
     start = past(end, text, -1, blanks=False)
@@ -141,7 +141,7 @@ def second_fields(pairs: Pairs) -> Ids:
 
 
 def stated_ranks(lines: TrecLines) -> Ints | None:
-    """The rank written behind each document, or None where the layout has none. Read only when asked for."""
+    """The rank behind each document, or None where the layout has none. Read only when asked for."""
     if lines.layout.rank is None:
         return None
     pairs = lines.pairs
@@ -154,7 +154,7 @@ def stated_ranks(lines: TrecLines) -> Ints | None:
 
 
 def next_fields(pairs: Pairs) -> Ids:
-    """What stands behind each document on its line."""
+    """The field behind each document on its line."""
     text = pairs.docs.text
     start = past(pairs.docs.start + pairs.docs.length, text, 1, blanks=True)
     end = past(start, text, 1, blanks=False)
@@ -186,7 +186,7 @@ def qrels_layout(fields: list[bytes], place: Place | str) -> Layout:
     """The layout of judgments, from the fields of their first line."""
     if len(fields) == 4:
         return QRELS_LAYOUT
-    if len(fields) == 5 and fields[1].upper() != b"Q0" and all(map(_is_whole, fields[3:])):
+    if len(fields) == 5 and fields[1].upper() != b"Q0" and all(f.removeprefix(b"-").isdigit() for f in fields[3:]):
         return QRELS_OF_STRATA
     if len(fields) in (5, 6):
         raise DataError(
@@ -199,12 +199,8 @@ def qrels_layout(fields: list[bytes], place: Place | str) -> Layout:
     )
 
 
-def _is_whole(token: bytes) -> bool:
-    return token.removeprefix(b"-").isdigit()
-
-
 def first_line(text: Text) -> tuple[list[bytes], Place]:
-    """The fields of the first line that holds any, and where it stands."""
+    """The fields of the first line that holds any, and its place."""
     for place, fields in field_lines(text):
         return fields, place
     raise NothingReadError(text.name, "the file holds no line of data.")
@@ -242,18 +238,20 @@ def _parsed(
         share = (text.end - text.begin) // (1 if threads == 1 else 4 * threads)
         size = min(max(size, share), BLOCKS_IN_ONE * BLOCK_BYTES)
     blocks = _blocks(text, text.begin, text.end, size)
-    whole = Lines(0)
+    whole = Lines.empty(0)
     ends = [0] * len(blocks)
     if native.in_use():
         counts = list(in_threads(lambda block: count_lines(text.buffer, *block) or 0, blocks, threads))
         ends = list(itertools.accumulate(counts))
-        whole = Lines(ends[-1])
+        whole = Lines.empty(ends[-1])
 
     def parse(number: int) -> list[_Block]:
         lines = whole if len(blocks) == 1 else whole[slice(ends[number - 1] if number else 0, ends[number])]
-        block = _parse_block_natively(text, blocks[number], layout, lines)
-        if block is not None:
-            return [block]
+        read = lines.parse(text.buffer, blocks[number], layout.fields, layout.query, layout.doc, layout.value)
+        if read is not None:
+            rows, *topics = read
+            in_place = rows == lines.topic.size
+            return [_Block(Ids(text.buffer, *topics), lines if in_place else lines[:rows], in_place)]
         parts = _blocks(text, *blocks[number], BLOCK_BYTES)
         return [_parse_block(text, part, layout, problems, words) for part in parts]
 
@@ -264,69 +262,44 @@ def _parsed(
 @dataclass(frozen=True)
 class _Block:
     topics: Ids
-    topic: Ints
-    start: Ints
-    length: Ints
-    keys: Words
-    value: Floats
+    lines: Lines
     in_place: bool = False
-    """Are its columns those of the whole table already, where it stands in it?"""
-
-
-def _parse_block_natively(text: Text, block: tuple[int, int], layout: Layout, lines: Lines) -> _Block | None:
-    """As ``_parse_block``, into columns that have a row for each line; None where Python must look."""
-    read = lines.parse(text.buffer, block, layout.fields, layout.query, layout.doc, layout.value)
-    if read is None:
-        return None
-    rows, start, length = read
-    in_place = rows == lines.topic.size
-    lines = lines if in_place else lines[:rows]
-    topics = Ids(text.buffer, start, length)
-    return _Block(topics, lines.topic, lines.start, lines.length, lines.keys, lines.value, in_place)
+    """Are its columns those of the whole table already, at their place in it?"""
 
 
 def _parse_block(
-    text: Text,
-    block: tuple[int, int],
-    layout: Layout,
-    problems: Problems,
-    words: Callable[[str], float] | None = None,
+    text: Text, block: tuple[int, int], layout: Layout, in_file: Problems, words: Callable[[str], float] | None
 ) -> _Block:
-    buffer, in_file = text.buffer, problems
-    problems = Problems(in_file.lenient)
+    buffer, problems = text.buffer, Problems(in_file.lenient)
     start, end = _fields(text, block, layout, problems)
 
-    def column(number: int) -> tuple[Ints, Ints]:
-        return np.ascontiguousarray(start[:, number]), np.ascontiguousarray(end[:, number])
+    def column(number: int) -> Ids:
+        begin = np.ascontiguousarray(start[:, number])
+        return Ids(buffer, begin, end[:, number] - begin)
 
-    value_start, value_end = column(layout.value)
-    value, bad = parse_decimals(buffer, value_start, value_end)
+    tokens, queries, docs = column(layout.value), column(layout.query), column(layout.doc)
+    value, bad = parse_decimals(buffer, tokens.start, tokens.start + tokens.length)
     if words is not None:
-        in_file.take(problems)  # a word that stands for no grade is told at once
+        in_file.take(problems)  # what is wrong with the lines is reported before a word that stands for no grade
         for row in bad.tolist():
-            value[row] = words(buffer[value_start[row] : value_end[row]].tobytes().decode("utf-8", "replace"))
-        bad = bad[:0]
-    query_start, query_end = column(layout.query)
-    doc_start, doc_end = column(layout.doc)
-    if bad.size:
-        row = int(bad[0])
-        token = buffer[value_start[row] : value_end[row]].tobytes().decode("utf-8", "replace")
-        what = "grade" if layout in (QRELS_LAYOUT, QRELS_OF_STRATA) else "score"
-        remedy = 'Words for grades need a gain rule, such as "S=3,A=2,B=1".' if what == "grade" else ""
-        place = Place(text.name, _line_number(text, int(value_start[row])))
-        problem = f'the {what} "{token}" is not a finite number.'
-        problems.add(f"{what}s that are not numbers left out", bad.size, DataError(place, problem, remedy))
-        keep = np.ones(value.size, dtype=bool)
-        keep[bad] = False
-        value, query_start, query_end = value[keep], query_start[keep], query_end[keep]
-        doc_start, doc_end = doc_start[keep], doc_end[keep]
-    in_file.take(problems)
-    queries = Ids(buffer, query_start, query_end - query_start)
-    docs = Ids(buffer, doc_start, doc_end - doc_start)
+            value[row] = words(tokens.raw(row).decode("utf-8", "replace"))
+    else:
+        if bad.size:
+            row = int(bad[0])
+            what = "grade" if layout in (QRELS_LAYOUT, QRELS_OF_STRATA) else "score"
+            remedy = 'Words for grades need a gain rule, such as "S=3,A=2,B=1".' if what == "grade" else ""
+            place = Place(text.name, _line_number(text, int(tokens.start[row])))
+            problem = f'the {what} "{tokens.raw(row).decode("utf-8", "replace")}" is not a finite number.'
+            problems.add(f"{what}s that are not numbers left out", bad.size, DataError(place, problem, remedy))
+            keep = np.ones(value.size, dtype=bool)
+            keep[bad] = False
+            value, queries, docs = value[keep], queries.take(keep), docs.take(keep)
+        in_file.take(problems)
     hashed = queries.hashes()
     topics, topic = queries.first_and_codes(hashed)
     keys = mix(docs.hashes(), hashed)
-    return _Block(topics, topic, docs.start, docs.length.astype(np.int32), keys, value)
+    lines = Lines(topic.astype(np.int32), docs.start, docs.length.astype(np.int32), keys, value)
+    return _Block(topics, lines)
 
 
 def _line_number(text: Text, position: int) -> int:
@@ -334,7 +307,7 @@ def _line_number(text: Text, position: int) -> int:
 
 
 def _fields(text: Text, block: tuple[int, int], layout: Layout, problems: Problems) -> tuple[Ints, Ints]:
-    """Where the fields of every line begin and end, as tables with a row a line."""
+    """Where the fields of every line begin and end, as tables with a row per line."""
     begin, stop = block
     count = layout.fields
     ends = np.flatnonzero(text.buffer[begin:stop] <= 32)
@@ -392,25 +365,23 @@ def _joined(text: Text, blocks: list[_Block], threads: int, whole: Lines) -> tup
     if len(blocks) == 1:
         (block,) = blocks
         names = names_in_lines(text.buffer, block.topics.start, block.topics.length) or tuple(block.topics.to_list())
-        topic, docs = block.topic.astype(np.int32, copy=False), Ids(text.buffer, block.start, block.length)
-        return Pairs(names, topic, docs, block.keys, source), block.value
-    names, numbers = _numbered([block.topics for block in blocks])
-    ends = list(itertools.accumulate(block.value.size for block in blocks))
-    in_place = all(block.in_place for block in blocks)
-    table = whole if in_place else Lines(ends[-1])
+        table = block.lines
+    else:
+        names, numbers = _numbered([block.topics for block in blocks])
+        ends = list(itertools.accumulate(block.lines.topic.size for block in blocks))
+        in_place = all(block.in_place for block in blocks)
+        table = whole if in_place else Lines.empty(ends[-1])
 
-    def fill(number: int) -> None:
-        block, end, own = blocks[number], ends[number], numbers[number]
-        rows = slice(end - block.value.size, end)
-        if not in_place:
-            table.start[rows], table.length[rows] = block.start, block.length
-            table.keys[rows], table.value[rows] = block.keys, block.value
-            table.topic[rows] = block.topic
-        if number:  # the first block has the numbers that its topics keep
-            renumber(table.topic[rows], own)
+        def fill(number: int) -> None:
+            lines, end = blocks[number].lines, ends[number]
+            part = table[end - lines.topic.size : end]
+            if not in_place:
+                part.copy_from(lines)
+            if number:  # the first block has the numbers that its topics keep
+                renumber(part.topic, numbers[number])
 
-    for _ in in_threads(fill, range(len(blocks)), threads):
-        pass
+        for _ in in_threads(fill, range(len(blocks)), threads):
+            pass
     docs = Ids(text.buffer, table.start, table.length)
     return Pairs(names, table.topic, docs, table.keys, source), table.value
 

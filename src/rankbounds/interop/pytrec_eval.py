@@ -11,7 +11,7 @@ from rankbounds.collection.inputs import Reading
 from rankbounds.errors import DataError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluator import PreparedScoring
-from rankbounds.interop.trec_eval import at_level
+from rankbounds.interop.trec_eval import at_level, family
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.naming.elsewhere import FAMILIES, NICKNAMES
@@ -140,9 +140,8 @@ def _named(given: str | Measure) -> list[tuple[str, Measure]]:
     if given in NICKNAMES:
         names = (name for name in NICKNAMES[given] if name in supported_measures)
         return [measure for name in names for measure in _named(name)]
-    family, dot, values = given.partition(".")
-    if family in FAMILIES and (dot or given == family):
-        names = (f"{family}_{value}" for value in (values.split(",") if dot else FAMILIES[family]))
-        return [(name, parse_measure(name)) for name in names]
+    base, dot, parameters = given.partition(".")
+    if base in FAMILIES and (parameters or not dot):
+        return family(base, parameters)
     measure = parse_measure(given)
     return [(given if trec_name(measure) == given else str(measure), measure)]

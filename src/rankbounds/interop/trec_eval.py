@@ -6,6 +6,7 @@ options set for all measures, what a topic counts that the run lacks, and lines 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -74,10 +75,9 @@ class Entry:
     gains: GainRule
     total: Total
 
-    @property
-    def whole(self) -> bool:
-        """Is it printed as a whole number?"""
-        return self.total == "sum"
+    def line(self, topic: str, value: float) -> str:
+        """The line for a topic; counts, which are summed up, are whole numbers."""
+        return f"{self.name:<22}\t{topic}\t{f'{value:.0f}' if self.total == 'sum' else f'{value:6.4f}'}\n"
 
 
 @dataclass(frozen=True)
@@ -112,11 +112,14 @@ def evaluation(qrels: Qrels, run: Run, asked: dict[str, str], options: Options) 
         if "relstring" in asked:
             for row, number in enumerate(rankings.topic.tolist()):
                 strings[number] = _relstring(rankings, row, length)
+    # trec_eval scores one document that nobody judged for a topic that the run lacks, and takes these back.
+    taken_back = [entry.base in ("num_ret", "utility", "rbp_resid", "unj") for entry in entries]
     for number in missing:
-        value[number, [_taken_back(entry.name) for entry in entries]] = 0.0
+        value[number, taken_back] = 0.0
         strings[number] = strings[number] if asked.get("relstring") else ""
     left_out = set() if options.complete_rel_info else set(missing)
-    topics = sorted(set(range(len(facts.query_ids))) - left_out, key=lambda number: _bytes(facts.query_ids[number]))
+    kept = set(range(len(facts.query_ids))) - left_out
+    topics = sorted(kept, key=lambda number: facts.query_ids[number].encode("utf-8", "surrogateescape"))
     return Evaluation(
         [facts.query_ids[number] for number in topics],
         entries,
@@ -153,12 +156,12 @@ def lines(
             for base in printed:
                 if base == "relstring":
                     yield f"{_name(base, asked[base]):<22}\t{topic}\t'{string}'\n"
-                yield from (_line(scored.entries[place], topic, row[place]) for place in places[base])
+                yield from (scored.entries[place].line(topic, row[place]) for place in places[base])
     if summary:
         if "runid" in asked:
             yield f"{'runid':<22}\tall\t{coded(run.name)}\n"
         for entry, value in zip(scored.entries, scored.summary, strict=True):
-            yield _line(entry, "all", value)
+            yield entry.line("all", value)
 
 
 def _reject_unheld(topics: Sequence[str]) -> None:
@@ -168,10 +171,6 @@ def _reject_unheld(topics: Sequence[str]) -> None:
         if reason:
             other = 'Use "rankbounds evaluate --format json".'
             raise DataError(f"The topic id {shown(topic)} {reason}, and lines of trec_eval cannot hold it. {other}")
-
-
-def _line(entry: Entry, topic: str, value: float) -> str:
-    return f"{entry.name:<22}\t{topic}\t{value:.0f}\n" if entry.whole else f"{entry.name:<22}\t{topic}\t{value:6.4f}\n"
 
 
 def _asked(measures: Sequence[str]) -> dict[str, str]:
@@ -198,9 +197,7 @@ def _entries(base: str, parameters: str, options: Options) -> Iterator[Entry]:
     if base in ("runid", "relstring"):
         return
     if base in FAMILIES:
-        for value in _values(base, parameters):
-            measure = parse_measure(f"{base}_{value}")
-            label = f"{base}_{measure.cutoff}" if measure.cutoff else f"{base}_{float(value):.2f}"
+        for label, measure in family(base, parameters):
             yield Entry(base, label, at_level(measure, level).value, LINEAR, measure.total)
     elif base in ("rbp", "rbp_resid"):
         pairs = parameters.split(",") if parameters else []
@@ -228,16 +225,21 @@ def _name(base: str, parameters: str) -> str:
     return f"{base}_{parameters}" if parameters else base
 
 
-def _values(base: str, parameters: str) -> list[str]:
-    """Depths (of which trec_eval reads the whole part) or points, in rising order."""
-    if not parameters:
-        return list(FAMILIES[base])
-    numbers = sorted(_number(part, base) for part in parameters.split(","))
+def family(base: str, parameters: str = "") -> list[tuple[str, Measure]]:
+    """Measures at several depths (of which trec_eval reads the whole part) or points, in rising order, by their names.
+
+    Without parameters at the depths that trec_eval takes: ``P.5,10`` is ``P_5`` and ``P_10``, ``P`` has nine of them.
+    """
+    values = sorted(_number(part, base) for part in (parameters.split(",") if parameters else FAMILIES[base]))
     if base not in ("iprec_at_recall", "Rprec_mult"):
-        numbers = [float(int(number)) for number in numbers]
-    if len(set(numbers)) < len(numbers):
+        values = [float(int(value)) for value in values]
+    if len(set(values)) < len(values):
         raise UsageError(f'"{base}.{parameters}": a depth is given twice.')
-    return [f"{number:g}" if number != int(number) else str(int(number)) for number in numbers]
+    measures = [parse_measure(f"{base}_{value:g}" if value % 1 else f"{base}_{int(value)}") for value in values]
+    return [
+        (f"{base}_{measure.cutoff}" if measure.cutoff else f"{base}_{value:.2f}", measure)
+        for value, measure in zip(values, measures, strict=True)
+    ]
 
 
 def _number(text: str | float, base: str) -> float:
@@ -319,30 +321,21 @@ def _as_trec_eval_reads(qrels: Qrels) -> Qrels:
 
 def _lists(batches: Iterator[Rankings], facts: TopicFacts, missing: list[int], options: Options) -> Iterator[Rankings]:
     """The lists as the options leave them; a topic that the run lacks has one document, which nobody judged."""
-    for rankings in batches:
-        yield _cut(rankings, options)
-    if missing and options.complete_rel_info:
-        one = np.full(len(missing), 1)
-        yield _cut(Rankings(np.full((len(missing), 1), nan), one, np.array(missing), facts), options)
-
-
-def _cut(rankings: Rankings, options: Options) -> Rankings:
-    depth = options.max_retrieved_per_topic
-    if depth is not None and depth < rankings.width:
-        rankings = replace(
-            rankings,
-            grade=rankings.grade[:, :depth],
-            length=np.minimum(rankings.length, depth),
-            tied=None,
-            judgment=None if rankings.judgment is None else rankings.judgment[:, :depth],
-            _memory={},
-        )
-    return rankings.condensed() if options.judged_docs_only else rankings
-
-
-def _taken_back(name: str) -> bool:
-    """Does trec_eval set this to 0 for a topic that the run lacks, where its one document would count?"""
-    return name in ("num_ret", "utility", "rbp_resid") or name.startswith("unj")
+    one = np.full(len(missing), 1)
+    lacking = [Rankings(np.full((len(missing), 1), nan), one, np.array(missing), facts)] if missing else []
+    for rankings in itertools.chain(batches, lacking):
+        depth = options.max_retrieved_per_topic
+        if depth is not None and depth < rankings.width:
+            judgment = rankings.judgment
+            rankings = replace(
+                rankings,
+                grade=rankings.grade[:, :depth],
+                length=np.minimum(rankings.length, depth),
+                tied=None,
+                judgment=None if judgment is None else judgment[:, :depth],
+                _memory={},
+            )
+        yield rankings.condensed() if options.judged_docs_only else rankings
 
 
 def _summed(entry: Entry, values: Floats, facts: TopicFacts, options: Options) -> float:
@@ -358,17 +351,8 @@ def _summed(entry: Entry, values: Floats, facts: TopicFacts, options: Options) -
 def _relstring(rankings: Rankings, row: int, length: int) -> str:
     """The grades of the first documents, a character each: - for one not pooled, . for one pooled and not judged."""
     shown = slice(0, max(0, min(length, int(rankings.length[row]))))
-    characters = [
+    parts = (rankings.holes[row, shown], rankings.pooled_holes[row, shown], rankings.grade[row, shown])
+    return "".join(
         ("." if pooled else "-") if hole else (">" if grade > 9 else str(int(grade)))
-        for hole, pooled, grade in zip(
-            rankings.holes[row, shown].tolist(),
-            rankings.pooled_holes[row, shown].tolist(),
-            rankings.grade[row, shown].tolist(),
-            strict=True,
-        )
-    ]
-    return "".join(characters)
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
+        for hole, pooled, grade in zip(*(part.tolist() for part in parts), strict=True)
+    )

@@ -42,8 +42,7 @@ class NumRet(Count):
 class NumRel(Count):
     """How many relevant documents are known for the topic; over all topics, the sum."""
 
-    rel: float = 1.0
-
+    takes = ("rel",)
     example = ("NumRel", 3.0)
     examples = ("NumRel", "NumRel(rel=2)")
     collection_exactness = "exact"
@@ -61,8 +60,7 @@ class NumRel(Count):
 class NumRelRet(Count):
     """How many relevant documents were retrieved; over all topics, the sum."""
 
-    rel: float = 1.0
-
+    takes = ("rel",)
     example = ("NumRelRet", 2.0)
     examples = ("NumRelRet", "NumRelRet(rel=2)")
     trec_names = ("num_rel_ret",)
@@ -76,18 +74,10 @@ class NumRelRet(Count):
 
 
 class NumNonRelRet(Count):
-    """How many documents that were judged and are not relevant were retrieved; over all topics, the sum.
+    """How many documents that were judged and are not relevant were retrieved; over all topics, the sum."""
 
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1}}, {"q": {"a": 3, "b": 2, "x": 1}}
-    >>> round(rb.evaluate(qrels, run, rb.NumNonRelRet).value.item(), 4)
-    1.0
-    """
-
-    rel: float = 1.0
-
+    takes = ("rel",)
+    example = ("NumNonRelRet", 1.0)
     examples = ("NumNonRelRet", "NumNonRelRet(rel=2)")
     trec_names = ("num_nonrel_judged_ret",)
     monotone = False
@@ -127,9 +117,7 @@ class Hits(RankWeighted):
     Source: as in ranx (hits).
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     example = ("Hits @ 2", 1.0)
     examples = ("Hits", "Hits@2", "Hits(rel=2)")
     value_range = (0.0, np.inf)
@@ -144,21 +132,31 @@ class Hits(RankWeighted):
         return expected_count(rankings, self.worth(rankings), self.depth(rankings))
 
 
-class Judged(Measure):
+class JudgedShare(Measure):
+    """A share of the first k documents, by whether somebody judged them: no judgment is open."""
+
+    takes = ("cutoff",)
+    value_range = (0.0, 1.0)
+    needs_cutoff = True
+    as_retrieved = True
+    list_only = True
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        return (value := self.value(rankings)), value
+
+
+class Judged(JudgedShare):
     """The share of the first k documents retrieved that somebody judged. Read it beside every other number.
 
     Where it is low, a score says more about what was judged than about the system. A list shorter than k is measured
     on the documents it has; an empty one counts as 0.
     """
 
-    cutoff: int | None = None
-
-    value_range = (0.0, 1.0)
     example = ("Judged @ 2", 0.5, "unjudged")
     examples = ("Judged@3", "Judged@10")
-    needs_cutoff = True
-    as_retrieved = True
-    list_only = True
+
+    def worth(self, rankings: Rankings) -> Floats:
+        return (~rankings.holes).astype(np.float64)
 
     def value(self, rankings: Rankings) -> Floats:
         depth = self.depth(rankings)
@@ -169,25 +167,16 @@ class Judged(Measure):
         shown = np.minimum(rankings.length, self.depth(rankings))
         return quotient(expected_count(rankings, self.worth(rankings), shown), shown.astype(np.float64))
 
-    def worth(self, rankings: Rankings) -> Floats:
-        return (~rankings.holes).astype(np.float64)
 
-    def bounds(self, rankings: Rankings) -> Bounds:
-        return (value := self.value(rankings)), value
-
-
-class Unjudged(Measure):
+class Unjudged(JudgedShare):
     """How many of the first k documents nobody judged, divided by k (trec_eval's unj)."""
 
-    cutoff: int | None = None
-
-    value_range = (0.0, 1.0)
     example = ("Unjudged @ 2", 0.5, "unjudged")
     examples = ("Unjudged@3", "Unjudged@10")
     trec_names = ("unj_{cutoff}",)
-    needs_cutoff = True
-    as_retrieved = True
-    list_only = True
+
+    def worth(self, rankings: Rankings) -> Floats:
+        return rankings.holes.astype(np.float64)
 
     def value(self, rankings: Rankings) -> Floats:
         assert self.cutoff is not None
@@ -196,12 +185,6 @@ class Unjudged(Measure):
     def expected_over_ties(self, rankings: Rankings) -> Floats:
         assert self.cutoff is not None
         return expected_count(rankings, self.worth(rankings), self.depth(rankings)) / self.cutoff
-
-    def worth(self, rankings: Rankings) -> Floats:
-        return rankings.holes.astype(np.float64)
-
-    def bounds(self, rankings: Rankings) -> Bounds:
-        return (value := self.value(rankings)), value
 
 
 class Utility(Measure):
@@ -219,8 +202,8 @@ class Utility(Measure):
     miss: float = parameter("What a relevant document that is not in the list adds.", default=0.0)
     rest: float = parameter("What any other document of the collection adds.", default=0.0)
     documents: int = parameter("How many documents the collection has; needed with ``rest``.", default=0)
-    rel: float = 1.0
 
+    takes = ("rel",)
     example = ("Utility(hit=3, noise=-2)", 4.0)
     examples = (
         "Utility",

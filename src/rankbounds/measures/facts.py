@@ -44,6 +44,8 @@ class Facts:
     """What a trec_eval name without these parameters stands for, where that differs from our defaults."""
     sources: ClassVar[tuple[str, ...]] = ()
     """What to cite for it: keys of ``naming/sources.bib``; none where it comes from a program, or is a count."""
+    takes: ClassVar[tuple[str, ...]] = ()
+    """Which of the parameters that every measure knows users may choose, behind its own: ``rel``, ``cutoff``."""
     needs_cutoff: ClassVar[bool] = False
     """Without a depth it has no meaning. This is checked where a measure is used: ``P(rel=2) @ 10`` can be written."""
     always_shown: ClassVar[tuple[str, ...]] = ()
@@ -68,6 +70,8 @@ class Facts:
 
     # What the value depends on.
 
+    graded: ClassVar[bool] = False
+    """Gains count, not only whether a document is relevant."""
     list_only: ClassVar[bool] = False
     """The value is settled by the list alone, not by what else is relevant to the topic."""
     judged_only: ClassVar[bool] = False

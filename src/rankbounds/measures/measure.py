@@ -12,7 +12,7 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
 from rankbounds.measures.facts import DifferenceArguments, Facts
 from rankbounds.measures.naming.registry import register
-from rankbounds.measures.parameters import Frozen, FrozenClass, declare, document, parameter
+from rankbounds.measures.parameters import SHARED, Frozen, FrozenClass, document, parameter
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import reordered
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -43,7 +43,11 @@ class MeasureClass(FrozenClass):
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(parameter,))
-class Measure(Facts, Frozen, metaclass=MeasureClass):
+class Declared(Frozen, metaclass=MeasureClass):
+    """What type checkers take for the beginning of dataclasses: what derives from it declares parameters."""
+
+
+class Measure(Facts, Declared):
     """A number for each ranked list.
 
     A subclass declares its parameters, as a frozen dataclass does, and has a ``value``. Its docstring opens with what
@@ -53,12 +57,10 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
     Attributes
     ----------
     rel
-        The lowest grade that counts as relevant. This parameter and the next two are known of every measure; a
-        measure that lets users choose declares them once more as its own.
+        The lowest grade that counts as relevant. Every measure has this parameter and the next one; those that it
+        names in ``takes`` can be chosen.
     cutoff
         The depth to which the list is read, written behind the @; None: all of it.
-    graded
-        Whether gains count, not only whether a document is relevant.
 
     Examples
     --------
@@ -71,18 +73,16 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
     True
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-    graded: bool = False
+    rel: float = parameter(SHARED["rel"], default=1.0, kw_only=True)
+    cutoff: int | None = parameter(SHARED["cutoff"], default=None, kw_only=True)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        declare(cls)
+        if cls.__dict__.get("__doc__"):  # Python drops docstrings under -OO
+            cls.__doc__ = document(cls)
         if {"name", "examples"} & cls.__dict__.keys():
             if "name" not in cls.__dict__:
                 cls.name = cls.__name__
-            if cls.__dict__.get("__doc__"):  # Python drops docstrings under -OO
-                cls.__doc__ = document(cls)
             register(cls)
 
     def __post_init__(self) -> None:

@@ -23,16 +23,21 @@ class Allowed:
     holds: Callable[[float], bool]
 
 
-POSITIVE = Allowed("must be positive", lambda value: 0 < value < inf)
-NOT_NEGATIVE = Allowed("must be at least 0", lambda value: 0 <= value < inf)
+POSITIVE = Allowed("must be positive and finite", lambda value: 0 < value < inf)
+NOT_NEGATIVE = Allowed("must be at least 0 and finite", lambda value: 0 <= value < inf)
 SHARE = Allowed("must lie between 0 and 1", lambda value: 0 <= value <= 1)
 PERSISTENCE = Allowed("must be at least 0 and below 1", lambda value: 0 <= value < 1)
-COUNT = Allowed("must be a whole number from 1 on", lambda value: value >= 1 and value == int(value))
+AT_LEAST_1 = Allowed("must be at least 1 and finite", lambda value: 1 <= value < inf)
+ABOVE_1 = Allowed("must be above 1 and finite", lambda value: 1 < value < inf)
+COUNT = Allowed("must be a whole number from 1 on", lambda value: value >= 1 and value % 1 == 0)
 
 
-def parameter(meaning: str, allowed: Allowed | None = None, *, default: Any) -> Any:
-    """A field of a measure with what it means to users, and which values it may have (None is always allowed)."""
-    return field(default=default, metadata={"meaning": meaning, "allowed": allowed})
+def parameter(meaning: str, allowed: Allowed | None = None, *, default: Any, kw_only: bool = False) -> Any:
+    """A field of a measure with what it means to users, and which values it may have (None is always allowed).
+
+    ``kw_only`` is for those that every measure knows, and that only those show to users that name them in ``takes``.
+    """
+    return field(default=default, kw_only=kw_only, metadata={"meaning": meaning, "allowed": allowed})
 
 
 class FrozenClass(type):
@@ -63,6 +68,11 @@ class Frozen:
     _names: ClassVar[tuple[str, ...]] = ()
     _defaults: ClassVar[dict[str, Any]] = {}
     _allowed: ClassVar[dict[str, Allowed]] = {}
+    _own: ClassVar[dict[str, Field[Any]]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        declare(cls)
 
     def __init__(self, *given: Any, **by_name: Any) -> None:
         names = self._names
@@ -108,34 +118,31 @@ class Frozen:
         raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
-def declare(cls: type[Frozen]) -> None:
+def declare(cls: Any) -> None:
     """Take in the parameters that a new class declares, behind those of the classes that it derives from."""
     annotations = inspect.get_annotations(cls)
-    declared = {name: cls.__dict__[name] for name in annotations if name in cls.__dict__}
+    own = {name: cls.__dict__[name] for name in annotations if name in cls.__dict__}
     around = {"__annotations__": annotations, "__module__": cls.__module__, "__doc__": "Its own parameters."}
-    alone = type(cls.__name__, (), {**declared, **around})
+    alone: Any = type(cls.__name__, (), {**own, **around})
     dataclass(init=False, repr=False, eq=False, match_args=False)(alone)
-    every: dict[str, Field[Any]] = {}
-    for base in reversed(cls.__mro__[1:]):
-        every |= base.__dict__.get("__dataclass_fields__", {})
-    every |= alone.__dict__["__dataclass_fields__"]
-    cls.__dataclass_fields__ = every
+    cls._own = alone.__dataclass_fields__
+    every = [one for base in reversed(cls.__mro__) for one in base.__dict__.get("_own", {}).values()]
+    shown, common = ({one.name: one for one in every if one.kw_only is known} for known in (False, True))
+    cls.__dataclass_fields__ = shown | {name: common[name] for name in getattr(cls, "takes", ()) if name not in shown}
     parameters = fields(cls)
-    cls._names = tuple(parameter.name for parameter in parameters)
-    cls.__match_args__ = cls._names  # type: ignore[attr-defined, misc]
-    cls._defaults = {parameter.name: parameter.default for parameter in parameters if parameter.default is not MISSING}
+    cls._names = cls.__match_args__ = tuple(one.name for one in parameters)  # type: ignore[misc]
+    cls._defaults = {declared.name: declared.default for declared in parameters if declared.default is not MISSING}
     cls._allowed = {one.name: allowed for one in parameters if (allowed := one.metadata.get("allowed")) is not None}
-    for name in annotations:
-        if isinstance(cls.__dict__.get(name), Field) and name in cls._defaults:
-            setattr(cls, name, cls._defaults[name])
+    for name, declared in cls._own.items():
+        if declared.default is not MISSING:
+            setattr(cls, name, declared.default)
 
 
 SHARED = {
     "rel": "The lowest grade that counts as relevant.",
     "cutoff": "The depth, written behind the @; None: the whole list.",
-    "graded": "Whether gains count, or only relevance.",
 }
-"""By name, what a parameter means in every measure that does not explain it itself."""
+"""What parameters mean that every measure knows."""
 DATA = {
     "binary": 'qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}',
     "graded": 'qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}',

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.errors import UsageError
-from rankbounds.measures.facts import DifferenceArguments
+from rankbounds.columns.by_rank import Places
+from rankbounds.measures.facts import DifferenceArguments, Exactness
 from rankbounds.measures.formulas import quotient, share_of_known
 from rankbounds.measures.measure import A, Bounds, Measure
-from rankbounds.measures.parameters import parameter
+from rankbounds.measures.parameters import NOT_NEGATIVE, parameter
 from rankbounds.measures.precision.average_precision import AveragedPrecisions, PrecisionTerms, Turns
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import before_and_within, group_means, share_above
@@ -27,9 +28,14 @@ class LimitedPenalty(Measure):
     judged_only = True
     collection_exactness = "outer"
     vanishes = True
+    value_range = (0.0, 1.0)
+    sources = ("buckley2004retrieval", "sakai2007alternatives")
 
-    def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, nonrelevant_retrieved: Ints) -> LimitAndDivisor:
-        """How many non-relevant documents count, and what their number is divided by, for each list."""
+    def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, retrieved: Ints) -> LimitAndDivisor:
+        """How many non-relevant documents count, and what their number is divided by, for each list.
+
+        From how many documents of the topic are relevant, how many not, and how many of these are retrieved.
+        """
         raise NotImplementedError
 
     def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
@@ -85,7 +91,7 @@ class LimitedPenalty(Measure):
 
         best, worst = (np.zeros(turned.shape) for _ in range(2))
         found = np.count_nonzero(relevant, axis=-1)[:, None]
-        above, open_above = (_first_to_last(relevant, counts) for counts in (nonrelevant_above, holes_above))
+        above, open_above = (_at_marked(relevant, counts) for counts in (nonrelevant_above, holes_above))
         for nth in range(above.shape[-1]):  # the known relevant documents, one of each list at a time
             here, surely, open_here = nth < found, above[:, nth, None], open_above[:, nth, None]
             best += np.where(here, np.minimum(limit, surely + np.maximum(open_here - turned, 0)), 0)
@@ -93,7 +99,7 @@ class LimitedPenalty(Measure):
 
         # The unjudged documents turned relevant. Their numbers of non-relevant documents above rise down the list, so
         # that those within the limit are the first so many, and prefix sums give the rest.
-        at_holes = _first_to_last(holes, nonrelevant_above)
+        at_holes = _at_marked(holes, nonrelevant_above)
         up_to = _number_up_to(holes, nonrelevant_above)
         sums = np.concatenate((np.zeros((len(at_holes), 1)), np.cumsum(at_holes, axis=-1)), axis=-1)
         sum_of = partial(np.take_along_axis, sums, axis=-1)
@@ -123,13 +129,11 @@ def _limited_sum(upper: Floats, limit: Ints) -> Floats:
     return total
 
 
-def _first_to_last(marked: Flags, counts: Ints) -> Ints:
+def _at_marked(marked: Flags, counts: Ints) -> Ints:
     """For each list the counts at its marked documents, zeros behind the last."""
-    row, column = np.nonzero(marked)
-    number = np.count_nonzero(marked, axis=-1)
-    place = np.arange(row.size) - np.repeat(np.cumsum(number) - number, number)
-    at_marked = np.zeros((len(marked), int(number.max(initial=0))), dtype=np.int64)
-    at_marked[row, place] = counts[row, column]
+    row, rank, number = Places.of(marked)
+    at_marked = np.zeros((len(marked), int(number.max(initial=-1)) + 1), dtype=np.int64)
+    at_marked[row, number] = counts[row, rank]
     return at_marked
 
 
@@ -164,19 +168,13 @@ class Bpref(LimitedPenalty):
     Sources: Buckley and Voorhees, SIGIR 2004; Sakai, Alternatives to Bpref, SIGIR 2007, equation 9.
     """
 
-    k: int = parameter("How many non-relevant documents beyond R count too.", default=0)
+    k: int = parameter("How many non-relevant documents beyond R count too.", NOT_NEGATIVE, default=0)
 
-    value_range = (0.0, 1.0)
     example = ("Bpref", 0.3333)
     examples = ("Bpref", "Bpref(k=10)", "Bpref(k=1)", "Bpref(rel=2)")
-    sources = ("buckley2004retrieval", "sakai2007alternatives")
     trec_names = ("bpref",)
 
-    def check(self) -> None:
-        if self.k < 0:
-            raise UsageError(f"Bpref: k must not be negative, but is {self.k}.")
-
-    def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, nonrelevant_retrieved: Ints) -> LimitAndDivisor:  # noqa: ARG002
+    def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, retrieved: Ints) -> LimitAndDivisor:  # noqa: ARG002
         limit = relevant + self.k
         return limit, np.minimum(limit, nonrelevant)
 
@@ -184,12 +182,10 @@ class Bpref(LimitedPenalty):
 class Bpref_R(LimitedPenalty):  # noqa: N801 (the paper's name)
     """Bpref divided by R even where fewer than R documents are judged non-relevant (Sakai 2007, equation 10)."""
 
-    value_range = (0.0, 1.0)
     example = ("Bpref_R", 0.5556)
     examples = ("Bpref_R",)
-    sources = ("buckley2004retrieval", "sakai2007alternatives")
 
-    def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, nonrelevant_retrieved: Ints) -> LimitAndDivisor:  # noqa: ARG002
+    def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, retrieved: Ints) -> LimitAndDivisor:  # noqa: ARG002
         return relevant, relevant
 
 
@@ -199,12 +195,10 @@ class Bpref_N(LimitedPenalty):  # noqa: N801 (the paper's name)
     Where many documents are judged non-relevant, what stands near the top hardly counts.
     """
 
-    value_range = (0.0, 1.0)
     example = ("Bpref_N", 0.3333)
     examples = ("Bpref_N",)
-    sources = ("buckley2004retrieval", "sakai2007alternatives")
 
-    def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, nonrelevant_retrieved: Ints) -> LimitAndDivisor:  # noqa: ARG002
+    def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, retrieved: Ints) -> LimitAndDivisor:  # noqa: ARG002
         return nonrelevant, nonrelevant
 
 
@@ -214,13 +208,11 @@ class Bpref_old(LimitedPenalty):  # noqa: N801 (the paper's name)
     It can rise when a system retrieves one more non-relevant document far down, which is why it was replaced.
     """
 
-    value_range = (0.0, 1.0)
     example = ("Bpref_old", 0.3333)
     examples = ("Bpref_old",)
-    sources = ("buckley2004retrieval", "sakai2007alternatives")
 
-    def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, nonrelevant_retrieved: Ints) -> LimitAndDivisor:  # noqa: ARG002
-        return relevant, np.minimum(relevant, nonrelevant_retrieved)
+    def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, retrieved: Ints) -> LimitAndDivisor:  # noqa: ARG002
+        return relevant, np.minimum(relevant, retrieved)
 
 
 class Preference(Measure):
@@ -231,6 +223,10 @@ class Preference(Measure):
     """
 
     judged_only = True
+    graded = True
+    exactness: ClassVar[Exactness] = "unknown"
+    value_range = (0.0, 1.0)
+    sources: ClassVar[tuple[str, ...]] = ("debeer2006rpref", "sakai2007alternatives")
 
     def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:
         """For every rank whether a document there counts, and 1 / divisor."""
@@ -274,11 +270,22 @@ class Preference(Measure):
         return quotient(terms.sum(axis=-1), total)
 
 
-class Binary(Preference):
+class RelativePreference(Preference):
+    """Divided by the number of judged documents above, and the document itself if ``itself`` is 1."""
+
+    itself: ClassVar[float] = 0.0
+
+    def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:
+        divisor = np.arange(condensed.width) + self.itself
+        return (divisor > 0).astype(np.float64), quotient(np.ones(1), divisor)
+
+
+class BinaryPreference(AveragedPrecisions, RelativePreference):
     """Preferences of relevant documents over others."""
 
-    rel: float = 1.0
-
+    takes = ("rel",)
+    graded = False
+    exactness = "exact"
     collection_exactness = "exact"
     vanishes = True
 
@@ -291,17 +298,15 @@ class Binary(Preference):
     def worth(self, rankings: Rankings) -> Floats:
         return rankings.relevant(self.rel)
 
+    def precision_terms(self, rankings: Rankings, unjudged: int) -> PrecisionTerms:  # noqa: ARG002
+        return self._binary_terms(rankings, self.scale(rankings)[1], itself=self.itself)
 
-def _by_rank(condensed: Rankings) -> tuple[Floats, Floats]:
-    return np.ones(condensed.width), 1 / np.arange(1, condensed.width + 1)
-
-
-def _by_ranks_above(condensed: Rankings) -> tuple[Floats, Floats]:
-    above = np.arange(condensed.width).astype(np.float64)
-    return (above > 0).astype(np.float64), quotient(np.ones(1), above)
+    def bounds(self, rankings: Rankings) -> Bounds:
+        inverse = self.scale(rankings)[1]
+        return Turns.of(rankings, self.rel, rankings.width, weights=inverse, itself=self.itself).bounds()
 
 
-class Bpref_relative(AveragedPrecisions, Binary):  # noqa: N801 (the paper's name)
+class Bpref_relative(BinaryPreference):  # noqa: N801 (the paper's name)
     """Bpref that divides the non-relevant documents above by the number of judged documents above.
 
     Flawed, and given for comparison: a relevant document at the first rank counts for nothing, so that a perfect
@@ -310,38 +315,20 @@ class Bpref_relative(AveragedPrecisions, Binary):  # noqa: N801 (the paper's nam
     Source: De Beer and Moens, SIGIR 2006; Sakai 2007, equation 18.
     """
 
-    value_range = (0.0, 1.0)
     example = ("Bpref_relative", 0.1667)
     examples = ("Bpref_relative", "Bpref_relative(rel=2)")
-    sources = ("debeer2006rpref", "sakai2007alternatives")
-
-    def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:
-        return _by_ranks_above(condensed)
-
-    def precision_terms(self, rankings: Rankings, unjudged: int) -> PrecisionTerms:  # noqa: ARG002
-        return self._binary_terms(rankings, _by_ranks_above(rankings)[1], itself=0.0)
-
-    def bounds(self, rankings: Rankings) -> Bounds:
-        inverse = _by_ranks_above(rankings)[1]
-        return Turns.of(rankings, self.rel, rankings.width, weights=inverse, itself=0.0).bounds()
 
 
-class Bpref_relative2(AveragedPrecisions, Binary):  # noqa: N801 (the paper's name)
+class Bpref_relative2(BinaryPreference):  # noqa: N801 (the paper's name)
     """Bpref divided by the rank among judged documents, which is average precision on the condensed list: AP'.
 
     Source: Sakai 2007, equation 20 (also called induced AP; Yilmaz and Aslam, CIKM 2006).
     """
 
-    value_range = (0.0, 1.0)
+    itself = 1.0
     example = ("Bpref_relative2", 0.5556)
     examples = ("Bpref_relative2",)
     sources = ("sakai2007alternatives", "yilmaz2006estimating")
-
-    def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:
-        return _by_rank(condensed)
-
-    def bounds(self, rankings: Rankings) -> Bounds:
-        return Turns.of(rankings, self.rel, rankings.width).bounds()
 
 
 class Rpref_N(Preference):  # noqa: N801 (the paper's name)
@@ -353,12 +340,8 @@ class Rpref_N(Preference):  # noqa: N801 (the paper's name)
     Source: De Beer and Moens, SIGIR 2006; Sakai 2007, equation 16.
     """
 
-    value_range = (0.0, 1.0)
     example = ("Rpref_N", 0.3333)
     examples = ("Rpref_N",)
-    sources = ("debeer2006rpref", "sakai2007alternatives")
-    graded = True
-    exactness = "unknown"
 
     def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:
         facts, topic = condensed.facts, condensed.topic
@@ -368,35 +351,23 @@ class Rpref_N(Preference):  # noqa: N801 (the paper's name)
         return np.ones(1), quotient(np.ones(1), distance)[:, None]
 
 
-class Rpref_relative(Preference):  # noqa: N801 (the paper's name)
+class Rpref_relative(RelativePreference):  # noqa: N801 (the paper's name)
     """Rpref divided by the number of judged documents above. A document at the first rank counts for nothing.
 
     Bounds are not known. Source: De Beer and Moens, SIGIR 2006; Sakai 2007, equation 17.
     """
 
-    value_range = (0.0, 1.0)
     example = ("Rpref_relative", 0.1667)
     examples = ("Rpref_relative",)
-    sources = ("debeer2006rpref", "sakai2007alternatives")
-    graded = True
-    exactness = "unknown"
-
-    def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:
-        return _by_ranks_above(condensed)
 
 
-class Rpref_relative2(Preference):  # noqa: N801 (the paper's name)
+class Rpref_relative2(RelativePreference):  # noqa: N801 (the paper's name)
     """Rpref divided by the rank among judged documents: 1 for an ideal ranking, AP' where gains are binary.
 
     Bounds are not known. Source: Sakai 2007, equation 19.
     """
 
-    value_range = (0.0, 1.0)
+    itself = 1.0
     example = ("Rpref_relative2", 0.6667)
     examples = ("Rpref_relative2",)
     sources = ("sakai2007alternatives",)
-    graded = True
-    exactness = "unknown"
-
-    def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:
-        return _by_rank(condensed)

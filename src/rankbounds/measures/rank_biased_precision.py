@@ -10,7 +10,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints, read_only
 from rankbounds.errors import DataError, UsageError
 from rankbounds.measures.formulas import RankWeighted
-from rankbounds.measures.parameters import parameter
+from rankbounds.measures.parameters import PERSISTENCE, POSITIVE, parameter
 from rankbounds.rankings.rankings import Rankings
 
 
@@ -32,13 +32,14 @@ class RBP(RankWeighted):
     Source: Moffat and Zobel, Rank-Biased Precision for Measurement of Retrieval Effectiveness, TOIS 27(1), 2008.
     """
 
-    p: float = parameter("The persistence: the probability of going on to the next document.", default=0.8)
-    graded: bool = False
-    max_grade: float | None = parameter("What gains are divided by; None: the collection's largest.", default=None)
+    p: float = parameter("The persistence: the probability of going on to the next document.", PERSISTENCE, default=0.8)
+    graded: bool = parameter("Whether gains count, or only relevance.", default=False)  # type: ignore[misc]
+    max_grade: float | None = parameter(
+        "What gains are divided by; None: the collection's largest.", POSITIVE, default=None
+    )
     by_topic: bool = parameter("Whether gains are divided by the largest of the topic.", default=False)
-    rel: float = 1.0
-    cutoff: int | None = None
 
+    takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)
     example = ("RBP(p=0.5)", 0.625)
     examples = (
@@ -55,10 +56,8 @@ class RBP(RankWeighted):
     has_residual = True
 
     def check(self) -> None:
-        if not 0 <= self.p < 1:
-            raise UsageError(f"RBP: the persistence p must be at least 0 and below 1, not {self.p}.")
-        if self.max_grade is not None and not (self.graded and self.max_grade > 0):
-            raise UsageError("RBP: max_grade must be positive, and goes with graded=true.")
+        if self.max_grade is not None and not self.graded:
+            raise UsageError("RBP: max_grade goes with graded=true.")
         if self.by_topic and (self.max_grade is not None or not self.graded):
             raise UsageError("RBP: by_topic goes with graded=true, and not with max_grade.")
 

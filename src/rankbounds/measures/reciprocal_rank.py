@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.errors import DataError, UsageError
+from rankbounds.errors import DataError
 from rankbounds.measures.formulas import BestRelevant
 from rankbounds.measures.measure import Measure
-from rankbounds.measures.parameters import parameter
+from rankbounds.measures.parameters import COUNT, NOT_NEGATIVE, POSITIVE, parameter
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import chance_of_place, expected_products, groups_reaching
 
@@ -21,9 +21,7 @@ class RR(BestRelevant):
     Source: Voorhees, The TREC-8 Question Answering Track Report, 1999.
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)
     aliases = ("MRR",)
     example = ("RR", 1.0)
@@ -72,11 +70,10 @@ class RRn(Measure):
     Source: Moffat and Zobel 2008, section 4.3.
     """
 
-    n: int = parameter("Which relevant document the user stops at.", default=2)
-    damping: float = parameter("What is added to its rank.", default=0.0)
-    rel: float = 1.0
-    cutoff: int | None = None
+    n: int = parameter("Which relevant document the user stops at.", COUNT, default=2)
+    damping: float = parameter("What is added to its rank.", NOT_NEGATIVE, default=0.0)
 
+    takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)
     example = ("RRn(n=2)", 0.3333)
     examples = ("RRn(n=2)", "RRn(n=1,damping=2)", "RRn(n=3,damping=0.5)@4", "RRn(n=2)@3")
@@ -85,10 +82,6 @@ class RRn(Measure):
     monotone = True
     multilinear = True
     list_only = True
-
-    def check(self) -> None:
-        if self.n < 1 or self.damping < 0:
-            raise UsageError("RRn: n must be a whole number from 1 on, and damping must not be negative.")
 
     def value(self, rankings: Rankings) -> Floats:
         relevant = rankings.relevant(self.rel)[..., : self.depth(rankings)]
@@ -128,10 +121,10 @@ class ERR(Measure):
     """
 
     max_grade: float | None = parameter(
-        "The grade that satisfies the most; None: the collection's largest.", default=None
+        "The grade that satisfies the most; None: the collection's largest.", POSITIVE, default=None
     )
-    cutoff: int | None = None
 
+    takes = ("cutoff",)
     value_range = (0.0, 1.0)
     example = ("ERR @ 3", 0.4375)
     examples = ("ERR", "ERR@3", "ERR(max_grade=4)@3")
@@ -140,10 +133,6 @@ class ERR(Measure):
     monotone = True
     multilinear = True
     list_only = True
-
-    def check(self) -> None:
-        if self.max_grade is not None and not self.max_grade > 0:
-            raise UsageError(f"ERR: max_grade must be positive, not {self.max_grade}.")
 
     def worth(self, rankings: Rankings) -> Floats:
         largest = rankings.facts.max_gain if self.max_grade is None else self.max_grade

@@ -72,9 +72,7 @@ class infP(Sampled):  # noqa: N801 (of a family of such names)
     Source: as in TREC's sample_eval.pl (iP5, iP10, ...), with its smoothing.
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     example = ("infP @ 4", 0.625)
     examples = ("infP@3",)
     trec_names = ("iP{cutoff}",)
@@ -90,8 +88,7 @@ class infNumRelRet(Sampled):  # noqa: N801 (of a family of such names)
     Source: as in TREC's sample_eval.pl (inum_rel_ret), with its smoothing; lists are read down to rank 1000.
     """
 
-    rel: float = 1.0
-
+    takes = ("rel",)
     example = ("infNumRelRet", 2.5)
     examples = ("infNumRelRet",)
     trec_names = ("inum_rel_ret",)
@@ -109,8 +106,7 @@ class infNumRel(Sampled):  # noqa: N801 (of a family of such names)
     Source: as in TREC's sample_eval.pl (inum_rel).
     """
 
-    rel: float = 1.0
-
+    takes = ("rel",)
     example = ("infNumRel", 2.5)
     examples = ("infNumRel",)
     trec_names = ("inum_rel",)
@@ -215,8 +211,7 @@ class infAP(Measure):  # noqa: N801 (the name everybody knows it by)
     Sources: Yilmaz and Aslam, CIKM 2006; formula, constant and the meaning of -1 as in trec_eval.
     """
 
-    rel: float = 1.0
-
+    takes = ("rel",)
     example = ("infAP", 0.8333, "unjudged")
     examples = ("infAP", "infAP(rel=2)")
     sources = ("yilmaz2006estimating",)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.errors import DataError, UsageError
+from rankbounds.errors import DataError
 from rankbounds.measures.measure import Bounds, Measure
-from rankbounds.measures.parameters import parameter
+from rankbounds.measures.parameters import COUNT, parameter
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import (
     TiedGroup,
@@ -31,12 +31,12 @@ class ESL(Measure):
     Source: Cooper, Expected Search Length, American Documentation 19(1), 1968.
     """
 
-    n: int = parameter("How many relevant documents are wanted.", default=1)
+    n: int = parameter("How many relevant documents are wanted.", COUNT, default=1)
     collection: int | None = parameter(
-        "How many documents the collection has; None: the search ends with the list.", default=None
+        "How many documents the collection has; None: the search ends with the list.", COUNT, default=None
     )
-    rel: float = 1.0
 
+    takes = ("rel",)
     example = ("ESL(n=2)", 1.0)
     examples = ("ESL(n=1)", "ESL(n=2)", "ESL(n=2,collection=40)", "ESL(n=4,collection=40)")
     sources = ("cooper1968expected",)
@@ -51,10 +51,6 @@ class ESL(Measure):
     def list_only(self) -> bool:  # type: ignore[override]
         """In a collection, the search goes on among relevant documents that were not retrieved."""
         return self.collection is None
-
-    def check(self) -> None:
-        if self.n < 1 or (self.collection is not None and self.collection < 1):
-            raise UsageError("ESL: n and collection must be whole numbers from 1 on.")
 
     def value(self, rankings: Rankings) -> Floats:
         relevant = rankings.relevant(self.rel)
@@ -101,9 +97,7 @@ class RankPower(Measure):
     2004; see Moffat and Zobel 2008, section 3.3.
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     example = ("RankPower", 1.0)
     examples = ("RankPower", "RankPower@3")
     sources = ("meng2004user",)

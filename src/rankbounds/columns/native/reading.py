@@ -5,11 +5,12 @@ The twin of the parsing in ``files.trec`` and of how ``files.objects`` reads dic
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Bytes, Floats, Ints
+from rankbounds.arrays import Bytes, Floats, Ints, Words
 from rankbounds.columns import native
 from rankbounds.columns.ids import PADDING, Ids
 from rankbounds.columns.native.keys import float64, int32, int64, text_address, text_bytes, uint64
@@ -64,21 +65,29 @@ def _names(place: int, start: Ints, length: Ints) -> tuple[str, ...]:
     return tuple(joined.tobytes().decode("utf-8", "surrogateescape").split("\n")[:-1])
 
 
+@dataclass(frozen=True)
 class Lines:
     """Columns with a row for each line, to be filled block by block."""
 
-    def __init__(self, rows: int) -> None:
-        self.topic = np.empty(rows, dtype=np.int32)
-        self.start = np.empty(rows, dtype=np.int64)
-        self.length = np.empty(rows, dtype=np.int32)
-        self.keys = np.empty(rows, dtype=np.uint64)
-        self.value = np.empty(rows, dtype=np.float64)
+    topic: Ints
+    start: Ints
+    length: Ints
+    keys: Words
+    value: Floats
+
+    @classmethod
+    def empty(cls, rows: int) -> Lines:
+        """Columns of so many rows that are still to be filled."""
+        kinds = (np.int32, np.int64, np.int32, np.uint64, np.float64)
+        return cls(*(np.empty(rows, dtype=kind) for kind in kinds))  # type: ignore[arg-type]
 
     def __getitem__(self, rows: slice) -> Lines:
-        part = object.__new__(Lines)
-        for name, column in vars(self).items():
-            setattr(part, name, column[rows])
-        return part
+        return Lines(*(column[rows] for column in vars(self).values()))
+
+    def copy_from(self, other: Lines) -> None:
+        """Take over the columns of as many other lines."""
+        for name, column in vars(other).items():
+            getattr(self, name)[:] = column
 
     def parse(
         self, text: Bytes, block: tuple[int, int], fields: int, query: int, doc: int, value: int

@@ -14,6 +14,7 @@ from rankbounds.commands import Command
 from rankbounds.commands.console.options import Option, Parser
 from rankbounds.errors import RankboundsError, UsageError, did_you_mean
 from rankbounds.terminal import wrapped
+from rankbounds.version import __version__
 
 DESCRIPTION = "Score ranked retrieval, and say how sure you can be."
 QUESTIONS = (
@@ -38,12 +39,12 @@ NAME_WIDTH = 22
 SHELLS = ("bash", "zsh", "fish")
 
 
-def greeting(version: str) -> str:
+def greeting() -> str:
     """For whoever calls the program without a command."""
     widest = max(map(len, TO_TRY))
     tried = "".join(f"  {command:<{widest}}  {what}\n" for command, what in TO_TRY.items())
     return (
-        f"rankbounds {version}. {DESCRIPTION}\n\nThree commands to try:\n{tried}\n"
+        f"rankbounds {__version__}. {DESCRIPTION}\n\nThree commands to try:\n{tried}\n"
         '"rankbounds --help" lists all commands, by the questions that they answer.\n'
     )
 

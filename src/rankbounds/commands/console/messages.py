@@ -1,27 +1,38 @@
-"""Messages on standard error, from the first moment on."""
+"""Messages on standard error, from the first moment on, and a line that shows progress on a terminal.
+
+The line says what is being done, how far it is, and since when. A thread of its own draws it, so that long steps are
+seen to go on. It appears once a command has taken a while, and goes away before anything else is printed. Where
+standard error is no terminal there is no line.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+import threading
+import time
 
 TYPE_CHECKING = False  # the module typing takes long to load
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from types import TracebackType
 
+PATIENCE, PAUSE = 1.0, 0.25
+"""Seconds before the line appears, and until it is drawn again."""
+SOON = 5
+"""Seconds below which nobody needs to be told how many are left."""
+WORKING = "working"
 _quiet = False
+_line: _Line | None = None
+
+# ---- messages ----
 
 
 def keep_quiet(quiet: bool) -> None:
     """Print errors alone from now on, or everything again."""
     global _quiet
     _quiet = quiet
-
-
-def is_quiet() -> bool:
-    """Are errors alone printed?"""
-    return _quiet
 
 
 def say(message: str) -> None:
@@ -41,14 +52,12 @@ def complain(message: str) -> None:
     from rankbounds.errors import readable  # late: the sooner this module is there, the sooner Ctrl-C is one line
 
     text = f"rankbounds: {readable(message.strip())}"
-    if not sys.stderr.isatty():
-        print(text, file=sys.stderr, flush=True)
-        return
-    from rankbounds.commands.console.progress import cleared
-    from rankbounds.terminal import lines_that_fit
+    if sys.stderr.isatty():
+        from rankbounds.terminal import lines_that_fit
 
+        text = lines_that_fit(text, screen_width())
     with cleared():
-        print(lines_that_fit(text, screen_width()), file=sys.stderr, flush=True)
+        print(text, file=sys.stderr, flush=True)
 
 
 def screen_width() -> int:
@@ -60,14 +69,121 @@ def screen_width() -> int:
 
 def expect_interruption() -> None:
     """Ctrl-C while the program is still being loaded is one line, as later, where the command is being run."""
+
+    def report(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            complain("interrupted")
+        else:
+            sys.__excepthook__(kind, error, traceback)
+
     name = os.path.basename(sys.argv[0]) if getattr(sys, "argv", None) else ""
     as_module = ("-m", "rankbounds") in zip(sys.orig_argv, sys.orig_argv[1:], strict=False)
     if as_module or name.removesuffix(".exe") == "rankbounds":
-        sys.excepthook = _tell
+        sys.excepthook = report
 
 
-def _tell(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-    if issubclass(kind, KeyboardInterrupt):
-        complain("interrupted")
-    else:
-        sys.__excepthook__(kind, error, traceback)
+# ---- progress ----
+
+
+class _Line:
+    """The line, and what it says."""
+
+    def __init__(self) -> None:
+        self._what = WORKING
+        self._done = self._total = self._done_before = 0
+        self._begun = self._stage_begun = time.monotonic()
+        self._drawn = False
+        self._lock = threading.Lock()
+
+    def tell(self, what: str, done: int = 0, total: int = 0) -> None:
+        """Say something else from now on."""
+        if what != self._what:
+            self._stage_begun, self._done_before = time.monotonic(), done
+        self._what, self._done, self._total = what, done, total
+
+    def text(self) -> str:
+        """What the line says now."""
+        now = time.monotonic()
+        parts = [f"{self._done} of {self._total} {self._what}" if self._total > 1 else self._what]
+        parts.append(_duration(now - self._begun))
+        done_since = self._done - self._done_before
+        if self._total > 1 and done_since > 0:
+            left = (now - self._stage_begun) * (self._total - self._done) / done_since
+            parts += [f"about {_duration(left)} left"] if left >= SOON else []
+        return ", ".join(parts)
+
+    def draw(self) -> None:
+        """Write the line over the old one."""
+        from rankbounds.terminal import beginning
+
+        with self._lock:
+            if self._what:
+                print(f"\r{beginning(self.text(), screen_width() - 1)}\x1b[K", end="", file=sys.stderr, flush=True)
+                self._drawn = True
+
+    @contextlib.contextmanager
+    def cleared(self) -> Iterator[None]:
+        """The terminal as if nothing had been drawn, until the end of the block."""
+        with self._lock:
+            if self._drawn:
+                print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            self._drawn = False
+            yield
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+@contextlib.contextmanager
+def progress_shown() -> Iterator[None]:
+    """Show progress while the block runs, on a terminal whose user did not ask for quiet."""
+    global _line
+    if _quiet or not sys.stderr.isatty():
+        yield
+        return
+    from rankbounds.threads import started
+
+    line, ended = _Line(), threading.Event()
+
+    def draw() -> None:
+        pause = PATIENCE
+        while not ended.wait(pause):
+            line.draw()
+            pause = PAUSE
+
+    _line = line
+    drawing = started(draw)
+    try:
+        yield
+    finally:
+        _line = None
+        ended.set()
+        if drawing is not None:
+            drawing.join()
+        with line.cleared():
+            pass
+
+
+def cleared() -> contextlib.AbstractContextManager[None]:
+    """No line while something else is printed; it comes back as work goes on."""
+    return _line.cleared() if _line is not None else contextlib.nullcontext()
+
+
+def doing(what: str) -> None:
+    """Name what takes time from now on; nothing: it is others who take their time, and no line is shown."""
+    if _line is not None:
+        _line.tell(what)
+        if not what:
+            with cleared():
+                pass
+
+
+def progress_on_terminal(what: str, then: str = WORKING) -> Callable[[int, int], None] | None:
+    """What counts how many of how many are done, and says what is done then; None where nobody would see it."""
+    line = _line
+    if line is None:
+        return None
+    return lambda done, total: line.tell(what, done, total) if done < total else line.tell(then)

@@ -13,7 +13,7 @@ from rankbounds.errors import UsageError
 
 T = TypeVar("T")
 FILES = {"FILE": "read", "QRELS": "read", "RUN": "read", "LABELS": "read", "FOLDER": "folder"}
-"""What values are files, by what ``usage`` calls them."""
+"""Which values are files, by what ``usage`` calls them."""
 Options: TypeAlias = argparse.Namespace
 """The values of a command's options; ``declared`` has the options themselves, ``command`` the command's name."""
 
@@ -49,14 +49,14 @@ class Option:
     """For options that are about judgments and runs: values that mean nothing where there are none."""
 
     def __post_init__(self) -> None:
-        names = self._values[0]
-        if not self.dest:
-            long = next((flag for flag in self.flags if flag.startswith("--")), None)
-            object.__setattr__(self, "dest", long[2:].replace("-", "_") if long else names[0].lower())
-        if self.file is None and names:
-            object.__setattr__(self, "file", FILES.get(names[0]))
-        if self.type is None and type(self.default) in (int, float):
-            object.__setattr__(self, "type", type(self.default))
+        long = next((flag for flag in self.flags if flag.startswith("--")), None)
+        derived = {
+            "dest": long[2:].replace("-", "_") if long else self.names[0].lower(),
+            "file": FILES.get(self.names[0]) if self.names else None,
+            "type": type(self.default) if type(self.default) in (int, float) else None,
+        }
+        for name, value in derived.items():
+            object.__setattr__(self, name, getattr(self, name) or value)
 
     @property
     def text(self) -> str:
@@ -69,34 +69,39 @@ class Option:
         return [word.rstrip(",") for word in self.usage.split() if word.startswith("-")]
 
     @property
-    def nargs(self) -> str | int | None:
-        """How many values it takes, as argparse writes it; None for one, 0 for a switch."""
-        return self._values[1]
+    def _shown(self) -> str:
+        return " ".join(word for word in self.usage.split() if not word.startswith("-"))
 
     @property
-    def _values(self) -> tuple[list[str], str | int | None]:
-        """What the values are called, and how many there are."""
-        shown = " ".join(word for word in self.usage.split() if not word.startswith("-"))
-        optional = shown.startswith("[") and shown.endswith("]")
-        shown = shown[1:-1] if optional else shown
-        names = shown.removesuffix(" ...").split()
-        if shown.endswith(" ..."):
-            return names, "*" if optional else "+"
-        return names, "?" if optional else None if len(names) == 1 else len(names)
+    def is_optional(self) -> bool:
+        """May its values be left out?"""
+        return self._shown.startswith("[") and self._shown.endswith("]")
+
+    @property
+    def names(self) -> list[str]:
+        """What its values are called."""
+        return (self._shown[1:-1] if self.is_optional else self._shown).removesuffix(" ...").split()
+
+    @property
+    def nargs(self) -> str | int | None:
+        """How many values it takes, as argparse writes it; None for one, 0 for a switch."""
+        if self._shown.rstrip("]").endswith(" ..."):
+            return "*" if self.is_optional else "+"
+        return "?" if self.is_optional else None if len(self.names) == 1 else len(self.names)
 
     def add_to(self, parser: Any) -> argparse.Action:
         """Declare it to a parser of argparse, or to a group of one."""
-        names, nargs = self._values
         settings: dict[str, Any] = {"help": self.text.replace("%", "%%"), "default": self.default}
-        if nargs == 0:
-            return parser.add_argument(
-                *self.flags, dest=self.dest, **settings | {"default": False}, action="store_true"
-            )
-        settings |= {"type": self.type, "nargs": nargs, "metavar": names[0] if len(names) == 1 else tuple(names)}
+        if self.nargs == 0:
+            settings |= {"default": False, "action": "store_true"}
+        else:
+            metavar = self.names[0] if len(self.names) == 1 else tuple(self.names)
+            settings |= {"type": self.type, "nargs": self.nargs, "metavar": metavar}
         if not self.flags:
             return parser.add_argument(self.dest, **settings)
-        action = _InsteadOfRuns if self.replaces_runs else "append" if self.repeated else "store"
-        return parser.add_argument(*self.flags, dest=self.dest, action=action, required=self.required, **settings)
+        if self.replaces_runs or self.repeated:
+            settings["action"] = _InsteadOfRuns if self.replaces_runs else "append"
+        return parser.add_argument(*self.flags, dest=self.dest, required=self.required, **settings)
 
 
 class _InsteadOfRuns(argparse.Action):
@@ -107,6 +112,9 @@ class _InsteadOfRuns(argparse.Action):
         for option, action in parser.actions.items():
             if not option.flags:
                 action.required = False
+
+
+# ---- to declare options with ----
 
 
 def whole(what: str, least: int, most: int | None = None) -> Callable[[str], int]:
@@ -137,11 +145,19 @@ def replace_defaults(options: Iterable[Option], **defaults: Any) -> tuple[Option
     return tuple(replace(option, default=defaults.get(option.dest, option.default)) for option in options)
 
 
+# ---- what they say ----
+
+
 def check_words(options: Options) -> None:
     """Reject words that closed options do not take."""
     for option in options.declared:
         if option.closed:
             check_choice(option.flags[-1], getattr(options, option.dest), option.words)
+
+
+def pick(options: Options, *names: str) -> dict[str, Any]:
+    """The values of some options by their names, as keyword arguments."""
+    return {name: getattr(options, name) for name in names}
 
 
 def call(options: Options, function: Callable[..., T], *given: Any, **more: Any) -> T:
@@ -160,11 +176,6 @@ def call(options: Options, function: Callable[..., T], *given: Any, **more: Any)
     values = vars(options)
     chosen = {name: values[name] for name in names if name not in more and values.get(name) is not None}
     return function(*given, **chosen, **more)
-
-
-def pick(options: Options, *names: str) -> dict[str, Any]:
-    """The values of some options by their names, as keyword arguments."""
-    return {name: getattr(options, name) for name in names}
 
 
 class UnparsedError(UsageError):

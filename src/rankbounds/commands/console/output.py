@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.commands.console.messages import say, say_all, screen_width
+from rankbounds.commands.console.messages import cleared, say, say_all, screen_width
 from rankbounds.commands.console.options import Option, Options, group_under, whole
-from rankbounds.commands.console.progress import cleared
 from rankbounds.errors import DataError, RankboundsError, UsageError, did_you_mean
 from rankbounds.files.writing import not_utf8, reject_compressed, reject_inputs, writing
 from rankbounds.terminal import Look, harmless, lines_that_fit, look
@@ -41,15 +40,15 @@ def numbers(text: str) -> list[float]:
     return [float(part) for part in text.split(",")]
 
 
-def output_file(formats: Sequence[str], text: str = "write there instead of to standard output") -> Option:
+def file_option(formats: Sequence[str], text: str = "write there instead of to standard output") -> Option:
     """The file that results go to, in one of these formats."""
     return Option("-o, --output FILE", text, file="written", words=formats, group="output")
 
 
-def output(formats: Sequence[str] = FORMATS, *, digits: bool = True) -> tuple[Option, ...]:
+def options_for(formats: Sequence[str] = FORMATS, *, digits: bool = True) -> tuple[Option, ...]:
     """Where results go, and how they look; without ``digits`` where that is about something else."""
     by_ending = f"{', '.join(formats)} (default: what the file's name after -o ends in, else {formats[0]})"
-    options = [Option("--format F", by_ending, words=formats), output_file(formats)]
+    options = [Option("--format F", by_ending, words=formats), file_option(formats)]
     if "csv" in formats:
         options.append(RAW)
     if "table" in formats:
@@ -64,8 +63,8 @@ RAW = Option(
 )
 WIDE = Option("--wide", "all columns and whole names, also where the terminal is too narrow")
 DIGITS = Option("--digits N", "of scores in tables (default 4)", type=whole("digits are", 0, 15), dest="table_digits")
-OUTPUT = output()
-JUDGMENTS_FILE = output_file(("trec", "csv", "tsv", "jsonl"))
+OUTPUT = options_for()
+JUDGMENTS_FILE = file_option(("trec", "csv", "tsv", "jsonl"))
 """Where judgments or a run go."""
 BIBTEX = Option(
     "--bibtex FILE",

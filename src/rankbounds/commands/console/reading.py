@@ -13,10 +13,9 @@ from rankbounds.collection.inputs import Reading, RunToRead
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.collection.tie_key import as_tie_key
-from rankbounds.commands.console.messages import say
+from rankbounds.commands.console.messages import doing, progress_on_terminal, say
 from rankbounds.commands.console.options import Option, Options, group_under
 from rankbounds.commands.console.output import files_given, in_brief, name_and_path
-from rankbounds.commands.console.progress import doing, progress_on_terminal
 from rankbounds.errors import UsageError
 from rankbounds.files.formats import NAMES as FORMAT_NAMES
 from rankbounds.files.opening import STANDARD_INPUT, expand
@@ -40,18 +39,15 @@ def columns(text: str) -> dict[str, str]:
 
 
 RUNS_HELP = "runs: files, patterns in quotes, or folders; name=FILE gives a run a name; - is stdin"
-QRELS = Option(
-    "QRELS", "judgments: a TREC file or any other known format (see --from), or ir_datasets:ID; - is stdin", file="read"
-)
-RUNS = Option("RUN ...", RUNS_HELP, dest="runs", file="read")
-RUN = Option("RUN", "the run; name=FILE gives it a name; - is stdin", dest="run_file", file="read")
+QRELS = Option("QRELS", "judgments: a TREC file or any other known format (see --from), or ir_datasets:ID; - is stdin")
+RUNS = Option("RUN ...", RUNS_HELP, dest="runs")
+RUN = Option("RUN", "the run; name=FILE gives it a name; - is stdin", dest="run_file")
 INPUTS = (QRELS, RUNS)
 INPUTS_IF_ANY = (replace(QRELS, usage="[QRELS]"), replace(RUNS, usage="[RUN ...]"))
 LABELS = Option(
     "LABELS",
     "labels, such as a language model's: a TREC file or any other known format (see --from); - is stdin",
     dest="qrels",
-    file="read",
 )
 SCORE_TABLES = group_under(
     "tables of scores",
@@ -59,7 +55,6 @@ SCORE_TABLES = group_under(
         "--scores FILE ...",
         "tables of scores by topic instead of QRELS and RUN: what rankbounds, trec_eval -q, ir_measures -q, "
         "pytrec_eval or ranx wrote, or a matrix of topics and systems; name=FILE names a file's run",
-        file="read",
         replaces_runs=True,
     ),
     Option(

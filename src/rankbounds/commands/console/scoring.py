@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rankbounds.commands.console.messages import say
+from rankbounds.commands.console.messages import progress_on_terminal, say
 from rankbounds.commands.console.options import Option, Options, group_under, pick, replace_defaults, whole, words_in
-from rankbounds.commands.console.progress import progress_on_terminal
 from rankbounds.commands.console.reading import PREPARING, READING, runs_from, score_tables_from
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, BOUNDS, OPEN, PRECISIONS, TOPICS
@@ -139,7 +138,6 @@ ASSUMING = (
             "--ties-key FILE",
             "rank tied documents by your own key: lines of a document and its value (a length, a date, a URL), "
             "smallest first",
-            file="read",
             without_runs=(),
         ),
     ),
@@ -153,12 +151,12 @@ SEED = Option("--seed SEED", "where the random numbers start (default 0)", 0, ty
 
 def confidence(of: str = "the intervals") -> Option:
     """How sure intervals are."""
-    return Option("--confidence C", f"of {of} (default 0.95)", 0.95, type=float)
+    return Option("--confidence C", f"of {of} (default 0.95)", 0.95)
 
 
 def alpha(text: str = "significance level") -> Option:
     """The level of tests."""
-    return Option("--alpha ALPHA", f"{text} (default 0.05)", 0.05, type=float)
+    return Option("--alpha ALPHA", f"{text} (default 0.05)", 0.05)
 
 
 def resampling(resamples: int = 10_000) -> tuple[Option, Option]:
@@ -179,12 +177,7 @@ def tests_named(default: str) -> Callable[[], str]:
 
 TESTS = group_under(
     "tests",
-    Option(
-        "--test TEST",
-        tests_named("randomization"),
-        "randomization",
-        words=words_in("stats.significance", "TESTS"),
-    ),
+    Option("--test TEST", tests_named("randomization"), "randomization", words=words_in("stats.significance", "TESTS")),
     Option(
         "--correction CORRECTION",
         "for three runs or more: tukey (randomised, paired; what auto, the default, takes), holm (what auto takes for "

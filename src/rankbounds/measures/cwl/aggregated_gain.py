@@ -8,7 +8,7 @@ from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.measures.formulas import weighted_sum
 from rankbounds.measures.measure import Bounds, Measure
-from rankbounds.measures.parameters import parameter
+from rankbounds.measures.parameters import PERSISTENCE, POSITIVE, parameter
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import expected_products, group_means
@@ -38,12 +38,12 @@ class CWLA(Measure):
 
     aggregate: str = parameter("What is remembered: max, end or peak-end.", default="max")
     p: float | None = parameter(
-        "The user of RBP, who goes on with this probability (0.8 where T is not given).", default=None
+        "The user of RBP, who goes on with this probability (0.8 where T is not given).", PERSISTENCE, default=None
     )
-    T: float | None = parameter("The user of INSQ, who hopes for so many relevant documents.", default=None)
-    graded: bool = False
-    rel: float = 1.0
+    T: float | None = parameter("The user of INSQ, who hopes for so many relevant documents.", POSITIVE, default=None)
+    graded: bool = parameter("Whether gains count, or only relevance.", default=False)  # type: ignore[misc]
 
+    takes = ("rel",)
     examples = (
         "CWLA(aggregate=max,p=0.8)",
         "CWLA(aggregate=end,T=2)",
@@ -54,6 +54,7 @@ class CWLA(Measure):
     monotone = True
     list_only = True
     has_residual = True
+    value_range = (0.0, 1.0)
     tail_adds = False
 
     def __post_init__(self) -> None:
@@ -65,10 +66,8 @@ class CWLA(Measure):
         if self.aggregate not in SHARE_OF_PEAK:
             hint = did_you_mean(self.aggregate, list(SHARE_OF_PEAK))
             raise UsageError(f'CWLA: users remember max, end or peak-end, not "{self.aggregate}".{hint}')
-        if self.p is not None and (self.T is not None or not 0 <= self.p < 1):
-            raise UsageError("CWLA: p must be at least 0 and below 1, and is given without T.")
-        if self.T is not None and not 0 < self.T < np.inf:
-            raise UsageError(f"CWLA: T must be positive, not {self.T}.")
+        if self.p is not None and self.T is not None:
+            raise UsageError("CWLA: give p or T, not both.")
 
     def reached(self, n: int) -> Floats:
         """The probabilities of reading ranks 1 to n."""

@@ -11,15 +11,16 @@ Effectiveness, TOIS 35(3), 2017.
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
 from rankbounds.measures.formulas import RankWeighted
-from rankbounds.measures.gain.discounted_gain import check_base, discounts
+from rankbounds.measures.gain.discounted_gain import BASE, discounts
 from rankbounds.measures.measure import Bounds, Measure
-from rankbounds.measures.parameters import parameter
+from rankbounds.measures.parameters import ABOVE_1, AT_LEAST_1, PERSISTENCE, POSITIVE, parameter
 from rankbounds.rankings.rankings import Rankings
 
 DEEPEST = 1 << 22
@@ -40,6 +41,8 @@ class Continuing(RankWeighted):
     2.131
     """
 
+    takes: ClassVar[tuple[str, ...]] = ("rel",)
+    value_range = (0.0, 1.0)
     has_residual = True
 
     def continuation(self, n: int) -> Floats:
@@ -85,6 +88,8 @@ class ContinuingByRelevance(Measure):
     [0.5, 0.8]
     """
 
+    takes = ("rel",)
+    value_range = (0.0, 1.0)
     has_residual = True
     tail_adds = False
     list_only = True
@@ -133,18 +138,12 @@ class INSQ(Continuing):
     Source: Moffat, Scholer and Thomas, Models and Metrics: IR Evaluation as a User Process, ADCS 2012.
     """
 
-    T: float = parameter("How many relevant documents the user hopes for.", default=1.0)
-    rel: float = 1.0
+    T: float = parameter("How many relevant documents the user hopes for.", POSITIVE, default=1.0)
 
-    value_range = (0.0, 1.0)
     example = ("INSQ(T=2)", 0.3181)
     examples = ("INSQ(T=1)", "INSQ(T=2.5)")
     sources = ("moffat2012models",)
     always_shown = ("T",)
-
-    def check(self) -> None:
-        if not 0 < self.T < np.inf:
-            raise UsageError(f"INSQ: T, the number of relevant documents hoped for, must be positive, not {self.T}.")
 
     def continuation(self, n: int) -> Floats:
         rank = np.arange(1, n + 1)
@@ -170,20 +169,14 @@ class UMeasure(Continuing):
     Source: Sakai and Dou, Summaries, Ranked Retrieval and Sessions, SIGIR 2013; scaled as in cwl_eval.
     """
 
-    L: float = parameter("The text after which everybody has stopped.", default=1000.0)
-    cost: float = parameter("The text that every document adds.", default=1.0)
-    rel: float = 1.0
+    L: float = parameter("The text after which everybody has stopped.", POSITIVE, default=1000.0)
+    cost: float = parameter("The text that every document adds.", POSITIVE, default=1.0)
 
     aliases = ("U-measure", "U")
     example = ("UMeasure(L=4)", 0.6)
     examples = ("UMeasure(L=4)", "UMeasure(L=1000,cost=300)")
     sources = ("sakai2013summaries",)
     always_shown = ("L",)
-
-    def check(self) -> None:
-        for name in ("L", "cost"):
-            if not 0 < getattr(self, name) < np.inf:
-                raise UsageError(f"UMeasure: {name} must be positive, not {getattr(self, name)}.")
 
     def examined(self, n: int) -> Floats:
         return np.maximum(0.0, 1 - np.arange(n) * (self.cost / self.L))
@@ -208,27 +201,37 @@ class SDCG(Continuing):
     Source: Moffat and Zobel 2008, section 4.6; ``base`` as in DCG.
     """
 
-    base: float | None = parameter(
-        "Of the logarithm, where it is the one of Jarvelin and Kekalainen; None: log2(rank + 1).", default=None
-    )
-    rel: float = 1.0
-    cutoff: int | None = None
+    base: float | None = parameter(BASE, ABOVE_1, default=None)
 
-    value_range = (0.0, 1.0)
+    takes = ("rel", "cutoff")
     example = ("SDCG @ 3", 0.7039)
     examples = ("SDCG@3", "SDCG@10", "SDCG(base=2)@8")
     sources = ("moffat2008rank", "jarvelin2002cumulated")
     needs_cutoff = True
-
-    def check(self) -> None:
-        check_base(self, self.base)
 
     def continuation(self, n: int) -> Floats:
         weight = discounts(self.base, n + 1)
         return np.where(np.arange(1, n + 1) == self.cutoff, 0.0, weight[1:] / weight[:-1])
 
 
-class RBP2(ContinuingByRelevance):
+class ContinuingByLast(ContinuingByRelevance):
+    """A user who goes on with one probability after a relevant document and with another after any other."""
+
+    monotone = True
+
+    def going_on(self, *, relevant: bool) -> float:
+        """The probability of looking past a document that is relevant, or is not."""
+        raise NotImplementedError
+
+    def continuation(self, relevant: Floats) -> Floats:
+        after_others = self.going_on(relevant=False)
+        return after_others + (self.going_on(relevant=True) - after_others) * relevant
+
+    def examined_beyond(self, relevant: Floats, *, relevant_beyond: bool) -> Floats:
+        return np.full(relevant.shape[:-1], 1 / (1 - self.going_on(relevant=relevant_beyond)))
+
+
+class RBP2(ContinuingByLast):
     """The rate at which a user meets relevant documents who goes on with one probability after a relevant document
     and with another after a non-relevant one.
 
@@ -241,11 +244,9 @@ class RBP2(ContinuingByRelevance):
     Source: Moffat and Zobel 2008, section 4.3.
     """
 
-    p_relevant: float = parameter("The probability of going on after a relevant document.", default=0.5)
-    p_nonrelevant: float = parameter("The probability of going on after any other.", default=0.8)
-    rel: float = 1.0
+    p_relevant: float = parameter("The probability of going on after a relevant document.", PERSISTENCE, default=0.5)
+    p_nonrelevant: float = parameter("The probability of going on after any other.", PERSISTENCE, default=0.8)
 
-    value_range = (0.0, 1.0)
     example = ("RBP2(p_relevant=0.5)", 0.4828)
     examples = (
         "RBP2(p_relevant=0.5,p_nonrelevant=0.8)",
@@ -254,20 +255,9 @@ class RBP2(ContinuingByRelevance):
     )
     sources = ("moffat2008rank",)
     always_shown = ("p_relevant", "p_nonrelevant")
-    monotone = True
-    list_only = True
 
-    def check(self) -> None:
-        for what, p in (("p_relevant", self.p_relevant), ("p_nonrelevant", self.p_nonrelevant)):
-            if not 0 <= p < 1:
-                raise UsageError(f"RBP2: {what} must be at least 0 and below 1, not {p}.")
-
-    def continuation(self, relevant: Floats) -> Floats:
-        return self.p_nonrelevant + (self.p_relevant - self.p_nonrelevant) * relevant
-
-    def examined_beyond(self, relevant: Floats, *, relevant_beyond: bool) -> Floats:
-        p = self.p_relevant if relevant_beyond else self.p_nonrelevant
-        return np.full(relevant.shape[:-1], 1 / (1 - p))
+    def going_on(self, *, relevant: bool) -> float:
+        return self.p_relevant if relevant else self.p_nonrelevant
 
 
 class INST(ContinuingByRelevance):
@@ -284,20 +274,13 @@ class INST(ContinuingByRelevance):
     Retrieval Evaluation, ADCS 2015.
     """
 
-    T: float = parameter("How many relevant documents the user hopes for.", default=1.0)
-    rel: float = 1.0
+    T: float = parameter("How many relevant documents the user hopes for.", AT_LEAST_1, default=1.0)
 
-    value_range = (0.0, 1.0)
     example = ("INST(T=2)", 0.4254)
     examples = ("INST(T=1)", "INST(T=2.5)")
     sources = ("moffat2015inst",)
     always_shown = ("T",)
     monotone = True
-    list_only = True
-
-    def check(self) -> None:
-        if not 1 <= self.T < np.inf:
-            raise UsageError(f"INST: T, the number of relevant documents hoped for, must be at least 1, not {self.T}.")
 
     def _effort(self, relevant: Floats) -> Floats:
         """At every rank i, i + T + T_i."""
@@ -315,7 +298,7 @@ class INST(ContinuingByRelevance):
         return effort**2 * zeta(2, effort)
 
 
-class TBG(ContinuingByRelevance):
+class TBG(ContinuingByLast):
     """The rate at which users meet relevant documents of whom half give up within every ``halflife`` seconds.
 
     A document takes some seconds, a relevant one more, because more users open it. The chance of still being there
@@ -332,30 +315,14 @@ class TBG(ContinuingByRelevance):
     which it equals for seconds = seconds_relevant = 1.
     """
 
-    halflife: float = parameter("The time after which half of the users are left.", default=224.0)
-    seconds: float = parameter("How long a document takes that is not relevant.", default=10.95)
-    seconds_relevant: float = parameter("How long a relevant document takes.", default=15.15)
-    rel: float = 1.0
+    halflife: float = parameter("The time after which half of the users are left.", POSITIVE, default=224.0)
+    seconds: float = parameter("How long a document takes that is not relevant.", POSITIVE, default=10.95)
+    seconds_relevant: float = parameter("How long a relevant document takes.", POSITIVE, default=15.15)
 
     example = ("TBG(halflife=10, seconds=10, seconds_relevant=10)", 0.625)
     examples = ("TBG(halflife=20)", "TBG(halflife=5,seconds=2,seconds_relevant=1)")
     sources = ("smucker2012time",)
     always_shown = ("halflife",)
-    monotone = True
 
-    def check(self) -> None:
-        for name in ("halflife", "seconds", "seconds_relevant"):
-            if not 0 < getattr(self, name) < np.inf:
-                raise UsageError(f"TBG: {name} must be positive, not {getattr(self, name)}.")
-
-    def _kept(self, seconds: float) -> float:
-        """The share of users who are still there after so long."""
-        return float(np.exp2(-seconds / self.halflife))
-
-    def continuation(self, relevant: Floats) -> Floats:
-        after_others = self._kept(self.seconds)
-        return after_others + (self._kept(self.seconds_relevant) - after_others) * relevant
-
-    def examined_beyond(self, relevant: Floats, *, relevant_beyond: bool) -> Floats:
-        kept = self._kept(self.seconds_relevant if relevant_beyond else self.seconds)
-        return np.full(relevant.shape[:-1], 1 / (1 - kept))
+    def going_on(self, *, relevant: bool) -> float:
+        return float(np.exp2(-(self.seconds_relevant if relevant else self.seconds) / self.halflife))

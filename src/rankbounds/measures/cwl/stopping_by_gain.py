@@ -17,10 +17,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.errors import UsageError
 from rankbounds.measures.cwl.continuing import ContinuingByRelevance
 from rankbounds.measures.measure import Bounds
-from rankbounds.measures.parameters import NOT_NEGATIVE, POSITIVE, parameter
+from rankbounds.measures.parameters import NOT_NEGATIVE, POSITIVE, SHARE, parameter
 from rankbounds.rankings.rankings import Rankings
 
 NOBODY = 1e-16
@@ -40,7 +39,6 @@ AtEnd: TypeAlias = Callable[[int], tuple[Floats, Floats]]
 class StoppingByGain(ContinuingByRelevance):
     """A subclass has ``going_on`` and ``most_beyond``."""
 
-    list_only = True
     promotable = False
     exactness = "outer"
 
@@ -152,24 +150,16 @@ class BPM(StoppingByGain):
     C/W/L framework. cwl_eval's dynamic model leaves K as it is, whatever hc says: hc=0 gives its numbers.
     """
 
-    T: float = parameter("How many relevant documents the user wants.", default=1.0)
-    K: float = parameter("How many documents the user is willing to read.", default=10.0)
-    hb: float = parameter("How much what was seen moves T; 0: the static model.", default=0.0)
-    hc: float = parameter("How much what was seen moves K; 0: the static model.", default=0.0)
-    median: float = parameter("The relevance between good and bad news.", default=0.5)
-    rel: float = 1.0
+    T: float = parameter("How many relevant documents the user wants.", POSITIVE, default=1.0)
+    K: float = parameter("How many documents the user is willing to read.", POSITIVE, default=10.0)
+    hb: float = parameter("How much what was seen moves T; 0: the static model.", NOT_NEGATIVE, default=0.0)
+    hc: float = parameter("How much what was seen moves K; 0: the static model.", NOT_NEGATIVE, default=0.0)
+    median: float = parameter("The relevance between good and bad news.", SHARE, default=0.5)
 
-    value_range = (0.0, 1.0)
     example = ("BPM(T=2, K=10)", 0.6667)
     examples = ("BPM(T=2,K=4)", "BPM(T=1,K=3,hb=1,hc=1)", "BPM(T=2,K=5,hb=0.5)")
     sources = ("zhang2017evaluating",)
     always_shown = ("T", "K")
-
-    def check(self) -> None:
-        if not (0 < self.T < np.inf and 0 < self.K < np.inf):
-            raise UsageError(f"BPM: T and K must be positive, not {self.T} and {self.K}.")
-        if not (0 <= self.hb < np.inf and 0 <= self.hc < np.inf and 0 <= self.median <= 1):
-            raise UsageError("BPM: hb and hc must be at least 0, and median between 0 and 1.")
 
     def going_on(self, rank: Floats, found: Floats, relevant: Floats) -> Floats:
         news = found - relevant - self.median * (rank - 1)  # of the documents above this one
@@ -247,9 +237,6 @@ class IFT_C1(Goal):  # noqa: N801 (the name everybody knows it by)
     Source: Azzopardi, Thomas and Craswell, Measuring the Utility of Search Engine Result Pages, SIGIR 2018.
     """
 
-    rel: float = 1.0
-
-    value_range = (0.0, 1.0)
     aliases = ("IFT-C1",)
     example = ("IFT_C1(T=2)", 0.5638)
     examples = ("IFT_C1(T=1.5)",)
@@ -276,9 +263,6 @@ class IFT_C2(Rate):  # noqa: N801 (the name everybody knows it by)
     Source: Azzopardi, Thomas and Craswell, SIGIR 2018.
     """
 
-    rel: float = 1.0
-
-    value_range = (0.0, 1.0)
     aliases = ("IFT-C2",)
     example = ("IFT_C2()", 0.5124)
     examples = ("IFT_C2(A=0.4,R2=3)",)
@@ -301,9 +285,6 @@ class IFT(Rate, Goal):
     Source: Azzopardi, Thomas and Craswell, SIGIR 2018.
     """
 
-    rel: float = 1.0
-
-    value_range = (0.0, 1.0)
     aliases = ("IFT_C1_C2", "IFT-C1-C2")
     example = ("IFT()", 0.6709)
     examples = ("IFT(T=1.5,R2=3)",)

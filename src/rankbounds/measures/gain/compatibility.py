@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.errors import UsageError
 from rankbounds.measures.formulas import quotient
 from rankbounds.measures.measure import Bounds, Measure
-from rankbounds.measures.parameters import parameter
+from rankbounds.measures.parameters import Allowed, parameter
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import chance_drawn, group_place, reordered
 
@@ -42,7 +41,11 @@ class Compatibility(Measure):
     [1.0, 0.6149]
     """
 
-    p: float = parameter("The persistence: how much deeper ranks weigh.", default=0.95)
+    p: float = parameter(
+        "The persistence: how much deeper ranks weigh.",
+        Allowed("must lie between 0 and 1", lambda p: 0 < p < 1),
+        default=0.95,
+    )
 
     value_range = (0.0, 1.0)
     examples = ("Compatibility(p=0.95)", "Compatibility(p=0.6)")
@@ -50,10 +53,6 @@ class Compatibility(Measure):
     always_shown = ("p",)
     exactness = "outer"
     graded = True
-
-    def check(self) -> None:
-        if not 0 < self.p < 1:
-            raise UsageError(f"Compatibility: the persistence p must lie between 0 and 1, not {self.p}.")
 
     def worth(self, rankings: Rankings) -> Floats:
         return rankings.gain()

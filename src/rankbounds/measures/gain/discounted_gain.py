@@ -11,9 +11,10 @@ from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.measures.formulas import RankWeighted
 from rankbounds.measures.gain.ideal_ratio import IdealRatio
 from rankbounds.measures.measure import Measure
-from rankbounds.measures.parameters import parameter
+from rankbounds.measures.parameters import ABOVE_1, parameter
 from rankbounds.rankings.rankings import Rankings
 
+BASE = "Of the logarithm, where it is the one of Jarvelin and Kekalainen; None: log2(rank + 1)."
 GAINS = ("linear", "exp")
 LARGEST_EXPONENT = 1000
 """Of 2^g in sums over many documents: double precision ends at 2^1024."""
@@ -22,9 +23,7 @@ LARGEST_EXPONENT = 1000
 class Discounted(Measure):
     """Gains that count less the deeper they stand, by the logarithm of the rank."""
 
-    base: float | None = parameter(
-        "Of the logarithm, where it is the one of Jarvelin and Kekalainen; None: log2(rank + 1).", default=None
-    )
+    base: float | None = parameter(BASE, ABOVE_1, default=None)
     gain: str = parameter("``linear``: gains as they are; ``exp``: 2^g - 1.", default="linear")
     cutoff: int | None = None
 
@@ -32,7 +31,6 @@ class Discounted(Measure):
     graded = True
 
     def check(self) -> None:
-        check_base(self, self.base)
         if self.gain not in GAINS:
             hint = did_you_mean(self.gain, list(GAINS))
             raise UsageError(f'{self.name}: gain must be linear or exp, not "{self.gain}".{hint}')
@@ -61,12 +59,6 @@ class Discounted(Measure):
                 'that is more than a number holds. Use gain=linear, or a gain table such as "1=1,2=3".'
             )
         return np.exp2(gain) - 1
-
-
-def check_base(measure: Measure, base: float | None) -> None:
-    """Raise ``UsageError`` for a base that no logarithm has."""
-    if base is not None and not base > 1:
-        raise UsageError(f"{measure.name}: the logarithm's base must be above 1, not {base}.")
 
 
 @lru_cache(maxsize=16)

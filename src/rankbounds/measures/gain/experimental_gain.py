@@ -113,8 +113,7 @@ class BinG(Measure):
     Source: as in trec_eval (binG), which calls it experimental.
     """
 
-    rel: float = 1.0
-
+    takes = ("rel",)
     value_range = (0.0, 1.0)
     example = ("BinG", 0.5436)
     examples = ("BinG", "BinG(rel=2)")

@@ -75,9 +75,7 @@ class AP(AveragedPrecisions):
     Source: as in trec_eval (map); Buckley and Voorhees, Evaluating Evaluation Measure Stability, SIGIR 2000.
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)
     aliases = ("MAP",)
     example = ("AP", 0.5556)
@@ -117,9 +115,7 @@ class SP(AveragedPrecisions):
     Source: Moffat and Zobel 2008, section 3.1.
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     sums_precisions = True
     example = ("SP", 1.6667)
     examples = ("SP", "SP@3")
@@ -282,9 +278,7 @@ class APRetrieved(Measure):
     Source: Moffat and Zobel 2008, section 3.1.
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     name = "AP*"
     sums_precisions = True
     aliases = ("APRetrieved",)

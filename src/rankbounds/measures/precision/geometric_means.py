@@ -59,8 +59,7 @@ class GMAP(Logarithm):
     0.7071
     """
 
-    rel: float = 1.0
-
+    takes = ("rel",)
     examples = ("GMAP", "GMAP(rel=2)")
     sources = ("robertson2006gmap",)
     collection_exactness = "exact"
@@ -83,8 +82,7 @@ class GMBpref(Logarithm):
     1.0
     """
 
-    rel: float = 1.0
-
+    takes = ("rel",)
     examples = ("GMBpref", "GMBpref(rel=2)")
     collection_exactness = "outer"
     trec_names = ("gm_bpref",)
@@ -103,8 +101,7 @@ class YAAP(Measure):
     Source: Robertson, On Smoothing Average Precision, ECIR 2012; as in trec_eval (yaap).
     """
 
-    rel: float = 1.0
-
+    takes = ("rel",)
     example = ("YAAP", 0.1335)
     examples = ("YAAP", "YAAP(rel=2)")
     sources = ("robertson2012smoothing",)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.errors import UsageError
 from rankbounds.measures.measure import Measure
-from rankbounds.measures.parameters import parameter
+from rankbounds.measures.parameters import SHARE, Allowed, parameter
 from rankbounds.rankings.rankings import Rankings, TiedGroups
 
 EXACT_STEPS = 50_000_000
@@ -28,10 +27,12 @@ class IPrec(Measure):
     """
 
     recall: float = parameter(
-        "The share of the relevant documents that must have been found, rounded to a whole number of them.", default=0.0
+        "The share of the relevant documents that must have been found, rounded to a whole number of them.",
+        SHARE,
+        default=0.0,
     )
-    rel: float = 1.0
 
+    takes = ("rel",)
     value_range = (0.0, 1.0)
     example = ("IPrec(recall=0.5)", 0.6667)
     examples = ("IPrec(recall=0)", "IPrec(recall=0.5)", "IPrec(recall=1)")
@@ -45,10 +46,6 @@ class IPrec(Measure):
     def vanishes(self) -> bool:  # type: ignore[override]
         """At recall 0 it is the highest precision at any rank, however many documents are relevant."""
         return self.recall > 0
-
-    def check(self) -> None:
-        if not 0 <= self.recall <= 1:
-            raise UsageError(f"IPrec: recall must lie between 0 and 1, not {self.recall}.")
 
     def value(self, rankings: Rankings) -> Floats:
         return interpolated(rankings, self.rel, (self.recall,))[0]
@@ -65,9 +62,11 @@ class IPrecMean(Measure):
     Source: as in trec_eval (11pt_avg).
     """
 
-    points: int = parameter("How many points of recall: 11 or 3.", default=11)
-    rel: float = 1.0
+    points: int = parameter(
+        "How many points of recall: 11 or 3.", Allowed("must be 11 or 3", POINTS.__contains__), default=11
+    )
 
+    takes = ("rel",)
     value_range = (0.0, 1.0)
     example = ("IPrecMean(points=3)", 0.7778)
     examples = ("IPrecMean(points=11)", "IPrecMean(points=3)")
@@ -76,10 +75,6 @@ class IPrecMean(Measure):
     outside = "lowers"
     always_shown = ("points",)
     trec_names = ("11pt_avg",)
-
-    def check(self) -> None:
-        if self.points not in POINTS:
-            raise UsageError(f"IPrecMean: points must be 11 or 3, not {self.points}.")
 
     def value(self, rankings: Rankings) -> Floats:
         return np.mean(interpolated(rankings, self.rel, POINTS[self.points]), axis=0)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.errors import UsageError
 from rankbounds.measures.facts import DifferenceArguments
 from rankbounds.measures.formulas import (
     BestRelevant,
@@ -21,7 +20,7 @@ from rankbounds.measures.formulas import (
     share_of_known,
 )
 from rankbounds.measures.measure import A, Bounds, Measure
-from rankbounds.measures.parameters import parameter
+from rankbounds.measures.parameters import NOT_NEGATIVE, POSITIVE, parameter
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import chance_of_number, expected_count, expected_products, groups_at_cut
 
@@ -36,9 +35,7 @@ class P(RankWeighted):
     Source: as in trec_eval (P).
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)
     aliases = ("Precision",)
     example = ("P @ 2", 0.5)
@@ -72,9 +69,7 @@ class Recall(ShareOfRelevant):
     Source: as in trec_eval (recall, set_recall).
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)
     aliases = ("R",)
     example = ("Recall @ 3", 0.6667)
@@ -106,20 +101,15 @@ class F(ShareOfRelevant):
     Source: van Rijsbergen, Information Retrieval, 1979, chapter 7 (F = 1 - E).
     """
 
-    beta: float = parameter("How many times as much recall matters as precision.", default=1.0)
-    rel: float = 1.0
-    cutoff: int | None = None
+    beta: float = parameter("How many times as much recall matters as precision.", NOT_NEGATIVE, default=1.0)
 
+    takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)
     example = ("F(beta=2, cutoff=3)", 0.6667)
     examples = ("F@3", "F(beta=2)@2", "F", "F@10")
     sources = ("vanrijsbergen1979information",)
     trec_names = ("set_F",)
     vanishes = True
-
-    def check(self) -> None:
-        if not 0 <= self.beta < np.inf:
-            raise UsageError(f"F: beta must not be negative, and finite, not {self.beta}.")
 
     def growth(self, rankings: Rankings) -> tuple[float, Floats, Floats]:
         read, weight = _read(self.cutoff, rankings), 1 + self.beta**2
@@ -143,9 +133,7 @@ class Shaw(Measure):
     Source: Shaw, On the Foundation of Evaluation, JASIS 37(5), 1986; reviewed by Moffat and Zobel 2008, section 3.3.
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)
     example = ("Shaw @ 3", 0.5)
     examples = ("Shaw@3", "Shaw@10", "Shaw")
@@ -184,9 +172,7 @@ class Success(BestRelevant):
     Source: as in trec_eval (success).
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)
     aliases = ("HitRate",)
     example = ("Success @ 2", 1.0)
@@ -213,8 +199,7 @@ class SetP(Share):
     Source: as in trec_eval (set_P).
     """
 
-    rel: float = 1.0
-
+    takes = ("rel",)
     value_range = (0.0, 1.0)
     example = ("SetP", 0.6667)
     examples = ("SetP", "SetP(rel=2)")
@@ -239,9 +224,7 @@ class RelP(ShareOfRelevant):
     Source: as in trec_eval (relative_P, set_relative_P); BEIR calls it capped recall (R_cap).
     """
 
-    rel: float = 1.0
-    cutoff: int | None = None
-
+    takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)
     example = ("RelP @ 2", 0.5)
     examples = ("RelP", "RelP@2", "RelP@10", "RelP(rel=2)@3")
@@ -260,8 +243,7 @@ class SetAP(Measure):
     Source: as in trec_eval (set_map).
     """
 
-    rel: float = 1.0
-
+    takes = ("rel",)
     value_range = (0.0, 1.0)
     example = ("SetAP", 0.4444)
     examples = ("SetAP", "SetAP(rel=2)")
@@ -297,9 +279,9 @@ class RPrec(Measure):
     Source: as in trec_eval (Rprec, Rprec_mult).
     """
 
-    times: float = parameter("How many times R the depth is.", default=1.0)
-    rel: float = 1.0
+    times: float = parameter("How many times R the depth is.", POSITIVE, default=1.0)
 
+    takes = ("rel",)
     value_range = (0.0, 1.0)
     example = ("RPrec", 0.6667)
     examples = ("RPrec", "RPrec(rel=2)", "RPrec(times=0.4)", "RPrec(times=2)")
@@ -307,10 +289,6 @@ class RPrec(Measure):
     trec_names = ("Rprec", "Rprec_mult_{times:.2f}")
     collection_exactness = "exact"
     vanishes = True
-
-    def check(self) -> None:
-        if not 0 < self.times < np.inf:
-            raise UsageError(f"RPrec: times must be positive and finite, not {self.times}.")
 
     def documents_read(self, number: Floats) -> Floats:
         """How many documents are read where this many are relevant."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.errors import UsageError
 from rankbounds.measures.formulas import quotient
 from rankbounds.measures.measure import Bounds
-from rankbounds.measures.parameters import parameter
+from rankbounds.measures.parameters import NOT_NEGATIVE, parameter
 from rankbounds.measures.precision.average_precision import AveragedPrecisions, PrecisionTerms
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import before_and_within, group_means, reordered, share_above
@@ -30,7 +29,7 @@ class Q(AveragedPrecisions):
     Source: Sakai, Alternatives to Bpref, SIGIR 2007, equation 21.
     """
 
-    beta: float = parameter("How much gains count beside ranks.", default=1.0)
+    beta: float = parameter("How much gains count beside ranks.", NOT_NEGATIVE, default=1.0)
 
     value_range = (0.0, 1.0)
     aliases = ("QMeasure",)
@@ -42,10 +41,6 @@ class Q(AveragedPrecisions):
     collection_exactness = "outer"
     outside = "lowers"
     vanishes = True
-
-    def check(self) -> None:
-        if not self.beta >= 0:
-            raise UsageError(f"Q: beta must not be negative, but is {self.beta:g}.")
 
     def worth(self, rankings: Rankings) -> Floats:
         return rankings.gain()

@@ -1,0 +1,406 @@
+"""Measures of lists that should serve several subtopics of a query.
+
+**By intents.** Each subtopic sees its own list, in which the documents relevant to it are relevant. The value is the
+mean of a binary measure over the subtopics that have a relevant document; others are left out, as ndeval does.
+Subtopics count alike (Agrawal, Gollapudi, Halverson and Ieong, Diversifying Search Results, WSDM 2009).
+
+Bounds: an unjudged document may be relevant to any of its topic's subtopics, also to those that had no relevant
+document before, which then count. What it is to one subtopic says nothing of another. So the least and the greatest
+sum are sums of extremes, and as a mean moves one way only while subtopics alike are added, the extremes over how many
+are added are none and all. The bounds are attained.
+
+**By novelty.** A document relevant to a subtopic that was met n times above gains (1 - alpha)^n for it, times the
+weight of its rank. ERR_IA, alpha_DCG and NRBP differ in these weights only. Their sum is divided by what a list would
+gain of which every document is relevant to every subtopic (ndeval's "ideal ideal"); without a depth that list never
+ends. nERR_IA, alpha_nDCG and nNRBP are divided by what the greedy ideal ranking of the judged documents gains instead.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.errors import UsageError
+from rankbounds.measures.formulas import quotient, weighted_sum
+from rankbounds.measures.measure import Bounds, Measure
+from rankbounds.measures.parameters import PERSISTENCE, SHARE, parameter
+from rankbounds.measures.precision.average_precision import AP
+from rankbounds.measures.precision.precision_and_recall import P, Success
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.subtopics import ListsBySubtopic
+from rankbounds.rankings.ties import expected_products, group_means
+
+ALL_RANKS = 10**15
+DEEPEST = 1 << 20
+"""How far the sum of a list without end is followed."""
+
+
+class BySubtopic(Measure):
+    """A measure of the lists that the subtopics of a topic see.
+
+    A subclass has ``of_subtopic``, the measure of one such list, and ``combined``. The order of ties that is best for
+    one subtopic may be bad for another: no best or worst order is known.
+    """
+
+    takes: ClassVar[tuple[str, ...]] = ("rel", "cutoff")
+    value_range = (0.0, 1.0)
+    promotable = False
+    reads_judgments = True
+
+    def of_subtopic(self) -> Measure:
+        """The measure of the list that one subtopic sees."""
+        return Success(rel=self.rel, cutoff=self.cutoff or ALL_RANKS)
+
+    def combined(self, lists: ListsBySubtopic, values: Floats) -> Floats:
+        """One number for each list from those of its subtopics."""
+        raise NotImplementedError
+
+    def value(self, rankings: Rankings) -> Floats:
+        lists = rankings.by_subtopic()
+        return self.combined(lists, self.of_subtopic().value(lists.rankings))
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats | None:
+        lists = rankings.by_subtopic()
+        expected = self.of_subtopic().expected_over_ties(lists.rankings)
+        return None if expected is None else self.combined(lists, expected)
+
+
+class IntentAware(BySubtopic):
+    """The mean over a topic's subtopics of what a binary measure says of each.
+
+    The measure is 0 where nothing is relevant, and least for the one relevant document that stands lowest.
+    """
+
+    sources = ("agrawal2009diversifying",)
+
+    def combined(self, lists: ListsBySubtopic, values: Floats) -> Floats:
+        counts = lists.rankings.num_relevant(self.rel) > 0
+        return quotient(lists.total(np.where(counts, values, 0.0)), lists.total(counts))
+
+    def bounds(self, rankings: Rankings) -> Bounds | None:
+        lists = rankings.assume(0.0).by_subtopic()
+        measure, seen = self.of_subtopic(), lists.rankings
+        found = measure.bounds(seen)
+        if found is None:
+            return None
+        counts = seen.num_relevant(self.rel) > 0
+        may_count = ~counts & (seen.num_holes > 0)
+        lowest = seen.holes & (np.cumsum(seen.holes[:, ::-1], axis=-1)[:, ::-1] == 1)
+        least_new = measure.value(seen.assume(lowest.astype(np.float64))) if may_count.any() else found[0]
+        number, further = lists.total(counts), lists.total(may_count)
+        low, high = (lists.total(np.where(counts, bound, 0.0)) for bound in found)
+        new_low, new_high = (lists.total(np.where(may_count, bound, 0.0)) for bound in (least_new, found[1]))
+        return (
+            np.minimum(quotient(low, number), quotient(low + new_low, number + further)),
+            np.maximum(quotient(high, number), quotient(high + new_high, number + further)),
+        )
+
+
+class P_IA(IntentAware):  # noqa: N801 (the name everybody knows it by)
+    """The precision at k of each subtopic, averaged: how relevant the first k documents are to one who wants any of
+    the query's subtopics. It does not reward novelty; a list for the most popular subtopic does well.
+
+    Sources: Agrawal et al., WSDM 2009; as in ndeval (P-IA).
+    """
+
+    aliases = ("P-IA",)
+    example = ("P_IA @ 2", 0.75)
+    examples = ("P_IA@3",)
+    needs_cutoff = True
+
+    def of_subtopic(self) -> Measure:
+        return P(rel=self.rel, cutoff=self.cutoff)
+
+
+class AP_IA(IntentAware):  # noqa: N801 (the name everybody knows it by)
+    """The average precision of each subtopic, averaged (MAP-IA).
+
+    Sources: Agrawal et al., WSDM 2009; as in ndeval (MAP-IA).
+    """
+
+    aliases = ("AP-IA", "MAP-IA", "MAP_IA")
+    example = ("AP_IA", 0.75)
+    examples = ("AP_IA", "AP_IA@3")
+
+    def of_subtopic(self) -> Measure:
+        return AP(rel=self.rel, cutoff=self.cutoff)
+
+
+class StRec(IntentAware):
+    """The share of the topic's subtopics for which one of the first k documents is relevant.
+
+    A reader of these k documents has met so many of the things that the query may be about. Subtopics that no judged
+    document is relevant to do not count. ``low`` and ``high`` say what the retrieved unjudged documents could change:
+    each may be relevant to every subtopic, or to one that nobody has found yet.
+
+    Sources: Zhai, Cohen and Lafferty, SIGIR 2003; as in ndeval (strec).
+    """
+
+    aliases = ("S-Recall", "I-rec")
+    example = ("StRec @ 1", 0.5)
+    examples = ("StRec@2", "StRec(rel=2)")
+    sources = ("zhai2003beyond",)
+
+
+class NuggetRecall(BySubtopic):
+    """The share of the nuggets (facts that an answer should hold) that the first k passages hold, vital ones counting
+    fully and okay ones a part.
+
+    Nuggets are the subtopics of a topic, all that the judgments name, also those that no passage holds. The column
+    ``importance`` says which are vital and which okay; without it all are vital. With okay=0 only vital nuggets count.
+    An unjudged passage may hold any of them.
+
+    Sources: Voorhees, Overview of the TREC 2003 Question Answering Track (vital and okay nuggets); weights as in TREC
+    2024 RAG (1 and 0.5).
+
+    Parameters
+    ----------
+    rel : float, default 1
+        The lowest grade at which a passage holds a nugget.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> passages = {
+    ...     "query_id": ["q", "q"], "nugget": ["born in 1912", "liked chess"], "doc_id": ["a", "b"],
+    ...     "relevance": [1, 1], "importance": ["vital", "okay"],
+    ... }
+    >>> round(rb.evaluate(passages, {"q": ["a", "c", "b"]}, "NuggetRecall@2").value.item(), 4)
+    0.6667
+    """
+
+    okay: float = parameter("What an okay nugget weighs beside a vital one.", SHARE, default=0.5)
+
+    examples = ("NuggetRecall@2", "NuggetRecall(okay=0)")
+    sources = ("voorhees2003overview",)
+    monotone = True
+    multilinear = True
+
+    def combined(self, lists: ListsBySubtopic, values: Floats) -> Floats:
+        weight = np.where(lists.okay, self.okay, 1.0)
+        return quotient(lists.total(weight * values), lists.total(weight))
+
+
+class Novelty(Measure):
+    """How much less what was met before is worth than what is new."""
+
+    alpha: float = parameter(
+        "How little is worth what has been met before: 0, a repetition is as good as new; 1, it is worth nothing.",
+        SHARE,
+        default=0.5,
+    )
+
+
+class Novel(Novelty, IntentAware):
+    """Gain by rank and novelty; a subclass has ``weights``, which fall with rank."""
+
+    def weights(self, n: int) -> Floats:
+        """What ranks 1 to n weigh."""
+        raise NotImplementedError
+
+    def check(self) -> None:
+        self.greatest()
+
+    def of_subtopic(self) -> Measure:
+        return GainOfSubtopic(self)
+
+    def greatest(self) -> float:
+        """What one subtopic gains of a list all of which is relevant to it."""
+        n = self.cutoff or 1
+        while not self.cutoff and (1 - self.alpha) ** n * float(self.weights(n)[-1]) > 1e-18:
+            n *= 2
+            if n > DEEPEST:
+                raise UsageError(f"{self.name} needs a depth where alpha is {self.alpha:g}, as in {self.name}@10.")
+        return float(((1 - self.alpha) ** np.arange(n)) @ self.weights(n))
+
+
+class GainOfSubtopic(Measure):
+    """What one subtopic gains of a list, as a share of the most that it could."""
+
+    of: Novel
+
+    monotone = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rel", self.of.rel)
+        object.__setattr__(self, "cutoff", self.of.cutoff)
+
+    def value(self, rankings: Rankings) -> Floats:
+        relevant = rankings.relevant(self.rel)[..., : self.depth(rankings)]
+        novelty = np.ones(relevant.shape)
+        np.cumprod(1 - self.of.alpha * relevant[..., :-1], axis=-1, out=novelty[..., 1:])
+        return self._share(relevant * novelty)
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        relevant, alpha = rankings.relevant(self.rel), self.of.alpha
+        if alpha == 0:
+            return self._share(group_means(rankings, relevant)[..., : self.depth(rankings)])
+        # Who stops with probability alpha at each relevant document gets past a rank less often than the one above.
+        got_past = expected_products(rankings, 1 - alpha * relevant)[..., : self.depth(rankings)]
+        return self._share(-np.diff(got_past, prepend=1.0, axis=-1) / alpha)
+
+    def _share(self, gain: Floats) -> Floats:
+        return weighted_sum(self.of.weights(gain.shape[-1]), gain) / self.of.greatest()
+
+
+class NormalisedNovel(Novelty):
+    """A measure of novelty divided by what the greedy ideal ranking of the judged documents gains.
+
+    At every rank the ideal ranking takes the judged document that adds the most. Retrieved documents that count as
+    relevant belong to it, relevant to every subtopic. No bounds are given: judgments change the list and its ideal,
+    and the greedy ranking need not be the best, so that more relevance may raise or lower the value.
+    """
+
+    divided: ClassVar[type[Novel]]
+    """The measure that is divided, with the same parameters."""
+    takes: ClassVar[tuple[str, ...]] = ("rel", "cutoff")
+    promotable = False
+    exactness = "unknown"
+    reads_judgments = True
+
+    def check(self) -> None:
+        self._undivided().greatest()
+
+    def _undivided(self) -> Novel:
+        return self.divided(**self.parameters)
+
+    def value(self, rankings: Rankings) -> Floats:
+        return quotient(self._undivided().value(rankings), self._ideal(rankings))
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats | None:
+        expected = self._undivided().expected_over_ties(rankings)
+        return None if expected is None else quotient(expected, self._ideal(rankings))
+
+    def _ideal(self, rankings: Rankings) -> Floats:
+        """What the greedy ideal ranking has of the measure before division."""
+        plain, lists = self._undivided(), rankings.by_subtopic()
+        counting = lists.total(lists.rankings.num_relevant(self.rel) > 0)
+        known = rankings.facts.relevant(self.rel)
+        # Documents relevant to everything stand first, whatever follows them gains less by their number.
+        ahead = rankings.num_relevant(self.rel) - known[rankings.topic]
+        depth = self.cutoff or max(1, int(known.max(initial=0)) + int(ahead.max(initial=0)))
+        weights, fresh = plain.weights(depth), (1 - self.alpha) ** np.arange(depth)
+        first = np.append(0.0, np.cumsum(weights * fresh))[np.minimum(ahead, depth).astype(np.int64)] * counting
+        gains = rankings.facts.subtopics.greedy_gains(self.rel, self.alpha, depth)[rankings.topic]
+        place = np.arange(depth) + ahead[:, None].astype(np.int64)
+        moved = np.where(place < depth, weights[np.minimum(place, depth - 1)], 0.0)
+        behind = (gains * moved).sum(axis=-1) * (1 - self.alpha) ** ahead
+        return quotient(first + behind, counting) / plain.greatest()
+
+
+class ERR_IA(Novel):  # noqa: N801 (the name everybody knows it by)
+    """The expected reciprocal rank at which a user with one of the subtopics in mind is satisfied, averaged over
+    subtopics.
+
+    A document relevant to the user's subtopic satisfies with probability alpha. The mean of 1/rank is divided by that
+    of a list all of which is relevant to every subtopic, down to the same depth, as ndeval does: ERR_IA@20 may be less
+    than ERR_IA@10.
+
+    Sources: Chapelle, Metzler, Zhang and Grinspan, CIKM 2009; divided as in ndeval (ERR-IA).
+    """
+
+    aliases = ("ERR-IA",)
+    example = ("ERR_IA @ 2", 0.7)
+    examples = ("ERR_IA@3", "ERR_IA(alpha=0.3)")
+    sources = ("chapelle2009expected",)
+
+    def weights(self, n: int) -> Floats:
+        return 1 / np.arange(1, n + 1)
+
+
+class nERR_IA(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
+    """The expected reciprocal rank at which users with different subtopics in mind are satisfied, as a share of what
+    the best order of the judged documents has.
+
+    The ideal ranking takes at every rank the judged document that adds the most, of equals the one whose id sorts
+    last (as ndeval; to find the very best ranking is not feasible, and a list may score a little above 1).
+
+    Sources: Chapelle et al., CIKM 2009; as in ndeval (nERR-IA).
+    """
+
+    aliases = ("nERR-IA",)
+    example = ("nERR_IA @ 2", 0.7778)
+    examples = ("nERR_IA@3", "nERR_IA(alpha=0.3)")
+    sources = ("chapelle2009expected",)
+    divided = ERR_IA
+
+
+class alpha_DCG(Novel):  # noqa: N801 (the name everybody knows it by)
+    """Gain that falls with the logarithm of the rank, and with every repetition of a subtopic.
+
+    The document at rank i gains, for each subtopic that it is relevant to, (1 - alpha)^n / log2(i + 1), where n of the
+    documents above are relevant to that subtopic. The sum is divided by that of a list all of which is relevant to
+    every subtopic, down to the same depth, so that topics of many subtopics and of few compare.
+
+    Sources: Clarke et al., Novelty and Diversity in Information Retrieval Evaluation, SIGIR 2008; divided as in
+    ndeval (alpha-DCG).
+    """
+
+    aliases = ("alpha-DCG",)
+    example = ("alpha_DCG @ 2", 0.7398)
+    examples = ("alpha_DCG@3", "alpha_DCG(alpha=0.3)")
+    sources = ("clarke2008novelty",)
+
+    def weights(self, n: int) -> Floats:
+        return 1 / np.log2(np.arange(2, n + 2))
+
+
+class alpha_nDCG(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
+    """The gain of new and repeated subtopics by rank, as a share of what the best order of the judged documents gains.
+
+    1: at every rank the list has what adds the most. alpha_DCG says what the gain is made of.
+
+    The ideal ranking takes at every rank the judged document that adds the most, of equals the one whose id sorts
+    last (as ndeval; to find the very best ranking is not feasible, and a list may score a little above 1).
+
+    Sources: Clarke et al., SIGIR 2008; as in ndeval (alpha-nDCG).
+    """
+
+    aliases = ("alpha-nDCG",)
+    example = ("alpha_nDCG @ 2", 0.8406)
+    examples = ("alpha_nDCG@3", "alpha_nDCG(alpha=0.3)")
+    sources = ("clarke2008novelty",)
+    divided = alpha_DCG
+
+
+class NRBP(Novel):
+    """The rate at which a user who goes on to the next document with probability beta meets subtopics, repetitions
+    counting less.
+
+    The document at rank i gains beta^(i-1) (1 - alpha)^n for each subtopic that it is relevant to and that n documents
+    above are relevant to. Divided by what a list without end would gain all of which is relevant to every subtopic.
+    With alpha=0 it is RBP, averaged over subtopics. What lies beyond the end of the list counts as not relevant.
+
+    Source: Clarke, Kolla and Vechtomova, An Effectiveness Measure for Ambiguous and Underspecified Queries, ICTIR
+    2009; as in ndeval (NRBP).
+    """
+
+    beta: float = parameter("The probability of going on to the next document.", PERSISTENCE, default=0.5)
+
+    takes = ("rel",)
+    example = ("NRBP", 0.6562)
+    examples = ("NRBP", "NRBP(alpha=0,beta=0.8)")
+    sources = ("clarke2009effectiveness",)
+
+    def weights(self, n: int) -> Floats:
+        return self.beta ** np.arange(n)
+
+
+class nNRBP(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
+    """The rate at which a user meets subtopics (NRBP), as a share of what the best order of the judged documents has.
+
+    The ideal ranking takes at every rank the judged document that adds the most, of equals the one whose id sorts
+    last (as ndeval; to find the very best ranking is not feasible, and a list may score a little above 1).
+
+    Source: Clarke, Kolla and Vechtomova, ICTIR 2009; as in ndeval (nNRBP).
+    """
+
+    beta: float = parameter("The probability of going on to the next document.", PERSISTENCE, default=0.5)
+
+    takes = ("rel",)
+    example = ("nNRBP", 0.7778)
+    examples = ("nNRBP", "nNRBP(beta=0.8)")
+    sources = ("clarke2009effectiveness",)
+    divided = NRBP

@@ -1,1 +1,0 @@
-"""Measures over subtopics: novelty and intents."""
