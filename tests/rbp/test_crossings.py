@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from test_residuals import collection
 
 import rankbounds as rb
-from rankbounds.rbp.crossings import regions, regions_of_gains
 from rankbounds.rbp.polynomials import sign_changes
 from test_laws import LAW
 
@@ -90,28 +89,28 @@ def test_regions_are_what_a_fine_grid_of_scores_shows(seed, measure):
     names = ["run0", "run1"]
     grid = np.linspace(0.005, 0.995, 100)
     scores = rb.bounds_by_persistence(qrels, {name: runs[name] for name in names}, grid, measure=measure)
-    found = regions(qrels, {name: runs[name] for name in names}, measure=measure, per_topic=True)
+    found = rb.crossings(qrels, {name: runs[name] for name in names}, measure=measure, per_topic=True).regions
     for part in (scores, scores.mean()):
         for topic, query in enumerate(part.query_ids):
-            mine = [region for region in found if region.query_id == query]
-            assert (mine[0].p_from, mine[-1].p_to) == (0, 1)
-            assert all(one.p_to == other.p_from for one, other in itertools.pairwise(mine))
+            mine = [region for region in found if region["query_id"] == query]
+            assert (mine[0]["p_from"], mine[-1]["p_to"]) == (0, 1)
+            assert all(one["p_to"] == other["p_from"] for one, other in itertools.pairwise(mine))
             for at, p in enumerate(grid):
-                region = next(one for one in mine if one.p_from <= p <= one.p_to)
-                if min(abs(region.p_from - p), abs(region.p_to - p)) < 1e-9:
+                region = next(one for one in mine if one["p_from"] <= p <= one["p_to"])
+                if min(abs(region["p_from"] - p), abs(region["p_to"] - p)) < 1e-9:
                     continue
                 difference = part.value[0, topic, at] - part.value[1, topic, at]
                 ahead = "tied" if abs(difference) < 1e-15 else names[int(difference < 0)]
-                assert region.ahead == ahead or abs(difference) < 1e-12
+                assert region["ahead"] == ahead or abs(difference) < 1e-12
                 gap = max(
                     part.low[0, topic, at] - part.high[1, topic, at], part.low[1, topic, at] - part.high[0, topic, at]
                 )
-                assert region.sure == (gap > 0) or abs(gap) < 1e-12
+                assert region["sure"] == (gap > 0) or abs(gap) < 1e-12
 
 
 def test_gains_alone_will_do():
     # RBP of 1 0 0 0 and 0 1 1 1: the first is ahead while p + p^2 + p^3 < 1
-    rows = rb.crossings_of_gains([1, 0, 0, 0], [0, 1, 1, 1])
+    rows = rb.crossings_of_gains([1, 0, 0, 0], [0, 1, 1, 1]).rows()
     assert [list(row) for row in rows] == [["query_id", "p", "from", "to", "change"]] * 2
     assert rows[0] | {"p": None} == {
         "query_id": "all", "p": None, "from": "a surely", "to": "undecided", "change": "certainty",
@@ -122,15 +121,15 @@ def test_gains_alone_will_do():
 
 
 def test_unjudged_documents_leave_the_lead_undecided():
-    assert regions_of_gains([1, 0], [None, 0])[0].sure is False
-    assert regions_of_gains([1, 0], [0, None])[0].sure is True
-    assert [region.ahead for region in regions_of_gains([0, 1], [0, 1])] == ["tied"]
-    assert rb.crossings_of_gains([0.5, 1], [1, 0], measure=rb.RBP(graded=True))[-1]["p"] == pytest.approx(0.5)
+    assert rb.crossings_of_gains([1, 0], [None, 0]).regions[0]["sure"] is False
+    assert rb.crossings_of_gains([1, 0], [0, None]).regions[0]["sure"] is True
+    assert [region["ahead"] for region in rb.crossings_of_gains([0, 1], [0, 1]).regions] == ["tied"]
+    assert rb.crossings_of_gains([0.5, 1], [1, 0], measure=rb.RBP(graded=True)).rows()[-1]["p"] == pytest.approx(0.5)
 
 
 def test_means_cross_elsewhere_than_topics():
     a, b = [[1, 0, 0], [0, 0, 1]], [[0, 1, 1], [0, 1, 0]]
-    found = rb.crossings_of_gains(a, b, per_topic=True)
+    found = rb.crossings_of_gains(a, b, per_topic=True).rows()
     winners = {row["query_id"]: row["p"] for row in found if row["change"] == "winner"}
     assert winners["1"] == pytest.approx((5**0.5 - 1) / 2)
     assert winners["all"] == pytest.approx(0.5)

@@ -48,7 +48,7 @@ def test_crossings(command, files):
     inputs = (files / "qrels", files / "run0", files / "run1")
     code, out, _ = command("crossings", *inputs, "--format", "json")
     assert code == 0
-    expected = rb.crossings(str(inputs[0]), [str(inputs[1]), str(inputs[2])])
+    expected = rb.crossings(str(inputs[0]), [str(inputs[1]), str(inputs[2])]).rows()
     assert json.loads(out) == expected
     assert all(list(row) == ["query_id", "p", "from", "to", "change"] for row in expected)
     assert {row["query_id"] for row in json.loads(command("crossings", *inputs, "-q", "--format", "json")[1])} > {"t0"}
@@ -151,8 +151,9 @@ class TestFigures:
     def test_bounds_by_persistence_with_crossings(self):
         scores = rb.bounds_by_persistence(self.qrels, self.runs)
         two = [rb.Run.from_columns(*zip(*_rows(self.runs[name]), strict=True), name=name) for name in ("run0", "run1")]
-        found = [row for row in rb.crossings(self.qrels, two) if row["p"] <= 0.99]
-        axes = rb.plots.bounds_by_persistence(scores, ["run0", "run1"], crossings=found)
+        crossings = rb.crossings(self.qrels, two)
+        found = [row for row in crossings.rows() if row["p"] <= 0.99]
+        axes = rb.plots.bounds_by_persistence(scores, ["run0", "run1"], crossings=crossings)
         axes.figure.canvas.draw()
         marks = sorted(line.get_xdata()[0] for line in axes.lines[4:])
         assert marks == [row["p"] for row in found]

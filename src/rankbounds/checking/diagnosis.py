@@ -96,14 +96,8 @@ class Diagnosis:
     @property
     def sound(self) -> bool:
         """Is nothing wrong? Ties are not wrong."""
-        return not (
-            self.errors
-            or self.contradictions_rank
-            or self.contradictions_line
-            or self.rank_gap_topics
-            or self.missing_topics
-            or self.outside_corpus
-        )
+        wrong = (self.problems, self.contradictions_rank, self.contradictions_line, self.rank_gap_topics)
+        return not any((*wrong, self.missing_topics, self.outside_corpus))
 
     def summary(self) -> dict[str, Any]:
         """The row of this run in a table of all."""
@@ -176,10 +170,9 @@ def diagnose(
     judgments = None if qrels is None else Reading().judgments(qrels)
     chosen = parse_measures(measures)
     sources = Reading().runs_to_read(runs)
+    ids = None if corpus is None else corpus_ids(corpus)
     if judgments is not None:
         judgments.pairs.index  # noqa: B018 (built once, before threads share it)
-
-    ids = None if corpus is None else corpus_ids(corpus)
 
     def look(source: RunToRead) -> Diagnosis:
         return _diagnose_one(source, judgments, chosen, examples, ids)
@@ -200,22 +193,24 @@ def _diagnose_one(
 ) -> Diagnosis:
     if source.path is None:
         given = source.read()
-        contents = Contents(given, (), len(given))
-        file = given.pairs.source.name
+        contents, file = Contents(given, (), len(given)), given.pairs.source.name
     else:
         contents, file = read(source.path, source.read), source.path
     run = contents.run
     if run is None:
         return Diagnosis(source.name or plain_name(file), file, contents.lines, problems=contents.problems)
-    diagnosis = Diagnosis(source.name or run.name, file, contents.lines, len(run.query_ids), contents.problems)
-    diagnosis = _with_ties(diagnosis, run)
-    diagnosis = _with_contradictions(diagnosis, contents, run, examples)
+    found: dict[str, Any] = {"problems": contents.problems, **_ties(run), **_contradictions(contents, run, examples)}
     if corpus is not None:
-        diagnosis = replace(diagnosis, outside_corpus=len(outside(run.pairs.docs, corpus)))
-    return diagnosis if qrels is None else _with_effects(diagnosis, run, qrels, measures)
+        found["outside_corpus"] = len(outside(run.pairs.docs, corpus))
+    if qrels is not None:
+        try:
+            found |= _effects(run, qrels, measures)
+        except DataError as error:  # no topic in common with the judgments
+            found["problems"] = [*contents.problems, Problem(Place(file), "file", error.advice)]
+    return Diagnosis(source.name or run.name, file, contents.lines, len(run.query_ids), **found)
 
 
-def _with_ties(diagnosis: Diagnosis, run: Run) -> Diagnosis:
+def _ties(run: Run) -> dict[str, Any]:
     rows, tied = ranked_rows(run)
     topic, score = run.pairs.topic[rows], run.score[rows]
     size, count = np.unique(np.diff(np.flatnonzero(~tied), append=tied.size), return_counts=True)
@@ -224,49 +219,39 @@ def _with_ties(diagnosis: Diagnosis, run: Run) -> Diagnosis:
     with np.errstate(over="ignore", under="ignore"):
         single = score.astype(np.float32)
     same_in_single = (topic[1:] == topic[:-1]) & (single[1:] == single[:-1])
-    return replace(
-        diagnosis,
-        tied_documents=int(np.count_nonzero(tied)),
-        tied_topics=np.unique(topic[tied]).size,
-        tied_topics_top10=np.unique(topic[tied & (rank <= COVERAGE_DEPTH)]).size,
-        group_sizes={int(each): int(number) for each, number in zip(size, count, strict=True) if each > 1},
-        single_precision_ties=int(np.count_nonzero(same_in_single & ~tied[1:])),
-    )
+    return {
+        "tied_documents": int(np.count_nonzero(tied)),
+        "tied_topics": np.unique(topic[tied]).size,
+        "tied_topics_top10": np.unique(topic[tied & (rank <= COVERAGE_DEPTH)]).size,
+        "group_sizes": {int(each): int(number) for each, number in zip(size, count, strict=True) if each > 1},
+        "single_precision_ties": int(np.count_nonzero(same_in_single & ~tied[1:])),
+    }
 
 
-def _with_contradictions(diagnosis: Diagnosis, contents: Contents, run: Run, examples: int) -> Diagnosis:
-    lines = run.pairs.rows_by_topic()
+def _contradictions(contents: Contents, run: Run, examples: int) -> dict[str, Any]:
+    lines, ranks = run.pairs.rows_by_topic(), run.stated_rank
     rising = _pairs_of(run, lines, run.score[lines][1:] > run.score[lines][:-1])
-    mistaken = [
-        _in_order_without_exponents(contents.score_token(above), contents.score_token(below))
-        for above, below in rising.tolist()
-    ]
+    tokens = [(contents.score_token(above), contents.score_token(below)) for above, below in rising.tolist()]
+    mistaken = [_in_order_without_exponents(*pair) for pair in tokens]
     sentences = {
         "line": [
-            f"{contents.where(below)}: {run.pairs.describe(below)} has score {contents.score_token(below)}, more than "
-            f"the {contents.score_token(above)} of the one above"
-            + (", unless exponents are ignored." if mistake else ".")
-            for (above, below), mistake in zip(rising[:examples].tolist(), mistaken, strict=False)
+            f"{contents.where(below)}: {run.pairs.describe(below)} has score {lower}, more than the {upper} of the one "
+            f"above{', unless exponents are ignored' if mistake else ''}."
+            for (_, below), (upper, lower), mistake in zip(rising[:examples].tolist(), tokens, mistaken, strict=False)
         ]
     }
-    diagnosis = replace(diagnosis, contradictions_line=len(rising), exponent_mistakes=sum(mistaken))
-    ranks = run.stated_rank
-    if ranks is None:
-        return replace(diagnosis, examples={kind: several for kind, several in sentences.items() if several})
-    rows, _ = ranked_rows(run, order="rank")
-    against = _pairs_of(run, rows, ranks[rows][1:] < ranks[rows][:-1])
-    sentences["rank"] = [
-        f"{contents.where(below)}: {run.pairs.describe(below)} has rank {ranks[below]} and score "
-        f'{run.score[below]:.12g}, but "{run.pairs.docs[above]}" has rank {ranks[above]} and the higher score '
-        f"{run.score[above]:.12g}."
-        for above, below in against[:examples].tolist()
-    ]
-    return replace(
-        diagnosis,
-        contradictions_rank=len(against),
-        rank_gap_topics=_topics_with_gaps(run.pairs.topic, ranks),
-        examples={kind: several for kind, several in sentences.items() if several},
-    )
+    found: dict[str, Any] = {"contradictions_line": len(rising), "exponent_mistakes": sum(mistaken)}
+    if ranks is not None:
+        rows, _ = ranked_rows(run, order="rank")
+        against = _pairs_of(run, rows, ranks[rows][1:] < ranks[rows][:-1])
+        sentences["rank"] = [
+            f"{contents.where(below)}: {run.pairs.describe(below)} has rank {ranks[below]} and score "
+            f'{run.score[below]:.12g}, but "{run.pairs.docs[above]}" has rank {ranks[above]} and the higher score '
+            f"{run.score[above]:.12g}."
+            for above, below in against[:examples].tolist()
+        ]
+        found |= {"contradictions_rank": len(against), "rank_gap_topics": _topics_with_gaps(run.pairs.topic, ranks)}
+    return found | {"examples": {kind: several for kind, several in sentences.items() if several}}
 
 
 def _pairs_of(run: Run, rows: Ints, out_of_order: Flags) -> Ints:
@@ -276,9 +261,8 @@ def _pairs_of(run: Run, rows: Ints, out_of_order: Flags) -> Ints:
 
 
 def _in_order_without_exponents(above: str, below: str) -> bool:
-    if not ("e" in above.lower() or "e" in below.lower()):
-        return False
-    return float(above.lower().partition("e")[0]) >= float(below.lower().partition("e")[0])
+    upper, lower = above.lower(), below.lower()
+    return "e" in upper + lower and float(upper.partition("e")[0]) >= float(lower.partition("e")[0])
 
 
 def _topics_with_gaps(topic: Ints, ranks: Ints) -> int:
@@ -289,25 +273,18 @@ def _topics_with_gaps(topic: Ints, ranks: Ints) -> int:
     return np.unique(topic[gap | (first & (ranks < 0))]).size
 
 
-def _with_effects(diagnosis: Diagnosis, run: Run, qrels: Qrels, measures: list[Measure]) -> Diagnosis:
-    try:
-        scores = evaluate(qrels, run, measures, bounds="ties", threads=1)
-    except DataError as error:  # no topic in common with the judgments
-        problem = Problem(Place(diagnosis.file), "file", error.advice)
-        return replace(diagnosis, problems=[*diagnosis.problems, problem])
+def _effects(run: Run, qrels: Qrels, measures: list[Measure]) -> dict[str, Any]:
+    scores = evaluate(qrels, run, measures, bounds="ties", threads=1)
     mean = scores.mean()
     expected = evaluate(qrels, run, measures, ties="expected", bounds="none", threads=1).mean()
     residual = evaluate(qrels, run, RESIDUAL_MEASURE, threads=1).mean()
-
     columns = (array[0, 0].tolist() for array in (mean.value, expected.value, mean.low, mean.high))
-    effects = zip(mean.measures, *columns, strict=True)
-    return replace(
-        diagnosis,
-        missing_topics=scores.notes[0].missing,
-        judged=float(mean.judged[0, 0]),
-        residual=float(residual.high[0, 0, 0] - residual.low[0, 0, 0]),
-        effects=[TieEffect(str(measure), *numbers) for measure, *numbers in effects],
-    )
+    return {
+        "missing_topics": scores.notes[0].missing,
+        "judged": float(mean.judged[0, 0]),
+        "residual": float(residual.high[0, 0, 0] - residual.low[0, 0, 0]),
+        "effects": [TieEffect(str(name), *numbers) for name, *numbers in zip(mean.measures, *columns, strict=True)],
+    }
 
 
 @dataclass(frozen=True)
@@ -323,31 +300,32 @@ class RunPlace:
 
 
 def places(diagnoses: Sequence[Diagnosis], measure: int = 0) -> list[RunPlace]:
-    """The runs by their mean of a measure, the best first; equal means share a place.
+    """The runs that could be scored by their mean of a measure, the best first; equal means share a place.
 
     A run could stand as high as its best order allows with all others in their worst, and as low as the reverse.
     """
-    known = [diagnosis for diagnosis in diagnoses if diagnosis.effects]
-    effects = [diagnosis.effects[measure] for diagnosis in known]
-    value, expected, low, high = (
-        np.array([getattr(effect, name) for effect in effects]) for name in ("value", "expected", "low", "high")
-    )
-    kind = parse_measure(effects[0].measure)
+    effects = {diagnosis.run: diagnosis.effects[measure] for diagnosis in diagnoses if diagnosis.effects}
+    if not effects:
+        raise DataError("No run could be scored: none shares a topic with the judgments.")
+    value, expected, low, high = np.array(
+        [(effect.value, effect.expected, effect.low, effect.high) for effect in effects.values()]
+    ).T
+    kind = parse_measure(next(iter(effects.values())).measure)
     worst, best = (high, low) if kind.lower_is_better else (low, high)
 
-    def ahead(others: Floats, mean: float) -> int:
-        return int(np.count_nonzero(better(others, mean, kind)))
+    def place(others: Floats, mean: float) -> int:
+        return 1 + int(np.count_nonzero(better(others, mean, kind)))
 
     ranking = [
         RunPlace(
-            diagnosis.run,
-            diagnosis.effects[measure],
-            place=1 + ahead(value, value[number]),
-            expected_place=1 + ahead(expected, expected[number]),
-            highest=1 + ahead(worst, best[number]),
-            lowest=1 + ahead(np.delete(best, number), worst[number]),
+            run,
+            effect,
+            place(value, value[number]),
+            place(expected, expected[number]),
+            highest=place(worst, best[number]),
+            lowest=place(np.delete(best, number), worst[number]),
         )
-        for number, diagnosis in enumerate(known)
+        for number, (run, effect) in enumerate(effects.items())
     ]
     return sorted(ranking, key=lambda standing: (standing.place, standing.run))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.checking.quirks import quirks
@@ -21,12 +21,16 @@ from rankbounds.files.named_columns import Columns
 from rankbounds.files.opening import STANDARD_INPUT, read_text
 from rankbounds.files.reported_scores import ANY_MEASURE, Printed, read_reported, reported, stated
 from rankbounds.measures import Measure, parse_measure
+from rankbounds.results import Column, Result, Row, build_table
+from rankbounds.tables import Table, number
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 WELL_KNOWN = ("nDCG@10", "nDCG", "AP", "RR", "P@10", "Recall@100")
 """The measures that are tried for a number without one; depths are tried too."""
+BY_CHANCE = 3
+"""Fewer lines than this may be met by chance."""
 NOT_EXPLAINED = "not explained by anything that was tried"
 
 
@@ -70,6 +74,80 @@ class Explanation:
         return self.lines == self.equal or self.why != NOT_EXPLAINED
 
 
+def _gap(row: Row) -> str:
+    """A difference to four digits, or to as many as show that it is one."""
+    difference = row["largest_difference"]
+    return number(difference, 6 if difference is not None and 0 < difference < 0.5e-4 else 4)
+
+
+SHOWN = (
+    Column("name", "reported"),
+    Column("measure", "rankbounds"),
+    Column("equal", cell=lambda row: f"{row['equal']} of {row['lines']}"),
+    Column("largest_difference", "largest", _gap),
+    Column("switch", "same with", lambda row: row["switch"] or ("-" if row["changes"] else ""), left=True),
+    Column("why", left=True),
+    Column("example", left=True),
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanations(Result):
+    """An ``Explanation`` for each measure that was reported; over them one can iterate."""
+
+    found: list[Explanation]
+    of_any_measure: bool = False
+    """Whether the number was given without a measure."""
+    columns = tuple(Column(known.name) for known in fields(Explanation))
+
+    def __iter__(self) -> Iterator[Explanation]:
+        return iter(self.found)
+
+    def __getitem__(self, number: int) -> Explanation:
+        return self.found[number]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict per measure."""
+        return [asdict(explanation) for explanation in self.found]
+
+    def table(self, *, everything: bool = False) -> Table:
+        """The measures that differ, for people, or all that rankbounds knows."""
+        everything = everything or self.of_any_measure
+        known = [row for row in self.rows() if row["measure"] is not None]
+        return build_table([row for row in known if everything or row["lines"] != row["equal"]], SHOWN)
+
+    def words(self) -> str:
+        """How many measures agree, what comes nearest, what else fits, and how much that is worth."""
+        known = [explanation for explanation in self.found if explanation.measure is not None]
+        differing = [explanation for explanation in known if explanation.lines != explanation.equal]
+        said = []
+        if self.of_any_measure:
+            if not any(explanation.settled for explanation in known):
+                said.append("No well-known measure gives this number; as it is computed here, this one comes nearest.")
+        elif len(known) == 1:
+            said.append(f"{known[0].name} differs." if differing else f"{known[0].name} agrees on every line.")
+        else:
+            said.append(f"{len(known) - len(differing)} of {len(known)} measures agree on every line.")
+        for explanation in differing:
+            if explanation.nearest:
+                said.append(f"{explanation.name}, nearest of {explanation.tried} ways tried: {explanation.nearest}.")
+            if explanation.also:
+                others = "; ".join(reason.switch or reason.why for reason in explanation.also)
+                said.append(f"{explanation.name} also comes out with: {others}.")
+        changed = [explanation for explanation in differing if explanation.changes]
+        if any(explanation.settled and explanation.lines < BY_CHANCE for explanation in changed):
+            tried = max(explanation.tried for explanation in differing)
+            said.append(
+                f"Up to {tried} ways were tried on few numbers, so that one may fit by chance: scores by topic would "
+                "tell."
+            )
+        if any(not explanation.switch for explanation in changed):
+            said.append('"-": rankbounds has no option that computes so.')
+        if unknown := [explanation.name for explanation in self.found if explanation.measure is None]:
+            said.append(f"Not in rankbounds: {', '.join(unknown)}.")
+        return "\n".join(said)
+
+
 def is_measure(name: str) -> bool:
     """Is there a measure of this name?"""
     try:
@@ -85,7 +163,7 @@ def read_output(path: str | os.PathLike[str]) -> Printed:
     return read_reported(path, is_measure) if number is None else number
 
 
-def explain(qrels: Any, run: Any, output: Any, **options: Unpack[ReadingOptions]) -> list[Explanation]:
+def explain(qrels: Any, run: Any, output: Any, **options: Unpack[ReadingOptions]) -> Explanations:
     """Find out why another tool reported other numbers for the same judgments and run.
 
     Parameters
@@ -103,10 +181,10 @@ def explain(qrels: Any, run: Any, output: Any, **options: Unpack[ReadingOptions]
 
     Returns
     -------
-    list of Explanation
-        For each measure: on how many lines the two agree, how far apart they are, ``why``, and by which ``switch`` of
-        ``rankbounds evaluate`` the numbers come out. For a number without a measure: the measures that give it, the
-        simplest first.
+    Explanations
+        An ``Explanation`` for each measure: on how many lines the two agree, how far apart they are, ``why``, and by
+        which ``switch`` of ``rankbounds evaluate`` the numbers come out. For a number without a measure: the measures
+        that give it, the simplest first.
 
     Notes
     -----
@@ -127,15 +205,15 @@ def explain(qrels: Any, run: Any, output: Any, **options: Unpack[ReadingOptions]
     _, reading = chosen_options(options, ReadingOptions)
     judgments = reading.judgments(qrels)
     ours, repeated = run_with_repeats(run, reading)
-    return explained(judgments, ours, output, repeated)
+    return explain_read(judgments, ours, output, repeated)
 
 
-def explained(qrels: Qrels, run: Run, output: Any, repeated: Run | None = None) -> list[Explanation]:
+def explain_read(qrels: Qrels, run: Run, output: Any, repeated: Run | None = None) -> Explanations:
     """``explain`` for what has been read; ``repeated`` is the run with the documents that stand in it twice."""
     printed = read_output(output) if isinstance(output, str | os.PathLike) else reported(output, is_measure)
-    ((_, first_topic), number), *_ = printed.items()
+    ((_, first_topic), text), *_ = printed.items()
     if (ANY_MEASURE, first_topic) in printed:
-        return _of_any_measure(number, qrels, run, repeated)
+        return Explanations(_of_any_measure(text, qrels, run, repeated), of_any_measure=True)
     names = list(dict.fromkeys(name for name, _ in printed))
     known = {name: parse_measure(name) for name in names if is_measure(name)}
     if not known:
@@ -144,17 +222,17 @@ def explained(qrels: Qrels, run: Run, output: Any, repeated: Run | None = None) 
         raise DataError(f"None of the measures in this output is known here: {', '.join(names[:3])}, ...")
     of_known = _explain_known(printed, known, qrels, run, repeated)
     lines = Counter(name for name, _ in printed)
-    return [
-        of_known.get(name) or Explanation(name, None, lines[name], 0, None, "", "rankbounds has no such measure")
-        for name in names
-    ]
+    unknown = "rankbounds has no such measure"
+    return Explanations(
+        [of_known.get(name) or Explanation(name, None, lines[name], 0, None, "", unknown) for name in names]
+    )
 
 
-def _of_any_measure(number: str, qrels: Qrels, run: Run, repeated: Run | None) -> list[Explanation]:
+def _of_any_measure(printed: str, qrels: Qrels, run: Run, repeated: Run | None) -> list[Explanation]:
     """The measures that give a number, the simplest first; where none does, the nearest."""
     known = {name: parse_measure(name) for name in WELL_KNOWN}
     explanations = list(
-        _explain_known({(name, ALL): number for name in known}, known, qrels, run, repeated, most_changes=1).values()
+        _explain_known({(name, ALL): printed for name in known}, known, qrels, run, repeated, most_changes=1).values()
     )
     settled = sorted((found for found in explanations if found.settled), key=lambda found: found.changes)
     return settled or sorted(explanations, key=lambda found: found.largest_difference or 0.0)[:1]

@@ -63,10 +63,8 @@ def quirks(
     yield from _of_names(measures)
 
 
-# ---- which topics are averaged ----
-
-
 def _of_topics(qrels: Qrels, run: Run) -> Iterator[Quirk]:
+    """Which topics are averaged."""
     present = np.bincount(run.pairs.topic, minlength=len(run.query_ids)) > 0
     retrieved = {topic for topic, there in zip(run.query_ids, present.tolist(), strict=True) if there}
     judged = set(qrels.query_ids)
@@ -98,10 +96,8 @@ def _with_topics(qrels: Qrels, topics: list[str]) -> Qrels:
     return Qrels.from_columns(queries, docs, grades)
 
 
-# ---- in which order documents stand ----
-
-
 def _of_order(run: Run) -> Iterator[Quirk]:
+    """In which order documents stand."""
     if (run.score.astype(np.float32) != run.score).any():
         why = "precision: scores were compared in 32 bits, as trec_eval 9 and pytrec_eval do"
         yield Quirk.of_option("precision", why, "score_precision", "single")
@@ -131,9 +127,6 @@ def _of_order(run: Run) -> Iterator[Quirk]:
 def _places(run: Run, order: Order) -> bytes:
     """Where every row stands, in either precision."""
     return b"".join(ranks(run, order, precision).tobytes() for precision in get_args(Precision))
-
-
-# ---- what stands in the run ----
 
 
 def _of_documents(qrels: Qrels, run: Run, repeated: Run | None) -> Iterator[Quirk]:
@@ -182,10 +175,8 @@ def _last_of_each(run: Run) -> Run:
     return run.take(np.sort(len(run) - 1 - from_behind))
 
 
-# ---- what grades are worth ----
-
-
 def _of_grades(qrels: Qrels) -> Iterator[Quirk]:
+    """What grades are worth."""
     grades = sorted({float(grade) for grade in np.unique(qrels.grade) if grade > 0})
     for level in grades:
         if level != 1:
@@ -220,37 +211,44 @@ def _at_level(level: float, measure: Measure) -> Measure | None:
     return measure.at_level(level) if "rel" in measure.parameters else None
 
 
-# ---- relevant documents that nobody retrieved ----
-
-
 def _of_unretrieved(cutoffs: list[int]) -> Iterator[Quirk]:
+    """How relevant documents that nobody retrieved count."""
     yield Quirk(
         "ideal",
         "ideal: relevant documents that the run did not retrieve were not counted (scikit-learn's nDCG; recall and AP "
         "divided by the relevant documents of the list)",
         None,
-        qrels=lambda qrels, run: _relevant_only_where(qrels, _retrieved(qrels, run)),
+        qrels=partial(_relevant_only_to, None),
     )
     for cutoff in cutoffs:
-        yield from _of_unretrieved_at(cutoff)
+        yield Quirk(
+            "ideal",
+            f"ideal: relevant documents that are not among the first {cutoff} were not counted (the ideal sorts "
+            f"the first {cutoff} alone; recall and AP divided by the relevant ones among them)",
+            None,
+            measure=partial(_read_to, cutoff),
+            qrels=partial(_relevant_only_to, cutoff),
+        )
+        yield Quirk(
+            "ideal",
+            f"ideal: divided by {cutoff} where a topic has more than {cutoff} relevant documents (min(k, R))",
+            None,
+            measure=partial(_binary_to, cutoff),
+            qrels=partial(_at_most, cutoff),
+        )
 
 
-def _of_unretrieved_at(cutoff: int) -> Iterator[Quirk]:
-    yield Quirk(
-        "ideal",
-        f"ideal: relevant documents that are not among the first {cutoff} were not counted (the ideal sorts "
-        f"the first {cutoff} alone; recall and AP divided by the relevant ones among them)",
-        None,
-        measure=lambda measure: measure if measure.cutoff == cutoff else None,
-        qrels=lambda qrels, run: _relevant_only_where(qrels, _retrieved(qrels, run, cutoff)),
-    )
-    yield Quirk(
-        "ideal",
-        f"ideal: divided by {cutoff} where a topic has more than {cutoff} relevant documents (min(k, R))",
-        None,
-        measure=lambda measure: measure if measure.cutoff == cutoff and "rel" in measure.parameters else None,
-        qrels=partial(_at_most, cutoff),
-    )
+def _read_to(cutoff: int, measure: Measure) -> Measure | None:
+    return measure if measure.cutoff == cutoff else None
+
+
+def _binary_to(cutoff: int, measure: Measure) -> Measure | None:
+    return _read_to(cutoff, measure) if "rel" in measure.parameters else None
+
+
+def _relevant_only_to(depth: int | None, qrels: Qrels, run: Run) -> Qrels:
+    """The judgments with no relevant documents but those that the run has to this depth."""
+    return _relevant_only_where(qrels, _retrieved(qrels, run, depth))
 
 
 def _retrieved(qrels: Qrels, run: Run, depth: int | None = None) -> Flags:
@@ -277,10 +275,8 @@ def _at_most(most: int, qrels: Qrels, run: Run) -> Qrels:
     return _relevant_only_where(qrels, place < most)
 
 
-# ---- how deep ----
-
-
 def _of_depth(run: Run, depths: Iterable[int]) -> Iterator[Quirk]:
+    """How deep lists are read."""
     deepest = int(np.bincount(run.pairs.topic).max(initial=0))
     for depth in sorted({*DEPTHS, *depths}):
         if 0 < depth < deepest:
@@ -300,10 +296,8 @@ def _at_cutoff(cutoff: int | None, measure: Measure) -> Measure | None:
         return None
 
 
-# ---- what others mean by a name ----
-
-
 def _of_names(measures: Iterable[Measure]) -> Iterator[Quirk]:
+    """What others mean by a name."""
     names = {measure.name for measure in measures}
     yield Quirk(
         "name",

@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading
 from rankbounds.commands.console.messages import say
 from rankbounds.commands.console.options import Option, Options
 from rankbounds.errors import UsageError
-from rankbounds.results import Column, build_table
-from rankbounds.tables import number
-
-if TYPE_CHECKING:
-    from rankbounds.checking.explanation import Explanation
-
-EXPLAINED = (
-    *("name", "measure", "lines", "equal", "largest_difference", "example", "why", "switch", "changes", "also"),
-    *("nearest", "tried"),
-)
-BY_CHANCE = 3
-"""Lines of one measure that a computation may meet by chance, if it is one of many."""
 
 
 @command(
@@ -104,10 +90,7 @@ def run_explain(options: Options) -> None:
     the ideal ranking, depth, duplicates, self-matches, chunks, other meanings of a name. The options of rankbounds that
     do the same are named.
     """
-    from dataclasses import asdict
-
-    from rankbounds.checking.explanation import explained, run_with_repeats
-    from rankbounds.files.reported_scores import ANY_MEASURE, stated
+    from rankbounds.checking.explanation import explain_read, run_with_repeats
 
     judgments = reading.judgments_from(options)
     name, path = output.name_and_path(options.run_file)
@@ -116,67 +99,16 @@ def run_explain(options: Options) -> None:
         again = len(repeated) - len(given)
         lines = "1 line names" if again == 1 else f"{again:,} lines name"
         say(f"{given.name}: {lines} a document again; the first line of each document counts here.")
-    explanations = explained(judgments, given, options.trec_output, repeated)
-    rows = [asdict(explanation) for explanation in explanations]
+    found = explain_read(judgments, given, options.trec_output, repeated)
+    rows = found.rows()
     if options.format in ("csv", "tsv"):
-        for row, explanation in zip(rows, explanations, strict=True):
+        for row, explanation in zip(rows, found, strict=True):
             row["also"] = " | ".join(map(str, explanation.also))
-    of_any = ANY_MEASURE in {name for name, _ in stated(options.trec_output) or ()}
-    known = [row for row in rows if row["measure"] is not None]
-    shown = [row for row in known if options.all or of_any or row["lines"] != row["equal"]]
-    columns = (
-        Column("name", "reported"),
-        Column("measure", "rankbounds"),
-        Column("equal", cell=lambda row: f"{row['equal']} of {row['lines']}"),
-        Column("largest_difference", "largest", lambda row: _gap(row["largest_difference"])),
-        Column("switch", "same with", lambda row: row["switch"] or ("-" if row["changes"] else ""), left=True),
-        Column("why", left=True),
-        Column("example", left=True),
-    )
+    table = found.table(everything=options.all)
     output.write_rows(
         options,
         rows,
-        EXPLAINED,
-        table=lambda: build_table(shown, columns) if shown else None,
-        below=lambda: "".join(f"{line}\n" for line in _remarks(explanations, of_any=of_any)),
+        found.columns,
+        table=lambda: table if table.rows else None,
+        below=lambda: "".join(f"{line}\n" for line in found.words().splitlines()),
     )
-
-
-def _gap(difference: float | None) -> str:
-    """A difference to four digits, or to as many as show that it is one."""
-    return number(difference, 6 if difference is not None and 0 < difference < 0.5e-4 else 4)
-
-
-def _remarks(explanations: list[Explanation], *, of_any: bool) -> list[str]:
-    """What stands under the table."""
-    known = [explanation for explanation in explanations if explanation.measure is not None]
-    agreeing = [explanation for explanation in known if explanation.lines == explanation.equal]
-    differing = [explanation for explanation in known if explanation.lines != explanation.equal]
-    if of_any:
-        settled = any(explanation.settled for explanation in known)
-        remarks = (
-            []
-            if settled
-            else ["No well-known measure gives this number; as it is computed here, this one comes nearest."]
-        )
-    elif len(known) == 1:
-        remarks = [f"{known[0].name} agrees on every line." if agreeing else f"{known[0].name} differs."]
-    else:
-        remarks = [f"{len(agreeing)} of {len(known)} measures agree on every line."]
-    for explanation in differing:
-        if explanation.nearest:
-            remarks.append(f"{explanation.name}, nearest of {explanation.tried} ways tried: {explanation.nearest}.")
-        if explanation.also:
-            others = "; ".join(reason.switch or reason.why for reason in explanation.also)
-            remarks.append(f"{explanation.name} also comes out with: {others}.")
-    if any(explanation.changes and explanation.settled and explanation.lines < BY_CHANCE for explanation in differing):
-        tried = max(explanation.tried for explanation in differing)
-        remarks.append(
-            f"Up to {tried} ways were tried on few numbers, so that one may fit by chance: scores by topic would tell."
-        )
-    if any(explanation.changes and not explanation.switch for explanation in differing):
-        remarks.append('"-": rankbounds has no option that computes so.')
-    unknown = [explanation.name for explanation in explanations if explanation.measure is None]
-    if unknown:
-        remarks.append(f"Not in rankbounds: {', '.join(unknown)}.")
-    return remarks

@@ -97,28 +97,15 @@ def run_crossings(options: Options) -> None:
     """
     from rankbounds.measures import parse_measure
     from rankbounds.measures.rank_biased_precision import RBP
-    from rankbounds.rbp.crossings import FIELDS, REGION_FIELDS, TIED, crossings_of, regions
+    from rankbounds.rbp.crossings import REGION_COLUMNS, crossings
 
     measure = parse_measure(options.measure)
     if not isinstance(measure, RBP):
         raise UsageError(f"Crossings are found for RBP, not for {measure}.")
     runs = [reading.run_from(options, options.a), reading.run_from(options, options.b)]
-    stretches = call(options, regions, reading.judgments_from(options), runs, measure=measure)
-    parts = [region.row() for region in stretches]
-    columns = (
-        Column("query_id", "topic", left=True),
-        Column("p_from"),
-        Column("p_to", "to"),
-        Column("ahead", left=True),
-        Column(
-            "sure",
-            "given what is unjudged",
-            lambda row: "-" if row["ahead"] == TIED else "surely" if row["sure"] else "undecided",
-            left=True,
-        ),
-    )
-    rows, fields = (parts, REGION_FIELDS) if options.regions else (crossings_of(stretches), FIELDS)
-    output.write_rows(options, rows, fields, table=lambda: build_table(parts, columns))
+    found = call(options, crossings, reading.judgments_from(options), runs, measure=measure)
+    rows, columns = (found.regions, REGION_COLUMNS) if options.regions else (found.rows(), found.columns)
+    output.write_rows(options, rows, columns, table=found.table)
 
 
 @command(

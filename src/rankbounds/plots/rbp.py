@@ -13,6 +13,7 @@ from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.scores import ALL, Scores
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.plots.style import COLOURS, LINES, colour_of, draw_band, figure, fresh_axes, fresh_panels
+from rankbounds.rbp.crossings import Crossings
 from rankbounds.rbp.curves import PERSISTENCES
 from rankbounds.rbp.published_score import BINARY, Published
 from rankbounds.rbp.transfer import transferred
@@ -92,7 +93,7 @@ def bounds_by_persistence(
     scores: Scores,
     runs: Sequence[str] | None = None,
     *,
-    crossings: Sequence[dict[str, Any]] = (),
+    crossings: Crossings | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Low and high of runs' mean RBP by p, crossings marked.
@@ -104,7 +105,7 @@ def bounds_by_persistence(
     runs
         Their names; without them all of the scores.
     crossings
-        Rows of ``rankbounds.crossings``; those of the mean over topics are marked: a line where the winner changes, a
+        As from ``rankbounds.crossings``; those of the mean over topics are marked: a line where the winner changes, a
         dotted one where it becomes sure or unsure.
 
     Examples
@@ -123,7 +124,7 @@ def bounds_by_persistence(
     order = np.argsort(p)
     for number, name in enumerate(runs or mean.runs):
         _draw_bounds(axes, p[order], mean, _number_of_run(mean, name), order, number, name)
-    for row in crossings:
+    for row in [] if crossings is None else crossings.rows():
         if row["query_id"] == ALL and p.min() <= row["p"] <= p.max():
             sure = row["change"] == "certainty"
             axes.axvline(row["p"], color="0.4", linestyle=":" if sure else "-", linewidth=0.8, zorder=0)

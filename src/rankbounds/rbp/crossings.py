@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -24,57 +24,60 @@ from rankbounds.rankings.join import join
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.rbp.polynomials import sign_changes, sign_near_zero
+from rankbounds.results import Column, Result, build_table
+from rankbounds.tables import Table
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-FIELDS = ("query_id", "p", "from", "to", "change")
-REGION_FIELDS = ("query_id", "p_from", "p_to", "ahead", "sure")
 TIED = "tied"
 UNDECIDED = "undecided"
 
 
-@dataclass(frozen=True)
-class _Lists:
-    """What one run retrieved: by topic and rank the gain as a whole number, and whether the document is unjudged."""
-
-    name: str
-    gain: Floats | Ints
-    holes: Ints
-    length: Ints
+def _in_words(row: Any) -> str:
+    return "-" if row["ahead"] == TIED else "surely" if row["sure"] else UNDECIDED
 
 
-@dataclass(frozen=True)
-class Region:
-    """A stretch of p in which the same run is ahead, and surely so or not."""
-
-    query_id: str
-    p_from: float
-    p_to: float
-    ahead: str
-    sure: bool
-
-    def row(self) -> dict[str, Any]:
-        """The region for a table."""
-        return asdict(self)
+REGION_COLUMNS = (
+    Column("query_id", "topic", left=True),
+    Column("p_from"),
+    Column("p_to", "to"),
+    Column("ahead", left=True),
+    Column("sure", "given what is unjudged", _in_words, left=True),
+)
 
 
-def lead_changes(
-    runs: Sequence[tuple[str, Sequence[Rankings]]], facts: TopicFacts, measure: RBP
-) -> list[tuple[float, str, str]]:
-    """Where the lead of two runs changes, from their rankings: p, who leads below it, who above.
+@dataclass(frozen=True, eq=False, repr=False)
+class Crossings(Result):
+    """Where the run that is ahead changes, or whether it is surely ahead.
 
-    These are the winners' rows of ``crossings``, for callers that have the rankings.
+    Attributes
+    ----------
+    regions : list of dict
+        The range of p from 0 to 1 cut there: ``query_id``, ``p_from``, ``p_to``, the run ``ahead`` (or ``"tied"``), and
+        whether that is ``sure``.
     """
-    lists = [_from_rankings(name, batches, facts, measure) for name, batches in runs]
-    scaled, most = _whole_numbers(lists, (measure.max_grade or facts.max_gain) if measure.graded else 1.0)
-    value = _difference(scaled, range(len(facts.query_ids)), most, "value")
-    names = {1: runs[0][0], -1: runs[1][0], 0: TIED}
-    before, leads = sign_near_zero(value), []
-    for change in sign_changes(value):
-        leads.append((change.at, names[before], names[change.after]))
-        before = change.after
-    return leads
+
+    regions: list[dict[str, Any]]
+    columns = tuple(map(Column, ("query_id", "p", "from", "to", "change")))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict per crossing: ``query_id``, ``p``, ``from``, ``to``, ``change``."""
+        rows = []
+        for before, after in itertools.pairwise(self.regions):
+            if before["query_id"] == after["query_id"]:
+                winner = before["ahead"] != after["ahead"]
+                was, becomes = (
+                    region["ahead"] if winner else f"{region['ahead']} surely" if region["sure"] else UNDECIDED
+                    for region in (before, after)
+                )
+                change = {"change": "winner" if winner else "certainty"}
+                rows.append({"query_id": after["query_id"], "p": after["p_from"], "from": was, "to": becomes} | change)
+        return rows
+
+    def table(self) -> Table:
+        """The regions, for people."""
+        return build_table(self.regions, REGION_COLUMNS)
 
 
 def crossings(
@@ -84,7 +87,7 @@ def crossings(
     measure: RBP | None = None,
     per_topic: bool = False,
     **options: Unpack[RankingOptions],
-) -> list[dict[str, Any]]:
+) -> Crossings:
     """The values of p at which the winner of two runs changes, or whether it is sure to win.
 
     Parameters
@@ -100,10 +103,11 @@ def crossings(
 
     Returns
     -------
-    list of dict
+    Crossings
         Rows ``query_id`` (``"all"`` for the mean over topics), ``p``, ``change`` (``"winner"`` or ``"certainty"``),
         and what there was ``from`` smaller p on and what there is ``to`` larger p: the name of the run ahead, or
-        ``"undecided"`` and ``"NAME surely"``. Surely means: the run's low is above the other's high.
+        ``"undecided"`` and ``"NAME surely"``. Surely means: the run's low is above the other's high. Its ``regions``
+        are what lies between.
 
     See Also
     --------
@@ -119,14 +123,26 @@ def crossings(
     >>> import rankbounds as rb
     >>> qrels = {"q": {"d1": 1, "d2": 0, "d3": 1, "d4": 1}}
     >>> runs = {"top": {"q": {"d1": 2.0, "d2": 1.0}}, "deep": {"q": {"d2": 3.0, "d3": 2.0, "d4": 1.0}}}
-    >>> [(row["from"], row["to"], round(row["p"], 4)) for row in rb.crossings(qrels, runs) if row["change"] == "winner"]
+    >>> found = rb.crossings(qrels, runs).rows()
+    >>> [(row["from"], row["to"], round(row["p"], 4)) for row in found if row["change"] == "winner"]
     [('top', 'deep', 0.618)]
 
     """
-    return crossings_of(regions(qrels, runs, measure=measure, per_topic=per_topic, **options))
+    template = _template(measure)
+    refused = {"topics": "every judged topic counts."}
+    assumptions, reading = chosen_options(options, RankingOptions, refused=refused, one_order="Crossings need")
+    facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
+    order, precision, tie_key = assumptions.order, assumptions.score_precision, assumptions.ties_key
+    pair = reading.runs(runs)
+    if len(pair) != 2:
+        raise UsageError(f"Exactly two runs are wanted here, but {len(pair)} were given.")
+    joined = [join(run, facts, order=order, precision=precision, tie_key=tie_key) for run in pair]
+    lists = [_from_rankings(list(one.batches), facts, template) for one in joined]
+    difference = _Difference.of(lists, [run.name for run in pair], _largest_gain(template, facts))
+    return difference.crossings(facts.query_ids, per_topic=per_topic)
 
 
-def crossings_of_gains(a: Any, b: Any, *, measure: RBP | None = None, per_topic: bool = False) -> list[dict[str, Any]]:
+def crossings_of_gains(a: Any, b: Any, *, measure: RBP | None = None, per_topic: bool = False) -> Crossings:
     """The values of p at which the winner of two ranked lists changes, from their gains alone.
 
     Parameters
@@ -141,70 +157,39 @@ def crossings_of_gains(a: Any, b: Any, *, measure: RBP | None = None, per_topic:
 
     Returns
     -------
-    list of dict
+    Crossings
         As of ``crossings``; the two are called ``"a"`` and ``"b"``.
 
     Examples
     --------
     >>> import rankbounds as rb
-    >>> [row["to"] for row in rb.crossings_of_gains([1, 0, 0, 0], [0, 1, 1, 1])]
+    >>> [row["to"] for row in rb.crossings_of_gains([1, 0, 0, 0], [0, 1, 1, 1]).rows()]
     ['undecided', 'b']
 
     """
-    return crossings_of(regions_of_gains(a, b, measure=measure, per_topic=per_topic))
-
-
-def crossings_of(stretches: Sequence[Region]) -> list[dict[str, Any]]:
-    """The crossings between neighbouring regions of the same topic."""
-    rows = []
-    for before, after in itertools.pairwise(stretches):
-        if before.query_id == after.query_id:
-            winner = before.ahead != after.ahead
-            was, becomes = (
-                region.ahead if winner else f"{region.ahead} surely" if region.sure else UNDECIDED
-                for region in (before, after)
-            )
-            cells = (after.query_id, after.p_from, was, becomes, "winner" if winner else "certainty")
-            rows.append(dict(zip(FIELDS, cells, strict=True)))
-    return rows
-
-
-def regions(
-    qrels: Any,
-    runs: Any,
-    *,
-    measure: RBP | None = None,
-    per_topic: bool = False,
-    **options: Unpack[RankingOptions],
-) -> list[Region]:
-    """The range of p from 0 to 1 cut wherever another run is ahead, or the lead becomes sure or unsure.
-
-    Arguments are those of ``crossings``.
-    """
     template = _template(measure)
-    refused = {"topics": "every judged topic counts."}
-    assumptions, reading = chosen_options(options, RankingOptions, refused=refused, one_order="Crossings need")
-    facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
-    order, precision, tie_key = assumptions.order, assumptions.score_precision, assumptions.ties_key
-    pair = reading.runs(runs)
-    if len(pair) != 2:
-        raise UsageError(f"Exactly two runs are wanted here, but {len(pair)} were given.")
-    lists = []
-    for run in pair:
-        joined = join(run, facts, order=order, precision=precision, tie_key=tie_key)
-        lists.append(_from_rankings(run.name, list(joined.batches), facts, template))
-    largest = (template.max_grade or facts.max_gain) if template.graded else 1.0
-    return _regions_of_lists(lists, list(facts.query_ids), largest, per_topic=per_topic)
-
-
-def regions_of_gains(a: Any, b: Any, *, measure: RBP | None = None, per_topic: bool = False) -> list[Region]:
-    """As ``regions``, from bare gains; arguments are those of ``crossings_of_gains``."""
-    template = _template(measure)
-    lists = [_from_gains(name, gains, template) for name, gains in (("a", a), ("b", b))]
+    lists = [_from_gains(gains, template) for gains in (a, b)]
     if lists[0].length.size != lists[1].length.size:
         raise UsageError("The two runs have lists for different numbers of topics.")
     query_ids = [str(number) for number in range(1, lists[0].length.size + 1)]
-    return _regions_of_lists(lists, query_ids, template.max_grade or 1.0, per_topic=per_topic)
+    return _Difference.of(lists, ["a", "b"], template.max_grade or 1.0).crossings(query_ids, per_topic=per_topic)
+
+
+def lead_changes(
+    runs: Sequence[tuple[str, Sequence[Rankings]]], facts: TopicFacts, measure: RBP
+) -> list[tuple[float, str, str]]:
+    """Where the lead of two runs changes, from their rankings: p, who leads below it, who above.
+
+    These are the winners' rows of ``crossings``, for callers that have the rankings.
+    """
+    lists = [_from_rankings(batches, facts, measure) for _, batches in runs]
+    difference = _Difference.of(lists, [name for name, _ in runs], _largest_gain(measure, facts))
+    value = difference.coefficients(range(len(facts.query_ids)), "value")
+    before, leads = sign_near_zero(value), []
+    for change in sign_changes(value):
+        leads.append((change.at, difference.names[before], difference.names[change.after]))
+        before = change.after
+    return leads
 
 
 def _template(measure: RBP | None) -> RBP:
@@ -214,29 +199,41 @@ def _template(measure: RBP | None) -> RBP:
     return template
 
 
-def _regions_of_lists(lists: list[_Lists], query_ids: list[str], largest: float, *, per_topic: bool) -> list[Region]:
-    scaled, most = _whole_numbers(lists, largest)
-    parts = [(query, [topic]) for topic, query in enumerate(query_ids)] if per_topic else []
-    parts.append((ALL, list(range(len(query_ids)))))
-    return [region for query, topics in parts for region in _regions_of(query, scaled, topics, most)]
+def _largest_gain(measure: RBP, facts: TopicFacts) -> float:
+    return (measure.max_grade or facts.max_gain) if measure.graded else 1.0
 
 
-def _from_gains(name: str, given: Any, template: RBP) -> _Lists:
+@dataclass(frozen=True)
+class _Lists:
+    """What one run retrieved: by topic and rank the gain, and whether the document is unjudged."""
+
+    gain: Floats | Ints
+    holes: Ints
+    length: Ints
+
+    def cut(self, depth: int | None) -> _Lists:
+        """The lists down to a depth."""
+        length = self.length if depth is None else np.minimum(self.length, depth)
+        return _Lists(self.gain[:, :depth], self.holes[:, :depth], length)
+
+
+def _from_gains(given: Any, template: RBP) -> _Lists:
     several = list(given)
     if not several or not isinstance(several[0], Sequence | np.ndarray):
         several = [several]
     width = max(1, *(len(gains) for gains in several))
-    gain, holes = np.zeros((len(several), width)), np.zeros((len(several), width), dtype=np.int64)
+    gain = np.zeros((len(several), width))
     for topic, gains in enumerate(several):
-        values = np.array([np.nan if value is None else value for value in gains], dtype=np.float64)
-        holes[topic, : values.size] = np.isnan(values)
-        gain[topic, : values.size] = np.nan_to_num(values)
+        gain[topic, : len(gains)] = [np.nan if value is None else value for value in gains]
+    holes = np.isnan(gain)
+    gain[holes] = 0.0
     if gain.min(initial=0.0) < 0 or gain.max(initial=0.0) > (template.max_grade or 1.0):
         raise UsageError("Gains must lie between 0 and 1 (or max_grade); None stands for an unjudged document.")
-    return _cut(_Lists(name, gain, holes, np.array([len(gains) for gains in several])), template)
+    length = np.array([len(gains) for gains in several])
+    return _Lists(gain, holes.astype(np.int64), length).cut(template.cutoff)
 
 
-def _from_rankings(name: str, batches: Sequence[Rankings], facts: TopicFacts, template: RBP) -> _Lists:
+def _from_rankings(batches: Sequence[Rankings], facts: TopicFacts, template: RBP) -> _Lists:
     shape = (len(facts.query_ids), max(batch.width for batch in batches))
     gain, holes = np.zeros(shape), np.zeros(shape, dtype=np.int64)
     length = np.zeros(shape[0], dtype=np.int64)
@@ -246,70 +243,71 @@ def _from_rankings(name: str, batches: Sequence[Rankings], facts: TopicFacts, te
         gain[batch.topic, : batch.width] = judged.gain() if template.graded else judged.relevant(template.rel)
         holes[batch.topic, : batch.width] = batch.holes
         length[batch.topic] = batch.length
-    return _cut(_Lists(name, gain, holes, length), template)
+    return _Lists(gain, holes, length).cut(template.cutoff)
 
 
-def _cut(lists: _Lists, template: RBP) -> _Lists:
-    """The lists down to the measure's depth."""
-    depth = template.cutoff
-    length = lists.length if depth is None else np.minimum(lists.length, depth)
-    return replace(lists, gain=lists.gain[:, :depth], holes=lists.holes[:, :depth], length=length)
+@dataclass(frozen=True)
+class _Difference:
+    """The first run's score minus the second's, as polynomials in p with whole-number coefficients."""
 
+    lists: list[_Lists]
+    most: int
+    """The largest gain, in the units that make all gains whole numbers."""
+    names: dict[int, str]
+    """Who is ahead, by the sign of the difference."""
 
-def _whole_numbers(lists: list[_Lists], largest: float) -> tuple[list[_Lists], int]:
-    """Gains times a number that makes them all whole, and the largest gain times that number."""
-    levels = {float(level) for part in lists for level in np.unique(part.gain)} | {float(largest)}
-    times = math.lcm(*(Fraction(level).limit_denominator(10**9).denominator for level in levels))
-    exact = {level: int(Fraction(level).limit_denominator(10**9) * times) for level in levels}
-    most = exact[float(largest)]
-    if most * max(part.length.size for part in lists) >= 1 << 60:
-        raise UsageError("The gains have too many digits for exact crossings.")
-    table = sorted(exact)
-    numbers = np.array([exact[level] for level in table])
-    return [replace(part, gain=numbers[np.searchsorted(table, part.gain)]) for part in lists], most
+    @classmethod
+    def of(cls, lists: Sequence[_Lists], names: Sequence[str], largest: float) -> _Difference:
+        """Of two runs' lists; all gains are multiplied by a number that makes them whole."""
+        levels = {float(level) for part in lists for level in np.unique(part.gain)} | {float(largest)}
+        times = math.lcm(*(Fraction(level).limit_denominator(10**9).denominator for level in levels))
+        exact = {level: int(Fraction(level).limit_denominator(10**9) * times) for level in levels}
+        most = exact[float(largest)]
+        if most * max(part.length.size for part in lists) >= 1 << 60:
+            raise UsageError("The gains have too many digits for exact crossings.")
+        table = sorted(exact)
+        numbers = np.array([exact[level] for level in table])
+        whole = [replace(part, gain=numbers[np.searchsorted(table, part.gain)]) for part in lists]
+        return cls(whole, most, {1: names[0], -1: names[1], 0: TIED})
 
+    def crossings(self, query_ids: Sequence[str], *, per_topic: bool) -> Crossings:
+        """The regions of each topic, if asked for, and of the mean over topics."""
+        parts = [(query, [topic]) for topic, query in enumerate(query_ids)] if per_topic else []
+        parts.append((ALL, list(range(len(query_ids)))))
+        return Crossings([region for query, topics in parts for region in self._regions(query, topics)])
 
-def _regions_of(query: str, lists: list[_Lists], topics: Sequence[int], most: int) -> list[Region]:
-    coefficients = {which: _difference(lists, topics, most, which) for which in ("value", "low", "high")}
-    signs = {which: sign_near_zero(terms) for which, terms in coefficients.items()}
-    turns = sorted(
-        (change.at, which, change.after) for which, terms in coefficients.items() for change in sign_changes(terms)
-    )
-    names = {1: lists[0].name, -1: lists[1].name, 0: TIED}
+    def _regions(self, query: str, topics: Sequence[int]) -> list[dict[str, Any]]:
+        coefficients = {which: self.coefficients(topics, which) for which in ("value", "low", "high")}
+        signs = {which: sign_near_zero(terms) for which, terms in coefficients.items()}
+        turns = sorted(
+            (change.at, which, change.after) for which, terms in coefficients.items() for change in sign_changes(terms)
+        )
+        regions: list[dict[str, Any]] = []
+        start: list[tuple[float, Any]] = [(0.0, ())]
+        for p, together in itertools.chain(start, itertools.groupby(turns, key=lambda turn: turn[0])):
+            signs.update({which: after for _, which, after in together})
+            ahead, sure = self.names[signs["value"]], bool(signs["low"] > 0 or signs["high"] < 0)
+            if not regions or (ahead, sure) != (regions[-1]["ahead"], regions[-1]["sure"]):
+                if regions:
+                    regions[-1]["p_to"] = p
+                regions.append({"query_id": query, "p_from": p, "p_to": 1.0, "ahead": ahead, "sure": sure})
+        return regions
 
-    def state() -> tuple[str, bool]:
-        return names[signs["value"]], bool(signs["low"] > 0 or signs["high"] < 0)
+    def coefficients(self, topics: Sequence[int], which: str) -> list[int]:
+        """The coefficients over these topics, times a positive number.
 
-    edges, states = [0.0], [state()]
-    for p, together in itertools.groupby(turns, key=lambda turn: turn[0]):  # (nearer than floating point tells apart)
-        signs.update({which: after for _, which, after in together})
-        if state() != states[-1]:
-            edges.append(p)
-            states.append(state())
-    return [
-        Region(query, p_from, p_to, ahead, sure)
-        for p_from, p_to, (ahead, sure) in zip(edges, [*edges[1:], 1.0], states, strict=True)
-    ]
-
-
-def _difference(lists: list[_Lists], topics: Sequence[int], most: int, which: str) -> list[int]:
-    """The coefficients of the first run's score minus the second's, over these topics, times a positive number.
-
-    ``value``: both runs' unjudged documents non-relevant. ``low``: the first's non-relevant, the second's and all
-    beyond the end of its lists relevant. ``high``: the other way round.
-    """
-    chosen = list(topics)
-    width = max(part.gain.shape[-1] for part in lists) + 2
-    total = np.zeros(width, dtype=np.int64)
-    for part, sign in zip(lists, (1, -1), strict=True):
-        gain = part.gain[chosen].sum(axis=0)
-        relevant = which != "value" and (which == "high") == (sign > 0)
-        if relevant:
-            gain = gain + most * part.holes[chosen].sum(axis=0)
-        total[: gain.size] += sign * gain
-    if which == "value":
+        ``value``: both runs' unjudged documents non-relevant. ``low``: the first's non-relevant, the second's and all
+        beyond the end of its lists relevant. ``high``: the other way round.
+        """
+        chosen = list(topics)
+        total = np.zeros(max(part.gain.shape[-1] for part in self.lists) + 2, dtype=np.int64)
+        for part, sign in zip(self.lists, (1, -1), strict=True):
+            gain = part.gain[chosen].sum(axis=0)
+            if which != "value" and (which == "high") == (sign > 0):
+                gain = gain + self.most * part.holes[chosen].sum(axis=0)
+            total[: gain.size] += sign * gain
+        if which != "value":
+            total[1:] -= total[:-1].copy()  # times 1 - p, which the tails do not share
+            open_lists, sign = (self.lists[1], -1) if which == "low" else (self.lists[0], 1)
+            np.add.at(total, open_lists.length[chosen], sign * self.most)
         return total.tolist()
-    total[1:] -= total[:-1].copy()  # times 1 - p, which the tails do not share
-    sure, sign = (lists[1], -1) if which == "low" else (lists[0], 1)
-    np.add.at(total, sure.length[chosen], sign * most)
-    return total.tolist()

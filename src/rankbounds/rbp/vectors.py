@@ -100,8 +100,7 @@ class GreedyVectors:
     greatest: Floats
     least: Floats
     choices_greatest: Flags
-    """Where R_G had a choice; ``choices_least`` the same for R_L."""
-    choices_least: Flags
+    """Where R_G had a choice."""
     unjudged_greatest: Flags
     """The NA positions of R'_G, shifted to early ranks."""
     unjudged_least: Flags
@@ -177,17 +176,9 @@ def greedy_vectors(
     n = significant_ranks(p, precision) if length is None else length
     slack = EQUAL * precision
     built = [_build(wanted, open_, p, n, length, precision, greatest=greatest) for greatest in (True, False)]
-    (greatest, choices_greatest), (least, choices_least) = built
-    return GreedyVectors(
-        p,
-        precision,
-        greatest,
-        least,
-        choices_greatest,
-        choices_least,
-        _unjudged(greatest, open_, p, length, slack, early=True),
-        _unjudged(least, open_, p, length, slack, early=False),
-    )
+    (greatest, choices), (least, _) = built
+    unjudged = [_unjudged(vector, open_, p, length, slack, early=vector is greatest) for vector in (greatest, least)]
+    return GreedyVectors(p, precision, greatest, least, choices, *unjudged)
 
 
 def _build(
@@ -270,13 +261,13 @@ def count_vectors(score: float, p: float, precision: float = 1e-4, length: int |
     if p < 0.5 and length is None:
         greedy_vectors(score, p, precision)  # raises where the score cannot occur
         return Count(1, exact=True)
-    vectors = _Search.of(score, p, precision, length)
+    n, low, high = _limits(score, p, precision, length)
     sums = np.zeros(1)
-    for rank in range(1, vectors.n + 1):
+    for rank in range(1, n + 1):
         sums = np.concatenate([sums, sums + contribution(rank, p)])
-        sums = sums[(sums <= vectors.high) & (sums + remaining(rank, p, vectors.n) >= vectors.low)]
+        sums = sums[(sums <= high) & (sums + remaining(rank, p, n) >= low)]
         if len(sums) > ENUMERABLE:
-            return Count(vectors.estimate(), exact=False)
+            return Count(_estimated_count(p, n, low, high), exact=False)
     return Count(len(sums), exact=True)
 
 
@@ -314,52 +305,46 @@ def enumerate_vectors(
         )
     if p < 0.5 and length is None:
         return iter([greedy_vectors(score, p, precision).greatest])
-    return _Search.of(score, p, precision, length).vectors()
+    return _vectors_between(p, *_limits(score, p, precision, length))
 
 
-@dataclass(frozen=True)
-class _Search:
-    """All vectors of n ranks with a score between low and high."""
+def _limits(score: float, p: float, precision: float, length: int | None) -> tuple[int, float, float]:
+    """How many ranks the vectors have, and between which scores they lie."""
+    check_persistence(p)
+    slack = EQUAL * precision
+    if length is None:
+        n = significant_ranks(p, precision)
+        return n, score - p**n - slack, score + slack  # below the last rank lies anything from nothing to p^n
+    return length, score - precision / 2 - slack, score + precision / 2 + slack
 
-    p: float
-    n: int
-    low: float
-    high: float
 
-    @classmethod
-    def of(cls, score: float, p: float, precision: float, length: int | None) -> _Search:
-        check_persistence(p)
-        n = significant_ranks(p, precision) if length is None else length
-        slack = EQUAL * precision
-        if length is None:
-            # Below the last rank lies anything from nothing to p^n.
-            return cls(p, n, score - p**n - slack, score + slack)
-        return cls(p, n, score - precision / 2 - slack, score + precision / 2 + slack)
+def _estimated_count(p: float, n: int, low: float, high: float) -> float:
+    """How many vectors have a score between low and high, by a table of sums, deepest rank first."""
+    cells = np.ones(1)
+    for rank in range(n, 0, -1):
+        shift = round(contribution(rank, p) / GRID)
+        longer = np.zeros(len(cells) + shift)
+        longer[: len(cells)] = cells
+        longer[shift:] += cells
+        cells = longer
+    first, last = (round(min(max(end, 0.0), 1.0) / GRID) for end in (low, high))
+    return float(cells[first : last + 1].sum())
 
-    def vectors(self) -> Iterator[Floats]:
-        vector = np.zeros(self.n)
-        waiting = [(0, 0.0, 0.0)]
-        while waiting:
-            rank, value, acc = waiting.pop()
-            if rank:
-                vector[rank - 1] = value
-                vector[rank:] = 0.0
-            if rank == self.n:
-                yield vector.copy()
-                continue
-            con, rem = contribution(rank + 1, self.p), remaining(rank + 1, self.p, self.n)
-            if acc + rem >= self.low:
-                waiting.append((rank + 1, 0.0, acc))
-            if acc + con <= self.high and acc + con + rem >= self.low:
-                waiting.append((rank + 1, 1.0, acc + con))
 
-    def estimate(self) -> float:
-        cells = np.ones(1)
-        for rank in range(self.n, 0, -1):
-            shift = round(contribution(rank, self.p) / GRID)
-            longer = np.zeros(len(cells) + shift)
-            longer[: len(cells)] = cells
-            longer[shift:] += cells
-            cells = longer
-        first, last = (round(min(max(end, 0.0), 1.0) / GRID) for end in (self.low, self.high))
-        return float(cells[first : last + 1].sum())
+def _vectors_between(p: float, n: int, low: float, high: float) -> Iterator[Floats]:
+    """The vectors of n ranks with a score between low and high, the greatest first."""
+    vector = np.zeros(n)
+    waiting = [(0, 0.0, 0.0)]
+    while waiting:
+        rank, value, acc = waiting.pop()
+        if rank:
+            vector[rank - 1] = value
+            vector[rank:] = 0.0
+        if rank == n:
+            yield vector.copy()
+            continue
+        con, rem = contribution(rank + 1, p), remaining(rank + 1, p, n)
+        if acc + rem >= low:
+            waiting.append((rank + 1, 0.0, acc))
+        if acc + con <= high and acc + con + rem >= low:
+            waiting.append((rank + 1, 1.0, acc + con))

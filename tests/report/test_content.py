@@ -1,0 +1,274 @@
+"""What a report holds is what the functions say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from report_pages import MEASURES, content_of, rbp_of, rows_of, texts, unpacked, without_topics
+
+import rankbounds as rb
+from rankbounds.cli import main
+from rankbounds.commands.demo import DATA
+from rankbounds.comparison import evidence, wording
+from rankbounds.report import Choices, content, gather, page
+from rankbounds.report.observed import TIED
+from rankbounds.stats.rank_intervals import words as rank_words
+
+
+def test_holds_the_scores_of_evaluate(demo, demo_scores):
+    assert demo["runs"] == demo_scores.runs
+    assert demo["topics"] == demo_scores.query_ids
+    for name in ("value", "low", "high"):
+        np.testing.assert_allclose(unpacked(demo["values"][name]), getattr(demo_scores, name), rtol=1e-15)
+    mean = demo_scores.mean()
+    for at in range(len(MEASURES)):
+        np.testing.assert_allclose(demo["systems"][at]["mean"], mean.value[:, 0, at])
+        np.testing.assert_allclose(demo["systems"][at]["high"], mean.high[:, 0, at])
+
+
+def test_holds_the_pairs_of_compare(demo, demo_compared):
+    for name in (*content.PAIR_COLUMNS, *wording.WHOLE):
+        np.testing.assert_array_equal(unpacked(demo["pairs"][name]), demo_compared.pair_words.numbers[name])
+    for name, codes in demo_compared.pair_words.choices.items():
+        np.testing.assert_array_equal(unpacked(demo["words"]["choices"][name]), codes)
+
+
+def test_holds_the_places_of_compare(demo, demo_compared):
+    for at, measure in enumerate(MEASURES):
+        rows = demo_compared[measure].systems
+        for key in ("rank", "rank_low", "rank_high", "probability_best"):
+            assert demo["systems"][at][key] == [row[key] for row in rows]
+        assert demo["systems"][at]["place"] == [rank_words(row["rank_low"], row["rank_high"]) for row in rows]
+
+
+def test_ties_matter_where_they_take_a_run_past_another(demo):
+    means = np.array([demo["systems"][at]["mean"] for at in range(len(MEASURES))])
+    for run, lists in enumerate(demo["lists"]):
+        for at, (low, high) in enumerate(lists["tie_range"]):
+            others = np.delete(means[at], run)
+            passed = ((others > means[at, run]) & (others <= high)) | ((others < means[at, run]) & (others >= low))
+            assert lists["ties_matter"][at] == bool(passed.any())
+
+
+def test_many_runs_are_compared_closely_where_they_lead(monkeypatch, demo, chromium, tmp_path):
+    """Pairs of the leading runs are as they are among all; p corrected is known of all pairs."""
+    monkeypatch.setattr(content, "LEADING", 3)
+    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=MEASURES))
+    leading = sorted(np.argsort(demo["systems"][0]["mean"])[-3:].tolist())
+    assert held["closely"] == leading
+    first, second = np.triu_indices(5, 1)
+    among = np.isin(first, leading) & np.isin(second, leading)
+    for name, column in held["pairs"].items():
+        np.testing.assert_allclose(unpacked(column), unpacked(demo["pairs"][name])[:, among], rtol=1e-12)
+    for name, codes in demo["words"]["choices"].items():
+        np.testing.assert_array_equal(unpacked(held["words"]["choices"][name]), unpacked(codes)[:, among])
+    np.testing.assert_array_equal(unpacked(held["p_adjusted"]), unpacked(demo["pairs"]["p_adjusted"]))
+    assert held["systems"] == demo["systems"]
+    whole = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["P@10"], all_pairs=True))
+    assert whole["closely"] == list(range(5))
+    (tmp_path / "many.html").write_text(page(held))
+    chromium.get((tmp_path / "many.html").as_uri() + "#pair=bm25,dense")  # one of them does not lead
+    assert texts(chromium, "#run-a option") == [demo["runs"][run] for run in leading]
+    assert len(rows_of(chromium, "board")) == 5
+    assert "The 3 runs that lead" in chromium.find_element("id", "pair-note").text
+    assert chromium.get_log("browser") == []
+
+
+def test_tie_ranges_are_those_of_evaluate(demo):
+    ties = rb.evaluate(DATA / "qrels.txt", DATA / "runs", MEASURES, bounds="ties").mean()
+    told = np.array([run["tie_range"] for run in demo["lists"]])
+    np.testing.assert_allclose(told[..., 0], ties.low[:, 0])
+    np.testing.assert_allclose(told[..., 1], ties.high[:, 0])
+
+
+def test_strips_show_judgments_and_ties(demo):
+    grades = rb.read_qrels(DATA / "qrels.txt").to_dict()
+    strips = unpacked(demo["strips"])
+    for at, path in enumerate(sorted((DATA / "runs").iterdir())):
+        run = rb.read_run(path).to_dict()
+        for number, query in enumerate(demo["topics"]):
+            ranked = sorted(run[query].items(), key=lambda item: (item[1], item[0]), reverse=True)[: strips.shape[2]]
+            for rank, (doc, score) in enumerate(ranked):
+                cell = int(strips[at, number, rank])
+                grade = grades[query].get(doc)
+                assert cell % TIED == (1 if grade is None else 2 + int(grade))
+                assert (cell >= TIED) == (rank > 0 and ranked[rank - 1][1] == score)
+
+
+small = st.integers(0, 4).map(str)
+
+
+tables = st.dictionaries(small, st.dictionaries(small, st.integers(-1, 2), min_size=1), min_size=1)
+
+
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+@settings(max_examples=40, deadline=None)
+@given(
+    tables, tables, st.sampled_from(["trec", "docid", "best", "worst", "expected"]), st.sampled_from([0.3, 0.8, 0.99])
+)
+def test_coefficients_give_rbp_at_any_persistence(tmp_path_factory, qrels, run, ties, p):
+    if not set(qrels) & set(run):
+        return
+    folder = tmp_path_factory.mktemp("files")
+    for name, table, row in (("qrels", qrels, "{} 0 {} {}\n"), ("run", run, "{} Q0 {} 1 {} tag\n")):
+        lines = [row.format(query, doc, value) for query, inner in table.items() for doc, value in inner.items()]
+        (folder / name).write_text("".join(lines))
+    choices = Choices(measures=["RBP(p=0.5)"], ties=ties)
+    told = rbp_of(gather(folder / "qrels", [folder / "run"], choices)["persistence"]["runs"][0], p)
+    mean = rb.evaluate(folder / "qrels", folder / "run", f"RBP(p={p})", ties=ties).mean()
+    assert told == pytest.approx((mean.low[0, 0, 0], mean.high[0, 0, 0] - mean.low[0, 0, 0]), abs=1e-9)
+
+
+def test_large_inputs_are_thinned_and_say_so():
+    for runs, topics in ((129, 50), (400, 50), (30, 10_000), (2000, 300)):
+        value = np.linspace(0, 1, runs)[:, None, None] * np.ones((1, topics, 5))
+        scores = rb.Scores([f"r{at}" for at in range(runs)], [str(at) for at in range(topics)],
+                           [rb.parse_measure(name) for name in ("RBP(p=0.8)", "AP", "P@5", "P@10", "RR")],
+                           value, value, value, value[..., 0])  # fmt: skip
+        kept = content.thinned(scores, Choices())
+        closely = min(len(kept.runs), content.LEADING)
+        held = len(kept.runs) * len(kept.topics) * (120 + kept.depth) + (len(kept.runs) ** 2 * 4 + closely**2 * 24) * 5
+        assert held * 4 / 3 < 10_000_000
+        assert bool(kept.notes) == ((len(kept.runs), len(kept.topics), kept.depth) != (runs, topics, 100))
+        assert runs - 1 in kept.runs  # the best one
+    assert content.thinned(scores, Choices()).notes[-1].startswith(f"The {len(kept.runs)} best of 2000 runs")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "word"),
+    [
+        (["-", "run"], 2, "standard input"),
+        (["missing", "run"], 3, "no such file"),
+        ([str(DATA / "qrels.txt"), str(DATA / "runs"), "--test", "tt"], 2, "tt"),
+        ([str(DATA / "qrels.txt"), str(DATA / "runs"), "-m", "RPB"], 2, "RBP"),
+        ([str(DATA / "qrels.txt"), str(DATA / "runs"), "-o", "/no/such/folder/r.html"], 3, "cannot be written"),
+    ],
+)
+def test_wrong_usage_is_one_clear_line(arguments, code, word, capsys):
+    assert main(["report", *arguments]) == code
+    told = capsys.readouterr().err
+    assert word in told
+    assert len(told.splitlines()) == 1
+
+
+def test_bounds_of_differences_are_known_whatever_bounds_of_scores_were_asked_for():
+    """They come from the lists."""
+    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["RBP(p=0.8)", "RR"], bounds="ties"))
+    known = ~np.isnan(unpacked(held["pairs"]["certain_low"]))
+    assert known.all()
+    assert not set(unpacked(held["words"]["choices"]["holes"]).ravel().tolist()) & {0, 1, 7}
+
+
+def test_key_of_ties_is_used_and_named(tmp_path):
+    documents = {doc for path in (DATA / "runs").iterdir() for _, doc, _ in rb.read_run(path).rows()}
+    key = tmp_path / "key.txt"
+    key.write_text("".join(f"{doc} {doc[::-1]}\n" for doc in sorted(documents)))
+    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["RBP(p=0.8)"], ties_key=str(key)))
+    mean = rb.evaluate(DATA / "qrels.txt", DATA / "runs", "RBP(p=0.8)", ties_key=key).mean()
+    np.testing.assert_allclose(held["systems"][0]["mean"], mean.value[:, 0, 0])
+    told = [rbp_of(run, 0.8)[0] for run in held["persistence"]["runs"]]
+    np.testing.assert_allclose(told, mean.low[:, 0, 0])
+    assert held["identity"]["files"][-1]["name"] == "key.txt"
+
+
+def test_words_for_grades_are_read(tmp_path):
+    words = tmp_path / "qrels.txt"
+    words.write_text(
+        (DATA / "qrels.txt").read_text().replace(" 2\n", " A\n").replace(" 1\n", " B\n").replace(" 0\n", " N\n")
+    )
+    held = gather(words, [DATA / "runs"], Choices(measures=["nDCG@10"], gain="A=2,B=1,N=0"))
+    mean = rb.evaluate(DATA / "qrels.txt", DATA / "runs", "nDCG@10").mean()
+    np.testing.assert_allclose(held["systems"][0]["mean"], mean.value[:, 0, 0])
+
+
+def test_shared_topics_are_those_of_all_runs_and_the_others_are_named(tmp_path, demo_scores):
+    topics = demo_scores.query_ids
+    runs = [without_topics(tmp_path, "bm25", topics[:2]), without_topics(tmp_path, "dense", topics[1:3])]
+    with pytest.warns(rb.RankboundsWarning, match="3 of 24 judged topics are left out"):
+        held = gather(DATA / "qrels.txt", runs, Choices(measures=MEASURES, topics="shared"))
+    assert held["topics"] == topics[3:]
+    assert ", ".join(topics[:3]) in held["warnings"][-1]
+    values = demo_scores.value[[demo_scores.runs.index(name) for name in ("bm25", "dense")], 3:]
+    np.testing.assert_allclose([held["systems"][at]["mean"] for at in range(4)], values.mean(axis=1).T)
+    told = [rbp_of(run, 0.8)[0] for run in held["persistence"]["runs"]]
+    np.testing.assert_allclose(told, values[:, :, 0].mean(axis=1))
+    assert np.isfinite(unpacked(held["pairs"]["p_value"])).all()
+
+
+def test_runs_without_a_shared_topic_are_told_of(tmp_path, capsys, demo_scores):
+    half = len(demo_scores.query_ids) // 2
+    runs = [without_topics(tmp_path, "bm25", demo_scores.query_ids[:half]),
+            without_topics(tmp_path, "dense", demo_scores.query_ids[half:])]  # fmt: skip
+    assert main(["report", str(DATA / "qrels.txt"), *map(str, runs), "--topics", "shared"]) == 3
+    assert "no judged topic in common" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["RBP(p=0.7)@5", "RBP(p=0.9,graded=true)", "RBP(p=0.9,graded=true,max_grade=7)"])
+def test_slider_is_that_of_any_rbp(name):
+    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["AP", name]))
+    slider = held["persistence"]
+    assert slider["exact"]
+    assert [one["slider"] for one in held["measures"]] == [False, True]
+    for p in (0.4, 0.85):
+        measure = replace(rb.parse_measure(name), p=p)
+        mean = rb.evaluate(DATA / "qrels.txt", DATA / "runs", measure).mean()
+        for run, low, high in zip(slider["runs"], mean.low[:, 0, 0], mean.high[:, 0, 0], strict=True):
+            assert rbp_of(run, p, slider["unit"]) == pytest.approx((low, high - low))
+
+
+def test_one_run_needs_no_comparison(tmp_path):
+    held = gather(DATA / "qrels.txt", [DATA / "runs" / "bm25.txt"])
+    assert held["pairs"] is None
+    assert held["systems"][0]["mean"]
+
+
+def test_reports_read_as_every_command_does(tmp_path, command):
+    runs = {name: tmp_path / f"{name}.run" for name in ("one", "two")}
+    for number, path in enumerate(runs.values()):
+        docs = ["a", "b", "c"][number:] + ["a", "b", "c"][:number]
+        path.write_text(
+            "".join(f"{topic} Q0 {doc} 1 {-rank} tag\n" for topic in "123" for rank, doc in enumerate(docs))
+        )
+    judged = [(topic, doc, grade) for topic in "123" for doc, grade in (("a", 1), ("b", 0))]
+    (tmp_path / "qrels.txt").write_text("".join(f"{topic} 0 {doc} {grade}\n" for topic, doc, grade in judged))
+    rows = [f"{topic},{doc},{grade},human\n{topic},{doc},{1 - grade},llm\n" for topic, doc, grade in judged]
+    (tmp_path / "labels.csv").write_text("topic,document_name,label,source\n" + "".join(rows))
+    named = [f"{name}={path}" for name, path in runs.items()]
+    how = ("--labels", "human", "--columns", "doc_id=document_name")
+    contents = []
+    for qrels, options in ((tmp_path / "qrels.txt", ()), (tmp_path / "labels.csv", how)):
+        code, _, err = command("report", qrels, *named, *options, "-m", "AP", "-o", tmp_path / "page.html")
+        assert code == 0
+        assert "warning" not in err
+        contents.append(content_of((tmp_path / "page.html").read_text("utf-8")))
+    plain, labelled = contents
+    assert plain["runs"] == ["one", "two"]
+    assert plain["systems"] == labelled["systems"]
+    assert (plain["identity"]["options"].get("labels"), labelled["identity"]["options"]["labels"]) == (None, "human")
+
+
+def test_unjudged_documents_are_looked_up_only_in_runs_that_are_compared_closely(monkeypatch):
+    """Of many runs the pairs of the leading ones alone are looked at closely, which the others need not wait for."""
+    asked = []
+    look = evidence.find_unjudged
+
+    def noted(run, *given, **options):
+        asked.append(run.name)
+        return look(run, *given, **options)
+
+    monkeypatch.setattr(evidence, "find_unjudged", noted)
+    monkeypatch.setattr(evidence, "PROBABLE_RUNS", 2)
+    monkeypatch.setattr(content, "LEADING", 2)
+    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["RBP(p=0.8)", "P@10"]))
+    assert sorted(asked) == sorted(2 * [held["runs"][run] for run in held["closely"]])
+    assert len(held["closely"]) == 2
+
+
+def test_what_to_judge_next_is_that_of_judge_next_though_only_the_tops_of_runs_are_ranked(demo):
+    plan = rb.judge_next(DATA / "qrels.txt", DATA / "runs", budget=content.NEXT_DOCUMENTS)
+    assert [tuple(row[:2]) for row in demo["next"]["documents"]] == list(zip(plan.query_ids, plan.doc_ids, strict=True))
+    np.testing.assert_allclose([row[2] for row in demo["next"]["documents"]], plan.weight)
