@@ -11,7 +11,7 @@ from rankbounds.commands.console.options import Option, Options
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.measures import parse_measures
 from rankbounds.results import Column, Row, build_table
-from rankbounds.tables import Table
+from rankbounds.tables import TABLE_FORMATS
 
 
 @command(
@@ -52,20 +52,20 @@ def run_check(options: Options) -> int:
         progress=progress_on_terminal("runs checked"),
     )
     rows = [_row(diagnosis, options, judged) for diagnosis in diagnoses]
+    remarks = (*_remarks(diagnoses, options.examples), str(judged or ""))
     output.write_rows(
         options,
         rows,
         list(rows[0]),
-        table=lambda: _table(diagnoses),
-        below=lambda: "".join(
-            f"\n{part}\n" for part in (*_remarks(diagnoses, options.examples), str(judged or "")) if part
-        ),
+        table=lambda: build_table(rows, _columns(list(rows[0]))),
+        below=lambda: "".join(f"\n{part}\n" for part in remarks if part),
     )
     sound = all(diagnosis.sound for diagnosis in diagnoses) and not (judged and judged.documents)
     return 1 if options.strict and not sound else 0
 
 
 def _row(diagnosis: Diagnosis, options: Options, judged: JudgedOutside | None) -> dict[str, object]:
+    is_json, is_table = options.format in ("json", "jsonl"), options.format in TABLE_FORMATS
     row = diagnosis.summary()
     if options.corpus:
         row["outside_corpus"] = diagnosis.outside_corpus
@@ -74,30 +74,19 @@ def _row(diagnosis: Diagnosis, options: Options, judged: JudgedOutside | None) -
     if options.qrels:
         moved = {effect.measure: effect.width for effect in diagnosis.effects}
         row |= {"judged": diagnosis.judged, "residual": diagnosis.residual}
-        if options.format in ("json", "jsonl"):
+        if is_json:
             row |= {"missing_topics": list(diagnosis.missing_topics), "ties_move": moved}
         else:
-            row |= {f"ties_move {label}": moved.get(label) for label in _labels(options)}
-    if options.details and options.format in ("json", "jsonl"):
-        row |= diagnosis.details()
-    return row
+            labels = map(str, parse_measures(options.measures or DEFAULT_MEASURES))
+            row |= {f"ties_move {label}": moved.get(label) for label in labels}
+    if is_table:
+        row["notes"] = _notes(diagnosis)
+    return row | diagnosis.details() if options.details and is_json else row
 
 
-def _labels(options: Options) -> list[str]:
-    return [str(measure) for measure in parse_measures(options.measures or DEFAULT_MEASURES)]
-
-
-def _table(diagnoses: list[Diagnosis]) -> Table:
-    scored = (diagnosis for diagnosis in diagnoses if diagnosis.effects)
-    measures = next(([effect.measure for effect in diagnosis.effects] for diagnosis in scored), [])
-    moved = [f"ties move {measure}" for measure in measures]
-    rows = [
-        diagnosis.summary()
-        | {"judged": diagnosis.judged, "residual": diagnosis.residual}
-        | {f"ties move {effect.measure}": effect.width for effect in diagnosis.effects}
-        | {"notes": _notes(diagnosis)}
-        for diagnosis in diagnoses
-    ]
+def _columns(names: list[str]) -> list[Column]:
+    """The columns of the table, of rows with these names."""
+    moved = [name for name in names if name.startswith("ties_move")]
     columns = [
         Column("run", left=True),
         Column("lines"),
@@ -108,14 +97,12 @@ def _table(diagnoses: list[Diagnosis]) -> Table:
         Column("largest_group"),
         Column("contradictions_rank", "rank vs score"),
         Column("contradictions_line", "line vs score"),
+        Column("judged", "judged@10", _judged, importance=3),
+        Column("residual", "RBP(p=0.8) open"),
+        *(Column(name, importance=2 * (name == moved[0])) for name in moved),
+        Column("notes", left=True, importance=1),
     ]
-    if measures:
-        columns += [
-            Column("judged", "judged@10", _judged, importance=3),
-            Column("residual", "RBP(p=0.8) open"),
-            *(Column(name, name, importance=2 * (name == moved[0])) for name in moved),
-        ]
-    return build_table(rows, [*columns, Column("notes", left=True, importance=1)])
+    return [column for column in columns if column.name in names]
 
 
 def _tied_documents(row: Row) -> str:
