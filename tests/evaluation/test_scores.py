@@ -166,7 +166,6 @@ class TestFrames:
         assert [{key: row[key] for key in FIELDS} for row in frame.to_dicts()] == [
             {key: row[key] for key in FIELDS} for row in rows
         ]
-        assert scores.columns() == frame.to_dict(as_series=False)
         assert scores.to_arrow().to_pylist() == frame.to_dicts()
         pandas_frame = scores.to_pandas()
         assert list(pandas_frame.columns) == frame.columns

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import importlib
+import itertools
 import json
 import os
 import random
@@ -21,6 +22,7 @@ from hypothesis import strategies as st
 
 import rankbounds as rb
 from rankbounds.cli import main
+from rankbounds.collection.run import run_in
 from rankbounds.errors import DataError
 from rankbounds.evaluation.engines import streaming
 from rankbounds.files import topic_batches
@@ -195,6 +197,33 @@ def test_pieces_are_small_and_hold_whole_topics(tmp_path):
     assert sum(len(piece.pairs) for piece in pieces) == len(run.read_text().splitlines())
     topics = [topic for piece in pieces for topic in piece.pairs.topics]
     assert len(topics) == len(set(topics))
+
+
+def test_stretches_of_a_file_hold_whole_topics(tmp_path):
+    """All lines or rows in their order, whichever bytes a stretch would begin at."""
+    for kind in ("plain", "parquet"):
+        _, run = written(tmp_path, *lines(2), kind)
+        if kind == "parquet":
+            polars.read_parquet(run).write_parquet(run, row_group_size=90)
+        file = LargeFile(str(run), RUN_COLUMNS, 4096)
+        for size in (1000, 5000, 12_345, 1 << 20):
+            stretches = file.stretches(size)
+            assert (len(stretches) == 1) == (size == 1 << 20)
+            assert all(end == begin for (_, end), (begin, _) in itertools.pairwise(stretches))
+            pieces = [piece for begin, end in stretches for piece in file.grouped(begin, end)]
+            runs = [run_in(piece, "run") for piece in pieces]
+            assert [row for part in runs for row in part] == list(rb.read_run(run))
+            topics = [topic for part in runs for topic in part.query_ids]
+            assert len(topics) == len(set(topics))
+
+
+def test_a_table_of_several_runs_is_refused_as_in_memory(tmp_path):
+    columns = {"query_id": list("1122"), "doc_id": list("abab"), "score": [2.0, 1.0] * 2, "run": list("xxyy")}
+    polars.DataFrame(columns).write_parquet(tmp_path / "run")
+    (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n")
+    for engine in ("local", "stream"):
+        with pytest.raises(rb.DataError, match=r'run: this table holds .* runs \("x", "y", \.\.\.\)'):
+            rb.evaluate(tmp_path / "qrels", tmp_path / "run", engine=engine)
 
 
 def test_a_topic_larger_than_a_piece_is_held_whole(tmp_path):

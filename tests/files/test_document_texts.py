@@ -127,3 +127,22 @@ def test_a_document_without_an_end_is_no_trap(tmp_path, monkeypatch):
         DocumentTexts([str(tmp_path / "long")])
     (tmp_path / "open").write_text("<DOC><DOCNO>1</DOCNO>" + ("y" * 99 + "\n") * 2000)
     assert len(DocumentTexts([str(tmp_path / "open")]).text("1").text) < 70_000
+
+
+def test_documents_are_text(tmp_path):
+    path = tmp_path / "documents.jsonl"
+    path.write_text(
+        '{"doc_id": "d1", "title": "One", "text": "<b>two</b>"}\n\n{"docno": "d2", "body": "x"}\n{"id": "d3"}\n'
+    )
+    documents = DocumentTexts([str(path)])
+    assert vars(documents.text("d1")) == {"title": "One", "text": "<b>two</b>", "cut": 0}
+    assert documents.text("d2").text == "x"
+    assert documents.text("d3").text == ""
+    assert documents.text("../d1") is None
+    path.write_text(json.dumps({"doc_id": "long", "text": "x" * (document_texts.LONGEST_SHOWN + 5)}) + "\n")
+    assert DocumentTexts([str(path)]).text("long").cut == 5
+    with pytest.raises(DataError, match="start again"):
+        documents.text("d2")
+    path.write_text("[" * 200_000 + "\n")
+    with pytest.raises(DataError, match="no documents that can be read"):
+        DocumentTexts([str(path)])

@@ -1,4 +1,4 @@
-"""What a terminal shows: tables that fit, progress, help, suggestions, completion; and what pipes get instead."""
+"""What a terminal shows: tables that fit, in which order and with how many digits; and what pipes get instead."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ import json
 import os
 import random
 import re
-import shutil
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -19,16 +16,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankbounds import terminal
-from rankbounds.cli import build_parser, main
-from rankbounds.commands import known_commands
-from rankbounds.commands.console import messages
-from rankbounds.commands.console.help import QUESTIONS, SHELLS, by_question, completion_script
+from rankbounds.cli import main
 from rankbounds.commands.console.output import ENDINGS
 from rankbounds.tables import Table
 from rankbounds.terminal import Look, cells, lines_that_fit, looking, reflowed, shortened, wrapped
 
 SNAPSHOTS = Path(__file__).parents[1] / "golden" / "terminal"
+
+
 WIDTHS = (80, 120, 200)
+
+
 STYLES = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -80,6 +78,8 @@ COLLECTIONS = {
     "unicode": ["日本語の検索システム", "café-naïve", "cafe\u0301-nai\u0308ve-2", "поиск", "한국어", "🙂-run"],
     "129-runs": [f"system{number:03}" for number in range(129)],
 }
+
+
 COMMANDS = {"evaluate": (), "compare": ("--resamples", "50")}
 
 
@@ -140,9 +140,6 @@ def test_real_terminal(tmp_path):
     assert re.search(r"^\x1b\[1mrun .*\x1b\[0m$", text, re.M)
     assert "\x1b[1m0.6241 +0.0519\x1b[0m" in text
     assert shown(NO_COLOR="1") == plain
-
-
-# ---- order, number, digits ----
 
 
 def runs_shown(text):
@@ -208,10 +205,12 @@ def test_digits(command, tmp_path):
     assert command(*as_json, "--digits", "1")[1] == command(*as_json)[1]
 
 
-# ---- the layout ----
-
 words = st.text(st.characters(codec="utf-8", categories=("L", "Mn", "Nd", "Pd", "So")), max_size=30)
+
+
 values = st.floats(0, 1).map("{:.4f}".format)
+
+
 numbers = st.one_of(values, st.tuples(values, values).map("[{0[0]}, {0[1]}]".format))
 
 
@@ -308,8 +307,6 @@ def test_numbers_among_words_are_not_cut():
         assert "[0.0297, 0.9178]" in shown or "lies in" in hidden
 
 
-# ---- files ----
-
 FILES = {"scores.txt": "table", "scores": "table"} | {f"scores.{ending}": kind for ending, kind in ENDINGS.items()}
 
 
@@ -349,19 +346,6 @@ def test_files_may_stand_behind_options(command, tmp_path):
     assert command("evaluate", qrels, one, "-m", "AP", two) == together
 
 
-@pytest.mark.parametrize("behind", [False, True])
-def test_measures_that_blanks_separate(command, tmp_path, monkeypatch, behind):
-    files = write_collection(tmp_path, ["one", "two"])
-    measures = ("-m", "nDCG@10", "map")
-    code, out, err = command("evaluate", *((*files, *measures) if behind else (*measures, *files)))
-    assert (code, out) == (2, "")
-    assert '"map" is a measure' in err
-    assert "-m nDCG@10,map" in err
-    (files[1] / "000.txt").rename(tmp_path / "AP")
-    monkeypatch.chdir(tmp_path)
-    assert command("evaluate", "qrels", "AP", "-m", "AP")[0] == 0
-
-
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -381,168 +365,12 @@ def test_endings_that_a_command_does_not_know(command, tmp_path, monkeypatch, ar
     assert not Path(more[-1]).exists()
 
 
-def test_quiet(command, tmp_path):
-    files = write_collection(tmp_path, ["one", "two"])
-    with open(tmp_path / "qrels", "a") as out:
-        out.write("99 0 d1 1\n")
-    code, loud, err = command("evaluate", *files)
-    assert (code, "warning" in err) == (0, True)
-    assert command("evaluate", *files, "--quiet") == (0, loud, "")
-    assert command("evaluate", *files, "--quiet", "-o", tmp_path / "out.csv") == (0, "", "")
-    assert "no such file" in command("evaluate", tmp_path / "nothing", files[1], "--quiet")[2]
-    assert "warning" in command("evaluate", *files)[2]
-
-
 @pytest.mark.parametrize(("when", "styled"), [("always", True), ("auto", False), ("never", False)])
 def test_colour_in_pipes_only_if_asked(command, tmp_path, when, styled):
     files = write_collection(tmp_path, ["one", "two"])
     out = command("evaluate", *files, "--color", when)[1]
     assert ("\x1b[1m" in out) == styled
     assert STYLES.sub("", out) == command("evaluate", *files)[1]
-
-
-# ---- progress ----
-
-
-def test_progress_on_terminals_alone(command, tmp_path, monkeypatch):
-    files = write_collection(tmp_path, ["one", "two"])
-    monkeypatch.setattr(messages, "PATIENCE", 0.0)
-    monkeypatch.setattr(messages, "PAUSE", 0.001)
-    arguments = ("judge-next", *files, "-m", "AP")
-    assert "\r" not in command(*arguments)[2]
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", "60")
-    code, _, err = command(*arguments)
-    assert code == 0
-    drawn, _, last = err.rpartition("\r\x1b[K")
-    lines = [line.removesuffix("\x1b[K") for line in drawn.split("\r") if line.strip("\x1b[K\n")]
-    assert any(re.search(r"working, \d+ s$", line) for line in lines)
-    assert max(map(cells, err.replace("\r", "\n").replace("\x1b[K", "").split("\n"))) <= 60
-    assert "\r" not in last
-    assert "\r" not in command(*arguments, "--quiet")[2]
-
-
-def test_no_progress_within_what_is_printed(monkeypatch, capsys):
-    monkeypatch.setattr(messages, "_line", line := messages._Line())
-    with messages.cleared():
-        drawing = threading.Thread(target=line.draw)
-        drawing.start()
-        drawing.join(0.05)
-        assert drawing.is_alive()
-        print("a warning")
-    drawing.join()
-    printed = capsys.readouterr()
-    assert (printed.out, printed.err) == ("a warning\n", "\rworking, 0 s\x1b[K")
-
-
-def test_what_progress_says(monkeypatch):
-    clock = iter([0.0, 10.0, 20.0, 30.0, 600.0, 601.0, 8000.0])
-    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
-    line = messages._Line()  # begun at 0
-    line.tell("runs scored", 1, 10)  # this stage at 10
-    assert line.text() == "1 of 10 runs scored, 20 s"  # how long one takes is not known yet
-    line.tell("runs scored", 5, 10)
-    assert line.text() == "5 of 10 runs scored, 30 s, about 25 s left"
-    assert line.text() == "5 of 10 runs scored, 10 min, about 12 min left"
-    line.tell("reading qrels.txt")
-    assert line.text() == "reading qrels.txt, 2.2 h"
-
-
-def test_progress_rests_while_others_take_their_time(monkeypatch, capsys):
-    monkeypatch.setattr(messages, "_line", messages._Line())
-    messages._line.draw()
-    assert "working" in capsys.readouterr().err
-    messages.doing("")
-    assert capsys.readouterr().err == "\r\x1b[K"
-    messages._line.draw()
-    assert capsys.readouterr().err == ""
-
-
-# ---- the way in ----
-
-
-def test_alone_it_greets(command):
-    code, out, err = command()
-    assert (code, err) == (0, "")
-    tried = re.findall(r"^  rankbounds (\S+)", out, re.M)
-    assert tried == ["demo", "evaluate", "compare"]
-    assert max(map(len, out.splitlines())) <= 80
-
-
-def test_help_has_every_command_under_one_question(capsys, monkeypatch):
-    listed = {
-        question: [each.name for each in several]
-        for question, several in by_question(known_commands().values()).items()
-    }
-    assert tuple(listed) == QUESTIONS
-    assert sorted(name for names in listed.values() for name in names) == sorted(known_commands())
-    for width in (80, 120):
-        monkeypatch.setenv("COLUMNS", str(width))
-        with pytest.raises(SystemExit):
-            main(["--help"])
-        shown = capsys.readouterr().out
-        assert max(map(len, shown.splitlines())) <= width
-        assert [line for line in shown.splitlines() if line in QUESTIONS] == list(QUESTIONS)
-        assert re.findall(r"^  ([a-z][\w-]+) ", shown, re.M) == [name for names in listed.values() for name in names]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "meant"),
-    [
-        (["evalute", "a", "b"], "evaluate"),
-        (["judgenext"], "judge-next"),
-        (["evaluate", "--fromat", "csv", "a", "b"], "--format"),
-        (["compare", "--baselin-run=x"], "--baseline-run"),
-        (["--verison"], "--version"),
-    ],
-)
-def test_suggestions(command, arguments, meant):
-    code, out, err = command(*arguments)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert f'Did you mean "{meant}"?' in err
-
-
-@pytest.fixture(scope="module")
-def scripts(tmp_path_factory):
-    """The scripts of all shells."""
-    pytest.importorskip("shtab", reason="completion is made by shtab: pip install shtab")
-    folder = tmp_path_factory.mktemp("completion")
-    for shell in SHELLS:
-        (folder / f"rankbounds.{shell}").write_text(completion_script(build_parser(), shell))
-    return folder
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_scripts_are_sound(scripts, shell):
-    program = shutil.which(shell)
-    if program is None:
-        pytest.skip(f"{shell} is not installed")
-    done = subprocess.run([program, "-n", scripts / f"rankbounds.{shell}"], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-def test_bash_completes_commands_options_measures_and_files(scripts, tmp_path):
-    (tmp_path / "qrels.txt").write_text("")
-    lines = {
-        "ev": "evaluate", "evaluate --fo": "--format", "evaluate qrels.txt qrels.txt --format pa": "parquet",
-        "evaluate qrels.txt qrels.txt -m nDCG@": "nDCG@10", "evaluate qr": "qrels.txt", "--completion f": "fish",
-        "compare --ties exp": "expected", "evaluate qrels.txt qr": "qrels.txt",
-    }  # fmt: skip
-    asked = "\n".join(f"COMP_WORDS=(rankbounds {line}); ask" for line in lines)
-    done = subprocess.run(
-        ["bash", "--norc", "-c", f"source {scripts / 'rankbounds.bash'}\n"
-         'ask() { COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMPREPLY=(); _shtab_rankbounds; echo "${COMPREPLY[*]}"; }\n'
-         f"{asked}\n"],
-        cwd=tmp_path, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert done.stdout.splitlines() == list(lines.values())
-
-
-def test_completion_of_other_shells_is_told(command):
-    code, out, err = command("--completion", "ksh")
-    assert (code, out) == (2, "")
-    assert "bash, zsh, fish" in err
 
 
 def test_the_look_ends_with_its_block():

@@ -125,7 +125,7 @@ class TestCalibration:
         """Against a general optimiser."""
         _, labels, runs = collection(4)
         pool = pool_of(labels, runs)
-        features = Features.of(pool)
+        features = Features(pool)
         rows = np.arange(0, 60, 2)
         outcome = (np.random.default_rng(0).random(rows.size) < 0.4).astype(float)
         matrix = features.design(rows)
@@ -136,7 +136,7 @@ class TestCalibration:
             return -(outcome @ logit - np.logaddexp(0, logit).sum()) + 0.5 * np.square(coefficient / sds).sum()
 
         expected = minimize(implausibility, np.zeros(matrix.shape[1]), tol=1e-10).x
-        assert features.fit(rows, outcome, 0.3).coefficient == pytest.approx(expected, abs=1e-3)
+        assert features.fit(rows, outcome, (0.3,)).coefficient == pytest.approx(expected, abs=1e-3)
 
     def test_no_judgment_has_a_say_in_its_own_calibration(self):
         _, labels, runs = collection(4)
@@ -146,7 +146,7 @@ class TestCalibration:
         before = crossfitted(pool, rows, reached)
         turned = reached.copy()
         turned[0, 4] = 1 - turned[0, 4]
-        sds = {features.fit(rows, r[0]).other_sd for features in [Features.of(pool)] for r in (reached, turned)}
+        sds = {features.fit(rows, r[0]).other_sd for features in [Features(pool)] for r in (reached, turned)}
         after = crossfitted(pool, rows, turned)
         mine = folds(len(pool)) == folds(len(pool))[rows[4]]
         if len(sds) == 1:

@@ -242,20 +242,17 @@ def read_run(
 
     """
     file = os.fspath(path)
-    lines = formats.read(file, RUN_COLUMNS.renamed(columns), kind=kind, lenient=lenient, threads=threads)
-    if not isinstance(lines, Columns):
-        return of_lines(lines, file, name)
-    tags = [] if lines.runs is None else lines.numbered_runs(one=True)[0]
-    if len(tags) > 1:
-        raise DataError(
-            f'{file}: this table holds {len(tags)} runs ("{tags[0]}", "{tags[1]}", ...). Write a file for each, or '
-            "hand it to Python as a frame."
-        )
-    return Run._of(lines, name or "".join(tags) or plain_name(file))
+    found = formats.read(file, RUN_COLUMNS.renamed(columns), kind=kind, lenient=lenient, threads=threads)
+    return run_in(found, file, name)
 
 
-def of_lines(lines: trec.TrecLines, file: str, name: str | None = None) -> Run:
-    """A run from the lines of a file."""
+def run_in(lines: trec.TrecLines | Columns, file: str, name: str | None = None) -> Run:
+    """The run in the lines or rows of a file, or of a part of it."""
+    if isinstance(lines, Columns):
+        tags = [] if lines.runs is None else lines.numbered_runs(one=True)[0]
+        if len(tags) > 1:
+            raise several_runs(file, tags[:2], str(len(tags)))
+        return Run._of(lines, name or "".join(tags) or plain_name(file))
     if lines.layout is trec.RUN_OF_SCORES and _counts_up(lines):
         warn(
             f"{file}: the third column holds whole numbers that rise from line to line in every topic, as ranks do. It "
@@ -263,6 +260,14 @@ def of_lines(lines: trec.TrecLines, file: str, name: str | None = None) -> Run:
             "columns."
         )
     return Run(name or lines.tag or plain_name(file), lines.pairs, lines.value, lambda: trec.stated_ranks(lines))
+
+
+def several_runs(file: str, two: Sequence[str], how_many: str = "several") -> DataError:
+    """What is wrong with a file that should hold one run."""
+    return DataError(
+        f'{file}: this table holds {how_many} runs ("{two[0]}", "{two[1]}", ...). Write a file for each, or hand it to '
+        "Python as a frame."
+    )
 
 
 def _counts_up(lines: trec.TrecLines) -> bool:

@@ -117,7 +117,7 @@ def _bounds(kind: type[Measure]) -> str:
     *reading.SCORE_TABLES,
     scoring.MEASURES,
     Option("--p P", "persistence of RBO (default 0.9)", 0.9),
-    Option("--against QRELS", "other judgments of the same topics, say of a shallower pool", without_runs=()),
+    Option("--against QRELS", "other judgments of the same topics, say of a shallower pool", about_runs=True),
     *scoring.ASSUMING_NO_BOUNDS,
     *output.OUTPUT,
 )

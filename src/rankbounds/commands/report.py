@@ -30,7 +30,7 @@ CHOICES = (
         "--worklist FILE",
         'under "What to judge next", the documents of this table (of "rankbounds sample" or "judge-next") that nobody '
         "has judged yet",
-        without_runs=(),
+        about_runs=True,
     ),
     Option(
         "--all-pairs",

@@ -23,10 +23,10 @@ from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import DifferenceBounds, SharedLists, difference_bounds
 from rankbounds.evaluation.differences.bounds import topic_bounds
-from rankbounds.evaluation.evaluate import gather_runs
+from rankbounds.evaluation.evaluate import score_joined
 from rankbounds.evaluation.options import chosen_options
 from rankbounds.evaluation.score_differences import TOLERANCE
-from rankbounds.evaluation.score_sheet import RunResult, ScoreSheet
+from rankbounds.evaluation.score_sheet import JoinedRun
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.formulas import is_weighted_sum
@@ -192,7 +192,6 @@ class Evidence:
     ) -> Scores:
         """Look at every run's lists once, for scores and for what ties do to their means."""
         self.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
-        alone = worth_starting() if len(self.runs) == 1 else 1
         ends = np.full((2, len(self.runs), len(self.facts.query_ids), len(measures)), np.nan)
         untied = np.zeros(ends.shape[1:], dtype=bool)
 
@@ -207,13 +206,11 @@ class Evidence:
             if observe:
                 observe(number, rankings)
 
-        def score(number: int) -> RunResult:
-            topics, seen = len(self.facts.query_ids), partial(see, number)
-            sheet = ScoreSheet(topics, list(measures), self.assumptions, observe=seen)
-            return sheet.score(self._joined(number), self.names[number], alone)
+        def join(number: int) -> JoinedRun:
+            return JoinedRun(self.names[number], self._joined(number))
 
-        jobs, names, threads = range(len(self.runs)), list(self.names), worth_starting()
-        scores = gather_runs(score, jobs, names, self.facts, list(measures), self.assumptions, threads, progress)
+        how = list(self.names), self.facts, list(measures), self.assumptions
+        scores = score_joined(join, *how, threads=worth_starting(), progress=progress, observe=see)
         scored = ~np.isnan(scores.value)
         total = np.where(scored, np.where(untied, scores.value, ends), 0.0).sum(axis=2)
         for at, measure in enumerate(measures):

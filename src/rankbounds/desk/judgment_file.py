@@ -13,7 +13,7 @@ import io
 import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,102 +50,85 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-class TrecRecords:
-    """Lines of four fields: query, iteration, document, grade."""
-
-    kind = "trec"
-    name = "a TREC file"
-    header: bytes | None = None
-    source: str | None = None
-
-    def fields(self, body: bytes) -> tuple[str, str, str] | None:
-        """Query, document and grade of a line; None of comments and empty lines."""
-        fields = fields_of(body)
-        if not fields or fields[0].startswith(b"#"):
-            return None
-        if len(fields) != 4:
-            raise DataError(f"a line has {len(fields)} fields, not the four of plain judgments.")
-        return _text(fields[0]), _text(fields[2]), _text(fields[3])
-
-    def with_grade(self, body: bytes, grade: str) -> bytes:
-        """A line with another grade, and everything else as it is."""
-        *_, last = re.finditer(rb"[^\x00-\x20]+", body)
-        return body[: last.start()] + _bytes(grade) + body[last.end() :]
-
-    def new(self, pair: Pair, grade: str, judge: str, before: bytes) -> bytes:  # noqa: ARG002 (tables have room for it)
-        """A line for a document that has none, with tabs where the line before has them."""
-        return _bytes(("\t" if b"\t" in before else " ").join((pair[0], "0", pair[1], grade)))
-
-    def why_unheld(self, name: str, *, of_topic: bool) -> str | None:
-        """Why the file cannot hold an id; None where it can."""
-        return unheld_by_trec(name, begins_line=of_topic)
-
-    def read(self, body: bytes, name: str) -> tuple[str, str, float]:
-        """What a reader of the file will see in a line."""
-        lines = trec.read_lines(text_of(name, body), trec.qrels_layout)
-        return lines.pairs.topics[0], lines.pairs.docs[0], float(lines.value[0])
-
-
 @dataclass
-class TableRecords:
-    """Rows of CSV or TSV under a header."""
+class Records:
+    """How a file writes judgments: as TREC lines of four fields, or as rows of CSV or TSV under a header."""
 
-    kind: str
-    header: bytes
-    separator: str
-    columns: list[str]
-    query: str
-    doc: str
-    value: str
-    source: str | None
-    wanted_source: str | None
-    """Of tables with labels of several sources: which are the judgments that are given here."""
-    name = "a table"
+    kind: str = "trec"
+    columns: Sequence[str] = ("query", "iteration", "document", "relevance")
+    query: str = "query"
+    doc: str = "document"
+    value: str = "relevance"
+    header: bytes = b""
+    separator: str = ""
+    source: str | None = None
+    """The column of who made a label, in tables that hold several sources."""
+    wanted_source: str | None = None
+    """Of such tables: which are the judgments that are given here."""
 
     def __post_init__(self) -> None:
-        self._place = {name: self.columns.index(name) for name in self.columns}
+        self.is_trec = self.kind == "trec"
+        self.name = "a TREC file" if self.is_trec else "a table"
+        other = b"[^%b]*" % re.escape(self.separator.encode())
+        quoted = rb' *"(?:[^"]|"")*"'
+        table = rb"(?:^|%b)(%b%b|%b)" % (re.escape(self.separator.encode()), quoted, other, other)
+        self._field = re.compile(rb"([^\x00-\x20]+)" if self.is_trec else table)
         self._judge = find_column(self.columns, JUDGE_NAMES)
 
     def fields(self, body: bytes) -> tuple[str, str, str] | None:
-        """Query, document and grade of a row; None of empty rows, of the header and of labels of other sources."""
+        """Query, document and grade of a record; None of comments, empty lines, headers and other sources' labels."""
+        if self.is_trec:
+            cells = fields_of(body)
+            if not cells or cells[0].startswith(b"#"):
+                return None
+            if len(cells) != 4:
+                raise DataError(f"a line has {len(cells)} fields, not the four of plain judgments.")
+            return _text(cells[0]), _text(cells[2]), _text(cells[3])
         if not body.strip() or body == self.header:
             return None
-        cells = [_cell(field) for field in self._split(body)]
+        cells = self._field.findall(body)
         if len(cells) > len(self.columns):
             raise DataError(f"there are {len(cells)} fields in a table of {len(self.columns)} columns.")
-        cells += [""] * (len(self.columns) - len(cells))
-        if self.source and self.wanted_source and cells[self._place[self.source]] != self.wanted_source:
+        row = dict(zip(self.columns, cells, strict=False))
+        if self.source and self.wanted_source and _unquoted(row.get(self.source, b"")) != self.wanted_source:
             return None
-        query, doc, value = (cells[self._place[name]] for name in (self.query, self.doc, self.value))
+        query, doc, value = (_unquoted(row.get(name, b"")) for name in (self.query, self.doc, self.value))
         return query, doc, value
 
     def with_grade(self, body: bytes, grade: str) -> bytes:
-        """A row with another grade, in quotes where the old one was, and everything else as it is."""
-        fields, place = self._split(body), self._place[self.value]
-        fields += [b""] * (place + 1 - len(fields))
-        quoted = fields[place].strip().startswith(b'"')
-        fields[place] = _bytes(f'"{grade}"' if quoted else grade)
-        return _bytes(self.separator).join(fields)
+        """A record with another grade, in quotes where the old one was, and everything else as it is."""
+        fields, place = list(self._field.finditer(body)), self.columns.index(self.value)
+        if place >= len(fields):
+            return body + _bytes(self.separator * (place + 1 - len(fields)) + grade)
+        begin, end = fields[place].span(1)
+        quoted = not self.is_trec and body[begin:end].strip().startswith(b'"')
+        return body[:begin] + _bytes(f'"{grade}"' if quoted else grade) + body[end:]
 
-    def new(self, pair: Pair, grade: str, judge: str, before: bytes) -> bytes:  # noqa: ARG002 (the header says it all)
-        """A row for a document that has none; columns that nothing is known of stay empty."""
+    def new(self, pair: Pair, grade: str, judge: str, before: bytes) -> bytes:
+        """A record for a document that has none; what nothing is known of stays empty. In TREC, tabs as before it."""
+        if self.is_trec:
+            return _bytes(("\t" if b"\t" in before else " ").join((pair[0], "0", pair[1], grade)))
         known = {self.query: pair[0], self.doc: pair[1], self.value: grade}
         if self.source:
             known[self.source] = self.wanted_source or judge
         if self._judge:
             known[self._judge] = judge
         out = io.StringIO()
-        csv.writer(out, delimiter=self.separator, lineterminator="").writerow(
-            [known.get(name, "") for name in self.columns]
-        )
+        row = [known.get(name, "") for name in self.columns]
+        csv.writer(out, delimiter=self.separator, lineterminator="").writerow(row)
         return _bytes(out.getvalue())
 
-    def why_unheld(self, name: str, *, of_topic: bool) -> str | None:  # noqa: ARG002 (all columns are alike)
+    def why_unheld(self, name: str, *, of_topic: bool) -> str | None:
         """Why the file cannot hold an id; None where it can."""
+        if self.is_trec:
+            return unheld_by_trec(name, begins_line=of_topic)
         return unheld_by_table(name) if name else "is empty"
 
     def read(self, body: bytes, name: str) -> tuple[str, str, float]:
-        """What a reader of the file will see in a row."""
+        """What a reader of the file will see in a record."""
+        if self.is_trec:
+            lines = trec.read_lines(text_of(name, body), trec.qrels_layout)
+            return lines.pairs.topics[0], lines.pairs.docs[0], float(lines.value[0])
         text = text_of(name, self.header + b"\n" + body + b"\n")
         if self.kind == "quepid":
             read = delimited.read_quepid_judgments(text)
@@ -154,21 +137,6 @@ class TableRecords:
             read = delimited.read_delimited(text, QRELS_COLUMNS.renamed(own))
         pairs, values = Columns.checked(read)
         return pairs.topics[0], pairs.docs[0], float(values[0])
-
-    def _split(self, body: bytes) -> list[bytes]:
-        """The fields as they are written, quotes and blanks and all."""
-        separator = _bytes(self.separator)
-        if b'"' not in body:
-            return body.split(separator)
-        pattern = rb' *"(?:[^"]|"")*"[^%b]*|[^%b]*' % (separator, separator)
-        fields, begin = [], 0
-        while True:
-            field = re.compile(pattern).match(body, begin)
-            assert field is not None  # the second half of the pattern matches nothing at all
-            fields.append(field[0])
-            if field.end() == len(body):
-                return fields
-            begin = field.end() + 1
 
 
 def _grade_of(value: str) -> float | None:
@@ -182,11 +150,11 @@ def _grade_of(value: str) -> float | None:
     return None if grade == POOLED_NOT_JUDGED else grade
 
 
-def _cell(field: bytes) -> str:
+def _unquoted(field: bytes) -> str:
     text = _text(field).strip(BLANKS)
     if text.startswith('"') and text.endswith('"') and len(text) > 1:
-        text = text[1:-1].replace('""', '"')
-    return text.strip(BLANKS)
+        text = text[1:-1].replace('""', '"').strip(BLANKS)
+    return text
 
 
 class JudgmentFile:
@@ -213,7 +181,7 @@ class JudgmentFile:
         mark = BYTE_ORDER_MARK if content.startswith(BYTE_ORDER_MARK) else b""
         content = content.removeprefix(mark)
         records = self._records_of(content)
-        bodies, ends = _split_records(content, in_quotes=isinstance(records, TableRecords))
+        bodies, ends = _split_records(content, in_quotes=not records.is_trec)
         place: dict[Pair, int] = {}
         grades: dict[Pair, float | None] = {}
         for number, body in enumerate(bodies):
@@ -265,18 +233,18 @@ class JudgmentFile:
             return None
         return status.st_mtime_ns, status.st_size, status.st_ino
 
-    def _records_of(self, content: bytes) -> TrecRecords | TableRecords:
+    def _records_of(self, content: bytes) -> Records:
         name = str(self.path)
         if content.startswith(NO_TEXT):
             raise UsageError(f"{name}: this is no plain text. {READ_ONLY}")
         names = QRELS_COLUMNS.renamed(self._columns)
         kind = pair_of_names(self._formats)[0]
         if not content.strip():
-            return TrecRecords()
+            return Records()
         text = text_of(name, content)
         kind = kind or recognised(text, name, names)
         if kind == "trec":
-            return TrecRecords()
+            return Records()
         if kind not in ("csv", "tsv", "quepid"):
             raise UsageError(f"{name}: the format is {kind}. {READ_ONLY}")
         columns, separator = delimited.header(text), delimited.header_separator(text) or ","
@@ -288,7 +256,7 @@ class JudgmentFile:
             query, doc, value, source = *map(str, known), None
         else:
             query, doc, value, _, source, *_ = found_columns(columns, names, name)
-        return TableRecords(kind, header, separator, columns, query, doc, value, source, self._source)
+        return Records(kind, columns, query, doc, value, header, separator, source, self._source)
 
     # ---- changing ----
 

@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.collection.inputs import RunToRead
-from rankbounds.collection.run import Run, unique_names
+from rankbounds.collection.run import unique_names
 from rankbounds.columns.native import in_use
 from rankbounds.errors import UsageError, did_you_mean, warn
 from rankbounds.evaluation.assumptions import Assumptions, Cells
 from rankbounds.evaluation.options import EvaluateOptions, chosen_options, shows_options
-from rankbounds.evaluation.score_sheet import RunResult, ScoreSheet, joining, score_run
+from rankbounds.evaluation.score_sheet import JoinedRun, RunResult, ScoreSheet, join_run, joining
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.rankings.join import join_dict
-from rankbounds.rankings.preparation import Preparation
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import in_threads, started
@@ -28,7 +27,6 @@ from rankbounds.threads import in_threads, started
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-Job = TypeVar("Job")
 DEFAULT_MEASURES = ("RBP(p=0.8)", "AP", "nDCG@10", "P@10", "RR")
 MeasureNames: TypeAlias = str | Measure | Iterable[str | Measure]
 
@@ -159,7 +157,7 @@ def evaluate(
     facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
     jobs = reading.runs_to_read(runs)
     if preparation:
-        jobs = [replace(job, read=partial(_read_prepared, job, preparation), given=None) for job in jobs]
+        jobs = [replace(job, read=partial(lambda read: preparation(read()), job.read), given=None) for job in jobs]
     return score_runs(facts, jobs, chosen, assumptions, threads=reading.threads, progress=progress, observe=observe)
 
 
@@ -174,10 +172,6 @@ def _taken_by(engine: str, options: Mapping[str, Any]) -> dict[str, Any]:
             takers = " or ".join(f'engine="{other}"' for other, taken in ENGINE_OPTIONS.items() if name in taken)
             raise UsageError(f'{name}= goes with {takers}, not with engine="{engine}".')
     return {name: value for name, value in options.items() if name not in others}
-
-
-def _read_prepared(job: RunToRead, preparation: Preparation) -> Run:
-    return preparation(job.read())
 
 
 def score_runs(
@@ -197,43 +191,55 @@ def score_runs(
     if threads > 1 and any(job.path is not None for job in jobs):
         index = started(lambda: facts.qrels.pairs.index.native if in_use() else facts.qrels.pairs.index)
 
-    def score(numbered: tuple[int, RunToRead]) -> RunResult:
-        number, job = numbered
-        workers, seen = threads if len(jobs) == 1 else 1, partial(observe, number) if observe else None
+    def join(number: int) -> JoinedRun:
+        job = jobs[number]
         if job.given is not None and facts.holds_strings:
             joined = join_dict(job.given, facts, **joining(measures, assumptions))
             if joined is not None:
-                sheet = ScoreSheet(len(facts.query_ids), measures, assumptions, cells, seen)
-                result = sheet.score(joined, job.place, workers)
-                return result if result.any_judged else result.noted(job.read(), facts.qrels)
+                return JoinedRun(job.place, joined, read=job.read)
         run = job.read()
         if index is not None:
             index.join()
-        return score_run(run, facts, measures, assumptions, workers, cells, seen)
+        return join_run(run, facts, measures, assumptions)
 
-    places, given = [job.place for job in jobs], [job.name is not None for job in jobs]
-    return gather_runs(score, list(enumerate(jobs)), places, facts, measures, assumptions, threads, progress, given)
+    places, named = [job.place for job in jobs], [job.name is not None for job in jobs]
+    return score_joined(
+        join, places, facts, measures, assumptions, cells, threads=threads, progress=progress, observe=observe,
+        named=named,
+    )  # fmt: skip
 
 
-def gather_runs(
-    score: Callable[[Job], RunResult],
-    jobs: Sequence[Job],
+def score_joined(
+    join: Callable[[int], JoinedRun],
     places: list[str],
     facts: TopicFacts,
     measures: list[Measure],
     assumptions: Assumptions,
+    cells: Callable[[Rankings], Cells] | None = None,
+    *,
     threads: int,
     progress: Callable[[int, int], None] | None = None,
-    given: Sequence[bool] | None = None,
+    observe: Callable[[int, Rankings], None] | None = None,
+    named: Sequence[bool] | None = None,
 ) -> Scores:
-    """Score every run in threads, put the results into one table, and warn of what a reader must know of them."""
+    """Score every run in threads, put the results into one table, and warn of what a reader must know of them.
+
+    ``join`` gives the lists of the run with a number; ``observe`` is shown that number and each batch of its lists.
+    ``places`` tell runs of the same name apart, and ``named`` says which runs the user named.
+    """
+
+    def score(number: int) -> RunResult:
+        seen = partial(observe, number) if observe else None
+        sheet = ScoreSheet(len(facts.query_ids), measures, assumptions, cells, seen)
+        return sheet.score(join(number), facts, threads if len(places) == 1 else 1)
+
     results = []
-    for result in in_threads(score, jobs, threads):
+    for result in in_threads(score, range(len(places)), threads):
         results.append(result)
         if progress:
-            progress(len(results), len(jobs))
+            progress(len(results), len(places))
     query_ids = list(facts.query_ids)
-    scores = gathered(results, places, query_ids, measures, assumptions, facts, facts.without_relevant, given)
+    scores = gathered(results, places, query_ids, measures, assumptions, facts, facts.without_relevant, named)
     for message in [*scores.warnings(), *assumptions.more_known(facts), *fractions_lost(facts.grade, measures)]:
         warn(message)
     return scores

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from functools import lru_cache
 from math import exp, isinf
@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from rankbounds.arrays import Floats
 from rankbounds.collection.run import unique_names
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean, warn
 from rankbounds.evaluation.run_notes import RunNotes, some
@@ -42,15 +41,12 @@ FORMAT = "rankbounds scores 1"
 MEAN_ROUNDED = 1.01e-4
 """By how much a mean may be off that was rounded to four digits, as were the numbers that it is the mean of."""
 
-_SAVED = (
-    "runs", "query_ids", "measures", "bounds", "topics", "open", "most_relevant", "mean_over", "outer",
-    "without_relevant", "notes", "value", "low", "high", "judged", "parts", "origin",
-)  # fmt: skip
+_ARRAYS = ("value", "low", "high", "judged", "parts")
 
 
 def save(scores: Scores, path: Path) -> None:
     """Write everything that ``load`` needs, as JSON."""
-    content = {"format": FORMAT} | {name: _saved(getattr(scores, name)) for name in _SAVED}
+    content = {"format": FORMAT} | {one.name: _saved(getattr(scores, one.name)) for one in fields(scores)}
     with writing(path) as out:
         out.write(json_of(content))
 
@@ -76,43 +72,21 @@ def _scores_of_saved(content: Any, file: str) -> Scores:
     try:
         if content["format"] != FORMAT:
             raise KeyError
-        measures = [_loaded_measure(saved, file) for saved in content["measures"]]
-        runs, query_ids = _names(content["runs"]), _names(content["query_ids"])
-        shape = len(runs), len(query_ids), len(measures)
-        return Scores(
-            runs,
-            query_ids,
-            measures,
-            value=_array(content["value"], shape),
-            low=_array(content["low"], shape),
-            high=_array(content["high"], shape),
-            judged=_array(content["judged"], shape[:2]),
-            parts=None if content["parts"] is None else _array(content["parts"], (len(PARTS), *shape)),
-            bounds=str(content["bounds"]),
-            topics=str(content["topics"]),
-            open=str(content["open"]),
-            most_relevant=None if content["most_relevant"] is None else int(content["most_relevant"]),
-            mean_over=int(content["mean_over"]),
-            notes=[_loaded_notes(saved) for saved in content["notes"]],
-            outer=[_loaded_measure(saved, file) for saved in content["outer"]],
-            without_relevant=_names(content["without_relevant"]),
-            origin=None if content["origin"] is None else _loaded_origin(content["origin"]),
-        )
+        loaded = {name: read(content[name]) for name, read in _READERS.items()}
+        loaded |= {name: [_loaded_measure(one, file) for one in content[name]] for name in ("measures", "outer")}
+        loaded["notes"] = [
+            RunNotes(**{name: read(noted[name]) for name, read in _NOTES.items()}) for noted in content["notes"]
+        ]
+        shape = tuple(len(loaded[name]) for name in ("runs", "query_ids", "measures"))
+        for name in _ARRAYS:
+            size = {"judged": shape[:2], "parts": (len(PARTS), *shape)}.get(name, shape)
+            known = name != "parts" or content[name] is not None
+            loaded[name] = np.array(content[name], dtype=np.float64).reshape(size) if known else None
+        return Scores(**loaded)
     except DataError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise DataError(f"{file}: these are not scores that rankbounds saved.") from None
-
-
-def _loaded_origin(saved: Any) -> dict[str, dict[str, Any]]:
-    parts = {part: saved[part] for part in ("judgments", "settings")}
-    if not all(isinstance(part, dict) for part in parts.values()):
-        raise TypeError
-    return parts
-
-
-def _array(content: Any, shape: tuple[int, ...]) -> Floats:
-    return np.array(content, dtype=np.float64).reshape(shape)
 
 
 def _names(content: Any) -> list[str]:
@@ -121,16 +95,33 @@ def _names(content: Any) -> list[str]:
     return content
 
 
-def _loaded_notes(saved: Mapping[str, Any]) -> RunNotes:
-    tie_range = saved["tie_range"]
-    return RunNotes(
-        missing=_names(saved["missing"]),
-        unknown=_names(saved["unknown"]),
-        tied_topics=int(saved["tied_topics"]),
-        tie_range=None if tie_range is None else float(tie_range),
-        prepared=str(saved["prepared"]),
-        strange_documents=str(saved["strange_documents"]),
-    )
+def _origin(content: Any) -> dict[str, dict[str, Any]] | None:
+    parts = None if content is None else {part: content[part] for part in ("judgments", "settings")}
+    if parts is not None and not all(isinstance(part, dict) for part in parts.values()):
+        raise TypeError
+    return parts
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "runs": _names,
+    "query_ids": _names,
+    "bounds": str,
+    "topics": str,
+    "open": str,
+    "most_relevant": lambda content: None if content is None else int(content),
+    "mean_over": int,
+    "without_relevant": _names,
+    "origin": _origin,
+}
+"""How the plain fields of saved scores are read."""
+_NOTES: dict[str, Callable[[Any], Any]] = {
+    "missing": _names,
+    "unknown": _names,
+    "tied_topics": int,
+    "tie_range": lambda content: None if content is None else float(content),
+    "prepared": str,
+    "strange_documents": str,
+}
 
 
 def _saved_measure(measure: Measure) -> dict[str, Any]:

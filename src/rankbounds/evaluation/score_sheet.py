@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,32 +41,28 @@ class RunResult:
     notes: RunNotes
     parts: Floats | None
 
-    @property
-    def any_judged(self) -> bool:
-        """Is any document among the first ten of a list judged?"""
-        return bool((self.judged > 0).any())
 
-    def noted(self, run: Run, qrels: Qrels) -> RunResult:
-        """With what the run itself says."""
-        strange = "" if self.any_judged else strange_documents(run, qrels)
-        if not run.prepared and not strange:
-            return self
-        return replace(self, notes=replace(self.notes, prepared=run.prepared, strange_documents=strange))
+class JoinedRun(NamedTuple):
+    """A run whose lists are joined with the judgments, to be scored."""
+
+    name: str
+    joined: Joined
+    prepared: str = ""
+    """What was done to the run before."""
+    read: Callable[[], Run] | None = None
+    """The run itself, for what there is to say of documents that no judgment knows; None: nothing is said."""
 
 
-def score_run(
-    run: Run,
-    facts: TopicFacts,
-    measures: Sequence[Measure],
-    assumptions: Assumptions,
-    threads: int = 1,
-    cells: Callable[[Rankings], Cells] | None = None,
-    observe: Callable[[Rankings], None] | None = None,
-) -> RunResult:
+def score_run(run: Run, facts: TopicFacts, measures: Sequence[Measure], assumptions: Assumptions) -> RunResult:
     """Join one run with the judgments and score it."""
+    sheet = ScoreSheet(len(facts.query_ids), measures, assumptions)
+    return sheet.score(join_run(run, facts, measures, assumptions), facts)
+
+
+def join_run(run: Run, facts: TopicFacts, measures: Sequence[Measure], assumptions: Assumptions) -> JoinedRun:
+    """Join one run with the judgments."""
     joined = join(run, facts, tie_key=assumptions.ties_key, **joining(measures, assumptions))
-    sheet = ScoreSheet(len(facts.query_ids), measures, assumptions, cells, observe)
-    return sheet.score(joined, run.name, threads).noted(run, facts.qrels)
+    return JoinedRun(run.name, joined, run.prepared, lambda: run)
 
 
 def joining(measures: Sequence[Measure], assumptions: Assumptions) -> dict[str, Any]:
@@ -127,10 +123,15 @@ class ScoreSheet:
         split = assumptions.bounds != "none" and any(measure.has_residual for measure in measures)
         self.parts = np.full((len(PARTS), topics, len(measures)), np.nan) if split else None
 
-    def score(self, joined: Joined, name: str, threads: int = 1) -> RunResult:
-        """Score a whole run that is joined with the judgments."""
-        self.fill(joined.slices, threads)
-        return self.result(name, joined.missing, joined.unknown)
+    def score(self, run: JoinedRun, facts: TopicFacts, threads: int = 1) -> RunResult:
+        """Score a whole run."""
+        self.fill(run.joined.slices, threads)
+        result = self.result(run.name, run.joined.missing, run.joined.unknown)
+        strange = ""
+        if run.read is not None and not (self.judged > 0).any():
+            strange = strange_documents(run.read(), facts.qrels)
+        notes = replace(result.notes, prepared=run.prepared, strange_documents=strange)
+        return replace(result, notes=notes) if run.prepared or strange else result
 
     def fill(self, slices: Sequence[Callable[[], list[Rankings]]], threads: int = 1) -> None:
         """Score the rankings of these slices. Their topics differ, so that threads never write to the same cells."""

@@ -138,7 +138,13 @@ class Scores:
         """The same scores of the same runs, topics and measures, and the same notes, to the last bit?"""
         if not isinstance(other, Scores):
             return NotImplemented
-        return all(_same(getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
+        pairs = [(getattr(self, one.name), getattr(other, one.name)) for one in fields(self)]
+        return all(
+            np.array_equal(ours, theirs, equal_nan=True)
+            if isinstance(ours, np.ndarray) and isinstance(theirs, np.ndarray)
+            else type(ours) is type(theirs) and ours == theirs
+            for ours, theirs in pairs
+        )
 
     __hash__ = None  # type: ignore[assignment]  # two that are equal may be large: nothing short stands for them
 
@@ -223,32 +229,29 @@ class Scores:
     def _at(
         self, runs: list[int] | None = None, topics: list[int] | None = None, measures: list[int] | None = None
     ) -> Scores:
-        """What stands at these places of the three axes; None stands for all."""
-        run_places = list(range(len(self.runs))) if runs is None else runs
-        topic_places = list(range(len(self.query_ids))) if topics is None else topics
-        measure_places = list(range(len(self.measures))) if measures is None else measures
-        query_ids = [self.query_ids[place] for place in topic_places]
-        chosen = [self.measures[place] for place in measure_places]
-        cells = np.ix_(run_places, topic_places, measure_places)
-        notes = [self.notes[place] for place in run_places] if self.notes else []
+        """The scores at these places of the three axes; None stands for all."""
+        given = zip((runs, topics, measures), self.value.shape, strict=True)
+        places = [list(range(size)) if chosen is None else chosen for chosen, size in given]
+        query_ids = [self.query_ids[place] for place in places[1]]
+        chosen = [self.measures[place] for place in places[2]]
+        cells = np.ix_(*places)
+        notes = [self.notes[place] for place in places[0]] if self.notes else []
         there = set(query_ids)
         if there != set(self.query_ids):
-            notes = [
-                replace(noted, missing=[name for name in noted.missing if name in there], unknown=[], tie_range=None)
-                for noted in notes
-            ]
-        if chosen[:1] != self.measures[:1]:
+            missing = [[name for name in noted.missing if name in there] for noted in notes]
+            notes = [replace(noted, missing=some, unknown=[]) for noted, some in zip(notes, missing, strict=True)]
+        if there != set(self.query_ids) or chosen[:1] != self.measures[:1]:
             notes = [replace(noted, tie_range=None) for noted in notes]
         parts = self.parts if any(measure.has_residual for measure in chosen) else None
         return replace(
             self,
-            runs=[self.runs[place] for place in run_places],
+            runs=[self.runs[place] for place in places[0]],
             query_ids=query_ids,
             measures=chosen,
             value=self.value[cells],
             low=self.low[cells],
             high=self.high[cells],
-            judged=self.judged[np.ix_(run_places, topic_places)],
+            judged=self.judged[np.ix_(*places[:2])],
             notes=notes,
             without_relevant=[name for name in self.without_relevant if topics is None or name in there],
             outer=[measure for measure in self.outer if measure in chosen],
@@ -354,27 +357,17 @@ class Scores:
         >>> list(rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP").rows())
         [{'run': 'bm25', 'query_id': '301', 'measure': 'AP', 'value': 1.0, 'low': 1.0, 'high': 1.0}]
         """
-        for run_place, run in enumerate(self.runs):
-            for measure_place, measure in enumerate(self.measures):
-                arrays = [self.value, self.low, self.high]
-                if self.parts is not None and measure.has_residual:
-                    arrays += list(self.parts)
-                names = (*FIELDS, *PARTS)[: 3 + len(arrays)]
-                columns = [array[run_place, :, measure_place].tolist() for array in arrays]
-                label = str(measure)
-                for query, *numbers in zip(self.query_ids, *columns, strict=True):
-                    if numbers[0] == numbers[0]:
-                        yield dict(zip(names, (run, query, label, *map(plain, numbers)), strict=True))
+        split = {str(measure) for measure in self.measures if measure.has_residual}
+        columns = (column.tolist() if isinstance(column, np.ndarray) else column for column in self._columns().values())
+        for cells in zip(*columns, strict=True):
+            fields = self.fields if cells[2] in split else FIELDS
+            yield dict(zip(fields, map(plain, cells), strict=False))
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return self.rows()
 
     def __len__(self) -> int:
         return int(np.count_nonzero(~np.isnan(self.value)))
-
-    def columns(self) -> dict[str, list[Any]]:
-        """The tidy table as lists, with the rows of ``rows`` and the columns of ``to_polars``; None is not known."""
-        return {name: [plain(value) for value in column] for name, column in self._columns().items()}
 
     def _columns(self) -> dict[str, Column]:
         run, measure, topic = np.nonzero(~np.isnan(self.value.swapaxes(1, 2)))
@@ -574,12 +567,6 @@ class Scores:
         return shown(score_table.table_of(mean, with_notes=False), score_table.note(mean), score_table.run_notes(mean))
 
 
-def _same(ours: Any, theirs: Any) -> bool:
-    if isinstance(ours, np.ndarray) and isinstance(theirs, np.ndarray):
-        return np.array_equal(ours, theirs, equal_nan=True)
-    return type(ours) is type(theirs) and ours == theirs
-
-
 def _places_of_names(wanted: Names, known: Sequence[str], kind: str) -> list[int]:
     """Where the names stand among those known, in the order asked for, each once."""
     if callable(wanted):
@@ -598,7 +585,7 @@ def _places_of_names(wanted: Names, known: Sequence[str], kind: str) -> list[int
 def _places_of_measures(wanted: Measures, known: Sequence[Measure], runs: Sequence[str]) -> list[int]:
     """Where the measures stand among those known, in the order asked for, each once."""
     if isinstance(wanted, str | Measure | type):
-        return _places_of_measure(wanted, known, runs)
+        wanted = [wanted]
     if callable(wanted):
         return [place for place, measure in enumerate(known) if wanted(measure)]
     if not isinstance(wanted, Iterable):

@@ -12,6 +12,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.errors import DataError
@@ -146,17 +147,48 @@ def rows_of(path: str) -> int:
     return int(parquet.read_metadata(path).num_rows)
 
 
-def frames_of(path: str, wanted: list[str], rows: int) -> Iterator[Any]:
-    """So many rows of these columns at a time."""
+def frames_of(path: str, wanted: list[str], rows: int, begin: int = 0, end: int | None = None) -> Iterator[Any]:
+    """So many rows of these columns at a time, from the row ``begin`` to the row before ``end``."""
     parquet, polars = _pyarrow_parquet(), polars_module()
     if parquet is None:
         for at in range(0, rows_of(path), rows):
             yield polars.scan_parquet(path).select(wanted).slice(at, rows).collect()
         return
     with parquet.ParquetFile(path) as file:
-        for batch in file.iter_batches(rows, columns=wanted):
+        starts = _group_starts(file)
+        last = starts[-1] if end is None else end
+        groups = [group for group, (at, to) in enumerate(pairwise(starts)) if at < last and to > begin]
+        at = starts[groups[0]] if groups else 0
+        for batch in file.iter_batches(rows, row_groups=groups, columns=wanted):
+            mine = batch.slice(max(0, begin - at), max(0, min(last - at, batch.num_rows) - max(0, begin - at)))
             # Without what else the file says of its columns: polars cannot take it where it is damaged.
-            yield polars.from_arrow(type(batch).from_arrays(batch.columns, names=batch.schema.names))
+            yield polars.from_arrow(type(mine).from_arrays(mine.columns, names=mine.schema.names))
+            at += batch.num_rows
+
+
+def _group_starts(file: Any) -> list[int]:
+    """The row at which each group of rows begins, and behind them how many rows there are."""
+    sizes = [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
+    return [0, *accumulate(sizes)]
+
+
+def starts_of_ids(path: str, column: str, rows: int) -> list[int]:
+    """Rows at least so far apart where another id begins in a column, from 0 to the number of rows.
+
+    They are looked for where groups of rows begin: groups are what can be read by itself.
+    """
+    import pyarrow.compute
+    import pyarrow.parquet
+
+    edges = [0]
+    with pyarrow.parquet.ParquetFile(path) as file:
+        *starts, end = _group_starts(file)
+        for group, start in enumerate(starts):
+            if start - edges[-1] >= rows:
+                ids = file.read_row_group(group, columns=[column]).column(0)
+                other = pyarrow.compute.index(pyarrow.compute.not_equal(ids, ids[0]), True).as_py()
+                edges += [start + other] if other > 0 else []
+    return [*edges, end]
 
 
 def polars_module() -> Any:

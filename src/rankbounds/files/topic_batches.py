@@ -124,9 +124,16 @@ class LargeFile:
         return size
 
     def stretches(self, size: int) -> list[tuple[int, int]]:
-        """A plain text file as stretches of about so many bytes, each from where a topic begins to where one ends."""
-        end = self.size()
-        edges = [0]
+        """The file as stretches of about so many bytes of text, each from where a topic begins to where one ends.
+
+        They are rows of Parquet, and bytes of text, which must not be compressed.
+        """
+        if self.parquet:
+            with parquet.damage_told(self.path):
+                query = named_columns.find_column(parquet.columns_of(self.path), self.names.query)
+                assert query is not None
+                return list(itertools.pairwise(parquet.starts_of_ids(self.path, query, size // ROW_BYTES)))
+        end, edges = self.size(), [0]
         with open(self.path, "rb") as file:
             for begin in range(size, end, size):
                 file.seek(max(begin, edges[-1]) - 1)
@@ -149,7 +156,7 @@ class LargeFile:
         ``begin`` and ``end`` are those of one of its ``stretches``.
         """
         closed = TopicsMet()
-        for piece in self._grouped_frames() if self.parquet else self._grouped_lines(begin, end):
+        for piece in (self._grouped_frames if self.parquet else self._grouped_lines)(begin, end):
             if closed.add(Ids.of(piece.topics if isinstance(piece, Columns) else piece.pairs.topics).hashes()):
                 raise MixedTopicsError
             yield piece
@@ -205,9 +212,9 @@ class LargeFile:
         lines = trec.read_lines(text, lambda *_: layout, lenient=self.lenient, threads=self.threads, distinct=distinct)
         return replace(lines, tag=tag)
 
-    def _grouped_frames(self) -> Iterator[Columns]:
-        carried, before = None, 0
-        for frame in self._frames():
+    def _grouped_frames(self, begin: int, end: int | None) -> Iterator[Columns]:
+        carried, before = None, begin
+        for frame in self._frames(begin, end):
             frame = (
                 frame if carried is None else parquet.polars_module().concat([carried, frame], how="vertical_relaxed")
             )
@@ -225,13 +232,13 @@ class LargeFile:
                 parquet.columns_of(parquet.files_of(self.path)[0]), self.names, self.path
             )
 
-    def _frames(self) -> Iterator[Any]:
+    def _frames(self, begin: int = 0, end: int | None = None) -> Iterator[Any]:
         """The columns that matter, some rows at a time, in the order of the file."""
         wanted = self._wanted_columns()
         step = max(1, self.piece_bytes // ROW_BYTES)
         with parquet.damage_told(self.path):
             for path in parquet.files_of(self.path):
-                yield from (frame for frame in parquet.frames_of(path, wanted, step) if len(frame))
+                yield from (frame for frame in parquet.frames_of(path, wanted, step, begin, end) if len(frame))
 
     def split(self, parts: int, scratch: Path) -> list[Path | None]:
         """Split the file by topic into files below ``scratch``; a topic has the same part in every file split so."""

@@ -16,20 +16,19 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.choices import check_share
 from rankbounds.columns.pairs import number_pairs
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.differences import DifferenceBounds, difference_bounds
 from rankbounds.evaluation.differences.shared_lists import same_lists
-from rankbounds.evaluation.options import RankingOptions, chosen_options
+from rankbounds.evaluation.options import RankingOptions
 from rankbounds.evaluation.score_differences import zeroed
-from rankbounds.measures import Measure, RankWeighted
+from rankbounds.measures import Measure
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.notebook import Bar, shown
 from rankbounds.probability.completions import OpenCollection
@@ -37,14 +36,7 @@ from rankbounds.probability.distribution import EVEN, Distribution, distribution
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
 from rankbounds.probability.models.estimates import ChosenModels, estimation_slopes
 from rankbounds.probability.retrieved_documents import POOLED
-from rankbounds.probability.unjudged_documents import (
-    UnjudgedDocuments,
-    find_unjudged,
-    joined_run,
-    open_measures,
-    warn_of_topics,
-)
-from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.probability.unjudged_documents import UnjudgedDocuments
 from rankbounds.results import Column, Result, Row, build_table, interval
 from rankbounds.tables import number, signed
 from rankbounds.threads import in_threads, processors
@@ -244,37 +236,25 @@ def differences(
     >>> pair.difference, pair.certain_low, pair.certain_high
     (0.5, 0.5, 0.5)
     """
-    assumptions, reading = chosen_options(options, RankingOptions, threads=processors())
-    chosen = open_measures(measures, assumptions)
-    facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
-    read = reading.runs(runs)
-    warn_of_topics(read, facts, assumptions.topics)
-    if len(read) < 2:
+    models, chosen = ChosenModels.read(qrels, runs, measures, q, otherwise, options, confidence, samples)
+    if len(models.runs) < 2:
         raise UsageError("A difference needs two runs.")
-    check_share("The confidence", confidence)
-    if samples < 2:
-        raise UsageError(f"At least two samples are needed, not {samples}.")
-    batches = [list(joined_run(run, facts, assumptions).batches) for run in read]
-    models = ChosenModels(q, otherwise, read, facts, assumptions, batches)
-    exact = len(read) * (len(read) - 1) // 2 <= MANY_PAIRS
+    exact = len(models.runs) * (len(models.runs) - 1) // 2 <= MANY_PAIRS
     collection: OpenCollection | None = None
     drawn: dict[str, int] = {}
     pairs: list[Difference] = []
     for measure in chosen:
         if is_weighted_sum(measure):
-
-            def unjudged_of(at: int, measure: RankWeighted = measure) -> UnjudgedDocuments:
-                return find_unjudged(read[at], facts, measure, assumptions, rankings_of_run=batches[at])
-
-            of_runs = list(in_threads(unjudged_of, range(len(read)), processors()))
+            unjudged_of = partial(models.unjudged, measure=measure)
+            of_runs = list(in_threads(unjudged_of, range(len(models.runs)), processors()))
             pairs += SharedUnjudged(of_runs, models.of(measure)).pairs(measure, exact=exact, confidence=confidence)
         else:
-            collection = collection or OpenCollection(read, facts, assumptions, batches)
+            collection = collection or OpenCollection(models.runs, models.facts, models.assumptions, models.batches)
             completions = DrawnCompletions(collection, measure, models.of_grades(measure), samples, seed)
-            bounds = difference_bounds(collection, measure, assumptions)
+            bounds = difference_bounds(collection, measure, models.assumptions)
             pairs += _drawn_pairs(completions, bounds, str(models.of_grades(measure)), confidence)
             drawn[str(measure)] = samples
-    model = ", ".join(dict.fromkeys(str(models.of(measure)) for measure in chosen))
+    model = models.words(chosen)
     unpooled = frozenset(models.unpooled())
     pairs = [replace(pair, unpooled=tuple(sorted(unpooled & {pair.run_a, pair.run_b}))) for pair in pairs]
     settings = {"q": model, "confidence": confidence, "samples": samples, "seed": seed}

@@ -19,11 +19,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.choices import check_choice, check_share
-from rankbounds.collection.run import Run
+from rankbounds.choices import check_choice
 from rankbounds.errors import UsageError, warn
-from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.options import RankingOptions, chosen_options
+from rankbounds.evaluation.options import RankingOptions
 from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.evaluation.scores import ALL
 from rankbounds.measures import Measure, parse_measure
@@ -33,18 +31,10 @@ from rankbounds.probability.distribution import Distribution, distribution_of_su
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions
 from rankbounds.probability.models.estimates import ChosenModels, estimation_slopes
 from rankbounds.probability.models.probabilities import RelevanceProbability
-from rankbounds.probability.unjudged_documents import (
-    UnjudgedDocuments,
-    find_unjudged,
-    joined_run,
-    open_measures,
-    warn_of_topics,
-)
-from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.probability.unjudged_documents import UnjudgedDocuments
 from rankbounds.results import Column, Result, Row
 from rankbounds.results import interval as interval_column
 from rankbounds.tables import number
-from rankbounds.threads import processors
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -111,13 +101,12 @@ class UncertainScore:
 
     def distribution(self, query_id: str = ALL) -> Distribution:
         """The distribution of one topic's score, or of the mean over topics: enumerated or convolved, not normal."""
-        if query_id == ALL:
-            if self.draws is not None:
-                return _of_draws(np.nanmean(self.draws, axis=-1))
-            return distribution_of_sum(self.weight / self.topics, self.chance, self.mean_of(self.base))
-        topic = list(self.query_ids).index(query_id)
+        topic = None if query_id == ALL else list(self.query_ids).index(query_id)
         if self.draws is not None:
-            return _of_draws(self.draws[:, topic])
+            draws = np.nanmean(self.draws, axis=-1) if topic is None else self.draws[:, topic]
+            return Distribution(np.sort(draws), np.full(draws.size, 1 / draws.size), float("nan"))
+        if topic is None:
+            return distribution_of_sum(self.weight / self.topics, self.chance, self.mean_of(self.base))
         mine = self.topic == topic
         return distribution_of_sum(self.weight[mine], self.chance[mine], float(self.base[topic]))
 
@@ -127,16 +116,14 @@ class UncertainScore:
         ``documents``: the mean over these topics, were all documents judged. ``topics`` and ``both``: the mean over
         all topics these are a sample of (Student's t).
         """
-        from scipy.special import ndtri, stdtrit
+        from scipy.special import stdtrit
 
         if sources == "documents" and kind == "distribution":
             return self.distribution().interval(confidence)
-        share = (1 + confidence) / 2
         middle = self.mean_of(self.mean)
         if sources == "documents":
-            half = float(ndtri(share)) * self.sd()
-            return _within(middle - half, middle + half, self.mean_of(self.low), self.mean_of(self.high))
-        half = float(stdtrit(self.topics - 1, share)) * self.sd(sources)
+            return _normal(middle, self.sd(), confidence, self.mean_of(self.low), self.mean_of(self.high))
+        half = float(stdtrit(self.topics - 1, (1 + confidence) / 2)) * self.sd(sources)
         return middle - half, middle + half
 
     def distance_from_normal(self) -> float | None:
@@ -145,21 +132,18 @@ class UncertainScore:
 
     def topic_interval(self, topic: int, confidence: float, kind: str) -> tuple[float, float]:
         """An interval for one topic's score."""
-        from scipy.special import ndtri
-
         if kind == "distribution":
             return self.distribution(self.query_ids[topic]).interval(confidence)
-        half = float(ndtri((1 + confidence) / 2)) * math.sqrt(self.variance[topic])
-        return _within(self.mean[topic] - half, self.mean[topic] + half, self.low[topic], self.high[topic])
+        sd = math.sqrt(self.variance[topic])
+        return _normal(self.mean[topic], sd, confidence, self.low[topic], self.high[topic])
 
 
-def _within(low: float, high: float, least: float, most: float) -> tuple[float, float]:
-    """The interval without what is impossible; where bounds are not known (NaN), as it is."""
-    return float(np.fmax(low, least)), float(np.fmin(high, most))
+def _normal(middle: float, sd: float, confidence: float, least: float, most: float) -> tuple[float, float]:
+    """A normal interval without what is impossible; where bounds are not known (NaN), as it is."""
+    from scipy.special import ndtri
 
-
-def _of_draws(values: Floats) -> Distribution:
-    return Distribution(np.sort(values), np.full(values.size, 1 / values.size), float("nan"))
+    half = float(ndtri((1 + confidence) / 2)) * sd
+    return float(np.fmax(middle - half, least)), float(np.fmin(middle + half, most))
 
 
 def exact_score(unjudged: UnjudgedDocuments, measure: Measure, model: RelevanceProbability) -> UncertainScore:
@@ -176,35 +160,27 @@ def exact_score(unjudged: UnjudgedDocuments, measure: Measure, model: RelevanceP
     )  # fmt: skip
 
 
-def drawn_score(
-    run: Run,
-    facts: TopicFacts,
-    measure: Measure,
-    assumptions: Assumptions,
-    model: RelevanceProbability,
-    samples: int,
-    seed: int,
-) -> UncertainScore:
+def drawn_score(models: ChosenModels, at: int, measure: Measure, samples: int, seed: int) -> UncertainScore:
     """The moments of any measure, from draws of which unjudged documents are relevant, and how relevant.
 
     A document that is drawn relevant counts among the topic's relevant ones, as it does in the measure's bounds.
     """
-    topics = len(facts.query_ids)
-    base, low, high = (np.full(topics, np.nan) for _ in range(3))
-    draws = np.full((samples, topics), np.nan)
-    batches = list(joined_run(run, facts, assumptions).batches)
-    for rankings in batches:
+    run, facts, assumptions = models.runs[at], models.facts, models.assumptions
+    base, low, high = np.full((3, len(facts.query_ids)), np.nan)
+    draws = np.full((samples, len(facts.query_ids)), np.nan)
+    for rankings in models.batches[at]:
         base[rankings.topic] = assumptions.value(measure, rankings.assume(0.0))
         bounds = assumptions.low_high(measure, rankings)
         if bounds is not None:
             low[rankings.topic], high[rankings.topic] = bounds
-    collection = OpenCollection([run], facts, assumptions, [batches])
-    for _, part, scores in DrawnCompletions(collection, measure, model, samples, seed).scores([(0,)]):
+    collection = OpenCollection([run], facts, assumptions, [models.batches[at]])
+    completions = DrawnCompletions(collection, measure, models.of_grades(measure), samples, seed)
+    for _, part, scores in completions.scores([(0,)]):
         draws[:, part] = scores[0].T
-    none_kept = np.empty(0, dtype=np.int64)
+    nothing = np.empty(0)
     return UncertainScore(
         run.name, measure, facts.query_ids, base, draws.mean(axis=0), draws.var(axis=0, ddof=1), low, high,
-        none_kept, np.empty(0), np.empty(0), draws=draws,
+        nothing.astype(np.int64), nothing, nothing, draws=draws,
     )  # fmt: skip
 
 
@@ -371,31 +347,21 @@ def uncertainty(
     """
     check_choice("sources", sources, SOURCES)
     check_choice("interval", interval, INTERVALS)
-    check_share("The confidence", confidence)
-    if samples < 2:
-        raise UsageError(f"At least two samples are needed, not {samples}.")
     if interval == "distribution" and sources != "documents":
         raise UsageError("The distribution is that of unjudged documents alone; intervals over topics are Student's.")
-    assumptions, reading = chosen_options(options, RankingOptions, threads=processors())
-    chosen = open_measures(measures, assumptions)
-    facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
-    systems = reading.runs(runs)
-    warn_of_topics(systems, facts, assumptions.topics)
-    models = ChosenModels(q, otherwise, systems, facts, assumptions)
+    models, chosen = ChosenModels.read(qrels, runs, measures, q, otherwise, options, confidence, samples)
     scores = []
-    for number_of_run, run in enumerate(systems, 1):
+    for at in range(len(models.runs)):
         for measure in chosen:
             if is_weighted_sum(measure):
-                unjudged = find_unjudged(run, facts, measure, assumptions, tail=tail)
-                scores.append(exact_score(unjudged, measure, models.of(measure)))
+                scores.append(exact_score(models.unjudged(at, measure, tail=tail), measure, models.of(measure)))
             elif tail:
                 raise UsageError(f"{measure} says nothing about what lies beyond the end of a list.")
             else:
-                model = models.of_grades(measure)
-                scores.append(drawn_score(run, facts, measure, assumptions, model, samples, seed))
+                scores.append(drawn_score(models, at, measure, samples, seed))
         if progress:
-            progress(number_of_run, len(systems))
-    in_words = ", ".join(dict.fromkeys(str(models.of(measure)) for measure in chosen))
+            progress(at + 1, len(models.runs))
+    in_words = models.words(chosen)
     settings = {"q": in_words, "confidence": confidence, "sources": sources, "interval": interval, "tail": tail}
     settings |= {"samples": samples, "seed": seed}
     result = Uncertainty(

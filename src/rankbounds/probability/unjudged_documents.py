@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -12,9 +12,8 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import Pairs
-from rankbounds.errors import UsageError, warn
+from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.run_notes import RunNotes, topic_warnings
 from rankbounds.measures import Measure, RankWeighted, parse_measures
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.rankings.join import Joined, join
@@ -123,14 +122,6 @@ def open_measures(measures: Any, assumptions: Assumptions) -> list[Measure]:
         if assumptions.ties not in ORDERS and not is_weighted_sum(measure):
             raise UsageError(f'{measure} is drawn in one order of tied documents. Use ties="trec".')
     return chosen
-
-
-def warn_of_topics(runs: Sequence[Run], facts: TopicFacts, topics: str) -> None:
-    """Warn of topics that a run lacks or nobody judged, as ``evaluate`` does."""
-    joined = [join(run, facts) for run in runs]
-    notes = [RunNotes(missing=part.missing, unknown=part.unknown) for part in joined]
-    for message in topic_warnings([run.name for run in runs], notes, topics):
-        warn(message)
 
 
 def find_unjudged(

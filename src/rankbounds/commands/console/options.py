@@ -45,8 +45,8 @@ class Option:
     required: bool = False
     replaces_runs: bool = False
     """Judgments and runs are not asked for where it is given."""
-    without_runs: tuple[str, ...] | None = None
-    """For options that are about judgments and runs: values that mean nothing where there are none."""
+    about_runs: bool = False
+    """Is it about judgments and runs, so that tables of scores in their place leave it nothing to decide?"""
 
     def __post_init__(self) -> None:
         long = next((flag for flag in self.flags if flag.startswith("--")), None)
@@ -135,9 +135,9 @@ def words_in(module: str, name: str, *more: str) -> Callable[[], Sequence[str]]:
     return lambda: (*more, *getattr(importlib.import_module(f"rankbounds.{module}"), name))
 
 
-def group_under(title: str, *options: Option) -> tuple[Option, ...]:
-    """The options under a title in the help."""
-    return tuple(replace(option, group=title) for option in options)
+def group_under(title: str, *options: Option, **more: Any) -> tuple[Option, ...]:
+    """The options under a title in the help, all of them with further settings, if given."""
+    return tuple(replace(option, group=title, **more) for option in options)
 
 
 def replace_defaults(options: Iterable[Option], **defaults: Any) -> tuple[Option, ...]:

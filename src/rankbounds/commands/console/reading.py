@@ -69,19 +69,19 @@ FROM = Option(
     f"format of the files, where their contents should not decide: {', '.join(FORMAT_NAMES)}",
     dest="read_as",
     words=FORMAT_NAMES,
-    without_runs=(),
+    about_runs=True,
 )
 SOURCE = Option(
     "--labels SOURCE",
     'use judgments with this value in the column "source"; of several (human,llm) the first that has one',
-    without_runs=(),
+    about_runs=True,
 )
 COLUMNS = Option(
     "--columns NAMES",
     "what tables call their columns, where that is not known: query_id=q,doc_id=d,score=s,relevance=r",
     type=columns,
 )
-LENIENT = Option("--lenient", "leave out lines that cannot be read, and count them", without_runs=())
+LENIENT = Option("--lenient", "leave out lines that cannot be read, and count them", about_runs=True)
 READING_RUNS = group_under("reading files", FROM, COLUMNS, LENIENT)
 """How to read files, where there are no judgments among them."""
 READING = group_under(
@@ -94,24 +94,19 @@ READING = group_under(
 """How to read judgments and runs."""
 PREPARING = group_under(
     "lists before they are scored",
+    Option("--drop-self", "leave out a document whose id is that of its query (BEIR does so: ArguAna, Quora)"),
     Option(
-        "--drop-self",
-        "leave out a document whose id is that of its query (BEIR does so: ArguAna, Quora)",
-        without_runs=(),
+        "--documents-of SEP", "ids are those of chunks, as in d7#3 with SEP #: score documents, each by its best chunk"
     ),
-    Option(
-        "--documents-of SEP",
-        "ids are those of chunks, as in d7#3 with SEP #: score documents, each by its best chunk",
-        without_runs=(),
-    ),
-    Option("--depth N", "score the first N documents of each list only", type=int, without_runs=()),
+    Option("--depth N", "score the first N documents of each list only", type=int),
+    about_runs=True,
 )
 CALIBRATE = Option(
     "--calibrate",
     "with --labels human,llm: labels of other sources than the first are no truth, but probabilities of what the first "
     "would say, calibrated where both judged",
     group="reading files",
-    without_runs=(),
+    about_runs=True,
 )
 
 COMPARE = Option(
@@ -257,8 +252,7 @@ def score_tables_from(options: Options) -> Scores:
     if options.qrels or options.runs:
         raise UsageError("--scores takes the place of judgments and runs: give either.")
     for option in options.declared:
-        needs_runs = option.without_runs is not None
-        if needs_runs and getattr(options, option.dest) not in (None, False, *option.without_runs):
+        if option.about_runs and getattr(options, option.dest) not in (None, False, option.default):
             raise UsageError(
                 f"{option.flags[-1]} is for judgments and runs; of tables with --scores it can decide nothing."
             )

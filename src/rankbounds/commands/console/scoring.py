@@ -69,22 +69,21 @@ TIES = group_under(
         "among equal scores), rank (stated rank), docid (docno up)",
         "trec",
         words=TIE_RULES,
-        without_runs=("trec",),
     ),
     Option(
         "--score-precision WHICH",
         f"compare scores in {' or '.join(PRECISIONS)} precision (trec_eval 9: single; default double)",
         "double",
         words=PRECISIONS,
-        without_runs=("double",),
     ),
+    about_runs=True,
 )
 """How to rank tied documents, and what is a tie."""
 GAIN = Option(
     "--gain RULE",
     'gains of grades: linear (default), or a table like "1=3,2=9", or "S=3,A=2,B=1" where grades are words',
     group="unjudged documents, ties and grades",
-    without_runs=(),
+    about_runs=True,
 )
 RANKING = group_under(
     "unjudged documents, ties and grades",
@@ -96,8 +95,8 @@ RANKING = group_under(
         f"{' or '.join(TOPICS)}: score judged topics that a run lacks as empty lists (default), or leave them out",
         "judged",
         words=TOPICS,
-        without_runs=("judged",),
     ),
+    about_runs=True,
 )
 """How runs become rankings: ties, gains, missing topics, the precision of scores."""
 ASSUMING = (
@@ -108,38 +107,29 @@ ASSUMING = (
             f"unjudged documents: {', '.join(UNJUDGED_RULES)} (default nonrelevant; condensed leaves them out)",
             "nonrelevant",
             words=UNJUDGED_RULES,
-            without_runs=("nonrelevant",),
         ),
-        Option("--q Q", "with --unjudged expected: the probability that one is relevant", type=float, without_runs=()),
-        Option(
-            "--bounds WHAT",
-            f"low and high cover: {', '.join(BOUNDS)}",
-            "unjudged",
-            words=BOUNDS,
-            without_runs=("unjudged", "none"),
-        ),
+        Option("--q Q", "with --unjudged expected: the probability that one is relevant", type=float),
+        Option("--bounds WHAT", f"low and high cover: {', '.join(BOUNDS)}", "unjudged", words=BOUNDS),
         Option(
             "--open WHICH",
             "unjudged documents that bounds cover: retrieved (default), or collection (also relevant ones that nobody "
             "retrieved, which lower nDCG, AP and recall)",
             "retrieved",
             words=OPEN,
-            without_runs=("retrieved",),
         ),
         Option(
             "--most-relevant N",
             "with --open collection: a topic has at most N relevant documents, known ones counted (default: any "
             "number; a topic that knows more has no others)",
             type=int,
-            without_runs=(),
         ),
         *RANKING,
         Option(
             "--ties-key FILE",
             "rank tied documents by your own key: lines of a document and its value (a length, a date, a URL), "
             "smallest first",
-            without_runs=(),
         ),
+        about_runs=True,
     ),
     *PREPARING,
     *READING,

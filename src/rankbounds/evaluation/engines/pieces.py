@@ -8,15 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.run import Run, of_lines
+from rankbounds.collection.run import Run, several_runs
 from rankbounds.errors import warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import fractions_lost, gathered
 from rankbounds.evaluation.score_sheet import RunResult, ScoreSheet
 from rankbounds.evaluation.scores import Scores
-from rankbounds.files.named_columns import Columns
-from rankbounds.files.opening import plain_name
-from rankbounds.files.trec import TrecLines
 from rankbounds.measures import Measure
 from rankbounds.rankings.join import no_topic_judged, slices_of
 from rankbounds.rankings.preparation import Preparation
@@ -91,11 +88,13 @@ def score_piece(piece: Run, facts: TopicFacts, scoring: Scoring) -> ScoredPiece:
 class RunInPieces:
     """The scores of one run while its pieces arrive.
 
-    ``place`` is what messages call the run, and ``name`` what the user calls it, else the name of its first piece.
+    ``place`` is what messages call the run, and ``name`` what the user calls it, if anything.
     """
 
     def __init__(self, scoring: Scoring, topics: int, place: str, name: str | None = None) -> None:
         self.scoring, self.place, self.name = scoring, place, name
+        self.tag: str | None = None
+        """What the pieces call the run."""
         self.sheet = ScoreSheet(topics, scoring.measures, scoring.assumptions)
         self.met = np.zeros(topics, dtype=bool)
         """Which judged topics the run has."""
@@ -109,7 +108,9 @@ class RunInPieces:
         """
         numbers = piece.topics if places is None else places[piece.topics]
         is_new = not self.met[numbers].any()
-        self.name = self.name or piece.name
+        if piece.name != (self.tag or piece.name):
+            raise several_runs(self.place, [str(self.tag), piece.name])
+        self.tag = piece.name
         self.sheet.put(numbers, piece.sheet)
         self.met[numbers] = True
         self.unknown += piece.unknown
@@ -129,15 +130,10 @@ class RunInPieces:
         missing = [judged.query_ids[number] for number in np.flatnonzero(~self.met).tolist()]
         if not self.met.any():
             raise no_topic_judged(self.place, self.unknown[0], judged.place, judged.query_ids[0])
-        result = self.sheet.result(self.name or "", missing, self.unknown)
+        result = self.sheet.result(self.name or self.tag or "", missing, self.unknown)
         if not self.scoring.preparation:
             return result
         return replace(result, notes=replace(result.notes, prepared=self.scoring.preparation.words(self.prepared)))
-
-
-def run_of(piece: TrecLines | Columns, path: str) -> Run:
-    """A piece of a file as a run."""
-    return Run._of(piece, plain_name(path)) if isinstance(piece, Columns) else of_lines(piece, path)
 
 
 def gather(runs: Sequence[RunInPieces], judged: JudgedTopics, named: Sequence[bool]) -> Scores:

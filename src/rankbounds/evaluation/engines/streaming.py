@@ -16,9 +16,10 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.inputs import Reading, RunToRead
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels, as_qrels
+from rankbounds.collection.run import run_in
 from rankbounds.columns.ids import Ids
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
-from rankbounds.evaluation.engines.pieces import JudgedTopics, RunInPieces, Scoring, gather, run_of, score_piece
+from rankbounds.evaluation.engines.pieces import JudgedTopics, RunInPieces, Scoring, gather, score_piece
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, MeasureNames
 from rankbounds.evaluation.options import Options, chosen_options, shows_options
 from rankbounds.evaluation.scores import Scores
@@ -213,13 +214,13 @@ class _Stream:
                 try:
                     run = self._run(number, len(facts.query_ids))
                     for piece in file.grouped():
-                        run.add(score_piece(run_of(piece, file.path), facts, self.scoring))
+                        run.add(score_piece(run_in(piece, file.path), facts, self.scoring))
                 except MixedTopicsError:
                     run = self._run(number, len(facts.query_ids))
                     for part in file.split(max(2, -(-file.size() // file.piece_bytes)), self.scratch):
                         piece_of_part = file.part(part)
                         if piece_of_part is not None:
-                            run.add(score_piece(run_of(piece_of_part, file.path), facts, self.scoring))
+                            run.add(score_piece(run_in(piece_of_part, file.path), facts, self.scoring))
                     run.unknown = _in_order(run.unknown, file)
             run.add_missing(facts)
             runs.append(run)
@@ -249,7 +250,7 @@ class _Stream:
                 here = [file.part(split[number]) for file, split in zip(self.files, split_runs, strict=True)]
                 if judgments is None:
                     for run, piece in zip(runs, here, strict=True):
-                        run.unknown += [] if piece is None else run_of(piece, run.place).query_ids
+                        run.unknown += [] if piece is None else run_in(piece, run.place).query_ids
                     continue
                 facts = TopicFacts(judgments, assumptions.gain, grades=grades)
                 topics = JudgedTopics.of(facts, assumptions, self._place)
@@ -259,7 +260,7 @@ class _Stream:
                 done += places.size
                 for run, piece in zip(runs, here, strict=True):
                     if piece is not None:
-                        run.add(score_piece(run_of(piece, run.place), facts, self.scoring), places)
+                        run.add(score_piece(run_in(piece, run.place), facts, self.scoring), places)
                     run.add_missing(facts, places)
                 del judgments, facts, topics, here, piece
                 gc.collect()  # an index and its pairs know each other; waiting for the collector would add up the parts

@@ -7,6 +7,7 @@ of a fold are calibrated on the judgments of the others, so that no judgment has
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,13 +29,13 @@ def crossfitted(pool: LabelledPool, rows: Ints, reached: Floats) -> Floats:
     ``rows`` are the judged documents, ``reached`` says for each level (a row) whether they reach it.
     """
     fold = folds(len(pool))
-    features = Features.of(pool)
+    features = Features(pool)
     chance = np.empty((reached.shape[0], len(pool)))
     for level, outcome in enumerate(reached):
-        other_sd = features.fit(rows, outcome).other_sd
+        other_sds = (features.fit(rows, outcome).other_sd,)
         for number in range(FOLDS):
             others, mine = fold[rows] != number, np.flatnonzero(fold == number)
-            fit = features.fit(rows[others], outcome[others], other_sd)
+            fit = features.fit(rows[others], outcome[others], other_sds)
             chance[level, mine] = expit(features.logits(mine, fit.coefficient))
     return chance
 
@@ -45,7 +46,7 @@ def simulated(pool: LabelledPool, rows: Ints, reached: Floats, draws: int, rng: 
     Coefficients are drawn from what the sample leaves plausible (the normal approximation of their posterior), then
     documents from their probabilities: a topic may turn out richer or poorer than its calibrated labels say.
     """
-    features = Features.of(pool)
+    features = Features(pool)
     everything = np.arange(len(pool))
     place = rng.random((draws, len(pool)))
     normal = rng.standard_normal((draws, 2 + features.labels + features.topics))
@@ -68,16 +69,11 @@ def folds(documents: int) -> Ints:
 
 
 class Features:
-    """What is known of documents before they are judged, as a regression reads it."""
+    """What is known of a pool's documents before they are judged, as a regression reads it."""
 
-    def __init__(self, label: Ints, topic: Ints, support: Floats, topics: int) -> None:
-        self.label, self.topic, self.support = label, topic, support
-        self.labels, self.topics = int(label.max()) + 1, topics
-
-    @classmethod
-    def of(cls, pool: LabelledPool) -> Features:
-        """Of a pool's documents."""
-        return cls(pool.group, pool.topic, pool.support, pool.number_of_topics)
+    def __init__(self, pool: LabelledPool) -> None:
+        self.label, self.topic, self.support = pool.group, pool.topic, pool.support
+        self.labels, self.topics = int(pool.group.max()) + 1, pool.number_of_topics
 
     def design(self, rows: Ints) -> Floats:
         """A row for each document: the constant, its label, the support and its topic."""
@@ -89,21 +85,19 @@ class Features:
         matrix[place, 2 + self.labels + self.topic[rows]] = 1.0
         return matrix
 
-    def fit(self, rows: Ints, outcome: Floats, other_sd: float | None = None) -> Fit:
+    def fit(self, rows: Ints, outcome: Floats, other_sds: Sequence[float] = OTHER_SDS) -> Fit:
         """The coefficients that these judged documents make most plausible (a normal prior on each)."""
         matrix = self.design(rows)
-        fits = (self._fit(matrix, outcome, sd) for sd in (OTHER_SDS if other_sd is None else (other_sd,)))
+        fits = []
+        for other_sd in other_sds:
+            penalty = 1 / np.square((CONSTANT_SD, *[LABEL_SD] * self.labels, *[other_sd] * (1 + self.topics)))
+            coefficient, curvature = fit_logistic(matrix, outcome, penalty)
+            root = np.linalg.cholesky(curvature)
+            logit = matrix @ coefficient
+            likelihood = outcome @ logit - np.logaddexp(0.0, logit).sum()
+            prior = 0.5 * (np.log(penalty).sum() - penalty @ coefficient**2)
+            fits.append(Fit(coefficient, root, float(likelihood + prior - np.log(np.diag(root)).sum()), other_sd))
         return max(fits, key=lambda fit: fit.plausibility)
-
-    def _fit(self, matrix: Floats, outcome: Floats, other_sd: float) -> Fit:
-        sds = (CONSTANT_SD, *[LABEL_SD] * self.labels, *[other_sd] * (1 + self.topics))
-        penalty = 1 / np.square(sds)
-        coefficient, curvature = fit_logistic(matrix, outcome, penalty)
-        root = np.linalg.cholesky(curvature)
-        logit = matrix @ coefficient
-        likelihood = outcome @ logit - np.logaddexp(0.0, logit).sum()
-        prior = 0.5 * (np.log(penalty).sum() - penalty @ coefficient**2)
-        return Fit(coefficient, root, float(likelihood + prior - np.log(np.diag(root)).sum()), other_sd)
 
     def logits(self, rows: Ints, coefficient: Floats) -> Floats:
         """What the coefficients say of these documents; a row for each row of coefficients."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.columns.decimals import finite_numbers
 from rankbounds.columns.pairs import Pairs
@@ -21,7 +21,7 @@ from rankbounds.judging.candidates import find_judgments, grades_of_pairs
 PROBABILITIES = named_columns.ColumnNames(value=("probability",), what="sample")
 GRADES = named_columns.ColumnNames(value=("relevance", "grade", "rating", "rel"), what="sample")
 WORKLIST = named_columns.ColumnNames(value=("probability", "weight", "value"), what="judgments")
-REMEDY = "A sample is a table with the columns query_id, doc_id, probability (as drawn) and relevance (as judged)."
+OUTSIDE = "Leave out documents that were judged outside of it; nothing is known of why they were."
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,64 +38,71 @@ class JudgedSample:
 
     @classmethod
     def of(cls, given: Any, pool: LabelledPool, judgments: Qrels | None = None) -> JudgedSample:
-        """From a file, a frame or rows; grades from ``judgments`` where these are given.
+        """From a file, a frame or rows; grades from ``judgments`` where these are given, which hold no others.
 
         Every document must be among the labels, have a probability above 0 and up to 1, and a grade.
         """
         drawn = _columns(given, PROBABILITIES)
-        pairs, probability = _checked_probabilities(drawn)
+        if None in (values := _values(drawn)):
+            pairs = replace(drawn, values=np.zeros(len(drawn))).checked()[0]
+            _reject(pairs, values.index(None), "{} has no probability: it is not of the sample.", OUTSIDE)
+        pairs, probability = drawn.checked()
         pairs.reject_repeats("Keep one row for each document.")
-        wrong = np.flatnonzero(~((probability > 0) & (probability <= 1)))
-        if wrong.size:
-            row = int(wrong[0])
-            raise DataError(
-                pairs.where(row),
-                f"the probability of {pairs.describe(row)} is {probability[row]:g}, but a document that was drawn had "
-                "one above 0 and up to 1.",
-            )
+        for row in np.flatnonzero(~((probability > 0) & (probability <= 1)))[:1].tolist():
+            wrong = f"the probability of {{}} is {probability[row]:g}, but a document that was drawn had one above 0 "
+            _reject(pairs, row, f"{wrong}and up to 1.")
         here, there = find_judgments(pool.labels, pairs)
-        if here.size < len(pairs):
-            row = int(np.setdiff1d(np.arange(len(pairs)), here)[0])
-            raise DataError(
-                pairs.where(row),
-                f"{pairs.describe(row)} is in the sample, but the labels ({pool.source}) lack it.",
-                "Give the labels that the sample was drawn from.",
-            )
+        for row in np.setdiff1d(np.arange(len(pairs)), here)[:1].tolist():
+            lacking = f"{{}} is in the sample, but the labels ({pool.source}) lack it."
+            _reject(pairs, row, lacking, "Give the labels that the sample was drawn from.")
         in_pool = np.empty(len(pairs), dtype=np.int64)
         in_pool[here] = there
-        judged = Qrels(pairs, _grades(_columns(given, GRADES), pairs) if judgments is None else _of(judgments, pairs))
-        missing = np.flatnonzero(judged.grade == POOLED_NOT_JUDGED)
-        if missing.size:
-            row = int(missing[0])
+        if judgments is None:
+            listed = [POOLED_NOT_JUDGED if value is None else value for value in _values(_columns(given, GRADES))]
+            grade, bad = finite_numbers(listed)
+            for row in bad[:1].tolist():
+                _reject(pairs, row, f"the relevance of {{}} is {listed[row]!r}, not a finite number.")
+        else:
+            judged = np.flatnonzero(judgments.grade != POOLED_NOT_JUDGED)
+            for row in np.setdiff1d(judged, find_judgments(judgments, pairs)[1])[:1].tolist():
+                outside = f"{{}} was judged, but is not in the sample ({pairs.source.name})."
+                _reject(judgments.pairs, row, outside, OUTSIDE)
+            grade = grades_of_pairs(judgments, pairs)
+        missing = np.flatnonzero(grade == POOLED_NOT_JUDGED)
+        for row in missing[:1].tolist():
+            lacking = f"{missing.size:,} of {len(pairs):,} documents of the sample have no relevance, such as {{}}."
+            _reject(pairs, row, lacking, "Judge them all: to leave some out would bend the result.")
+        return cls(in_pool, probability, np.maximum(grade, 0.0), Qrels(pairs, grade))
+
+
+def _reject(pairs: Pairs, row: int, problem: str, remedy: str = "") -> NoReturn:
+    raise DataError(pairs.where(row), problem.replace("{}", pairs.describe(row)), remedy)
+
+
+def _columns(given: Any, names: named_columns.ColumnNames) -> named_columns.Columns:
+    """Three columns of the sample."""
+    if hasattr(given, "rows") and callable(given.rows) and not is_table(given):
+        given = given.rows()
+    if isinstance(given, str | os.PathLike):
+        table = formats.read(os.fspath(given), names)
+        if not isinstance(table, named_columns.Columns):
             raise DataError(
-                pairs.where(row),
-                f"{missing.size:,} of {len(pairs):,} documents of the sample have no relevance, such as "
-                f"{pairs.describe(row)}.",
-                "Judge them all: to leave some out would bend the result.",
+                os.fspath(given),
+                "this is no table with named columns.",
+                "A sample is a table with the columns query_id, doc_id, probability (as drawn) and relevance (as "
+                "judged).",
             )
-        return cls(in_pool, probability, np.maximum(judged.grade, 0.0), judged)
+    else:
+        table = columns_of(given, names, source="sample")
+    if not len(table):
+        raise DataError(table.source.name, "the sample is empty.")
+    return table
 
 
-def _listed(path: str) -> tuple[Pairs, Floats]:
-    """The documents of a table or of a pool in TREC lines, each with its probability, weight or value."""
-    read = formats.read(path, WORKLIST)
-    pairs, number = read.checked() if isinstance(read, named_columns.Columns) else (read.pairs, read.value)
-    pairs.reject_repeats("Keep one row for each document.")
-    return pairs, number
-
-
-def listed_documents(path: str) -> list[tuple[str, str]]:
-    """The documents that somebody is to judge: a table of ``sample`` or ``judge-next``, or a pool as TREC lines."""
-    pairs, _ = _listed(path)
-    return list(zip((pairs.topics[topic] for topic in pairs.topic.tolist()), pairs.docs.to_list(), strict=True))
-
-
-def left_to_judge(path: str, qrels: Qrels) -> tuple[list[tuple[str, str, float]], int]:
-    """Of the documents that a list has, those without a judgment, with their probability or weight; and all."""
-    pairs, number = _listed(path)
-    left = np.flatnonzero(grades_of_pairs(qrels, pairs) == POOLED_NOT_JUDGED)
-    topics = [pairs.topics[topic] for topic in pairs.topic[left].tolist()]
-    return list(zip(topics, pairs.docs.take(left).to_list(), number[left].tolist(), strict=True)), len(pairs)
+def _values(table: named_columns.Columns) -> list[Any]:
+    """The values of the third column; None where there is none."""
+    values = table.values.to_list() if hasattr(table.values, "to_list") else list(table.values)
+    return [None if value is None or value != value or not str(value).strip() else value for value in values]
 
 
 def is_sample(path: str) -> bool:
@@ -107,66 +114,20 @@ def is_sample(path: str) -> bool:
     return True
 
 
-def _columns(given: Any, names: named_columns.ColumnNames) -> named_columns.Columns:
-    """Three columns of the sample."""
-    if hasattr(given, "rows") and callable(given.rows) and not is_table(given):
-        given = given.rows()
-    if not isinstance(given, str | os.PathLike):
-        table = columns_of(given, names, source="sample")
-    else:
-        read = formats.read(os.fspath(given), names)
-        if not isinstance(read, named_columns.Columns):
-            raise DataError(os.fspath(given), "this is no table with named columns.", REMEDY)
-        table = read
-    if not len(table):
-        raise DataError(table.source.name, "the sample is empty.")
-    return table
+def left_to_judge(path: str, qrels: Qrels | None = None) -> tuple[list[tuple[str, str, float]], int]:
+    """Of a list of documents to judge, those without a judgment, with their probability or weight; and how many it has.
+
+    A list is a table as ``sample`` or ``judge-next`` write it, or a pool as TREC lines.
+    """
+    read = formats.read(path, WORKLIST)
+    pairs, number = read.checked() if isinstance(read, named_columns.Columns) else (read.pairs, read.value)
+    pairs.reject_repeats("Keep one row for each document.")
+    left = np.arange(len(pairs))
+    if qrels is not None:
+        left = np.flatnonzero(grades_of_pairs(qrels, pairs) == POOLED_NOT_JUDGED)
+    return list(pairs.take(left).rows(number[left])), len(pairs)
 
 
-def _checked_probabilities(drawn: named_columns.Columns) -> tuple[Pairs, Floats]:
-    """The pairs and their probabilities; a judged document without one was judged outside the sample."""
-    empty = _empty(_as_list(drawn.values))
-    if empty.any():
-        pairs = replace(drawn, values=np.zeros(len(drawn))).checked()[0]
-        row = int(np.flatnonzero(empty)[0])
-        raise DataError(
-            pairs.where(row),
-            f"{pairs.describe(row)} has no probability: it is not of the sample.",
-            "Leave out documents that were judged outside of it; nothing is known of why they were.",
-        )
-    return drawn.checked()
-
-
-def _empty(values: list[Any]) -> Flags:
-    """Which values are not there."""
-    return np.array([value is None or value != value or not str(value).strip() for value in values], dtype=bool)
-
-
-def _as_list(values: Any) -> list[Any]:
-    return values.to_list() if hasattr(values, "to_list") else list(values)
-
-
-def _grades(table: named_columns.Columns, pairs: Pairs) -> Floats:
-    """The grades in the sample's own table; -1 where there is none yet."""
-    given = _as_list(table.values)
-    listed = [POOLED_NOT_JUDGED if lacking else value for value, lacking in zip(given, _empty(given), strict=True)]
-    grade, bad = finite_numbers(listed)
-    if bad.size:
-        row = int(bad[0])
-        raise DataError(
-            pairs.where(row), f"the relevance of {pairs.describe(row)} is {listed[row]!r}, not a finite number."
-        )
-    return grade
-
-
-def _of(judgments: Qrels, pairs: Pairs) -> Floats:
-    """The grades of these documents in judgments, which hold no others."""
-    outside = np.setdiff1d(np.flatnonzero(judgments.grade != POOLED_NOT_JUDGED), find_judgments(judgments, pairs)[1])
-    if outside.size:
-        row = int(outside[0])
-        raise DataError(
-            judgments.pairs.where(row),
-            f"{judgments.pairs.describe(row)} was judged, but is not in the sample ({pairs.source.name}).",
-            "Leave out documents that were judged outside of it; nothing is known of why they were.",
-        )
-    return grades_of_pairs(judgments, pairs)
+def listed_documents(path: str) -> list[tuple[str, str]]:
+    """The documents that a list of documents to judge holds, in its order."""
+    return [(query_id, doc_id) for query_id, doc_id, _ in left_to_judge(path)[0]]

@@ -26,6 +26,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from rankbounds.arrays import Floats
 from rankbounds.choices import check_choice
 from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError
@@ -136,7 +139,9 @@ def judge_next(
         plan = replace(plan, likely=question.likely())
     if level is not None and pairs is not None:
         plan = replace(plan, needed=question.needed(pairs, level, progress=progress))
-        plan = plan.without_documents() if plan.is_settled else plan
+        if plan.is_settled:
+            nothing: Floats = np.empty(0)
+            plan = replace(plan, query_ids=[], doc_ids=[], value=nothing, probability=nothing, effect=nothing)
     return plan
 
 

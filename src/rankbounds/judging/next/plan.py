@@ -5,9 +5,7 @@ The sentences are the same on the command line and on the page where people judg
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
-import numpy as np
+from dataclasses import dataclass
 
 from rankbounds.arrays import Floats
 from rankbounds.evaluation.score_differences import equal
@@ -131,28 +129,19 @@ class SettlingPlan(DocumentsToJudge):
         """Is the question settled, so that nothing is left to judge for it?"""
         return bool(self.pairs) and all(self.settled)
 
-    def without_documents(self) -> SettlingPlan:
-        """The plan where nothing is left to judge."""
-        nothing: Floats = np.empty(0)
-        return replace(self, query_ids=[], doc_ids=[], value=nothing, probability=nothing, effect=nothing)
-
     def headline(self) -> str:
         """How far it is to the goal, in one short sentence."""
         measure = self.settings["measure"]
         if not self.pairs:
             return f"By {measure}, {self.number_unjudged:,} documents are unjudged."
-        if len(self.pairs) == 1:
-            question = f"{self.pairs[0][0]} against {self.pairs[0][1]}"
-            if self.settled[0]:
-                ahead, behind = self._in_order()
-                return f"Settled: {ahead} is better than {behind} by {measure}, whatever else is judged."
-        else:
-            rivals = [other for (_, other), settled in zip(self.pairs, self.settled, strict=True) if not settled]
-            leader = self.pairs[0][0]
-            if not rivals:
-                return f"Settled: how {leader}, which leads by {measure}, compares with all {len(self.pairs)} others."
-            rival = rivals[0] if len(rivals) == 1 else f"the {len(rivals)} others that are open"
-            question = f"{leader} against {rival}"
+        leader = self.pairs[0][0]
+        if self.is_settled and len(self.pairs) == 1:
+            ahead, behind = self._in_order()
+            return f"Settled: {ahead} is better than {behind} by {measure}, whatever else is judged."
+        if self.is_settled:
+            return f"Settled: how {leader}, which leads by {measure}, compares with all {len(self.pairs)} others."
+        rivals = [other for (_, other), settled in zip(self.pairs, self.settled, strict=True) if not settled]
+        question = f"{leader} against {rivals[0] if len(rivals) == 1 else f'the {len(rivals)} others that are open'}"
         needed = self.needed
         if needed is None:
             return f"{question} by {measure} is open."

@@ -17,18 +17,26 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.choices import check_share
 from rankbounds.collection.run import Run
-from rankbounds.errors import UsageError
+from rankbounds.errors import UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.run_notes import some
-from rankbounds.measures import Measure
+from rankbounds.evaluation.options import RankingOptions, chosen_options
+from rankbounds.evaluation.run_notes import RunNotes, some, topic_warnings
+from rankbounds.measures import Measure, RankWeighted
 from rankbounds.probability.models.probabilities import RelevanceProbability, as_relevance_probability
 from rankbounds.probability.retrieved_documents import POOLED, RetrievedDocuments, retrieved_documents
-from rankbounds.probability.unjudged_documents import UnjudgedDocuments
+from rankbounds.probability.unjudged_documents import (
+    UnjudgedDocuments,
+    find_unjudged,
+    joined_run,
+    open_measures,
+)
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.logistic import expit, fit_logistic
 from rankbounds.tables import plain_rows
+from rankbounds.threads import processors
 
 KINDS = ("logistic", "isotonic")
 """The ways to estimate probabilities from the judgments at hand."""
@@ -175,7 +183,7 @@ def lowest_relevant_grade(measure: Measure, facts: TopicFacts) -> float:
 
 
 class ChosenModels:
-    """The probabilities asked for; those estimated from judgments are fitted once for each kind of relevance."""
+    """Runs and the probabilities asked for; those estimated from judgments are fitted once per kind of relevance."""
 
     def __init__(
         self,
@@ -184,13 +192,48 @@ class ChosenModels:
         runs: list[Run],
         facts: TopicFacts,
         assumptions: Assumptions,
-        rankings_of_runs: Sequence[list[Rankings]] | None = None,
+        batches: Sequence[list[Rankings]],
     ) -> None:
-        self.runs, self.facts, self.assumptions, self.rankings_of_runs = runs, facts, assumptions, rankings_of_runs
+        self.runs, self.facts, self.assumptions, self.batches = runs, facts, assumptions, batches
         self.kind = given if isinstance(given, str) and given in KINDS else None
         self.given = None if self.kind else as_relevance_probability(given, otherwise)
         self._fitted: dict[Any, RelevanceProbability] = {}
         self._documents: RetrievedDocuments | None = None
+
+    @classmethod
+    def read(
+        cls,
+        qrels: Any,
+        runs: Any,
+        measures: Any,
+        q: Any,
+        otherwise: float | None,
+        options: RankingOptions,
+        confidence: float,
+        samples: int,
+    ) -> tuple[ChosenModels, list[Measure]]:
+        """From everything that ``uncertainty`` takes, each run read and joined once; and the measures."""
+        check_share("The confidence", confidence)
+        if samples < 2:
+            raise UsageError(f"At least two samples are needed, not {samples}.")
+        assumptions, reading = chosen_options(options, RankingOptions, threads=processors())
+        chosen = open_measures(measures, assumptions)
+        facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
+        systems = reading.runs(runs)
+        joined = [joined_run(run, facts, assumptions) for run in systems]
+        notes = [RunNotes(missing=lists.missing, unknown=lists.unknown) for lists in joined]
+        for message in topic_warnings([run.name for run in systems], notes, assumptions.topics):
+            warn(message)
+        return cls(q, otherwise, systems, facts, assumptions, [list(lists.batches) for lists in joined]), chosen
+
+    def unjudged(self, at: int, measure: RankWeighted, *, tail: bool = False) -> UnjudgedDocuments:
+        """The unjudged documents of one run under a weighted sum."""
+        batches = self.batches[at]
+        return find_unjudged(self.runs[at], self.facts, measure, self.assumptions, tail=tail, rankings_of_run=batches)
+
+    def words(self, measures: Sequence[Measure]) -> str:
+        """The probabilities in words."""
+        return ", ".join(dict.fromkeys(str(self.of(measure)) for measure in measures))
 
     def of(self, measure: Measure) -> RelevanceProbability:
         """The model for documents relevant to this measure."""
@@ -204,7 +247,7 @@ class ChosenModels:
         key = (graded is not None, rel)
         if key not in self._fitted:
             collection = (self.runs, self.facts, self.assumptions)
-            self._documents = self._documents or retrieved_documents(*collection, self.rankings_of_runs)
+            self._documents = self._documents or retrieved_documents(*collection, self.batches)
             self._fitted[key] = estimate(
                 str(self.kind), *collection, measure=graded, rel=rel, documents=self._documents
             )

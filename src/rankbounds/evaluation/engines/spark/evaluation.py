@@ -196,13 +196,11 @@ class _Job:
                 run = outcome.runs.setdefault(
                     (number, found.run), RunInPieces(self.scorer.scoring, self.topics, place, name)
                 )
-                if not source.name and not found.run and source.parts and run.name not in (None, found.scored.name):
-                    outcome.errors[number] = DataError(
-                        f'{place}: this table holds several runs ("{run.name}", "{found.scored.name}", ...). Write a '
-                        "file for each, or read it with Spark and hand over the frame."
-                    )
-                if not run.add(found.scored):
-                    outcome.again.add(number)
+                try:
+                    if not run.add(found.scored):
+                        outcome.again.add(number)
+                except DataError as error:
+                    outcome.errors.setdefault(number, error)
         return outcome
 
     def _found(self, sources: Mapping[int, Source], again: bool) -> Iterable[Found]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 STRETCH_BYTES = 1 << 22, 1 << 26
-"""A plain file of TREC lines is cut for several tasks, into stretches of at least and at most so many bytes."""
+"""Of text, at least and at most, in the stretches into which a large file is cut for several tasks."""
 
 
 @dataclass(frozen=True)
@@ -141,22 +141,24 @@ def _source_of_path(
             parts = [FilePart(number, file, Path(file).stat().st_size, local) for file in files]
             return Source(local, name, label, parts)
     elif local is not None:
-        size = Path(local).stat().st_size
-        whole = FilePart(number, local, size, local)
-        kind = pair_of_names(reading.formats)[1]
-        if reading.lenient or kind not in (None, "trec") or size < 2 * STRETCH_BYTES[0] or is_compressed(local):
-            return Source(local, name, label, [whole])
-        file = LargeFile(local, RUN_COLUMNS, PIECE_BYTES)
-        with contextlib.suppress(RankboundsError):  # the task that reads the file says what is wrong with it
-            file.check()
-            if not file.parquet:
-                share = size // (2 * context_of(session).defaultParallelism) + 1
-                stretches = file.stretches(min(max(share, STRETCH_BYTES[0]), STRETCH_BYTES[1]))
-                return Source(local, name, label, [replace(whole, begin=at, end=end) for at, end in stretches])
-        return Source(local, name, label, [whole])
+        whole = FilePart(number, local, Path(local).stat().st_size, local)
+        stretches = [] if reading.lenient else _stretches(session, local, reading)
+        parts = [replace(whole, begin=begin, end=end) for begin, end in stretches]
+        return Source(local, name, label, parts if len(parts) > 1 else [whole])
     elif path.rstrip("/").endswith(TABLE_ENDINGS):
         return source_of_frame(session.read.parquet(path), name, reading, need_rank=need_rank, path=path)
     return Source(path, name, label, contents=session.read.format("binaryFile").load(path).select("path", "content"))
+
+
+def _stretches(session: SparkSession, path: str, reading: Reading) -> list[tuple[int, int]]:
+    """A large file cut where topics end, for several tasks; nothing where it cannot be cut."""
+    file = LargeFile(path, RUN_COLUMNS.renamed(reading.columns), PIECE_BYTES)
+    with contextlib.suppress(RankboundsError):  # the task that reads the file says what is wrong with it
+        if pair_of_names(reading.formats)[1] in (None, "trec", "parquet") and not is_compressed(path):
+            file.check()
+            share = file.size() // (2 * context_of(session).defaultParallelism) + 1
+            return file.stretches(min(max(share, STRETCH_BYTES[0]), STRETCH_BYTES[1]))
+    return []
 
 
 def together(session: SparkSession, source: Source, reading: Reading, *, need_rank: bool) -> Source:

@@ -17,9 +17,9 @@ import numpy as np
 from rankbounds.collection.gains import GainRule
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import Qrels
-from rankbounds.collection.run import Run, of_lines
+from rankbounds.collection.run import Run, run_in
 from rankbounds.errors import DataError, RankboundsError, RankboundsWarning
-from rankbounds.evaluation.engines.pieces import ScoredPiece, Scoring, run_of, score_piece
+from rankbounds.evaluation.engines.pieces import ScoredPiece, Scoring, score_piece
 from rankbounds.evaluation.engines.spark.session import without_scheme
 from rankbounds.files import trec
 from rankbounds.files.compression import decompressed
@@ -83,8 +83,9 @@ class FilePart:
                 "Spark knows (hdfs://, s3a://).",
             )
         if self.end is not None:
-            for piece in LargeFile(self.path, RUN_COLUMNS, PIECE_BYTES).grouped(self.begin, self.end):
-                yield "", run_of(piece, self.path)
+            file = LargeFile(self.path, RUN_COLUMNS.renamed(reading.columns), PIECE_BYTES)
+            for piece in file.grouped(self.begin, self.end):
+                yield "", run_in(piece, self.path)
             return
         run = reading.run(self.path)
         untagged = self.table != self.path and run.name == plain_name(self.path)
@@ -172,7 +173,7 @@ class Scorer:
         file = without_scheme(path)
         text = text_of(file, decompressed(content, file))
         lines = trec.read_lines(text, trec.run_layout, lenient=self.reading.lenient)
-        yield "", of_lines(lines, file, lines.tag or plain_name(table))
+        yield "", run_in(lines, file, lines.tag or plain_name(table))
 
     def _found(self, source: int, runs: Iterator[tuple[str, Run]]) -> Iterator[Found]:
         """Score pieces of runs; what is wrong with them is found too, and it ends them."""

@@ -1,0 +1,139 @@
+"""What the program says of itself: a greeting, commands by question, what was meant, completion."""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from rankbounds.cli import build_parser, main
+from rankbounds.commands import known_commands
+from rankbounds.commands.console.help import QUESTIONS, SHELLS, by_question, completion_script
+
+
+def write_collection(folder, names, topics=4, documents=12, seed=7):
+    """Runs of these names that find more relevant documents the earlier they are named, and half of the judgments."""
+    draw = random.Random(seed)
+    relevant = {topic: {f"d{number}" for number in range(1, 6)} for topic in range(1, topics + 1)}
+    (folder / "runs").mkdir(exist_ok=True)
+    for number, name in enumerate(names):
+        lines = []
+        for topic in relevant:
+            found = sorted(
+                (f"d{document}" for document in range(1, documents + 1)),
+                key=lambda document, topic=topic: (
+                    draw.random() + (document in relevant[topic]) * (1 - number / len(names))
+                ),
+                reverse=True,
+            )
+            lines += [f"{topic} Q0 {document} {rank} {1 / rank} {name}\n" for rank, document in enumerate(found, 1)]
+        (folder / "runs" / f"{number:03}.txt").write_text("".join(lines), "utf-8")
+    (folder / "qrels").write_text(
+        "".join(
+            f"{topic} 0 d{document} {int(f'd{document}' in relevant[topic])}\n"
+            for topic in relevant
+            for document in range(1, documents + 1)
+            if (topic + document) % 2
+        )
+    )
+    return folder / "qrels", folder / "runs"
+
+
+@pytest.mark.parametrize("behind", [False, True])
+def test_measures_that_blanks_separate(command, tmp_path, monkeypatch, behind):
+    files = write_collection(tmp_path, ["one", "two"])
+    measures = ("-m", "nDCG@10", "map")
+    code, out, err = command("evaluate", *((*files, *measures) if behind else (*measures, *files)))
+    assert (code, out) == (2, "")
+    assert '"map" is a measure' in err
+    assert "-m nDCG@10,map" in err
+    (files[1] / "000.txt").rename(tmp_path / "AP")
+    monkeypatch.chdir(tmp_path)
+    assert command("evaluate", "qrels", "AP", "-m", "AP")[0] == 0
+
+
+def test_alone_it_greets(command):
+    code, out, err = command()
+    assert (code, err) == (0, "")
+    tried = re.findall(r"^  rankbounds (\S+)", out, re.M)
+    assert tried == ["demo", "evaluate", "compare"]
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_help_has_every_command_under_one_question(capsys, monkeypatch):
+    listed = {
+        question: [each.name for each in several]
+        for question, several in by_question(known_commands().values()).items()
+    }
+    assert tuple(listed) == QUESTIONS
+    assert sorted(name for names in listed.values() for name in names) == sorted(known_commands())
+    for width in (80, 120):
+        monkeypatch.setenv("COLUMNS", str(width))
+        with pytest.raises(SystemExit):
+            main(["--help"])
+        shown = capsys.readouterr().out
+        assert max(map(len, shown.splitlines())) <= width
+        assert [line for line in shown.splitlines() if line in QUESTIONS] == list(QUESTIONS)
+        assert re.findall(r"^  ([a-z][\w-]+) ", shown, re.M) == [name for names in listed.values() for name in names]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["evalute", "a", "b"], "evaluate"),
+        (["judgenext"], "judge-next"),
+        (["evaluate", "--fromat", "csv", "a", "b"], "--format"),
+        (["compare", "--baselin-run=x"], "--baseline-run"),
+        (["--verison"], "--version"),
+    ],
+)
+def test_suggestions(command, arguments, meant):
+    code, out, err = command(*arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f'Did you mean "{meant}"?' in err
+
+
+@pytest.fixture(scope="module")
+def scripts(tmp_path_factory):
+    """The scripts of all shells."""
+    pytest.importorskip("shtab", reason="completion is made by shtab: pip install shtab")
+    folder = tmp_path_factory.mktemp("completion")
+    for shell in SHELLS:
+        (folder / f"rankbounds.{shell}").write_text(completion_script(build_parser(), shell))
+    return folder
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_scripts_are_sound(scripts, shell):
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"{shell} is not installed")
+    done = subprocess.run([program, "-n", scripts / f"rankbounds.{shell}"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_bash_completes_commands_options_measures_and_files(scripts, tmp_path):
+    (tmp_path / "qrels.txt").write_text("")
+    lines = {
+        "ev": "evaluate", "evaluate --fo": "--format", "evaluate qrels.txt qrels.txt --format pa": "parquet",
+        "evaluate qrels.txt qrels.txt -m nDCG@": "nDCG@10", "evaluate qr": "qrels.txt", "--completion f": "fish",
+        "compare --ties exp": "expected", "evaluate qrels.txt qr": "qrels.txt",
+    }  # fmt: skip
+    asked = "\n".join(f"COMP_WORDS=(rankbounds {line}); ask" for line in lines)
+    done = subprocess.run(
+        ["bash", "--norc", "-c", f"source {scripts / 'rankbounds.bash'}\n"
+         'ask() { COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMPREPLY=(); _shtab_rankbounds; echo "${COMPREPLY[*]}"; }\n'
+         f"{asked}\n"],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.splitlines() == list(lines.values())
+
+
+def test_completion_of_other_shells_is_told(command):
+    code, out, err = command("--completion", "ksh")
+    assert (code, out) == (2, "")
+    assert "bash, zsh, fish" in err

@@ -1,0 +1,167 @@
+"""What to judge next at the desk, and how far it is to the goal; computed in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from served import Served, judgment, waited_for
+
+import rankbounds as rb
+from rankbounds.cli import main
+from rankbounds.commands.demo import DATA
+from rankbounds.desk.planning import Goal, Planner
+from rankbounds.desk.worker import Worker
+from rankbounds.errors import UsageError
+from rankbounds.judging.audits.judged_sample import listed_documents
+from rankbounds.report import Choices
+from rankbounds.report.page import Live
+
+
+@pytest.fixture
+def collection(tmp_path):
+    shutil.copy(DATA / "qrels.txt", tmp_path / "qrels.txt")
+    shutil.copytree(DATA / "runs", tmp_path / "runs")
+    return tmp_path
+
+
+def goal_of(served):
+    return waited_for(lambda: served.planning.plan if not served.planning.computing else None)
+
+
+def test_the_goal_is_told_in_the_words_of_judge_next(collection, capsys):
+    names = ["reranked", "dense"]
+    with Served(collection, goal=Goal(("reranked", "dense"))) as served:
+        goal_of(served)
+        goal, first = served.say("next", judge="ann", page="p")[1]["goal"], served.planning.plan.documents
+        arguments = [str(served.qrels), str(collection / "runs"), "--compare", *names, "--until", "settled"]
+        assert main(["judge-next", *arguments, "--format", "json", "--budget", "300"]) == 0
+        told = capsys.readouterr()
+        assert goal["sentences"] == [line.removeprefix("rankbounds: ") for line in told.err.splitlines()]
+        assert list(first) == [(row["query_id"], row["doc_id"]) for row in json.loads(told.out)]
+        needed = re.search(r"about ([\d,]+) judgments", told.err)[1]
+        assert goal["headline"] == f"About {needed} more until reranked against dense is settled by RBP(p=0.8)."
+        before = rb.read_qrels(served.qrels).to_dict()
+        for query, doc in first[:3]:
+            assert served.say("judge", **judgment(doc, 0, query=query))[0] == 200
+        goal_of(served)
+        after = served.say("next", judge="ann", page="p")[1]
+        low, high = after["goal"]["bounds"]
+        assert goal["bounds"][0] <= low < high <= goal["bounds"][1]
+        assert high - low < goal["bounds"][1] - goal["bounds"][0]
+        assert after["goal"]["first"]["bounds"] == goal["bounds"]
+        assert not {tuple(pair) for pair in after["next"]} & set(first[:3])
+        for _ in range(3):
+            served.say("undo", judge="ann")
+        goal_of(served)
+        assert rb.read_qrels(served.qrels).to_dict() == before
+        assert served.planning.plan.documents == first
+
+
+def test_a_click_does_not_wait_for_the_plan(collection):
+    with Served(collection, goal=Goal()) as served:
+        goal_of(served)
+        go_on, plan = threading.Event(), served.planning._plan
+        served.planning._plan = lambda: (go_on.wait(), plan())[1]
+        query, doc = served.say("next", judge="ann", page="p")[1]["next"][0]
+        status, answer = served.say("judge", **judgment(doc, 1, query=query))  # answered while the plan is computed
+        assert status == 200
+        assert answer["goal"]["computing"]
+        assert answer["next"]
+        go_on.set()
+        after = goal_of(served)
+        assert (query, doc) not in after.documents
+        assert after.open < served.planning.first.open
+
+
+def test_goals_that_cannot_be_reached_are_told(collection, capsys):
+    for more in (["--compare", "dense"], ["--compare", "dense", "reranked", "--until", "0.2"], ["--shared", "2"]):
+        assert main(["serve", str(collection / "qrels.txt"), str(collection / "runs"), *more]) == 2
+        assert len(capsys.readouterr().err.splitlines()) >= 1
+    live = Live(str(collection / "qrels.txt"), [str(collection / "runs")], Choices(measures=["RBP(p=0.8)"]))
+    plan = Planner(live, Goal(("dense", "nobody")))()
+    assert 'no run "nobody"' in plan.trouble
+    assert plan.documents  # and there is something to judge all the same
+
+
+def test_a_worker_imports_nothing_from_the_current_folder(tmp_path, monkeypatch):
+    for name in ("multiprocessing", "pickle", "rankbounds"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if place not in ("", os.getcwd())])
+    worker = Worker(os.getpid)
+    assert worker() != os.getpid()
+    worker.close()
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="whether a process lives is read from /proc")
+def test_a_worker_works_elsewhere_and_ends_with_us(tmp_path):
+    worker = Worker(FailsInTheEnd())
+    first = worker()
+    assert first != os.getpid()
+    assert worker() == first
+    with pytest.raises(UsageError, match="nothing to be done"):
+        worker()
+    os.kill(first, signal.SIGKILL)
+    with pytest.raises(UsageError, match="started again"):
+        worker()
+    worker.close()
+    script = (
+        "import os, sys, time\nfrom rankbounds.desk.worker import Worker\n"
+        "worker = Worker(os.getpid)\nprint(worker(), flush=True)\ntime.sleep(600)\n"
+    )
+    (tmp_path / "script.py").write_text(
+        f"if __name__ == '__main__':\n    {script.replace(chr(10), chr(10) + '    ')}\n"
+    )
+    process = subprocess.Popen([sys.executable, str(tmp_path / "script.py")], stdout=subprocess.PIPE, text=True)
+    number = int(process.stdout.readline())
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    waited_for(lambda: not _lives(number))
+
+
+def _lives(number):
+    try:
+        return "State:\tZ" not in Path(f"/proc/{number}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+class FailsInTheEnd:
+    calls = 0
+
+    def __call__(self):
+        self.calls += 1
+        if self.calls == 3:
+            raise UsageError("There is nothing to be done.")
+        return os.getpid()
+
+
+@pytest.mark.filterwarnings("ignore:.*:rankbounds.errors.RankboundsWarning")
+def test_worklists_are_what_sample_and_judge_next_write(collection, tmp_path):
+    labels, runs = str(collection / "qrels.txt"), str(collection / "runs")
+    sample = [(row["query_id"], row["doc_id"]) for row in rb.draw_sample(labels, runs, budget=12).rows()]
+    plan = rb.judge_next(labels, runs, budget=12)
+    next_ones = list(zip(plan.query_ids, plan.doc_ids, strict=True))
+    settling = rb.judge_next(labels, runs, budget=12, measure="nDCG@10", compare=("dense", "reranked"))
+    for command, more, expected in (
+        ("sample", [], sample),
+        ("judge-next", [], next_ones),
+        ("judge-next", ["-m", "nDCG@10", "--compare", "dense", "reranked"],
+         list(zip(settling.query_ids, settling.doc_ids, strict=True))),
+    ):  # fmt: skip
+        for kind in ("csv", "json", "jsonl", "trec"):
+            path = tmp_path / f"list.{kind}"
+            assert main([command, labels, runs, "--budget", "12", *more, "--format", kind, "-o", str(path)]) == 0
+            listed = listed_documents(str(path))
+            assert listed == expected or (command == "sample" and kind == "trec" and set(expected) <= set(listed))
