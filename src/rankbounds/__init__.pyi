@@ -21,7 +21,7 @@ from rankbounds.comparison.collections.result import CollectionsComparison as Co
 from rankbounds.comparison.comparison import Comparison as Comparison
 from rankbounds.comparison.gate.gate import Gate as Gate
 from rankbounds.comparison.gate.gate import gate as gate
-from rankbounds.comparison.replicates.comparison import replicates as replicates
+from rankbounds.comparison.replicates import replicates as replicates
 from rankbounds.comparison.similarity import Similarity as Similarity
 from rankbounds.comparison.similarity import similarity as similarity
 from rankbounds.comparison.slices import Slices as Slices

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import rankbounds as rb
-from rankbounds.checking.diagnosis import in_words, places
+from rankbounds.checking.diagnoses import in_words, places
 from rankbounds.errors import Place
 
 KEYS = [

@@ -524,7 +524,7 @@ class TestCommands:
             text = (files / name).read_text().replace(" 18 ", " 19 ")
             (files / name).write_text(text)
         found = rb.diagnose([files / "forward", files / "backward"], qrels=files / "qrels", measures="ESL(n=1)")
-        from rankbounds.checking.diagnosis import places
+        from rankbounds.checking.diagnoses import places
 
         assert [(one.run, one.place, one.highest, one.lowest) for one in places(found)] == [
             ("forward", 1, 1, 1),

@@ -1,126 +1,31 @@
-"""What is wrong with a run file, what its ties are, and how far they move its scores and its place among others."""
+"""What is wrong with a run file, what its ties are, and how far they move its scores."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.checking.corpus import Corpus, corpus_ids, outside
+from rankbounds.arrays import Flags, Ints
+from rankbounds.checking.corpus import Corpus, corpus_ids, judged_outside, outside
+from rankbounds.checking.diagnoses import Diagnoses, Diagnosis, TieEffect
 from rankbounds.checking.run_contents import Contents, Problem, read
 from rankbounds.collection.inputs import Reading, RunToRead
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run, unique_names
 from rankbounds.errors import DataError, Place, RankboundsWarning
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
-from rankbounds.evaluation.score_differences import better, equal
 from rankbounds.files.opening import plain_name
-from rankbounds.measures import Measure, parse_measure, parse_measures
+from rankbounds.measures import Measure, parse_measures
 from rankbounds.rankings.order import ranked_rows
 from rankbounds.threads import in_threads, processors
 
 COVERAGE_DEPTH = 10
 RESIDUAL_MEASURE = "RBP(p=0.8)"
-SHOWN_PLACES = 10
-"""How many of the best runs are looked at by themselves."""
-
-
-@dataclass(frozen=True)
-class TieEffect:
-    """The mean of a measure under trec_eval's order of ties, over all orders, and between the worst and the best."""
-
-    measure: str
-    value: float
-    expected: float
-    low: float
-    high: float
-
-    @property
-    def width(self) -> float:
-        """How far ties can move the mean."""
-        return 0.0 if equal(self.high, self.low) else self.high - self.low
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """One run's file, its ties, and its contradictions. Examples are sentences that name file and line."""
-
-    run: str
-    file: str
-    lines: int = 0
-    topics: int = 0
-    problems: Sequence[Problem] = ()
-    tied_documents: int = 0
-    """Documents with the score of the one before them, once ranked by score."""
-    tied_topics: int = 0
-    tied_topics_top10: int = 0
-    """Topics in which a tie reaches into the first ten ranks."""
-    group_sizes: dict[int, int] = field(default_factory=dict)
-    """How many tied groups there are of each size."""
-    contradictions_rank: int | None = None
-    """Neighbours by score whose stated ranks say the opposite; None where the run states no ranks."""
-    contradictions_line: int = 0
-    """Neighbouring lines of which the second has the higher score."""
-    exponent_mistakes: int = 0
-    """Those of them that are in order when exponents are ignored, as a text sort does: -1.37 before -7.8e-05."""
-    rank_gap_topics: int = 0
-    """Topics whose stated ranks are not 1, 2, 3, ... (or 0, 1, 2, ...)."""
-    single_precision_ties: int = 0
-    """How many further documents would be tied if scores were read in single precision."""
-    examples: dict[str, list[str]] = field(default_factory=dict)
-    missing_topics: Sequence[str] = ()
-    judged: float | None = None
-    """The share of the first ten documents that is judged."""
-    residual: float | None = None
-    """What is open in RBP(p=0.8) because documents are unjudged."""
-    effects: Sequence[TieEffect] = ()
-    outside_corpus: int | None = None
-    """How many documents of the run the corpus does not hold; None where no corpus was given."""
-
-    @property
-    def errors(self) -> int:
-        """How many problems the file has."""
-        return len(self.problems)
-
-    @property
-    def largest_group(self) -> int:
-        """The size of the largest group of equal scores."""
-        return max(self.group_sizes, default=min(self.topics, 1))
-
-    @property
-    def sound(self) -> bool:
-        """Is nothing wrong? Ties are not wrong."""
-        wrong = (self.problems, self.contradictions_rank, self.contradictions_line, self.rank_gap_topics)
-        return not any((*wrong, self.missing_topics, self.outside_corpus))
-
-    def summary(self) -> dict[str, Any]:
-        """The row of this run in a table of all."""
-        names = (
-            "run", "file", "lines", "topics", "errors", "tied_documents", "tied_topics", "contradictions_rank",
-            "contradictions_line", "largest_group",
-        )  # fmt: skip
-        return {name: getattr(self, name) for name in names}
-
-    def details(self) -> dict[str, Any]:
-        """Everything else, as JSON can hold it."""
-        kinds = Counter(problem.kind for problem in self.problems)
-        return {
-            "duplicates": kinds["duplicate"],
-            "bad_lines": sum(kinds[kind] for kind in ("fields", "score", "rank")),
-            "problems": [str(problem) for problem in self.problems],
-            "rank_gap_topics": self.rank_gap_topics,
-            "exponent_mistakes": self.exponent_mistakes,
-            "single_precision_ties": self.single_precision_ties,
-            "tied_topics_top10": self.tied_topics_top10,
-            "group_sizes": {str(size): count for size, count in self.group_sizes.items()},
-            "examples": self.examples,
-        }
 
 
 def diagnose(
@@ -131,7 +36,7 @@ def diagnose(
     examples: int = 3,
     corpus: str | os.PathLike[str] | Iterable[str] | Corpus | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> list[Diagnosis]:
+) -> Diagnoses:
     """Check runs: lines that cannot be read, ties, orders that contradict each other.
 
     Parameters
@@ -153,8 +58,8 @@ def diagnose(
 
     Returns
     -------
-    list of Diagnosis
-        One for each run.
+    Diagnoses
+        A ``Diagnosis`` for each run.
 
     Notes
     -----
@@ -185,7 +90,9 @@ def diagnose(
             if progress:
                 progress(len(diagnoses), len(sources))
     names = unique_names([diagnosis.run for diagnosis in diagnoses], [diagnosis.file for diagnosis in diagnoses])
-    return [replace(diagnosis, run=name) for diagnosis, name in zip(diagnoses, names, strict=True)]
+    named = [replace(diagnosis, run=name) for diagnosis, name in zip(diagnoses, names, strict=True)]
+    lacking = None if judgments is None or ids is None else judged_outside(judgments, ids)
+    return Diagnoses(named, examples, judgments is not None, ids is not None, lacking)
 
 
 def _diagnose_one(
@@ -285,75 +192,3 @@ def _effects(run: Run, qrels: Qrels, measures: list[Measure]) -> dict[str, Any]:
         "residual": float(residual.high[0, 0, 0] - residual.low[0, 0, 0]),
         "effects": [TieEffect(str(name), *numbers) for name, *numbers in zip(mean.measures, *columns, strict=True)],
     }
-
-
-@dataclass(frozen=True)
-class RunPlace:
-    """Where a run stands among others by one measure, and where it could stand if ties were broken otherwise."""
-
-    run: str
-    effect: TieEffect
-    place: int
-    expected_place: int
-    highest: int
-    lowest: int
-
-
-def places(diagnoses: Sequence[Diagnosis], measure: int = 0) -> list[RunPlace]:
-    """The runs that could be scored by their mean of a measure, the best first; equal means share a place.
-
-    A run could stand as high as its best order allows with all others in their worst, and as low as the reverse.
-    """
-    effects = {diagnosis.run: diagnosis.effects[measure] for diagnosis in diagnoses if diagnosis.effects}
-    if not effects:
-        raise DataError("No run could be scored: none shares a topic with the judgments.")
-    value, expected, low, high = np.array(
-        [(effect.value, effect.expected, effect.low, effect.high) for effect in effects.values()]
-    ).T
-    kind = parse_measure(next(iter(effects.values())).measure)
-    worst, best = (high, low) if kind.lower_is_better else (low, high)
-
-    def place(others: Floats, mean: float) -> int:
-        return 1 + int(np.count_nonzero(better(others, mean, kind)))
-
-    ranking = [
-        RunPlace(
-            run,
-            effect,
-            place(value, value[number]),
-            place(expected, expected[number]),
-            highest=place(worst, best[number]),
-            lowest=place(np.delete(best, number), worst[number]),
-        )
-        for number, (run, effect) in enumerate(effects.items())
-    ]
-    return sorted(ranking, key=lambda standing: (standing.place, standing.run))
-
-
-def in_words(ranking: Sequence[RunPlace]) -> str:
-    """What ties do to the order of the runs, in plain words."""
-    if len(ranking) < 2:
-        return ""
-    measure = ranking[0].effect.measure
-    movable = [run for run in ranking if run.highest < run.lowest]
-    if not movable:
-        return f"By {measure}, no run's place depends on how ties are broken."
-    widest = max(movable, key=lambda run: (run.lowest - run.highest, run.effect.width, run.run))
-    moved = [run for run in ranking if run.place != run.expected_place]
-    top = [run for run in movable if run.place <= SHOWN_PLACES]
-    sentences = [
-        f"By {measure}, the places of {len(movable)} of {len(ranking)} runs depend on how ties are broken; most of all "
-        f"that of {widest.run}, which stands in place {widest.place} and could stand anywhere from {widest.highest} to "
-        f"{widest.lowest}."
-    ]
-    if top:
-        shown = ", ".join(f"{run.run} ({run.highest} to {run.lowest})" for run in top[:5])
-        sentences.append(
-            f"Among the first {SHOWN_PLACES}: {shown}{f' and {len(top) - 5} more' if len(top) > 5 else ''}."
-        )
-    example = f", such as {moved[0].run} from {moved[0].place} to {moved[0].expected_place}" if moved else ""
-    sentences.append(
-        f"With the mean over all orders in place of trec_eval's, {len(moved)} run{'s' * (len(moved) != 1)} would "
-        f"change place{example}."
-    )
-    return " ".join(sentences)

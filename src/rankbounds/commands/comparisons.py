@@ -168,7 +168,7 @@ def run_replicates(options: Options) -> Any:
     topics, systems, reruns and labels; the output says how far two runs of one system lie apart (the A/A floor), how
     often verdicts flip, and how many topics and reruns a reliable order of systems needs.
     """
-    from rankbounds.comparison.replicates.comparison import replicates
+    from rankbounds.comparison.replicates import replicates
 
     reader = reading.reading_from(options)
     judgments = {path: reader.judgments(path) for path in [options.qrels, *expand(options.again)]}

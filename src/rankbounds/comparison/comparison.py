@@ -12,7 +12,7 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.comparison import wording
 from rankbounds.comparison.evidence import Evidence
-from rankbounds.comparison.pairs import PAIR_COLUMNS, VERDICTS, Pairs, pair_rows, run_number, verdicts
+from rankbounds.comparison.pairs import CERTAIN, PAIR_COLUMNS, VERDICTS, Pairs, build_rows, run_number, verdicts
 from rankbounds.comparison.tables import (
     FEW_RUNS,
     LONGEST_GROUP,
@@ -101,17 +101,31 @@ class Comparison(Result):
     @cached_property
     def pairs(self) -> list[dict[str, Any]]:
         """A row for each measure and pair."""
-        better, worse = self.chances
-        known = {**self.tested.numbers, "probability_a_better": better, "probability_b_better": worse}
-        return [
-            row
-            for at, measure in enumerate(self.measures)
-            for row in pair_rows(
-                self.runs, self.tested.first, self.tested.second, measure,
-                {name: column[at] for name, column in known.items()}, self.verdicts[at], self.missing,
-                self.settings["topics"],
-            )
-        ]  # fmt: skip
+        first, second = self.tested.first, self.tested.second
+        known = {
+            **self.tested.numbers,
+            "probability_a_better": self.chances[0],
+            "probability_b_better": self.chances[1],
+        }
+        topics = self.settings["topics"]
+        lacking = [
+            "".join(f"; {run} lacks {count} of {topics} topics" for run, count in (("a", of_a), ("b", of_b)) if count)
+            for of_a, of_b in zip(self.missing[first].tolist(), self.missing[second].tolist(), strict=True)
+        ]
+        rows: list[dict[str, Any]] = []
+        for at, measure in enumerate(self.measures):
+            columns = {name: column[at] for name, column in known.items()} | {
+                "a": [self.runs[run] for run in first.tolist()],
+                "b": [self.runs[run] for run in second.tolist()],
+                "measure": str(measure),
+                **{name: known[name][at].astype(int).tolist() for name in ("won", "lost")},
+                "certain": [CERTAIN.get(code) for code in known["certain"][at].tolist()],
+                "verdict": [
+                    VERDICTS[code] + more for code, more in zip(self.verdicts[at].tolist(), lacking, strict=True)
+                ],
+            }
+            rows += build_rows(**{column.name: columns[column.name] for column in PAIR_COLUMNS})
+        return rows
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows of ``pairs``."""

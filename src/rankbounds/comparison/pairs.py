@@ -192,38 +192,3 @@ def build_rows(**columns: Any) -> list[dict[str, Any]]:
     size = next(len(column) for column in columns.values() if isinstance(column, list | np.ndarray))
     spread = [column if isinstance(column, list | np.ndarray) else [column] * size for column in columns.values()]
     return plain_rows(list(columns), *spread)
-
-
-def pair_rows(
-    runs: Sequence[str],
-    first: Ints,
-    second: Ints,
-    measure: Measure,
-    numbers: Mapping[str, Floats],
-    codes: Ints,
-    missing: Sequence[int] | Ints,
-    topics: int | Ints,
-) -> list[dict[str, Any]]:
-    """The rows of pairs by one measure, with the fields of ``PAIR_COLUMNS``; a number that is not given is not known.
-
-    ``codes`` are places in ``VERDICTS``; ``missing`` is how many of the ``topics`` each run lacks.
-    """
-    sides = list(zip(first.tolist(), second.tolist(), np.broadcast_to(topics, first.shape).tolist(), strict=True))
-    lacking = [
-        "".join(
-            f"; {side} lacks {missing[run]} of {count} topics" for side, run in (("a", a), ("b", b)) if missing[run]
-        )
-        for a, b, count in sides
-    ]
-    columns = {name: numbers.get(name, np.full(first.size, np.nan)) for name in (one.name for one in PAIR_COLUMNS)}
-    return build_rows(
-        **columns
-        | {
-            "a": [runs[a] for a, _, _ in sides],
-            "b": [runs[b] for _, b, _ in sides],
-            "measure": str(measure),
-            **{name: numbers[name].astype(int).tolist() for name in ("won", "lost")},
-            "certain": [CERTAIN.get(code) for code in numbers["certain"].tolist()],
-            "verdict": [VERDICTS[code] + words for code, words in zip(codes.tolist(), lacking, strict=True)],
-        }
-    )

@@ -27,6 +27,7 @@ from rankbounds.collection.run import Run
 from rankbounds.columns.native import worth_starting
 from rankbounds.columns.pairs import number_pairs
 from rankbounds.comparison.evidence import Evidence
+from rankbounds.comparison.pairs import build_rows
 from rankbounds.errors import DataError, UsageError, did_you_mean, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences.bounds import topic_bounds
@@ -36,7 +37,7 @@ from rankbounds.rankings.order import ranked_rows
 from rankbounds.results import Column, Result, build_table
 from rankbounds.stats.rank_biased_overlap import READINGS, TiedLists, looked_at, overlaps
 from rankbounds.stats.significance import pairs_of
-from rankbounds.tables import Table, plain_rows
+from rankbounds.tables import Table
 from rankbounds.threads import in_threads, processors
 
 if TYPE_CHECKING:
@@ -114,17 +115,15 @@ class Similarity(Result):
 
     def rows(self, *, topics: bool = True) -> list[dict[str, Any]]:
         """A row per pair, measure and, unless ``topics`` is false, topic; ``query_id`` is ``all`` for the mean."""
-        means = {measure: self.mean(measure) for measure in self.measures}
-        fields, query_ids = self.fields, [*self.query_ids, "all"] if topics else ["all"]
+        query_ids = [*(self.query_ids if topics else ()), "all"]
         rows: list[dict[str, Any]] = []
+        means = [self.mean(measure) for measure in self.measures]
         for pair, (a, b) in enumerate(zip(self.first.tolist(), self.second.tolist(), strict=True)):
             for place, measure in enumerate(self.measures):
-                parts = [means[measure][pair, part : part + 1] for part in range(3)]
-                if topics:
-                    by_topic = (numbers[place, pair] for numbers in (self.value, self.low, self.high))
-                    parts = [np.append(*both) for both in zip(by_topic, parts, strict=True)]
-                one, other, label = ([name] * len(query_ids) for name in (self.runs[a], self.runs[b], measure))
-                rows += plain_rows(fields, one, other, query_ids, label, *parts)
+                by_topic = [numbers[place, pair] if topics else [] for numbers in (self.value, self.low, self.high)]
+                value, low, high = map(np.append, by_topic, means[place][pair])
+                names = {"a": self.runs[a], "b": self.runs[b], "query_id": query_ids, "measure": measure}
+                rows += build_rows(**names, value=value, low=low, high=high)
         return rows
 
     def changed_most(self, pair: int = 0, measure: str | None = None) -> list[str]:
@@ -173,31 +172,23 @@ class Similarity(Result):
     def table(self, pairs: int | None = SHOWN_PAIRS, *, topics: bool = False) -> Table:
         """The mean of each measure for this number of pairs (None: all), the most alike first; and topics, if asked."""
         order = np.argsort(-self.mean(self.measures[0])[:, 0], kind="stable")[:pairs].tolist()
-        chosen = replace(
-            self,
-            first=self.first[order],
-            second=self.second[order],
-            **{name: getattr(self, name)[:, order] for name in ("value", "low", "high")},
-        )
+        numbers = {name: getattr(self, name)[:, order] for name in ("value", "low", "high")}
+        chosen = replace(self, first=self.first[order], second=self.second[order], **numbers)
         columns = [column for column in self.columns if topics or column.name != "query_id"]
         return build_table(chosen.rows(topics=topics), columns)
 
     def words(self) -> str:
         """The same in a paragraph: two runs, or which of several are most and least alike."""
-        return self._words_of_two() if self.first.size == 1 else self._words_of_all()
-
-    def _words_of_two(self) -> str:
-        a, b = self.runs
+        if self.first.size > 1:
+            return self._words_of_all()
         sentences, largest = [], []
         for measure in self.measures:
-            value = float(self.mean(measure)[0, 0])
-            kind, _, depth = measure.partition("@")
+            value, (kind, _, depth) = float(self.mean(measure)[0, 0]), measure.partition("@")
             if kind == "Overlap":
-                share = self.value[self._place(measure), 0]
-                whole, topics = int(np.count_nonzero(share > 1 - 1e-12)), len(self.query_ids)
+                whole = int(np.count_nonzero(self.value[self._place(measure), 0] > 1 - 1e-12))
                 sentences.append(
-                    f"{a} and {b} have {value:.0%} of their first {depth} documents in common; all of them in {whole} "
-                    f"of {topics} topics."
+                    f"{' and '.join(self.runs)} have {value:.0%} of their first {depth} documents in common; all of "
+                    f"them in {whole} of {len(self.query_ids)} topics."
                 )
             elif measure.startswith(LARGEST):
                 largest.append(f"{measure.removeprefix(LARGEST)} by {value:.4f}")
@@ -209,16 +200,15 @@ class Similarity(Result):
 
     def _words_of_all(self) -> str:
         value = self.mean(self.measures[0])[:, 0]
-        most, least = int(np.argmax(value)), int(np.argmin(value))
+        most, least = (
+            f"{self.runs[self.first[place]]} and {self.runs[self.second[place]]} ({value[place]:.4f})"
+            for place in (np.argmax(value), np.argmin(value))
+        )
         same = int(np.count_nonzero(value > 1 - 1e-9))
-
-        def pair(place: int) -> str:
-            return f"{self.runs[self.first[place]]} and {self.runs[self.second[place]]} ({value[place]:.4f})"
-
         copies = f" {same} pairs are the same rankings." if same > 1 else ""
         return (
             f"Of {self.first.size} pairs by {self.measures[0]} over {len(self.query_ids)} topics, the most alike are "
-            f"{pair(most)}, the least {pair(least)}.{copies}"
+            f"{most}, the least {least}.{copies}"
         )
 
     def __str__(self) -> str:
@@ -286,7 +276,9 @@ def similarity(
     if len(compared) < 2:
         raise UsageError("Give at least two runs to compare.")
     topics = shared_topics(compared)
-    labels = [label_of(p, reading) for reading in readings] + [f"Overlap@{depth}" for depth in depths]
+    # The mean over orders of ties goes without saying.
+    ties = {reading: "" if reading == "a" else f",ties={reading}" for reading in readings}
+    labels = [f"RBO(p={p:.12g}{words})" for words in ties.values()] + [f"Overlap@{depth}" for depth in depths]
     first, second = pairs_of(len(compared))
     value, low, high = (np.full((len(labels), first.size, len(topics)), np.nan) for _ in range(3))
     numbers = number_pairs([run.pairs for run in compared])
@@ -342,11 +334,6 @@ def with_largest_differences(
         low=np.concatenate([alike.low, low]),
         high=np.concatenate([alike.high, high]),
     )
-
-
-def label_of(p: float, reading: str) -> str:
-    """What results call RBO; the mean over orders of ties goes without saying."""
-    return f"RBO(p={p:.12g})" if reading == "a" else f"RBO(p={p:.12g},ties={reading})"
 
 
 def shared_topics(runs: Sequence[Run]) -> list[str]:

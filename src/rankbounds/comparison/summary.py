@@ -34,6 +34,14 @@ SMALL_PRINT = ("bounds", "interval", "none")
 """What stands small beside a mean."""
 LONG = 12
 """Small print of more characters stands below the means, not beside them."""
+FORMATS: dict[str, tuple[Callable[[str], str], str, str, str]] = {
+    "table": (str, "{}*", " {}", " {}"),
+    "markdown": (in_markdown, "**{}**", "<sup>{}</sup>", " <small>{}</small>"),
+    "html": (str, "<b>{}</b>", '<sup style="line-height:0">{}</sup>', ' <small style="opacity:.75">{}</small>'),
+    "latex": (in_latex, r"\textbf{{{}}}", r"\textsuperscript{{{}}}", r" {{\scriptsize {}}}"),
+}
+"""By format how text is written, the best mean, and what stands raised and small beside a mean."""
+LATEX_MEANS = {"inf": r"$\infty$", "-inf": r"$-\infty$", "-": "--"}
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,21 @@ class Cell:
     raised: str = ""
     small: str = ""
     bar: Bar | None = None
+
+    def write(self, kind: str, before: str = "", *, with_small: bool = True) -> str:
+        """The cell in one of ``FORMATS``; ``before`` stands before the mean."""
+        text, best, raised, small = FORMATS[kind]
+        mean = LATEX_MEANS.get(self.mean, text(self.mean)) if kind == "latex" else text(self.mean)
+        mark = f">{self.raised}" if kind == "table" and self.raised[:1].isdigit() else self.raised
+        mark = mark.replace("-", "--") if kind == "latex" else mark
+        return "".join(
+            [
+                before,
+                best.format(mean) if self.best else mean,
+                raised.format(mark) if mark else "",
+                small.format(text(self.small)) if self.small and with_small else "",
+            ]
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,26 +99,27 @@ class Summary(Result):
     cited: str = ""
     """For LaTeX, the sentence that cites the measures."""
 
-    @property
-    def _stacked(self) -> bool:
-        return any(len(cell.small) > LONG for row in self.cells for cell in row)
-
     def latex(self, *, caption: bool = True, label: str = "tab:comparison") -> str:
         r"""A table for LaTeX with ``\usepackage{booktabs}``; without ``caption`` the tabular alone."""
-        heads = ["", "System", *map(_latex_words, self.measures), *(["judged@10"] if self.judged else [])]
-        widths = [_whole_digits(column) for column in zip(*self.cells, strict=True)]
+        stacked = any(len(cell.small) > LONG for row in self.cells for cell in row)
         columns = "rl" + "l" * len(self.measures) + "r" * bool(self.judged)
+        heads = ["", "System", *map(_latex_words, self._header[2:])]
         lines = [rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}", r"\toprule", " & ".join(heads) + r" \\", r"\midrule"]
+        widths = [max(map(_whole_digits, column)) for column in zip(*self.cells, strict=True)]
         for place, (run, row) in enumerate(zip(self.runs, self.cells, strict=True)):
-            beside = not self._stacked
-            means = [_latex_mean(cell, width, beside=beside) for cell, width in zip(row, widths, strict=True)]
+            means = []
+            for cell, width in zip(row, widths, strict=True):
+                missing = width - _whole_digits(cell) if _whole_digits(cell) else 0
+                phantom = rf"\phantom{{{'0' * missing}}}" if missing else ""
+                means.append(cell.write("latex", phantom, with_small=not stacked))
             judged = list(map(in_latex, self.judged[place : place + 1]))
-            below = self._stacked and any(cell.small for cell in row)
+            below = stacked and any(cell.small for cell in row)
             end = r" \\[-.5ex]" if below else r" \\"
             lines.append(" & ".join([str(self.numbers[place]), in_latex(run), *means, *judged]) + end)
             if below:
                 gap = "" if place == len(self.runs) - 1 else r" \addlinespace[.4ex]"
-                lines.append(" & ".join(["", "", *map(_latex_small, row), *[""] * len(judged)]) + r" \\" + gap)
+                small = [FORMATS["latex"][3].format(in_latex(cell.small)).strip() if cell.small else "" for cell in row]
+                lines.append(" & ".join(["", "", *small, *[""] * len(judged)]) + r" \\" + gap)
         lines += [r"\bottomrule", r"\end{tabular}"]
         if not caption:
             return "\n".join(lines) + "\n"
@@ -103,23 +127,24 @@ class Summary(Result):
         head = [r"% needs \usepackage{booktabs}", r"\begin{table}", rf"\caption{{{said}}}"]
         return "\n".join([*head, rf"\label{{{label}}}", r"\smallskip", r"\centering", *lines, r"\end{table}"]) + "\n"
 
-    def markdown(self, *, caption: bool = True) -> str:
+    def markdown(self) -> str:
         """A pipe table, the caption below it."""
         rule = ["---:", ":---", *[":---"] * len(self.measures), *["---:"] * bool(self.judged)]
-        rows = [map(in_markdown, self._header), rule, *self._lines(_markdown_cell, in_markdown)]
+        rows = [map(in_markdown, self._header), rule, *self._lines(lambda cell: cell.write("markdown"), in_markdown)]
         table = "".join("| " + " | ".join(row) + " |\n" for row in rows)
-        return f"{table}\n{in_markdown(self.caption)}\n" if caption else table
+        return f"{table}\n{in_markdown(self.caption)}\n"
 
     def table(self) -> Table:
         """Plain cells: the best has a star, the numbers of what a system beats stand behind ``>``."""
-        return Table(self._header, self._lines(_plain_cell), frozenset(range(1, 2 + len(self.measures))))
+        left = frozenset(range(1, 2 + len(self.measures)))
+        return Table(self._header, self._lines(lambda cell: cell.write("table")), left)
 
     def html(self, at_most: int | None = None) -> str:
         """A table for notebooks, means with bars for what is open, the caption below it."""
         bars = {column: [cell.bar for cell in cells] for column, cells in enumerate(zip(*self.cells, strict=True), 2)}
         left = frozenset(range(1, 2 + len(self.measures)))
-        page = html_table(self._header, self._lines(_html_cell), left, bars, at_most)
-        return page + note(self.caption_of_bars)
+        lines = self._lines(lambda cell: Markup(cell.write("html", with_small=cell.bar is None)))
+        return html_table(self._header, lines, left, bars, at_most) + note(self.caption_of_bars)
 
     @property
     def _header(self) -> list[str]:
@@ -139,7 +164,7 @@ class Summary(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict for each system with the cells of the table."""
-        return [dict(zip(self.fields, line, strict=True)) for line in self._lines(_plain_cell)]
+        return [dict(zip(self.fields, line, strict=True)) for line in self.table().rows]
 
     def words(self) -> str:
         """The caption."""
@@ -164,67 +189,66 @@ def summary(
         raise UsageError(f"top is how many systems are shown, at least 1, not {top}.")
     if style == "groups" and comparison.systems[0]["group"] is None:
         raise UsageError('Letters are for tests of all pairs: take style="beats", or compare without a baseline.')
-    number_of = {run: place for place, run in enumerate(comparison.runs)}
-    order = [number_of[row["run"]] for row in comparison.leaderboard(comparison.measures[0])]
-    place_of = {run: place for place, run in enumerate(order, 1)}
-    kept = order[:top]
-    columns = []
+    order = [comparison.runs.index(row["run"]) for row in comparison.leaderboard(comparison.measures[0])]
+    place_of = {run: place for place, run in enumerate(order[:top], 1)}
+    count, columns = len(comparison.runs), []
     for at, measure in enumerate(comparison.measures):
-        rows = _rows_by_run(comparison, at)
+        rows = comparison.systems[at * count : (at + 1) * count]
         mean, low, high, ci_low, ci_high = np.array(
             [[row[name] for row in rows] for name in ("mean", "low", "high", "ci_low", "ci_high")], dtype=np.float64
         )
         level = levelled(merit(mean, measure))
         best = level == np.nanmax(level) if not np.isnan(level).all() else np.zeros(level.size, dtype=bool)
         shown = numbers_and_bounds(mean, low, high)
-        raised = _raised(comparison, at, style, {run: place_of[run] for run in kept})
-        bars = _bars(np.stack([mean, low, high, ci_low, ci_high], axis=-1), measure.total == "sum" or small == "none")
+        no_bars = measure.total == "sum" or small == "none"
+        bars = [None] * count if no_bars else _bars(np.stack([mean, low, high, ci_low, ci_high], axis=-1))
+        raised = {"beats": _beaten(comparison, at, place_of), "groups": [row["group"] for row in rows]}.get(style)
         between = interval("ci_low", "ci_high", "")
         smalls = {
             "bounds": [bounds for _, bounds in shown],
             "interval": ["" if row["ci_low"] is None else between.text(row) for row in rows],
-            "none": [""] * len(rows),
-        }[small]
-        columns.append([Cell(shown[run][0], bool(best[run]), raised[run], smalls[run], bars[run]) for run in kept])
-    judged = [row["judged_at_10"] for row in _rows_by_run(comparison, 0)] if comparison.scores.has_judged else []
+        }.get(small)
+        columns.append(
+            [
+                Cell(
+                    shown[run][0], bool(best[run]), raised[run] if raised else "", smalls[run] if smalls else "",
+                    bars[run],
+                )
+                for run in place_of
+            ]
+        )  # fmt: skip
+    judged = [row["judged_at_10"] for row in comparison.systems[:count]] if comparison.scores.has_judged else []
     made = Summary(
         [str(measure) + (" ↓" if measure.lower_is_better else "") for measure in comparison.measures],
-        [place_of[run] for run in kept],
-        [comparison.runs[run] for run in kept],
+        list(place_of.values()),
+        [comparison.runs[run] for run in place_of],
         [list(row) for row in zip(*columns, strict=True)],
-        [f"{judged[run]:.0%}" for run in kept] if judged else [],
+        [f"{judged[run]:.0%}" for run in place_of] if judged else [],
         "",
         settings=comparison.settings,
     )
-    cited = _cited(comparison) if cite else ""
     caption, of_bars = (" ".join(_sentences(comparison, made, style, how)) for how in (small, "bars"))
-    return replace(made, caption=caption, caption_of_bars=caption if small == "none" else of_bars, cited=cited)
+    cited = [
+        in_latex(str(measure)) + rf"~\cite{{{','.join(keys)}}}"
+        for measure in comparison.measures
+        if cite and (keys := measure.cited())
+    ]
+    return replace(
+        made,
+        caption=caption,
+        caption_of_bars=caption if small == "none" else of_bars,
+        cited=f"Sources: {', '.join(cited)}." if cited else "",
+    )
 
 
-def _rows_by_run(comparison: Comparison, at: int) -> list[dict[str, float]]:
-    """The rows of one measure in the order of the runs."""
-    count = len(comparison.runs)
-    return comparison.systems[at * count : (at + 1) * count]
-
-
-def _raised(comparison: Comparison, at: int, style: str, place_of: dict[int, int]) -> list[str]:
-    """For each run what stands raised beside its mean; of systems that are not shown nothing is said."""
-    if style == "plain":
-        return [""] * len(comparison.runs)
-    if style == "groups":
-        return [str(row["group"]) for row in _rows_by_run(comparison, at)]
+def _beaten(comparison: Comparison, at: int, place_of: dict[int, int]) -> list[str]:
+    """For each run the numbers of the systems shown that it beats, or is equivalent to."""
     beaten: list[list[int]] = [[] for _ in comparison.runs]
-    for first, second, code in zip(
-        comparison.tested.first.tolist(),
-        comparison.tested.second.tolist(),
-        comparison.verdicts[at].tolist(),
-        strict=True,
-    ):
-        verdict = VERDICTS[code]
-        if second in place_of and (verdict.startswith("a better") or verdict == "equivalent"):
-            beaten[first].append(place_of[second])
-        if first in place_of and (verdict.startswith("b better") or verdict == "equivalent"):
-            beaten[second].append(place_of[first])
+    pairs, codes = comparison.tested, comparison.verdicts[at]
+    for first, second, code in zip(pairs.first.tolist(), pairs.second.tolist(), codes.tolist(), strict=True):
+        for one, other, better in ((first, second, "a better"), (second, first, "b better")):
+            if other in place_of and (VERDICTS[code].startswith(better) or VERDICTS[code] == "equivalent"):
+                beaten[one].append(place_of[other])
     return [ranges(sorted(places)) for places in beaten]
 
 
@@ -241,10 +265,10 @@ def ranges(numbers: Sequence[int]) -> str:
     )  # fmt: skip
 
 
-def _bars(numbers: Floats, none: bool) -> list[Bar | None]:
-    """A bar for each mean with its bounds and its interval, all of one measure on one scale; none for counts."""
+def _bars(numbers: Floats) -> list[Bar | None]:
+    """A bar for each mean with its bounds and its interval, all of one measure on one scale."""
     finite = numbers[np.isfinite(numbers)]
-    if none or not finite.size:
+    if not finite.size:
         return [None] * len(numbers)
     least, most = min(0.0, float(finite.min())), max(float(finite.max()), 0.0)
     most = 1.0 if least == 0 and most <= 1 else most
@@ -252,9 +276,6 @@ def _bars(numbers: Floats, none: bool) -> list[Bar | None]:
         Bar(mean, low, high, ci_low, ci_high, least, most) if np.isfinite(mean) else None
         for mean, low, high, ci_low, ci_high in numbers.tolist()
     ]
-
-
-# ---- the caption ----
 
 
 def _sentences(comparison: Comparison, made: Summary, style: str, small: str) -> Iterator[str]:
@@ -289,58 +310,10 @@ def _sentences(comparison: Comparison, made: Summary, style: str, small: str) ->
     yield f"Computed with rankbounds {__version__}."
 
 
-def _cited(comparison: Comparison) -> str:
-    """The measures with their sources, for LaTeX."""
-    cited = [
-        in_latex(str(measure)) + rf"~\cite{{{','.join(keys)}}}"
-        for measure in comparison.measures
-        if (keys := measure.cited())
-    ]
-    return f"Sources: {', '.join(cited)}." if cited else ""
-
-
-# ---- cells ----
-
-
 def _latex_words(text: str) -> str:
     return in_latex(text).replace("↓", r"$\downarrow$")
 
 
-def _whole_digits(column: Sequence[Cell]) -> int:
-    return max((len(cell.mean.partition(".")[0]) for cell in column if cell.mean[:1].isdigit()), default=0)
-
-
-def _latex_mean(cell: Cell, width: int, *, beside: bool) -> str:
-    if cell.mean in ("inf", "-inf"):
-        mean = r"$\infty$" if cell.mean == "inf" else r"$-\infty$"
-    else:
-        mean = "--" if cell.mean == "-" else in_latex(cell.mean)
-    padding = width - len(cell.mean.partition(".")[0]) if cell.mean[:1].isdigit() else 0
-    mean = rf"\phantom{{{'0' * padding}}}" * (padding > 0) + (rf"\textbf{{{mean}}}" if cell.best else mean)
-    raised = rf"\textsuperscript{{{cell.raised.replace('-', '--')}}}" if cell.raised else ""
-    small = rf" {_latex_small(cell)}" if beside and cell.small else ""
-    return mean + raised + small
-
-
-def _latex_small(cell: Cell) -> str:
-    return rf"{{\scriptsize {in_latex(cell.small)}}}" if cell.small else ""
-
-
-def _markdown_cell(cell: Cell) -> str:
-    mean = f"**{in_markdown(cell.mean)}**" if cell.best else in_markdown(cell.mean)
-    raised = f"<sup>{cell.raised}</sup>" if cell.raised else ""
-    small = f" <small>{in_markdown(cell.small)}</small>" if cell.small else ""
-    return mean + raised + small
-
-
-def _plain_cell(cell: Cell) -> str:
-    raised = f" >{cell.raised}" if cell.raised[:1].isdigit() else f" {cell.raised}" if cell.raised else ""
-    small = f" {cell.small}" if cell.small else ""
-    return f"{cell.mean}{'*' if cell.best else ''}{raised}{small}"
-
-
-def _html_cell(cell: Cell) -> Markup:
-    mean = f"<b>{cell.mean}</b>" if cell.best else cell.mean
-    raised = f'<sup style="line-height:0">{cell.raised}</sup>' if cell.raised else ""
-    small = f' <small style="opacity:.75">{cell.small}</small>' if cell.small and cell.bar is None else ""
-    return Markup(mean + raised + small)
+def _whole_digits(cell: Cell) -> int:
+    """How many digits the mean has before its point; 0 where it is not a number."""
+    return len(cell.mean.partition(".")[0]) if cell.mean[:1].isdigit() else 0

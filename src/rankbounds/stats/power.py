@@ -16,15 +16,13 @@ from rankbounds.errors import UsageError
 from rankbounds.stats.significance import RESAMPLES, TESTS, check_test
 
 MOST_TOPICS = 1 << 40
-"""More topics than that are not worth telling."""
+"""More topics than that are not worth reporting."""
 SMALLEST_LEVEL = 1e-12
 """A stricter level is lost in the rounding of 1 - alpha / 2."""
 LARGEST_EFFECT = 1e4
 """Of standardised effects: of larger ones the t distribution cannot be computed any more."""
 MANY_DIFFERENCES = 64
 """With this number of topics that differ, tests by signs reach every level that there is."""
-TABULATED = np.arange(10, 1500)
-"""For many effects, those that are just found with so many topics are computed once, and the others looked up."""
 
 
 def check_level(alpha: float) -> None:
@@ -108,19 +106,12 @@ def topics_needed(difference: float, deviation: float, alpha: float = 0.05, powe
 
 def topics_for_effects(effects: Floats, alpha: float, power: float) -> Ints:
     """For each standardised effect, how many topics the t test needs; 0 where no realistic number is enough."""
-    size = np.abs(np.ravel(effects))
+    shape, size = np.shape(effects), np.abs(np.ravel(effects))
     needed = np.where(size > 20, 2, 0)
     left = np.flatnonzero((size <= 20) & (size > MOST_TOPICS**-0.5))
-    if left.size > TABULATED.size:
-        just_found = _just_found(TABULATED, alpha, power)
-        place = np.searchsorted(-just_found, -size[left])
-        inside = (place > 0) & (place < just_found.size)
-        needed[left[inside]] = TABULATED[place[inside]]
-        left = left[~inside]
-    needed[left] = _searched(
-        lambda at, topics: power_of_t_test(size[left][at], topics, alpha), size[left], alpha, power
-    )
-    return needed.reshape(np.shape(effects))
+    effects = size[left]
+    needed[left] = _least_topics(lambda at, topics: power_of_t_test(effects[at], topics, alpha), effects, alpha, power)
+    return needed.reshape(shape)
 
 
 def topics_for_equivalence(difference: Floats, deviation: Floats, margin: float, alpha: float, power: float) -> Ints:
@@ -138,7 +129,7 @@ def topics_for_equivalence(difference: Floats, deviation: Floats, margin: float,
         # Both fail together at most as often as either: a lower bound, and all but equal where the power is high.
         return _one_sided(near[left][at], topics, alpha) + _one_sided(far[left][at], topics, alpha) - 1
 
-    needed[left] = _searched(found, near[left], 2 * alpha, power)
+    needed[left] = _least_topics(found, near[left], 2 * alpha, power)
     return needed.reshape(shape)
 
 
@@ -150,8 +141,8 @@ def _one_sided(effect: Floats, topics: Ints, alpha: float) -> Floats:
     return 1 - np.nan_to_num(missed)  # far out it is too small to compute, and comes out as NaN
 
 
-def _searched(found: Callable[[Ints, Ints], Floats], size: Floats, alpha: float, power: float) -> Ints:
-    """The least numbers of topics with this power: ``found`` tells that of some of the effects, by their places."""
+def _least_topics(found: Callable[[Ints, Ints], Floats], size: Floats, alpha: float, power: float) -> Ints:
+    """The least numbers of topics with this power: ``found`` is the power of some of the effects, by their places."""
     from scipy.special import ndtri
 
     # The normal distribution's answer is off by a topic or two, unless the power asked for is a low one.
@@ -169,22 +160,6 @@ def _searched(found: Callable[[Ints, Ints], Floats], size: Floats, alpha: float,
         enough = found(wide, middle) >= power
         few[wide], many[wide] = np.where(enough, few[wide], middle), np.where(enough, middle, many[wide])
     return np.where(many <= MOST_TOPICS, many, 0)
-
-
-def _just_found(topics: Ints, alpha: float, power: float) -> Floats:
-    """The standardised effect that each number of topics finds with this power, by the secant method; else none."""
-    from scipy.special import ndtri
-
-    effect = (ndtri(1 - alpha / 2) + ndtri(power)) / np.sqrt(topics)
-    before, effect = effect, 1.02 * effect
-    off = power_of_t_test(before, topics, alpha) - power
-    for _ in range(20):
-        still = power_of_t_test(effect, topics, alpha) - power
-        if np.abs(still).max() < 1e-13:
-            return effect
-        step = np.divide(still * (effect - before), still - off, out=np.zeros(effect.shape), where=still != off)
-        before, effect, off = effect, effect - step, still
-    return effect[:0] if np.abs(still).max() > 1e-9 else effect
 
 
 def smallest_p_value(

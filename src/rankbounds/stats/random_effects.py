@@ -32,7 +32,6 @@ ESTIMATORS = ("reml", "dl")
 _GRID = 48
 """At so many values of tau^2 the restricted likelihood is looked at before its greatest one is refined."""
 _BISECTIONS = 50
-_ROWS_AT_ONCE = 2048
 _NODES = 48
 """At so many quantiles the distribution of tau^2 is looked at."""
 _ROWS_PREDICTED_AT_ONCE = 256
@@ -135,14 +134,6 @@ def _moments(q: Floats, weight: Floats, degrees: Ints) -> Floats:
 
 def _likeliest(values: Floats, within: Floats, count: Ints) -> Floats:
     """The tau^2 of the greatest restricted likelihood: the best of a grid, refined where its slope is 0."""
-    result = np.zeros(len(values))
-    for start in range(0, len(values), _ROWS_AT_ONCE):
-        rows = slice(start, start + _ROWS_AT_ONCE)
-        result[rows] = _likeliest_of_few(values[rows], within[rows], count[rows])
-    return result
-
-
-def _likeliest_of_few(values: Floats, within: Floats, count: Ints) -> Floats:
     known = np.isfinite(within)
     spread = np.where(known, (values - values.sum(axis=-1, keepdims=True) / count[:, None]) ** 2, 0.0).sum(axis=-1)
     # The likelihood falls where tau^2 exceeds a quarter of the squared range times the number of collections, and the

@@ -137,9 +137,8 @@ def overlaps(
         Room for as many numbers as there are documents, all -1, left as it was found: many pairs can share it.
     """
     pair = _PairOfLists(a, b, p, place)
-    if not (a.has_ties or b.has_ties):  # the readings are of ties
-        alike = pair.overlap("a")
-        return dict.fromkeys(readings, alike)
+    if not pair.tied:  # the readings are of ties
+        return dict.fromkeys(readings, pair.overlap("a"))
     return {reading: pair.overlap(reading) for reading in readings}
 
 
@@ -156,23 +155,16 @@ class _PairOfLists:
         def within(rank: Ints) -> Ints:
             return cumulated(cell, rank, length_a.size, a.depth)
 
-        self.tops = within(np.maximum(top_a, top_b))
-        tied = a.has_ties or b.has_ties
-        self.bottoms = within(np.maximum(bottom_a, bottom_b)) if tied else self.tops
-        # Where a list has no ties its tops are its bottoms.
-        self.top_of_a = (
-            within(np.maximum(top_a, bottom_b))
-            if a.has_ties and b.has_ties
-            else (self.tops if a.has_ties else self.bottoms)
-        )
-        self.top_of_b = (
-            within(np.maximum(bottom_a, top_b))
-            if a.has_ties and b.has_ties
-            else (self.tops if b.has_ties else self.bottoms)
-        )
+        self.tops = self.bottoms = self.top_of_a = self.top_of_b = within(np.maximum(top_a, top_b))
+        self.tied = a.has_ties or b.has_ties
+        if self.tied:
+            self.bottoms, self.top_of_a, self.top_of_b = (
+                within(np.maximum(*ranks)) for ranks in ((bottom_a, bottom_b), (top_a, bottom_b), (bottom_a, top_b))
+            )
         self.depth = np.arange(1, a.depth + 1)
         self.short, self.long = np.minimum(length_a, length_b), np.maximum(length_a, length_b)
-        self.common = self._common(in_a)
+        # By topic, how many documents both lists hold, as far as they are looked at.
+        self.common = np.bincount(a.lists.topic[in_a], minlength=self.short.size)
         self.uneven = bool((self.short < np.minimum(self.long, a.depth)).any())
         if self.uneven:
             self.unseen = np.clip(self.depth - self.short[:, None], 0, (self.long - self.short)[:, None])
@@ -180,10 +172,6 @@ class _PairOfLists:
             self.share = np.where(self.a_is_long, a.share, b.share)
             self.alone_begun = np.where(self.a_is_long, a.begun - within(top_a), b.begun - within(top_b))
             self.alone_ended = np.where(self.a_is_long, a.ended - within(bottom_a), b.ended - within(bottom_b))
-
-    def _common(self, in_a: Ints) -> Ints:
-        """By topic, how many documents both lists hold, as far as they are looked at."""
-        return np.bincount(self.a.lists.topic[in_a], minlength=self.short.size)
 
     def overlap(self, reading: str) -> Overlap:
         """The extrapolated, the least and the greatest overlap of every topic."""
@@ -213,11 +201,9 @@ class _PairOfLists:
         if reading == "w":
             return self.tops.astype(np.float64), (a.begun + b.begun + (self.unseen if self.uneven else 0)) / 2
         overlap: Floats = self.bottoms.astype(np.float64)
-        if a.has_ties:
+        if self.tied:
             overlap += a.share * (self.top_of_a - self.bottoms)
-        if b.has_ties:
             overlap += b.share * (self.top_of_b - self.bottoms)
-        if a.has_ties and b.has_ties:
             overlap += a.share * b.share * (self.tops - self.top_of_a - self.top_of_b + self.bottoms)
         if reading == "a":
             return overlap, self.depth.astype(np.float64)

@@ -129,11 +129,6 @@ def _sided(one_sided: Floats, alternative: str) -> Floats:
     return np.minimum(1.0, 2 * one_sided) if alternative == "two-sided" else one_sided
 
 
-def _least_of_signs(differing: Floats, _: int) -> Floats:
-    """That of differences that all have one sign."""
-    return 0.5**differing
-
-
 # ---- the t test ----
 
 
@@ -213,8 +208,10 @@ def wilcoxon_test(differences: Floats, alternative: str, _: Resampling) -> Float
     chances = _chances_of_rank_sums()
     at_most[exact] = chances[number[exact], above[exact].astype(np.int64)]
     at_least[exact] = chances[number[exact], below[exact].astype(np.int64)]
-    if not exact.all():
-        z = _normal_rank_sum(above[~exact], number[~exact], rank[~exact])
+    if not exact.all():  # equal sizes share a rank, which lowers the variance
+        rank, number = rank[~exact], number[~exact]
+        squares = np.where(rank > 0, rank**2, 0.0).sum(axis=-1)
+        z = (above[~exact] - number * (number + 1) / 4) / np.sqrt(squares / 4)
         at_least[~exact], at_most[~exact] = stats.norm.sf(z), stats.norm.cdf(z)
     return _tail(at_least, at_most, alternative)
 
@@ -229,12 +226,6 @@ def _chances_of_rank_sums() -> Floats:
         ways[n] = ways[n - 1]
         ways[n, n:] += ways[n - 1, :-n]
     return np.cumsum(ways, axis=-1) / 2.0 ** np.arange(EXACT_SIZES + 1)[:, None]
-
-
-def _normal_rank_sum(above: Floats, number: Ints, rank: Floats) -> Floats:
-    """The rank sum of positive differences, standardised. Equal sizes share a rank, which lowers the variance."""
-    squares = np.where(rank > 0, rank**2, 0.0).sum(axis=-1)
-    return (above - number * (number + 1) / 4) / np.sqrt(squares / 4)
 
 
 def _tail(at_least: Floats, at_most: Floats, alternative: str) -> Floats:
@@ -266,7 +257,7 @@ def sign_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
     return _tail(at_least, at_most, alternative)
 
 
-register(PairedTest("sign", sign_test, _least_of_signs, of_mean=False))
+register(PairedTest("sign", sign_test, lambda differing, _: 0.5**differing, of_mean=False))
 
 
 # ---- tests that resample ----
@@ -308,8 +299,8 @@ def _as_extreme(statistic: Floats, observed: Floats, slack: Floats, alternative:
 
 register(
     PairedTest(
-        "randomization", randomization_test, _least_of_signs, resamples=True, exact_topics=EXACT_TOPICS,
-        correction="tukey", baseline_correction="dunnett", source="smucker2007comparison",
+        "randomization", randomization_test, lambda differing, _: 0.5**differing, resamples=True,
+        exact_topics=EXACT_TOPICS, correction="tukey", baseline_correction="dunnett", source="smucker2007comparison",
     )
 )  # fmt: skip
 
@@ -364,12 +355,12 @@ def chunks(pairs: int, resamples: int) -> list[slice]:
     return [slice(start, start + step) for start in range(0, pairs, step)]
 
 
-def _least_of_bootstrap(differing: Floats, _: int) -> Floats:
-    """Nothing is known of it but that there must be a difference."""
-    return np.where(differing > 0, 0.0, 1.0)
-
-
-register(PairedTest("bootstrap", bootstrap_test, _least_of_bootstrap, resamples=True, source="sakai2006evaluating"))
+register(
+    PairedTest(
+        "bootstrap", bootstrap_test, lambda differing, _: np.where(differing > 0, 0.0, 1.0), resamples=True,
+        source="sakai2006evaluating",
+    )
+)  # fmt: skip
 
 
 # ---- any test ----

@@ -14,7 +14,8 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.checking.bands import Rho, banded, rounded, worst_difference
-from rankbounds.checking.diagnosis import diagnose, in_words, places
+from rankbounds.checking.diagnoses import in_words, places
+from rankbounds.checking.diagnosis import diagnose
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.run import unique_names
 from rankbounds.errors import RankboundsWarning, UsageError
@@ -45,7 +46,7 @@ def range_by_ties(qrels: Any, runs: Any, *, measure: str | Measure = "AP", best:
 
     Source: Yang, Moffat and Turpin, How Precise Does Document Scoring Need to Be?, 2016, section 3 (Figure 2).
     """
-    diagnoses = diagnose(runs, qrels=qrels, measures=[parse_measure(measure)], examples=0)
+    diagnoses = list(diagnose(runs, qrels=qrels, measures=[parse_measure(measure)], examples=0))
     ranking = places(diagnoses)
     if best is not None:
         kept = {place.run for place in ranking[:best]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from rankbounds.errors import UsageError
 from rankbounds.evaluation.run_notes import some
 from rankbounds.measures import Measure
 from rankbounds.notebook import shown
-from rankbounds.results import Column, Result, build_table
+from rankbounds.results import Column, Result, Row, build_table
 from rankbounds.tables import Table, number, signed
 
 MEAN_WORDS = {"collections": "mean of {count} collections' means", "queries": "mean over all {topics:,} queries"}
@@ -131,15 +131,13 @@ class CollectionsComparison(Result):
         columns = [
             Column("run"),
             Column("mean", mean),
-            Column("ci_low", interval, lambda row: range_words(row["ci_low"], row["ci_high"], number)),
+            Column("ci_low", interval, lambda row: _range(row, "ci", number)),
         ]
         if self._lettered(label):
             columns.append(Column("group", cell=lambda row: row["group"] or "-", left=True))
         if self.settings["baseline"] is None:
-            columns += [
-                Column("rank", cell=place_cell),
-                Column("probability_best", "first in", percent_cell("probability_best")),
-            ]
+            first_in = Column("probability_best", "first in", percent_cell("probability_best"))
+            columns += [Column("rank", cell=place_cell), first_in]
         columns.append(Column("led", cell=lambda row: f"{row['collections_led']:.3g} of {row['collections']}"))
         if len(self.collections) <= NAMED_COLLECTIONS:
             columns += [
@@ -169,20 +167,17 @@ class CollectionsComparison(Result):
                 f"{part['topics']:,}",
                 *(number(means[run, part["collection"]]) for run in (a, b)),
                 signed(part["difference"]),
-                range_words(part["ci_low"], part["ci_high"], signed),
+                _range(part, "ci", signed),
             ]
             for part in self.differences_of(a, b, label)
         ]
-        over = self.mean_words(row["collections"], row["topics"])
-        interval = range_words(row["ci_low"], row["ci_high"], signed)
-        lines.append([over, f"{row['topics']:,}", "", "", signed(row["difference"]), interval])
+        over = [self.mean_words(row["collections"], row["topics"]), f"{row['topics']:,}", "", ""]
+        lines.append([*over, signed(row["difference"]), _range(row, "ci", signed)])
         if row["summary"] is not None:
-            interval = range_words(row["summary_low"], row["summary_high"], signed)
-            lines.append(["collections like these", "", "", "", signed(row["summary"]), interval])
+            lines.append(["collections like these", "", "", "", signed(row["summary"]), _range(row, "summary", signed)])
         if row["new_low"] is not None:
-            lines.append(["a new collection", "", "", "", "", range_words(row["new_low"], row["new_high"], signed)])
-        header = ["collection", "topics", a, b, "difference", f"{self.settings['confidence']:.0%} interval"]
-        return Table(header, lines)
+            lines.append(["a new collection", "", "", "", "", _range(row, "new", signed)])
+        return Table(["collection", "topics", a, b, "difference", f"{self.settings['confidence']:.0%} interval"], lines)
 
     def mean_words(self, count: int, topics: int) -> str:
         """Which mean it is, in words."""
@@ -237,12 +232,13 @@ class CollectionsComparison(Result):
 # ---- words ----
 
 
-def range_words(low: float | None, high: float | None, shown: Callable[[float], str] = "{:+.4f}".format) -> str:
-    """From low to high, or a dash where they are not known."""
+def _range(row: Row, name: str, shown: Callable[[float], str] = "{:+.4f}".format) -> str:
+    """From the low to the high of this name, or a dash where they are not known."""
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
     return "-" if low is None or high is None else f"{shown(low)} to {shown(high)}"
 
 
-def _sentences(compared: CollectionsComparison, row: Mapping[str, Any]) -> list[str]:
+def _sentences(compared: CollectionsComparison, row: Row) -> list[str]:
     """What the row of a pair says: these collections first, then collections like these."""
     settings = compared.settings
     a, b, count = row["a"], row["b"], row["collections"]
@@ -259,7 +255,7 @@ def _sentences(compared: CollectionsComparison, row: Mapping[str, Any]) -> list[
     interval = (
         "without an interval (within each collection all topics differ by the same)"
         if row["ci_low"] is None
-        else f"{level} interval {range_words(row['ci_low'], row['ci_high'])} for other topics of the same collections"
+        else f"{level} interval {_range(row, 'ci')} for other topics of the same collections"
     )
     sentences = [
         f"{measure_words(row['measure'], lower_is_better=lower)}: {a} minus {b} is {row['difference']:+.4f} in the "
@@ -295,10 +291,10 @@ def _sentences(compared: CollectionsComparison, row: Mapping[str, Any]) -> list[
         )
     sentences.append(
         f"Over collections like these the mean difference is {row['summary']:+.4f} ({level} interval "
-        f"{range_words(row['summary_low'], row['summary_high'])})"
+        f"{_range(row, 'summary')})"
         + (
             "; the true difference in a new one would lie within "
-            f"{range_words(row['new_low'], row['new_high'])} ({level} prediction interval), {a} being the "
+            f"{_range(row, 'new')} ({level} prediction interval), {a} being the "
             f"better one in about {row['new_a_better']:.0%} of such."
             if row["new_low"] is not None
             else "; for where a new one would lie, three collections are needed."

@@ -27,7 +27,7 @@ from xml.etree import ElementTree
 from rankbounds.comparison.comparison import Comparison
 from rankbounds.comparison.evidence import Evidence
 from rankbounds.comparison.gate.conditions import Condition, parse_conditions
-from rankbounds.comparison.gate.outcomes import FAIL, PASS, SAID, UNDECIDED, HeldChange, HeldValue, Outcome
+from rankbounds.comparison.gate.outcomes import FAIL, PASS, SAID, UNDECIDED, HeldChange, Outcome, hold_value
 from rankbounds.comparison.tables import p_column
 from rankbounds.comparison.verdict import compare
 from rankbounds.errors import UsageError, did_you_mean, readable
@@ -246,7 +246,7 @@ def gate(
     for condition in asked:
         for run in candidates:
             if not condition.of_change:
-                outcomes.append(HeldValue(condition, values, run, settled, evidence).outcome())
+                outcomes.append(hold_value(condition, values, run, settled, evidence))
             elif comparison is None or baseline is None:
                 how = "give two runs, the baseline first" if len(runs) < 2 else "name the baseline (--baseline-run)"
                 raise UsageError(f'The gate "{condition}" compares a run with a baseline: {how}.')

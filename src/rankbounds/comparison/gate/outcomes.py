@@ -85,6 +85,40 @@ class Outcome:
         return f"gate {SAID[self.answer]}: {self.why}{' ' if self.decide else ''}{self.decide}"
 
 
+def hold_value(condition: Condition, scores: Scores, run: str, settled: bool, evidence: Evidence | None) -> Outcome:
+    """Hold a score against a number: it decides as it stands, and its bounds say whether judgments could turn that."""
+    measure = condition.measure
+    scored = scores[measure].run(run)
+    mean = scored.mean()
+    value, low, high = (float(part.item()) for part in (mean.value, mean.low, mean.high))
+    fails, unknown = condition.holds(value), math.isnan(low) or math.isnan(high)
+    could_turn = None if unknown else any(condition.holds(end) != fails for end in (low, high))
+    name = measure_words(str(measure), lower_is_better=measure.lower_is_better)
+    stands = f"{'' if fails else 'not '}{SIDES[condition.relation]} {condition.limit:g}"
+    why = f"{name} of {run} is {value:.4f} over these {np.count_nonzero(~np.isnan(scored.value))} topics, {stands}"
+    span = f"whatever unjudged documents turn out to be, it lies between {low:.4f} and {high:.4f}"
+    if unknown:
+        why += ", as judged; what unjudged documents could do to it is not known."
+    elif could_turn:
+        why += f", as judged; {span}."
+    else:
+        why += "." if equal(low, high) else f"; {span}."
+    answer, decide = FAIL if fails else PASS, ""
+    if settled and could_turn is not False:
+        answer, why = UNDECIDED, f"{TURNED[could_turn]}: {why}"
+    if answer != PASS and isinstance(measure, Judged) and condition.relation in ("<", "<="):
+        assert condition.limit is not None
+        lacking = (condition.limit - value) * len(scores.query_ids) * (measure.cutoff or 1)
+        more = max(1, math.ceil(lacking - 1e-9))
+        decide = f"About {more:,} more judgments among its first {measure.cutoff} documents would pass it."
+    elif answer != PASS and could_turn:
+        decide = _unjudged(evidence, [run], measure)
+    return Outcome(
+        str(condition), run, None, answer, why, decide,
+        value=value, low=plain(low), high=plain(high), could_turn=could_turn,
+    )  # fmt: skip
+
+
 def _unjudged(evidence: Evidence | None, runs: Sequence[str], measure: Measure) -> str:
     """How many documents of these runs are unjudged, down to the measure's depth; nothing where that is not known."""
     if evidence is None or not set(runs) <= set(evidence.names):
@@ -96,55 +130,6 @@ def _unjudged(evidence: Evidence | None, runs: Sequence[str], measure: Measure) 
     among = f"the first {measure.cutoff} documents" if measure.cutoff else "the documents"
     verb = "is" if count == 1 else "are"
     return f"Of {among} of {whose}, {count:,} {verb} unjudged: rankbounds judge-next says which of them to judge first."
-
-
-@dataclass(frozen=True)
-class HeldValue:
-    """A score held against a number."""
-
-    condition: Condition
-    scores: Scores
-    run: str
-    settled: bool
-    evidence: Evidence | None
-
-    def outcome(self) -> Outcome:
-        """The score decides as it stands; its bounds say whether judgments could turn that."""
-        measure = self.condition.measure
-        scored = self.scores[measure].run(self.run)
-        mean = scored.mean()
-        value, low, high = (float(part.item()) for part in (mean.value, mean.low, mean.high))
-        fails = self.condition.holds(value)
-        unknown = math.isnan(low) or math.isnan(high)
-        could_turn = None if unknown else any(self.condition.holds(end) != fails for end in (low, high))
-        answer = FAIL if fails else PASS
-        name = measure_words(str(measure), lower_is_better=measure.lower_is_better)
-        stands = f"{'' if fails else 'not '}{SIDES[self.condition.relation]} {self.condition.limit:g}"
-        topics = np.count_nonzero(~np.isnan(scored.value))
-        why = f"{name} of {self.run} is {value:.4f} over these {topics} topics, {stands}"
-        span = f"whatever unjudged documents turn out to be, it lies between {low:.4f} and {high:.4f}"
-        if unknown:
-            why += ", as judged; what unjudged documents could do to it is not known."
-        elif could_turn:
-            why += f", as judged; {span}."
-        elif not equal(low, high):
-            why += f"; {span}."
-        else:
-            why += "."
-        if self.settled and could_turn is not False:
-            answer, why = UNDECIDED, f"{TURNED[could_turn]}: {why}"
-        decide = self._decide(value, could_turn) if answer != PASS else ""
-        return Outcome(
-            str(self.condition), self.run, None, answer, why, decide,
-            value=value, low=plain(low), high=plain(high), could_turn=could_turn,
-        )  # fmt: skip
-
-    def _decide(self, value: float, could_turn: bool | None) -> str:
-        measure, limit = self.condition.measure, self.condition.limit
-        if isinstance(measure, Judged) and self.condition.relation in ("<", "<=") and limit is not None:
-            lacking = max(1, math.ceil((limit - value) * len(self.scores.query_ids) * (measure.cutoff or 1) - 1e-9))
-            return f"About {lacking:,} more judgments among its first {measure.cutoff} documents would pass it."
-        return _unjudged(self.evidence, [self.run], measure) if could_turn else ""
 
 
 class HeldChange:
@@ -197,13 +182,16 @@ class HeldChange:
         else:
             answer = FAIL if self.p_fail < self.alpha and lost else UNDECIDED
         could_turn = self._could_turn(answer)
-        why, decide = self._why(answer, could_turn), self._decide(answer)
-        if self.settled and answer != UNDECIDED and could_turn is not False:
-            answer, why = UNDECIDED, f"{TURNED[could_turn]}: {why}"
-            decide = _unjudged(self.comparison.evidence, [self.baseline, self.run], self.measure)
+        why, decide = self._why(answer, could_turn), []
         low, high = self.bounds
+        if answer == UNDECIDED:
+            decide.append(self._headroom() or self._topics_needed())
+        elif self.settled and could_turn is not False:
+            answer, why = UNDECIDED, f"{TURNED[could_turn]}: {why}"
+        if answer == UNDECIDED and not (decide and equal(low, high)):
+            decide.append(_unjudged(self.comparison.evidence, [self.baseline, self.run], self.measure))
         return Outcome(
-            str(self.condition), self.run, self.baseline, answer, why, decide,
+            str(self.condition), self.run, self.baseline, answer, why, " ".join(filter(None, decide)),
             difference=plain(self.change), certain_low=plain(low), certain_high=plain(high),
             p_fail=self.p_fail, p_pass=self.p_pass, could_turn=could_turn,
         )  # fmt: skip
@@ -249,7 +237,8 @@ class HeldChange:
             why += "margin no loss is accepted"
         else:
             why = f"{changed}: a difference is not shown {shown}, and without a margin none is accepted"
-        return f"{why}.{self._judged(answer, could_turn)}{self._carried()}{self._topics(answer)}"
+        judged = self._judged(could_turn) if answer != UNDECIDED else ""
+        return f"{why}.{judged}{self._carried()}{self._topics() if answer == FAIL else ''}"
 
     def _carried(self) -> str:
         """That the test knows little of what a new topic brings: most changes are 0, or few topics carry the mean."""
@@ -276,11 +265,9 @@ class HeldChange:
             return f"; the table's p = {self.p_of_table:.4f}{alone} asks for any difference, with two sides"
         return f"; two-sided, as in the table, p = {self.p_of_table:.4f}{alone}"
 
-    def _judged(self, answer: str, could_turn: bool | None) -> str:
+    def _judged(self, could_turn: bool | None) -> str:
         """What judgments could do to the answer."""
         low, high = self.bounds
-        if answer == UNDECIDED:
-            return ""
         if could_turn is None:
             return " That is as judged: what unjudged documents could do to it is not known."
         span = f"whatever unjudged documents turn out to be, the change lies between {low:+.4f} and {high:+.4f}"
@@ -288,24 +275,12 @@ class HeldChange:
             return f" That is as judged: {span}."
         return "" if equal(low, high) else f" No judgment can turn it: {span}."
 
-    def _topics(self, answer: str) -> str:
+    def _topics(self) -> str:
         """The topics on which most was lost."""
-        if answer != FAIL:
-            return ""
         order = [topic for topic in self.gain.argsort(kind="stable")[:NAMED_TOPICS].tolist() if self.gain[topic] < 0]
         names = [self.comparison.scores.query_ids[topic] for topic in order]
         moved = "rose" if self.measure.lower_is_better else "fell"
         return f" Topics that {moved} most: {', '.join(names)}." if names else ""
-
-    def _decide(self, answer: str) -> str:
-        """What would decide what is not decided: topics, and judgments."""
-        if answer != UNDECIDED:
-            return ""
-        low, high = self.bounds
-        parts = [self._headroom() or self._topics_needed()]
-        if not equal(low, high):
-            parts.append(_unjudged(self.comparison.evidence, [self.baseline, self.run], self.measure))
-        return " ".join(part for part in parts if part)
 
     def _headroom(self) -> str:
         """Why neither test can succeed with these topics; nothing where one can."""

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.comparison.pairs import build_rows
 from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
 from rankbounds.measures import Measure
 from rankbounds.stats.significance import Resampling, p_values
@@ -34,24 +35,18 @@ def _ends(drawn: Floats, confidence: float) -> list[Any]:
 
 def component_rows(anova: Anova, drawn: Mapping[str, Floats], confidence: float) -> Rows:
     """A row per part of the variance of a single score."""
-    variances = anova.variances
-    total = sum(variances.values())
-    rows = []
-    for place, effect in enumerate(anova.effects):
-        low, high = _ends(drawn[effect], confidence)
-        rows.append(
-            {
-                "part": NAMES[effect],
-                "variance": variances[effect],
-                "ci_low": low,
-                "ci_high": high,
-                "share": variances[effect] / total if total else None,
-                "estimate": float(anova.estimates[place]),
-                "mean_square": float(anova.mean_squares[place]),
-                "degrees": int(anova.degrees[place]),
-            }
-        )
-    return rows
+    total = sum(anova.variances.values())
+    ends = [_ends(drawn[effect], confidence) for effect in anova.effects]
+    return build_rows(
+        part=[NAMES[effect] for effect in anova.effects],
+        variance=list(anova.variances.values()),
+        ci_low=[low for low, _ in ends],
+        ci_high=[high for _, high in ends],
+        share=[variance / total if total else None for variance in anova.variances.values()],
+        estimate=anova.estimates,
+        mean_square=anova.mean_squares,
+        degrees=anova.degrees.tolist(),
+    )
 
 
 def floor_rows(scores: Floats, system: Ints, measure: Measure, confidence: float) -> Rows:
@@ -118,22 +113,13 @@ def flip_rows(
         cases = repeated(np.ones(lead.shape))
         if not cases:
             continue
-        agreeing = sum(repeated((verdict == value).astype(np.float64)) for value in (-1, 0, 1))
+        better, worse, none = ((verdict == value).astype(np.float64) for value in (1, -1, 0))
+        agreeing = sum(map(repeated, (better, worse, none)))
         leading = sum(repeated((lead == value).astype(np.float64)) for value in (-1, 0, 1))
-        opposed = 2 * repeated((verdict == 1).astype(np.float64), (verdict == -1).astype(np.float64))
-        totals += (cases, cases - agreeing, cases - leading, opposed)
-        pairs.append(
-            {
-                "a": systems[a],
-                "b": systems[b],
-                "outcomes": lead.size,
-                "a_better": float(np.mean(verdict > 0)),
-                "b_better": float(np.mean(verdict < 0)),
-                "no_difference": float(np.mean(verdict == 0)),
-                "verdict_flips": 1 - agreeing / cases,
-                "winner_flips": 1 - leading / cases,
-            }
-        )
+        totals += (cases, cases - agreeing, cases - leading, 2 * repeated(better, worse))
+        row = {"a": systems[a], "b": systems[b], "outcomes": lead.size}
+        row |= {"a_better": float(better.mean()), "b_better": float(worse.mean()), "no_difference": float(none.mean())}
+        pairs.append(row | {"verdict_flips": 1 - agreeing / cases, "winner_flips": 1 - leading / cases})
     shares = totals[1:] / totals[0] if totals[0] else np.full(3, np.nan)
     row = {
         "pairs_of_systems": len(pairs),
@@ -198,15 +184,8 @@ def plan_rows(anova: Anova, drawn: Mapping[str, Floats], wanted: Sequence[float]
     rows = []
     for level, labels, reruns in product(wanted, labellings, RERUNS if has_reruns else (1,)):
         topics = float(topics_for_reliability(level, anova.variances, labels, reruns))
-        low, high = _ends(topics_for_reliability(level, drawn, labels, reruns), confidence)
-        rows.append(
-            {
-                "reliability": level,
-                "labels": labels,
-                "reruns": reruns,
-                "topics": None if np.isinf(topics) else int(topics),
-                "topics_low": None if low is None else int(low),
-                "topics_high": None if high is None else int(high),
-            }
-        )
+        counts = [topics, *_ends(topics_for_reliability(level, drawn, labels, reruns), confidence)]
+        needed = [None if count is None or np.isinf(count) else int(count) for count in counts]
+        row = {"reliability": level, "labels": labels, "reruns": reruns}
+        rows.append(row | dict(zip(("topics", "topics_low", "topics_high"), needed, strict=True)))
     return rows

@@ -1,1 +1,0 @@
-"""Repeated runs of the same system."""
