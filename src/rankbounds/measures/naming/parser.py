@@ -51,22 +51,25 @@ def parameters_of(measure: type[Measure], given: dict[str, str]) -> dict[str, An
     return {key: converted(measure, key, value, types[key]) for key, value in given.items()}
 
 
+_FLAGS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
+
 def converted(measure: type[Measure], key: str, value: str, kind: str) -> Any:
     """The value of a parameter in its type, such as ``float | None``."""
-    if "bool" in kind:
-        flags = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-        expected, convert = "true or false", lambda text: flags[text.lower()]
-    elif "float" in kind:
-        expected, convert = "a number", float  # type: ignore[assignment]
-    elif "int" in kind:
-        expected, convert = "a whole number", int  # type: ignore[assignment]
-    else:
-        return value
+    expected = ""
     try:
-        number = convert(value)
+        if "bool" in kind:
+            expected = "true or false"
+            return _FLAGS[value.lower()]
+        if "float" in kind:
+            expected = "a number"
+            return float(value)
+        if "int" in kind:
+            expected = "a whole number"
+            return _countable(measure, int(value))
     except (KeyError, ValueError):
         raise UsageError(f'{measure.name}: {key} must be {expected}, not "{value}".') from None
-    return _countable(measure, number) if convert is int else number
+    return value
 
 
 def depth_of(measure: type[Measure], text: str) -> int:
