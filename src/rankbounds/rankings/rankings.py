@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.columns.by_rank import Places, running_sums
-from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.rankings.topic_facts import Memory, TopicFacts
 
 if TYPE_CHECKING:
     from rankbounds.rankings.subtopics import ListsBySubtopic
 
-Value = TypeVar("Value")
 NOT_POOLED, BEYOND = -1, -2
 
 
 @dataclass(frozen=True, eq=False)
-class Rankings:
+class Rankings(Memory):
     """A batch of ranked lists. Row = list, last axis = rank; one list is a batch of one.
 
     ``grade`` is NaN for an unjudged document and 0 beyond a list's ``length``. ``tied`` marks documents that have the
@@ -48,15 +46,6 @@ class Rankings:
     most_relevant: float = 0.0
     elsewhere: Floats | None = None
     _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
-
-    def remembered(self, key: Any, compute: Callable[[], Value]) -> Value:
-        """Several measures read the same derived array; it is computed once."""
-        try:
-            known: Value = self._memory[key]
-            return known
-        except KeyError:
-            value = self._memory[key] = compute()
-            return value
 
     @property
     def width(self) -> int:

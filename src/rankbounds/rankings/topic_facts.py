@@ -23,8 +23,26 @@ MOST_GRADES = 20
 """On a scale of more whole grades, those that nobody has given are left out of what a document may get."""
 
 
-class TopicFacts:
+class Memory:
+    """What follows from an object that never changes is computed once."""
+
+    _memory: dict[Any, Any]
+
+    def remembered(self, key: Any, compute: Callable[[], Value]) -> Value:
+        """The value of this key, computed when it is first asked for."""
+        try:
+            known: Value = self._memory[key]
+            return known
+        except KeyError:
+            value = self._memory[key] = compute()
+            return value
+
+
+class TopicFacts(Memory):
     """What the judgments alone say of each topic, for one gain rule.
+
+    Everything is counted over a list of judged documents (``_topic``, ``_grade``, ``_gain``), to which
+    ``CompletedFacts`` adds what is known already (``_known``) and documents of grade 0 that are not listed.
 
     With ``kept``, a flag for every judgment, the others count as pooled and not judged, on the same scale of gains.
     ``grades`` are those of the whole collection, where ``qrels`` are only a part of it.
@@ -108,43 +126,48 @@ class TopicFacts:
         """Topics that have no relevant document."""
         return [self.query_ids[number] for number in np.flatnonzero(self.relevant(1.0) == 0).tolist()]
 
-    def relevant(self, rel: float) -> Ints:
-        """How many documents of each topic have at least this grade."""
-        return self.remembered(rel, lambda: self._count(self._grade >= rel))
-
     def _count(self, chosen: Flags) -> Ints:
         return np.bincount(self._topic[chosen], minlength=len(self.query_ids))
 
-    def remembered(self, key: Any, compute: Callable[[], Value]) -> Value:
-        """What follows from the judgments alone is computed once, for all runs."""
-        try:
-            known: Value = self._memory[key]
-            return known
-        except KeyError:
-            value = self._memory[key] = compute()
-            return value
+    def _known(self, fact: Callable[[TopicFacts], Any]) -> Any:  # noqa: ARG002
+        """What is known of each topic besides the documents listed."""
+        return 0
+
+    @property
+    def _unlisted(self) -> Ints | int:
+        """How many more documents of each topic are judged, with grade 0."""
+        return 0
+
+    def relevant(self, rel: float) -> Ints:
+        """How many documents of each topic have at least this grade."""
+        return self.remembered(
+            rel, lambda: self._count(self._grade >= rel) + self._known(lambda known: known.relevant(rel))
+        )
 
     @cached_property
     def judged(self) -> Ints:
         """How many documents of each topic are judged."""
-        return np.bincount(self._topic, minlength=len(self.query_ids))
+        listed: Ints = np.bincount(self._topic, minlength=len(self.query_ids))
+        return listed + self._unlisted + self._known(lambda known: known.judged)
 
     @cached_property
     def positive(self) -> Ints:
         """How many documents of each topic have a positive gain."""
-        return self._count(self._gain > 0)
+        unlisted = self._unlisted if self.nonrelevant_gain > 0 else 0
+        return self._count(self._gain > 0) + unlisted + self._known(lambda known: known.positive)
 
     @cached_property
     def total_gain(self) -> Floats:
         """The gains of each topic's documents, summed."""
-        return np.bincount(self._topic, self._gain, len(self.query_ids)).astype(np.float64, copy=False)
+        listed = np.bincount(self._topic, self._gain, len(self.query_ids)).astype(np.float64, copy=False)
+        return listed + self._known(lambda known: known.total_gain) + self.nonrelevant_gain * self._unlisted
 
     @cached_property
     def top_gain(self) -> Floats:
         """The largest gain of each topic's documents, and at least 1."""
         top: Floats = np.ones(len(self.query_ids))
         np.maximum.at(top, self._topic, self._gain)
-        return top
+        return np.maximum(top, self._known(lambda known: known.top_gain))
 
     @cached_property
     def levels(self) -> Floats:
@@ -160,10 +183,17 @@ class TopicFacts:
         rising = np.sort(gains[gains > 0])
         return rising[np.diff(rising, prepend=0.0) > 0]
 
+    def _count_from(self, level: float) -> Ints:
+        """How many documents of each topic have at least this gain."""
+        unlisted = self._unlisted if level <= self.nonrelevant_gain else 0
+        # Documents known at a level that was not seen before are those of the next level up.
+        known = self._known(lambda known: known.count_from_level[np.searchsorted(known.levels, level)])
+        return self._count(self._gain >= level) + unlisted + known
+
     @cached_property
     def count_from_level(self) -> Ints:
         """Row by row for ``levels``: how many documents of each topic have at least that gain."""
-        return np.stack([self._count(self._gain >= level) for level in self.levels])
+        return np.stack([self._count_from(level) for level in self.levels.tolist()])
 
     @cached_property
     def _ideal(self) -> tuple[Ints, Floats]:
@@ -204,59 +234,27 @@ class CompletedFacts(TopicFacts):
         self.qrels, self.query_ids = known.qrels, range(completes.size)  # type: ignore[assignment]
         self.rule, self.max_gain, self.nonrelevant_gain = rule or known.rule, known.max_gain, known.nonrelevant_gain
         self.grade = np.empty(0)  # that of every judgment is not known: no list is joined with these facts
-        self._known, self._completes, self._more = known, completes, more
+        self._completed, self._completes, self._more = known, completes, more
         self._topic, self._grade = completion, grade
         self._gain = self.rule(grade) if gain is None else gain
-        self._memory: dict[Any, Any] = {}
+        self._memory = {}
+
+    def _known(self, fact: Callable[[TopicFacts], Any]) -> Any:
+        return fact(self._completed)[self._completes]
 
     @cached_property
     def _unlisted(self) -> Ints:
         return self._more - np.bincount(self._topic, minlength=len(self.query_ids))
 
-    def relevant(self, rel: float) -> Ints:
-        """How many documents of each topic have at least this grade."""
-        return self.remembered(
-            rel, lambda: self._known.relevant(rel)[self._completes] + self._count(self._grade >= rel)
-        )
-
-    @cached_property
-    def judged(self) -> Ints:
-        """How many documents of each topic are judged."""
-        return self._known.judged[self._completes] + self._more
-
-    @cached_property
-    def positive(self) -> Ints:
-        """How many documents of each topic have a positive gain."""
-        unlisted = self._unlisted if self.nonrelevant_gain > 0 else 0
-        return self._known.positive[self._completes] + self._count(self._gain > 0) + unlisted
-
-    @cached_property
-    def total_gain(self) -> Floats:
-        """The gains of each topic's documents, summed."""
-        listed = np.bincount(self._topic, self._gain, len(self.query_ids))
-        return self._known.total_gain[self._completes] + listed + self.nonrelevant_gain * self._unlisted
-
     @cached_property
     def top_gain(self) -> Floats:
         """The largest gain of each topic's documents, and at least 1."""
-        top = np.maximum(self._known.top_gain[self._completes], np.where(self._more > 0, self.nonrelevant_gain, 0.0))
-        np.maximum.at(top, self._topic, self._gain)
-        return top
+        return np.maximum(super().top_gain, np.where(self._more > 0, self.nonrelevant_gain, 0.0))
 
     @cached_property
     def levels(self) -> Floats:
         """The distinct positive gains that documents may have, ascending."""
-        return np.union1d(self._known.levels, self._gain[self._gain > 0])
-
-    @cached_property
-    def count_from_level(self) -> Ints:
-        """Row by row for ``levels``: how many documents of each topic have at least that gain."""
-        # Documents known at a level that was not seen before are those of the next level up.
-        known = self._known.count_from_level[np.searchsorted(self._known.levels, self.levels)][:, self._completes]
-        return np.stack([
-            count + self._count(self._gain >= level) + (self._unlisted if level <= self.nonrelevant_gain else 0)
-            for count, level in zip(known, self.levels, strict=True)
-        ])  # fmt: skip
+        return np.union1d(self._completed.levels, self._gain[self._gain > 0])
 
     def ideal(self, topic: Ints, width: int) -> Floats:
         """For each of these topics its largest gains, descending, zeros behind them."""

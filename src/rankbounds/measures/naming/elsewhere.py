@@ -10,6 +10,7 @@ the order of ``NAMES``; ``DIFFERENT`` says what the others mean and how to ask f
 
 from __future__ import annotations
 
+_ES = "Elasticsearch and OpenSearch"
 NAMES: dict[str, dict[str, str]] = {
     "ir_measures": {
         "BPref": "Bpref",
@@ -37,7 +38,7 @@ NAMES: dict[str, dict[str, str]] = {
         "mean_average_precision": "AP",
         "top_k_accuracy": "Success",
     },
-    "Elasticsearch and OpenSearch": {
+    _ES: {
         "mean_reciprocal_rank": "RR",
         "expected_reciprocal_rank": "ERR",
         "coverage": "Judged",
@@ -45,9 +46,9 @@ NAMES: dict[str, dict[str, str]] = {
 }
 """For each tool, in the order that decides: its name, and the label that the name stands for."""
 
-DEPTHS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
+_DEPTHS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
 FAMILIES: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("P", "recall", "map_cut", "ndcg_cut", "relative_P"), DEPTHS),
+    **dict.fromkeys(("P", "recall", "map_cut", "ndcg_cut", "relative_P"), _DEPTHS),
     "success": ("1", "5", "10"),
     "unj": ("5", "10", "20"),
     "iprec_at_recall": tuple(f"{tenth / 10:.2f}" for tenth in range(11)),
@@ -82,46 +83,20 @@ DIFFERENT: tuple[tuple[str, str, str, str], ...] = (
     ("ERR", "ir_measures", "ERR(max_grade=4)", "takes 4 for the largest grade, whatever the judgments hold"),
     ("IPrec", "trec_eval 9, ir_measures", "", "recall r of R documents is reached with floor(r R + 0.9) of them"),
     ("Judged", "ir_measures", "Judged", "counts documents with grade -1 (pooled, not judged) as judged"),
-    (
-        "nDCG",
-        "ranx",
-        "nDCG",
-        "ties stand in the order that sorting leaves them in; with a level (-l2), lower grades gain 0",
-    ),
+    ("nDCG", "ranx", "nDCG", "ties are in the order that sorting leaves; with a level (-l2), lower grades gain 0"),
     ("nDCG", "scikit-learn", "", "the ideal ranking holds the scored documents only"),
-    (
-        "DCG",
-        "Elasticsearch and OpenSearch",
-        "DCG(gain=exp)",
-        "gains are 2^grade - 1, and the depth is 10 if none is given",
-    ),
-    (
-        "P",
-        "Elasticsearch and OpenSearch",
-        "P@10",
-        "the depth is 10 if none is given, and a shorter list is divided by its length",
-    ),
+    ("DCG", _ES, "DCG(gain=exp)", "gains are 2^grade - 1, and the depth is 10 if none is given"),
+    ("P", _ES, "P@10", "the depth is 10 if none is given, and a shorter list is divided by its length"),
     ("P", "ranx", "SetP", "without a depth, the whole list"),
     ("P", "trec_eval", "P.5,10,15,20,30,100,200,500,1000", "without a depth, these nine"),
     ("Recall", "trec_eval", "recall.5,10,15,20,30,100,200,500,1000", "without a depth, these nine"),
     ("Success", "trec_eval", "success.1,5,10", "without a depth, these three"),
-    (
-        "F",
-        "trec_eval, ir_measures",
-        "set_F.X",
-        "X (beta in ir_measures) is the square of our beta; at 1 they are the same",
-    ),
-    (
-        "Hits",
-        "papers on knowledge graphs",
-        "Success",
-        "there Hits@10 is the share of questions with a hit; ranx counts the hits",
-    ),
+    ("F", "trec_eval, ir_measures", "set_F.X", "X (beta in ir_measures) is the square of our beta, the same at 1"),
+    ("Hits", "papers on knowledge graphs", "Success", "the share of questions with a hit, where ranx counts the hits"),
     ("Unjudged", "BEIR", "", "its Hole@k counts documents that no topic's judgments know, so that it is lower"),
 )
 """Our name, the tool that means something else by it, how to ask for that here (empty: there is no way), and why."""
 
-_PREFERENCES = "compares pairs of preferences, which are not read here"
 _BY_JUDGE = "averages over several judges' judgments; give each judge's judgments as a file of its own"
 _CWL = "is one of the C/W/L family that is missing; RBP, INST, INSQ, BPM and SDCG are there, with residuals"
 ABSENT: dict[str, str] = {
@@ -135,7 +110,7 @@ ABSENT: dict[str, str] = {
             *("prefs_avgjg", "prefs_avgjg_Rnonrel", "prefs_simp_ret", "prefs_pair_ret", "prefs_avgjg_ret"),
             *("prefs_avgjg_Rnonrel_ret", "prefs_simp_imp", "prefs_pair_imp", "prefs_avgjg_imp"),
         ),
-        _PREFERENCES,
+        "compares pairs of preferences, which are not read here",
     ),
     **dict.fromkeys(("NERR8", "NERR9", "NERR10", "NERR11"), _CWL),
     "Accuracy": "is Success@k where top-k accuracy is meant, as in BEIR; the chance that a relevant document stands "
@@ -145,5 +120,3 @@ ABSENT: dict[str, str] = {
     "Hole": "counts documents that no topic's judgments know; Unjudged@10 counts those not judged for the topic",
 }
 """Names for which there is nothing here, and what to know about them."""
-
-__all__ = ["ABSENT", "AT_SIGN", "DIFFERENT", "FAMILIES", "NAMES", "NICKNAMES", "WITH_PARAMETER"]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import fields
 from functools import cache, lru_cache
-from inspect import get_annotations
 from math import sqrt
-from typing import Any, TypeAlias, get_type_hints
+from typing import Any, TypeAlias
 
 from rankbounds.errors import UsageError, did_you_mean, warn
+from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.measure import Measure
 from rankbounds.measures.naming.elsewhere import ABSENT, AT_SIGN, FAMILIES, NICKNAMES, WITH_PARAMETER
 from rankbounds.measures.naming.registry import REGISTRY, class_named, folded, is_name, label_elsewhere
@@ -40,43 +41,33 @@ def given_in(name: str, text: str) -> dict[str, str]:
 
 def parameters_of(measure: type[Measure], given: dict[str, str]) -> dict[str, Any]:
     """What the measure is made with: known parameters alone, in their types."""
-    types = types_of(measure)
-    known = [parameter.name for parameter in fields(measure)]
+    types = {parameter.name: str(parameter.type) for parameter in fields(measure)}
     for key, value in given.items():
-        if key not in known or not value:
-            hint = did_you_mean(key, known)
-            raise UsageError(
-                f'{measure.name} has no parameter "{key}".{hint} It has: {", ".join(known) or "none"}.'
-                if key not in known
-                else f'{measure.name}: the parameter "{key}" needs a value, as in {key}=1.'
-            )
+        if key not in types:
+            hint = did_you_mean(key, list(types))
+            raise UsageError(f'{measure.name} has no parameter "{key}".{hint} It has: {", ".join(types) or "none"}.')
+        if not value:
+            raise UsageError(f'{measure.name}: the parameter "{key}" needs a value, as in {key}=1.')
     return {key: converted(measure, key, value, types[key]) for key, value in given.items()}
 
 
-@cache
-def types_of(measure: type[Measure]) -> dict[str, Any]:
-    """The types of the measure's parameters."""
-    types: dict[str, Any] = {}
-    for kind in reversed(measure.__mro__):
-        own = {name: text for name, text in get_annotations(kind).items() if name in measure.__dataclass_fields__}
-        types |= get_type_hints(type(kind.__name__, (), {"__annotations__": own, "__module__": kind.__module__}))
-    return types
+_FLAGS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
-def converted(measure: type[Measure], key: str, value: str, kind: Any) -> Any:
-    """The value of a parameter in its type."""
-    options = getattr(kind, "__args__", (kind,))
+def converted(measure: type[Measure], key: str, value: str, kind: str) -> Any:
+    """The value of a parameter in its type, such as ``float | None``."""
+    expected = ""
     try:
-        if bool in options:
-            return {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}[value.lower()]
-        if int in options and float not in options:
-            return _countable(measure, int(value))
-        if float in options:
+        if "bool" in kind:
+            expected = "true or false"
+            return _FLAGS[value.lower()]
+        if "float" in kind:
+            expected = "a number"
             return float(value)
-    except UsageError:
-        raise
+        if "int" in kind:
+            expected = "a whole number"
+            return _countable(measure, int(value))
     except (KeyError, ValueError):
-        expected = "true or false" if bool in options else "a whole number" if int in options else "a number"
         raise UsageError(f'{measure.name}: {key} must be {expected}, not "{value}".') from None
     return value
 
@@ -86,14 +77,13 @@ def depth_of(measure: type[Measure], text: str) -> int:
     if not measure.takes_cutoff():
         raise UsageError(f"{measure.name} takes no depth; leave out @{text}.")
     try:
-        return _countable(measure, int(text))
-    except UsageError:
-        raise
+        number = int(text)
     except ValueError:
         depth = text.rstrip("'").split("(")[0]
         more = text[len(depth) :]  # parameters and the mark of condensed lists, which stand before the depth
         hint = f' Did you mean "{measure.name}{more}@{depth}"?' if more and depth.isdecimal() else ""
         raise UsageError(f'{measure.name}: the depth behind @ must be a whole number, not "{text}".{hint}') from None
+    return _countable(measure, number)
 
 
 def _countable(measure: type[Measure], number: int) -> int:
@@ -247,15 +237,11 @@ def _of_nickname(nickname: str) -> list[Measure]:
     """trec_eval's names for several measures; what is no number is left out, and said."""
     left_out = [name for name in NICKNAMES[nickname] if name in ABSENT and name != "runid"]
     if left_out:
-        warn(
-            f'"{nickname}": left out are {", ".join(left_out)}; the command trec_eval prints them.',
-        )
-    return [measure for name in NICKNAMES[nickname] if name not in ABSENT for measure in _read(_trec_text(name))]
-
-
-def _trec_text(name: str) -> str:
-    """trec_eval's name so that it means what it does there, also where we have a name like it."""
-    return f"{name}.{','.join(FAMILIES[name])}" if name in FAMILIES else name
+        warn(f'"{nickname}": left out are {", ".join(left_out)}; the command trec_eval prints them.')
+    names = [name for name in NICKNAMES[nickname] if name not in ABSENT]
+    # Of a family its depths are named, so that it means what it does in trec_eval, also where we have a name like it.
+    texts = (f"{name}.{','.join(FAMILIES[name])}" if name in FAMILIES else name for name in names)
+    return [measure for text in texts for measure in _read(text)]
 
 
 def _of_family(family: str, values: Iterable[str]) -> list[Measure]:
@@ -295,8 +281,14 @@ UTILITY = ("hit", "noise", "miss", "rest")
 
 def _from_label(text: str) -> Measure:
     """A measure from a label, in which the name may be another tool's."""
-    if level := _LEVEL.fullmatch(text):
-        return _at_level(_from_label(level["label"]), int(level["level"]))
+    if ranx := _LEVEL.fullmatch(text):
+        measure, level = _from_label(ranx["label"]), int(ranx["level"])
+        if level > 1 and "rel" not in measure.parameters:
+            raise UsageError(
+                f"{measure} takes grades as gains and has no level. Grades below {level} count as 0 in ranx: give them "
+                "no gain (for -l2: --gain 1=0, or gain= in Python)."
+            )
+        return measure.at_level(level)
     if (at := _AT.fullmatch(text)) and not is_name(text):
         return _from_label(f"{at['name']}@{at['depth']}")
     match = _GRAMMAR.fullmatch(text)
@@ -306,12 +298,12 @@ def _from_label(text: str) -> Measure:
     presets: dict[str, Any] = {}
     for (base, parameter), other in WITH_PARAMETER.items():
         if folded(name) == folded(base) and parameter in given:
-            is_flag = parameter not in types_of(class_named(other))
+            is_flag = parameter not in class_named(other).__dataclass_fields__
             name = base if is_flag and given.pop(parameter).lower() != "true" else other
     if not is_name(name):
         name, presets = _elsewhere(name, given)
     measure_class = class_named(name)
-    judged_only = converted(measure_class, "judged_only", given.pop("judged_only", "false"), bool)
+    judged_only = converted(measure_class, "judged_only", given.pop("judged_only", "false"), "bool")
     if name.lower() == "precision" and match["cutoff"] is None and "cutoff" not in given:
         measure_class = class_named("SetP")  # ranx' name for it
     parameters = presets | parameters_of(measure_class, given)
@@ -322,24 +314,10 @@ def _from_label(text: str) -> Measure:
         parameters[behind] = (
             depth_of(measure_class, match["cutoff"])
             if behind == "cutoff"
-            else converted(measure_class, behind, match["cutoff"], float)
+            else converted(measure_class, behind, match["cutoff"], "float")
         )
     measure = measure_class(**parameters)
-    if match["prime"] or match["late_prime"] or judged_only:
-        from rankbounds.measures.condensed import Condensed
-
-        return Condensed(measure)
-    return measure
-
-
-def _at_level(measure: Measure, level: int) -> Measure:
-    """The measure at ranx' level."""
-    if level > 1 and "rel" not in measure.parameters:
-        raise UsageError(
-            f"{measure} takes grades as gains and has no level. Grades below {level} count as 0 in ranx: give them "
-            "no gain (for -l2: --gain 1=0, or gain= in Python)."
-        )
-    return measure.at_level(level)
+    return Condensed(measure) if match["prime"] or match["late_prime"] or judged_only else measure
 
 
 def _elsewhere(name: str, given: dict[str, str]) -> tuple[str, dict[str, Any]]:
@@ -348,18 +326,12 @@ def _elsewhere(name: str, given: dict[str, str]) -> tuple[str, dict[str, Any]]:
     if label is None:
         return name, {}
     if folded(name) == "setf" and "beta" in given:  # trec_eval's and ir_measures' weight is the square of ours
-        given["beta"] = _square_root(given["beta"])
+        with suppress(ValueError):
+            given["beta"] = repr(sqrt(float(given["beta"])))
     measure = _GRAMMAR.fullmatch(label)
     assert measure is not None
     kind = class_named(measure["name"])
     return kind.name, parameters_of(kind, given_in(kind.name, measure["parameters"] or ""))
-
-
-def _square_root(text: str) -> str:
-    try:
-        return repr(sqrt(float(text)))
-    except ValueError:
-        return text
 
 
 __all__ = ["MeasureLike", "parse_measure", "parse_measures", "with_depth"]

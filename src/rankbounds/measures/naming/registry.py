@@ -27,8 +27,10 @@ def register(kind: type[Measure]) -> None:
     The same class defined once more, as by running a notebook's cell again, takes the place of the first.
     """
     for name in _names_of(kind):
-        owner = _owner(name)
-        if owner is not None and (owner.__module__, owner.__qualname__) != (kind.__module__, kind.__qualname__):
+        owner = REGISTRY.get(_owners.get(folded(name), ""))
+        if owner is None or folded(name) not in map(folded, _names_of(owner)):
+            continue
+        if (owner.__module__, owner.__qualname__) != (kind.__module__, kind.__qualname__):
             raise UsageError(
                 f'The name "{name}" belongs to the measure {owner.name} ({owner.__module__}.{owner.__qualname__}). '
                 f"Give {kind.__qualname__} another name or alias."
@@ -40,8 +42,7 @@ def register(kind: type[Measure]) -> None:
 def class_named(name: str) -> type[Measure]:
     """The measure of this name or alias, whatever the case."""
     if not is_name(name):
-        problem = _stands_alone(name) or f"{_unknown(name)}{_suggestion(name)}"
-        raise UsageError(f'{problem} "rankbounds measures" lists all.')
+        raise UsageError(f'{_problem(name)} "rankbounds measures" lists all.')
     return REGISTRY[_ours()[folded(name)]]
 
 
@@ -60,6 +61,10 @@ def folded(name: str) -> str:
     return name.lower().replace("_", "").replace("-", "")
 
 
+def _names_of(kind: type[Measure]) -> tuple[str, ...]:
+    return (kind.name, *kind.aliases, *kind.trec_names)
+
+
 def _ours() -> dict[str, str]:
     """Names and aliases as they are looked up, and the name of the measure that each stands for."""
     return _lookup(tuple(REGISTRY.values()))
@@ -75,46 +80,35 @@ def _theirs() -> dict[str, str]:
     return {folded(name): label for names in reversed(NAMES.values()) for name, label in names.items()}
 
 
-def _names_of(kind: type[Measure]) -> tuple[str, ...]:
-    return (kind.name, *kind.aliases, *kind.trec_names)
-
-
-def _owner(name: str) -> type[Measure] | None:
-    owner = REGISTRY.get(_owners.get(folded(name), ""))
-    return owner if owner is not None and folded(name) in map(folded, _names_of(owner)) else None
-
-
-def _stands_alone(name: str) -> str:
-    """What to tell of a name of trec_eval's that something was added to; empty for any other."""
+def _problem(name: str) -> str:
+    """Why this is no measure's name, and which one may be meant."""
     word = folded(name)
     templates = {folded(known.partition("_{")[0]): kind.name for kind in REGISTRY.values() for known in kind.trec_names}
-    if word not in templates and word not in map(folded, (*FAMILIES, *NICKNAMES)):
-        return ""
-    instead = f" Write {templates[word]} in its place." if word in templates else ""
-    return f'"{name}" is a name of trec_eval\'s, which takes no parameters, no prime and no depth behind @.{instead}'
-
-
-def _unknown(name: str) -> str:
-    reason = next((reason for known, reason in ABSENT.items() if folded(known) == folded(name)), None)
-    return f'There is no measure "{name}".' if reason is None else f'There is no measure "{name}" here: it {reason}.'
+    if word in templates or word in map(folded, (*FAMILIES, *NICKNAMES)):
+        instead = f" Write {templates[word]} in its place." if word in templates else ""
+        return (
+            f'"{name}" is a name of trec_eval\'s, which takes no parameters, no prime and no depth behind @.{instead}'
+        )
+    for known, reason in ABSENT.items():
+        if folded(known) == word:
+            return f'There is no measure "{name}" here: it {reason}.'
+    meant = _suggestion(name)
+    return f'There is no measure "{name}".' + (f' Did you mean "{meant}"?' if meant else "")
 
 
 def _suggestion(name: str) -> str:
-    """``' Did you mean "P@10"?'`` for a depth without its @, letters swapped, or a word nearly alike; else nothing."""
-    if folded(name) in map(folded, ABSENT):
-        return ""
-    word = name.lower()
-    ours = _ours()
-    depth = re.fullmatch(r"(.*?[a-z*])[_-]?(\d+)", word)
+    """``P@10`` for a depth without its @; else a name of swapped letters, or one nearly alike."""
+    depth = re.fullmatch(r"(.*?[a-z*])[_-]?(\d+)", name.lower())
     if depth and is_name(depth[1]) and class_named(depth[1]).takes_cutoff():
-        return f' Did you mean "{ours[folded(depth[1])]}@{depth[2]}"?'
+        return f"{_ours()[folded(depth[1])]}@{depth[2]}"
     trec = {known for kind in REGISTRY.values() for known in kind.trec_names if "{" not in known}
     elsewhere = {known for names in NAMES.values() for known, label in names.items() if is_name(label.split("(")[0])}
     own = [known for kind in REGISTRY.values() for known in (kind.name, *kind.aliases)]
     names = {folded(known): known for known in (*sorted(elsewhere), *sorted(trec), *FAMILIES, *NICKNAMES, *own)}
     word = folded(name)
-    swapped = [known for known in names if len(word) > 2 and sorted(known) == sorted(word)]
-    import difflib
+    close = [known for known in names if len(word) > 2 and sorted(known) == sorted(word)]
+    if not close:
+        import difflib
 
-    close = swapped or difflib.get_close_matches(word, list(names), n=1, cutoff=CLOSE)
-    return f' Did you mean "{names[close[0]]}"?' if close else ""
+        close = difflib.get_close_matches(word, list(names), n=1, cutoff=CLOSE)
+    return names[close[0]] if close else ""

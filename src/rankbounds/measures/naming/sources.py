@@ -34,12 +34,8 @@ def bibtex(measures: str | Measure | Iterable[str | Measure] | None = None, also
     Returns
     -------
     str
-        An entry for each paper, in the order of the measures. A measure that has none (a count, or one that a program
-        defines) adds nothing.
-
-    Notes
-    -----
-    Fields that could not be checked, such as some page numbers, are left out.
+        An entry for each paper, in the order of the measures; fields that could not be checked, such as some page
+        numbers, are left out. A measure that has none (a count, or one that a program defines) adds nothing.
 
     Examples
     --------
@@ -57,9 +53,7 @@ def bibtex(measures: str | Measure | Iterable[str | Measure] | None = None, also
     }
     >>> rb.bibtex(["AP'", "NumRel"]).count("@inproceedings")
     2
-
     """
     known = entries()
-    used = [] if measures is None else parse_measures(measures)
-    keys = [*known] if measures is None else [key for measure in used for key in measure.cited()]
+    keys = [*known] if measures is None else [key for measure in parse_measures(measures) for key in measure.cited()]
     return "\n".join(f"{known[key]}\n" for key in dict.fromkeys([*keys, *also]))
