@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
@@ -192,6 +192,27 @@ def read_content_unless(path: str, magic: bytes | None, threads: int = 1) -> Con
         raise OutOfMemoryError(name, "there is not enough memory to read this.") from None
 
 
+_checksums: dict[str, str] | None = None
+
+
+@contextlib.contextmanager
+def noting_checksums() -> Iterator[dict[str, str]]:
+    """Collect the SHA-256 of every file that is read whole inside a ``with`` block: of the bytes that were used."""
+    global _checksums
+    before, _checksums = _checksums, {}
+    try:
+        yield _checksums
+    finally:
+        _checksums = before
+
+
+def _note_checksum(path: str, content: Any) -> None:
+    if _checksums is not None:
+        import hashlib
+
+        _checksums[path] = hashlib.sha256(content).hexdigest()
+
+
 _kept_streams: dict[str, bytes] | None = None
 
 
@@ -263,9 +284,12 @@ def _read_file(path: str, threads: int, magic: bytes | None) -> Content | None:
         if magic is not None and head.startswith(magic):
             return None
         if compression.compression_of(head) or not size:
-            return Content.of(path, compression.decompressed(head + file.readall(), path))
+            data = head + file.readall()
+            _note_checksum(path, data)
+            return Content.of(path, compression.decompressed(data, path))
         buffer = padded(size)
         size = _read_into(memoryview(buffer.data)[PADDING : PADDING + size], file, threads)
+    _note_checksum(path, buffer[PADDING : PADDING + size])
     buffer[PADDING + size :] = 0
     return Content(path, buffer, size)
 

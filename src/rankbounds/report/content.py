@@ -24,7 +24,7 @@ from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.score_differences import equal, levelled, merit
 from rankbounds.evaluation.scores import Scores
-from rankbounds.files.opening import STANDARD_INPUT, checksum
+from rankbounds.files.opening import STANDARD_INPUT, checksum, noting_checksums
 from rankbounds.judging.audits.judged_sample import left_to_judge
 from rankbounds.judging.candidates import Candidates
 from rankbounds.judging.next.residuals import plan_among
@@ -151,7 +151,7 @@ def gather(
         assumptions = replace(assumptions, unjudged=trusted.rule)
     observed = Observed(measures, assumptions)
     evidence: Evidence | None = None
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, noting_checksums() as checksums:
         warnings.simplefilter("always")
         known = reading.judgments(qrels) if trusted is None else trusted.qrels
         if sum(Path(file).stat().st_size for file in files if Path(file).is_file()) <= LARGEST_IN_MEMORY:
@@ -172,7 +172,7 @@ def gather(
         **_lists(scores, observed, evidence, thinning),
         "persistence": _persistence(observed, thinning),
         "next": _worklist(choices.worklist, known) if choices.worklist else _next(evidence, scores, observed, choices),
-        "identity": _identity([os.fspath(qrels), *files], known, scores, choices, compared),
+        "identity": _identity([os.fspath(qrels), *files], known, scores, choices, compared, checksums),
     }
     content = _content(scores, compared, thinning, choices, more, observed.rbp)
     if trusted is not None and choices.bounds == "unjudged":
@@ -185,7 +185,7 @@ def gather_scores(scores: Scores, files: Sequence[str], choices: Choices | None 
     choices = choices or Choices()
     compared = _compared(scores, choices, None)
     missing: dict[str, Any] = {"strips": None, "lists": None, "grades": [], "persistence": None, "next": None}
-    identity = _identity(files, None, scores, choices, compared)
+    identity = _identity(files, None, scores, choices, compared, {})
     more = {"warnings": [LEFT_OUT], **missing, "identity": identity}
     return _content(scores, compared, thinned(scores, choices), choices, more)
 
@@ -471,10 +471,11 @@ def _identity(
     scores: Scores,
     choices: Choices,
     compared: Comparison | None,
+    checksums: Mapping[str, str],
 ) -> dict[str, Any]:
-    """What a reader needs to repeat the report."""
+    """What a reader needs to repeat the report; ``checksums`` are known of files that were read whole."""
     paths = [*files, *([choices.ties_key] if choices.ties_key else [])]
-    sums = list(in_threads(checksum, paths, processors()))
+    sums = list(in_threads(lambda path: checksums.get(path) or checksum(path), paths, processors()))
     roles, counts, options = ["scores"] * len(files), {}, {}
     if judgments is not None:
         roles = ["judgments", *scores.runs, "key of ties"]
