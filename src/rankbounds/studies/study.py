@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError, did_you_mean
-from rankbounds.evaluation.judged_runs import Progress as Progress
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.plots.style import COLOURS, colour_of, fresh_axes, marker_of
 from rankbounds.results import Result
 from rankbounds.tables import plain
+from rankbounds.threads import Progress as Progress
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,10 +19,11 @@ from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels, as_qrels
 from rankbounds.collection.run import run_in
 from rankbounds.columns.ids import Ids
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
-from rankbounds.evaluation.engines.pieces import JudgedTopics, RunInPieces, Scoring, gather, score_piece
+from rankbounds.evaluation.engines.pieces import RunInPieces, score_piece
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, MeasureNames
 from rankbounds.evaluation.options import Options, chosen_options, shows_options
 from rankbounds.evaluation.scores import Scores
+from rankbounds.evaluation.scoring import JudgedTopics, Scoring
 from rankbounds.files.formats import pair_of_names
 from rankbounds.files.leniency import REPEATED, LeftOutWarning
 from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames, Columns
@@ -65,7 +66,7 @@ def evaluate(
     and measure, 48 where any has a residual), and some 100 bytes for each topic.
     """
     assumptions, reading = chosen_options(options, threads=None)
-    scoring = Scoring(parse_measures(measures), assumptions, preparation or Preparation(), reading.threads)
+    scoring = Scoring(parse_measures(measures), assumptions, reading.threads, preparation or Preparation())
     assumptions.check(scoring.measures, in_memory=False)
     budget = memory_bytes(memory)
     kind = pair_of_names(reading.formats)[1]
@@ -90,7 +91,8 @@ def evaluate(
         for run, file in zip(scored, several, strict=True):
             if not run.met.any() and not run.unknown:
                 raise _nothing_used(file)
-    return gather(scored, judged, [name is not None for name in names])
+    sheets = [run.finish(judged) for run in scored]
+    return judged.stack(sheets, [run.place for run in scored], [name is not None for name in names])
 
 
 def _path(given: Any, what: str) -> str:
@@ -275,7 +277,7 @@ class _Stream:
         knowing_more.sort(key=number_of.__getitem__)
         collection = TopicFacts(as_qrels([("any", "any", 0.0)]), assumptions.gain, grades=grades)
         return runs, JudgedTopics(
-            self._place, query_ids, collection, without_relevant, knowing_more, grades, distinct=True
+            query_ids, collection, without_relevant, knowing_more, grades, self._place, distinct=True
         )
 
     def _qrels_of(self, part: Path | None) -> Qrels | None:

@@ -15,13 +15,14 @@ from rankbounds.collection.inputs import Formats, Reading
 from rankbounds.collection.qrels import Qrels
 from rankbounds.errors import DataError, RankboundsError, RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.engines.pieces import JudgedTopics, RunInPieces, Scoring, gather
+from rankbounds.evaluation.engines.pieces import RunInPieces
 from rankbounds.evaluation.engines.spark.paths import TABLE_ENDINGS, opened_by_tasks
 from rankbounds.evaluation.engines.spark.session import context_of, plain_errors, session_here
 from rankbounds.evaluation.engines.spark.sources import Source, is_frame, sources_of_runs, together
 from rankbounds.evaluation.engines.spark.tasks import Found, Scorer, SharedJudgments
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, MeasureNames
 from rankbounds.evaluation.scores import Scores
+from rankbounds.evaluation.scoring import JudgedTopics, Scoring
 from rankbounds.files import trec
 from rankbounds.files.compression import decompressed
 from rankbounds.files.leniency import told_once
@@ -77,7 +78,7 @@ def evaluate(
     >>> scores = spark.evaluate("qrels.txt", "runs/", ["AP"], master="local[2]")  # doctest: +SKIP
     """
     decided = _decided(assumptions)
-    scoring = Scoring(parse_measures(measures), decided, preparation or Preparation())
+    scoring = Scoring(parse_measures(measures), decided, preparation=preparation or Preparation())
     decided.check(scoring.measures, in_memory=False)
     first_frame = next((given for given in (qrels, runs) if is_frame(given)), None)
     session = first_frame.sparkSession if first_frame is not None else session_here(master)
@@ -107,7 +108,9 @@ def evaluate(
     for warning in told_once(outcome.said):
         warn(warning)
     judged = JudgedTopics.of(judgments.facts, decided, place)
-    return gather([outcome.runs[key] for key in keys], judged, [sources[number].name is not None for number, _ in keys])
+    runs_found = [outcome.runs[key] for key in keys]
+    named = [sources[number].name is not None for number, _ in keys]
+    return judged.stack([run.finish(judged) for run in runs_found], [run.place for run in runs_found], named)
 
 
 def _decided(assumptions: dict[str, Any]) -> Assumptions:

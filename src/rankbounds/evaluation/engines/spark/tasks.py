@@ -19,8 +19,9 @@ from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run, run_in
 from rankbounds.errors import DataError, RankboundsError, RankboundsWarning
-from rankbounds.evaluation.engines.pieces import ScoredPiece, Scoring, score_piece
+from rankbounds.evaluation.engines.pieces import ScoredPiece, score_piece
 from rankbounds.evaluation.engines.spark.session import without_scheme
+from rankbounds.evaluation.scoring import Scoring
 from rankbounds.files import trec
 from rankbounds.files.compression import decompressed
 from rankbounds.files.named_columns import RUN_COLUMNS
