@@ -13,9 +13,7 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.checking.corpus import JudgedOutside
-from rankbounds.checking.run_contents import Problem
-from rankbounds.errors import DataError
+from rankbounds.errors import DataError, Place
 from rankbounds.evaluation.score_differences import better, equal
 from rankbounds.measures import parse_measure
 from rankbounds.results import Column, Result, Row, build_table
@@ -28,6 +26,44 @@ SUMMARY = (
     "contradictions_line", "largest_group",
 )  # fmt: skip
 """What the row of a run has, in this order."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that makes a line, or the whole file, unusable as it stands."""
+
+    place: Place
+    kind: str
+    """``fields``, ``score``, ``rank``, ``duplicate`` or ``file``."""
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}"
+
+
+@dataclass(frozen=True)
+class JudgedOutside:
+    """Judged documents that the corpus lacks."""
+
+    judged: int
+    """How many judgments there are."""
+    documents: list[tuple[str, str, float]]
+    """Topic, document and grade of those whose document the corpus lacks."""
+
+    @property
+    def relevant(self) -> int:
+        """How many of them are relevant."""
+        return sum(grade >= 1 for _, _, grade in self.documents)
+
+    def __str__(self) -> str:
+        if not self.documents:
+            return f"Corpus: it holds the documents of all {self.judged:,} judgments."
+        topic, document, _ = self.documents[0]
+        are = "is" if len(self.documents) == 1 else "are"
+        return (
+            f"Corpus: {len(self.documents):,} of {self.judged:,} judgments {are} of documents that it does not hold, "
+            f'{self.relevant:,} of them relevant (topic {topic}, "{document}"): no system can retrieve them.'
+        )
 
 
 @dataclass(frozen=True)
