@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from rankbounds.arrays import Ints
+from rankbounds.collection.inputs import RunToRead
 from rankbounds.collection.run import Run, several_runs
+from rankbounds.errors import UsageError
 from rankbounds.evaluation.scoring import JudgedTopics, ScoreSheet, Scoring
 from rankbounds.rankings.join import no_topic_judged, slices_of
 from rankbounds.rankings.topic_facts import TopicFacts
+
+
+def named_runs(given: Any, is_run: Callable[[Any], bool] = lambda _: False) -> Iterator[tuple[str | None, Any]]:
+    """The runs in a list, a dict by name or alone, each with the name that the user gave it; files by their paths."""
+    several: Iterable[tuple[str | None, Any]]
+    if isinstance(given, Mapping):
+        several = ((str(name), run) for name, run in given.items())
+    else:
+        alone = isinstance(given, str | os.PathLike | RunToRead) or is_run(given) or not isinstance(given, Iterable)
+        several = ((None, run) for run in ([given] if alone else given))
+    for name, run in several:
+        if isinstance(run, RunToRead) and run.path is not None:
+            yield name or run.name, run.path
+        else:
+            yield name, os.fspath(run) if isinstance(run, os.PathLike) else run
+
+
+def check_one_file(name: str | None, given: Any, files: Sequence[str]) -> None:
+    """Reject one name for several files."""
+    if name is not None and len(files) > 1:
+        raise UsageError(f'The name "{name}" stands for one run, but {given} are {len(files)} files.')
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import contextlib
 import gc
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.inputs import Reading, RunToRead
+from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels, as_qrels
 from rankbounds.collection.run import run_in
 from rankbounds.columns.ids import Ids
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
-from rankbounds.evaluation.engines.pieces import RunInPieces, score_piece
+from rankbounds.evaluation.engines.pieces import RunInPieces, check_one_file, named_runs, score_piece
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, MeasureNames
 from rankbounds.evaluation.options import Options, chosen_options, shows_options
 from rankbounds.evaluation.scores import Scores
@@ -33,6 +33,7 @@ from rankbounds.files.topic_batches import LargeFile, MixedTopicsError
 from rankbounds.measures import parse_measures
 from rankbounds.rankings.preparation import Preparation
 from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.threads import Progress
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -54,7 +55,7 @@ def evaluate(
     memory: int | str | None = None,
     scratch: str | os.PathLike[str] | None = None,
     preparation: Preparation | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> Scores:
     """As ``rankbounds.evaluation.evaluate`` for files, with about ``memory`` bytes (``"512M"``) held at a time.
@@ -104,25 +105,17 @@ def _path(given: Any, what: str) -> str:
     return os.fspath(given)
 
 
-def _named_files(runs: Any) -> Iterator[tuple[str | None, str]]:
+def _named_files(runs: Any) -> list[tuple[str | None, str]]:
     """The files of the runs, each with the name that the user gave it, if any."""
-    if isinstance(runs, Mapping):
-        given: list[tuple[str | None, Any]] = [(str(name), run) for name, run in runs.items()]
-    else:
-        alone = isinstance(runs, str | os.PathLike | RunToRead) or not isinstance(runs, Iterable)
-        given = [(None, run) for run in ([runs] if alone else runs)]
-    if not given:
+    found: list[tuple[str | None, str]] = []
+    for name, given in named_runs(runs):
+        files = expand([_path(given, "Runs")])
+        check_one_file(name, given, files)
+        known = () if isinstance(runs, Mapping) else {path for _, path in found}
+        found += [(name, file) for file in files if file not in known]
+    if not found:
         raise UsageError("No run was given.")
-    seen: set[str] = set()
-    for name, run in given:
-        own, path = (run.name, run.path) if isinstance(run, RunToRead) else (None, run)
-        files = expand([_path(path, "Runs")])
-        if (name or own) is not None and len(files) > 1:
-            raise UsageError(f'The name "{name or own}" stands for one run, but {path} are {len(files)} files.')
-        for file in files:
-            if file not in seen or name is not None:
-                seen.add(file)
-                yield name or own, file
+    return found
 
 
 @contextlib.contextmanager
@@ -172,7 +165,7 @@ class _Stream:
     scoring: Scoring
     reading: Reading
     scratch: Path
-    progress: Callable[[int, int], None]
+    progress: Progress
 
     def check(self, whole: bool) -> None:
         """Reject what cannot be read in pieces, before any work is done; judgments that are held whole can."""

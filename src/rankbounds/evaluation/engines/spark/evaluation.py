@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.collection.inputs import Formats, Reading
+from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import Qrels
 from rankbounds.errors import DataError, RankboundsError, RankboundsWarning, UsageError, warn
-from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.engines.pieces import RunInPieces
-from rankbounds.evaluation.engines.spark.paths import TABLE_ENDINGS, opened_by_tasks
 from rankbounds.evaluation.engines.spark.session import context_of, plain_errors, session_here
-from rankbounds.evaluation.engines.spark.sources import Source, is_frame, sources_of_runs, together
+from rankbounds.evaluation.engines.spark.sources import (
+    TABLE_ENDINGS,
+    Source,
+    is_frame,
+    opened_by_tasks,
+    sources_of_runs,
+    together,
+)
 from rankbounds.evaluation.engines.spark.tasks import Found, Scorer, SharedJudgments
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, MeasureNames
+from rankbounds.evaluation.options import Options, chosen_options, shows_options
 from rankbounds.evaluation.scores import Scores
 from rankbounds.evaluation.scoring import JudgedTopics, Scoring
 from rankbounds.files import trec
@@ -33,20 +39,18 @@ from rankbounds.rankings.preparation import Preparation
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from typing_extensions import Unpack
 
 
+@shows_options(Options)
 def evaluate(
     qrels: Any,
     runs: Any,
     measures: MeasureNames = DEFAULT_MEASURES,
     *,
-    labels: str | Sequence[str] | None = None,
-    formats: Formats | None = None,
-    columns: Mapping[str, str] | None = None,
-    lenient: bool = False,
     master: str | None = None,
     preparation: Preparation | None = None,
-    **assumptions: Any,
+    **options: Unpack[Options],
 ) -> Scores:
     """Score runs by Spark; ``rb.evaluate(..., engine="spark")`` is the same.
 
@@ -58,14 +62,12 @@ def evaluate(
         Frames have columns for query, document and score, and ``run`` where they hold several runs. Paths are files,
         patterns and folders, here or on a file system that Spark knows: TREC lines, plain or compressed, or Parquet;
         where tasks can open the file, any format that ``rb.evaluate`` reads.
-    measures : str, Measure, or iterable of them
-        As for ``rb.evaluate``.
-    labels, formats, columns, lenient, preparation
+    measures, preparation
         As for ``rb.evaluate``.
     master : str, optional
         The cluster, such as ``"spark://host:7077"``, where no session of Spark runs yet.
-    **assumptions
-        The other options of ``rb.evaluate``, but for those that need an order of rows.
+    **options
+        The other options of ``rb.evaluate``, except those that need an order of rows.
 
     Returns
     -------
@@ -77,12 +79,16 @@ def evaluate(
     >>> from rankbounds import spark
     >>> scores = spark.evaluate("qrels.txt", "runs/", ["AP"], master="local[2]")  # doctest: +SKIP
     """
-    decided = _decided(assumptions)
+    refused = {"threads": "Spark decides how many tasks run at a time."}
+    decided, reading = chosen_options(options, refused=refused, threads=1)
+    if decided.ties in ("run", "line"):
+        raise UsageError('Rows have no order on Spark, so that line order has no meaning there. Use "rank" or "trec".')
+    if decided.ties_key is not None:
+        raise UsageError("A key of your own for ties is known to the local engines only.")
     scoring = Scoring(parse_measures(measures), decided, preparation=preparation or Preparation())
     decided.check(scoring.measures, in_memory=False)
     first_frame = next((given for given in (qrels, runs) if is_frame(given)), None)
     session = first_frame.sparkSession if first_frame is not None else session_here(master)
-    reading = Reading(formats, labels, columns, lenient, 1, decided.gain)
     with plain_errors():
         judgments = SharedJudgments(_judgments(session, qrels, reading), decided.gain)
         need_rank = decided.ties == "rank"
@@ -113,16 +119,6 @@ def evaluate(
     return judged.stack([run.finish(judged) for run in runs_found], [run.place for run in runs_found], named)
 
 
-def _decided(assumptions: dict[str, Any]) -> Assumptions:
-    """What was assumed, if it has a meaning on Spark."""
-    decided = Assumptions(**assumptions)
-    if decided.ties in ("run", "line"):
-        raise UsageError('Rows have no order on Spark, so that line order has no meaning there. Use "rank" or "trec".')
-    if decided.ties_key is not None:
-        raise UsageError("A key of your own for ties is known to the local engines only.")
-    return decided
-
-
 def _judgments(session: SparkSession, given: Any, reading: Reading) -> Qrels:
     """The judgments, on the driver."""
     if isinstance(given, str | os.PathLike):
@@ -151,13 +147,10 @@ def _table_by_topic(frame: DataFrame, reading: Reading) -> Any:
     if column is None:
         return table  # what is wrong with it is said by whoever reads it
     queries = list(map(str, table.column(column).to_pylist()))
-    place = {query: number for number, query in enumerate(sorted(set(queries), key=_natural))}
+    # Numbers by size, other ids by their text.
+    natural = sorted(set(queries), key=lambda query: (0, int(query), query) if query.isdecimal() else (1, 0, query))
+    place = {query: number for number, query in enumerate(natural)}
     return table.take(np.argsort([place[query] for query in queries], kind="stable"))
-
-
-def _natural(query: str) -> tuple[Any, ...]:
-    """Numbers by size, other ids by their text."""
-    return (0, int(query), query) if query.isdecimal() else (1, 0, query)
 
 
 @dataclass
@@ -221,14 +214,14 @@ class _Job:
             rows = reduce(lambda one, other: one.union(other), several)
             by_topic = rows.repartition("query_id").sortWithinPartitions("query_id")
             read = {number: source.rows for number, source in frames.items() if source.rows is not None}
-            yield from _collected(by_topic, self.scorer.of_rows(read))
+            yield from _collect(by_topic, self.scorer.of_rows(read))
         for number, source in sources.items():
             if source.contents is not None:
                 table = functions.lit(source.place).alias("table")
                 files = source.contents.select(functions.lit(number).alias("source"), "path", table, "content")
                 files = files.coalesce(1) if again else files
-                yield from _collected(files, self.scorer.of_contents(joined=again))
+                yield from _collect(files, self.scorer.of_contents(joined=again))
 
 
-def _collected(frame: DataFrame, task: Any) -> Iterable[Found]:
+def _collect(frame: DataFrame, task: Any) -> Iterable[Found]:
     return (pickle.loads(row[0]) for row in frame.mapInArrow(task, "found binary").collect())
