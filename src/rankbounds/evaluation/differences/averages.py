@@ -124,11 +124,9 @@ def greatest_preference(measure: LimitedPenalty, topic: OpenTopic) -> Greatest:
     base = [np.where(relevant, term, 0.0).sum(axis=-1) for term in terms]
     plus, minus = (term[documents.line, documents.rank] for term in terms)
 
-    def shared(cell_a: Ints, cell_b: Ints, common: Ints) -> Floats:  # noqa: ARG001
-        net: Floats = plus[cell_a] - minus[cell_b]
-        return net
-
-    return LinearTerms(documents, base[0], base[1], plus, minus, shared, known).greatest
+    return LinearTerms(
+        documents, base[0], base[1], plus, minus, lambda a, b, _: np.asarray(plus[a] - minus[b]), known
+    ).greatest
 
 
 @dataclass(frozen=True, eq=False)

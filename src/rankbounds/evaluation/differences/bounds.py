@@ -139,10 +139,8 @@ def topic_bounds(
     same = lists.same[first, second]
     covered = "both" if assumptions.bounds == "both" else "unjudged"
     covering = replace(assumptions, bounds=covered, open="retrieved", most_relevant=None)
-    arguments = RetrievedArguments(lists, covering)
-    if assumptions.open == "collection" and not measure.list_only:
-        arguments = CollectionArguments(lists, covering, assumptions.allowed_relevant)
-    answer = measure.difference_argument(arguments)
+    most_relevant = 0.0 if measure.list_only else assumptions.allowed_relevant
+    answer = measure.difference_argument(Arguments(lists, covering, most_relevant))
 
     def of_topic(place: int) -> TopicBounds:
         values = assumptions.value(measure, lists.by_topic[place])
@@ -163,11 +161,15 @@ def topic_bounds(
     return in_threads(of_topic, range(len(lists.topics)), threads)
 
 
-class RetrievedArguments:
-    """Over all judgments that the unjudged documents of either list can get."""
+class Arguments:
+    """How large differences can be over all judgments that the unjudged documents of either list can get.
 
-    def __init__(self, lists: SharedLists, assumptions: Assumptions) -> None:
-        self.lists, self.assumptions = lists, assumptions
+    Topics may have up to ``most_relevant`` relevant documents, those included that neither list holds; 0: those alone
+    are covered that a list holds.
+    """
+
+    def __init__(self, lists: SharedLists, assumptions: Assumptions, most_relevant: float) -> None:
+        self.lists, self.assumptions, self.most_relevant = lists, assumptions, most_relevant
 
     def _topics(self, choice: Choice | None = None, *key: object) -> Callable[[int], OpenTopic]:
         """The topics, with all unjudged documents told apart or those chosen, which are kept under the key."""
@@ -210,22 +212,41 @@ class RetrievedArguments:
 
         def answer(place: int) -> Greatest:
             topic = of_place(place)
-            arguments: list[Greatest | None] = [special(topic) if special is not None else None]
-            if enumerated:
-                arguments.insert(0, greatest_of_all(measure, topic))
-            return _least_of(*filter(None, arguments), greatest_of_ends(measure, topic))
+            tried = greatest_of_all(measure, topic) if enumerated else None
+            found = special(topic) if special is not None else None
+            return _least_of(*filter(None, (tried, found)), greatest_of_ends(measure, topic))
 
         return self._with_others(measure, answer)
 
-    def _with_others(self, measure: Measure, retrieved: Answer) -> Answer:  # noqa: ARG002
-        """From the answer about retrieved documents, the one about all that are to be covered."""
-        return retrieved
-
-    def _with_others_of_sums(self, measure: Normalised, retrieved: Answer) -> Answer:  # noqa: ARG002
-        return retrieved
-
     def _opened(self, place: int) -> Rankings:
-        return self.lists.by_topic[place]
+        rankings = self.lists.by_topic[place]
+        return rankings.open_to(self.most_relevant) if self.most_relevant else rankings
+
+    def _with_others(self, measure: Measure, retrieved: Answer) -> Answer:
+        """From the answer about retrieved documents, the one about all that are to be covered."""
+        if not self.most_relevant:
+            return retrieved
+
+        def answer(place: int) -> Greatest:
+            opened = self._opened(place)
+            if not has_room(measure, opened):
+                return retrieved(place)
+            shrunk = greatest_of_shrunk(measure, opened, retrieved(place))
+            return shrunk or greatest_in_collection(measure, opened, self.assumptions)
+
+        return answer
+
+    def _with_others_of_sums(self, measure: Normalised, retrieved: Answer) -> Answer:
+        if not self.most_relevant:
+            return retrieved
+        topic = self._topics(documents_of_weight(measure, self.assumptions, 0.0), measure, "gain")
+
+        def answer(place: int) -> Greatest:
+            opened = replace(topic(place), rankings=self._opened(place))
+            sums = greatest_of_sums(measure, opened, retrieved(place))
+            return sums or greatest_in_collection(measure, opened.rankings, self.assumptions)
+
+        return answer
 
     def weighted_sum(self, measure: RankWeighted) -> Answer:
         """Net weights."""
@@ -271,37 +292,6 @@ class RetrievedArguments:
         """Terms of relevant documents."""
         settled = self._order_is_settled()
         return self._several(measure, (lambda topic: greatest_preference(measure, topic)) if settled else None)
-
-
-class CollectionArguments(RetrievedArguments):
-    """The same where relevant documents may exist that neither list holds."""
-
-    def __init__(self, lists: SharedLists, assumptions: Assumptions, most_relevant: float) -> None:
-        super().__init__(lists, assumptions)
-        self.most_relevant = most_relevant
-
-    def _opened(self, place: int) -> Rankings:
-        return self.lists.by_topic[place].open_to(self.most_relevant)
-
-    def _with_others(self, measure: Measure, retrieved: Answer) -> Answer:
-        def answer(place: int) -> Greatest:
-            opened = self._opened(place)
-            if not has_room(measure, opened):
-                return retrieved(place)
-            shrunk = greatest_of_shrunk(measure, opened, retrieved(place))
-            return shrunk or greatest_in_collection(measure, opened, self.assumptions)
-
-        return answer
-
-    def _with_others_of_sums(self, measure: Normalised, retrieved: Answer) -> Answer:
-        topic = self._topics(documents_of_weight(measure, self.assumptions, 0.0), measure, "gain")
-
-        def answer(place: int) -> Greatest:
-            opened = replace(topic(place), rankings=self._opened(place))
-            sums = greatest_of_sums(measure, opened, retrieved(place))
-            return sums or greatest_in_collection(measure, opened.rankings, self.assumptions)
-
-        return answer
 
 
 def _least_of(*arguments: Greatest) -> Greatest:

@@ -148,13 +148,7 @@ def greatest_of_all(measure: Measure, topic: OpenTopic) -> Greatest:
 
 
 def _ends(
-    measure: Measure,
-    topic: OpenTopic,
-    cells: Floats,
-    lines: Ints,
-    ranks: Ints,
-    ways: Floats,
-    facts: TopicFacts,
+    measure: Measure, topic: OpenTopic, cells: Floats, lines: Ints, ranks: Ints, ways: Floats, facts: TopicFacts
 ) -> tuple[Floats, Floats]:
     """By list and way the least and the greatest value, the documents at these ranks judged in every way.
 
@@ -165,15 +159,11 @@ def _ends(
         inside = np.flatnonzero((rank > 0) & (rank <= cells.shape[-1]))
         filled[inside, :, rank[inside] - 1] = ways[:, column]
     completion = np.arange(len(ways)) if len(facts.query_ids) > 1 else np.zeros(len(ways), dtype=np.int64)
-    ends = completed_ends(
-        measure,
-        topic,
-        filled.reshape(-1, cells.shape[-1]),
-        np.repeat(lines, len(ways)),
-        facts,
-        np.tile(completion, lines.size),
+    lists = filled.reshape(-1, cells.shape[-1])
+    low, high = completed_ends(
+        measure, topic, lists, np.repeat(lines, len(ways)), facts, np.tile(completion, lines.size)
     )
-    return ends[0].reshape(lines.size, -1), ends[1].reshape(lines.size, -1)
+    return low.reshape(lines.size, -1), high.reshape(lines.size, -1)
 
 
 def greatest_when_monotone(measure: Measure, topic: OpenTopic) -> Greatest:

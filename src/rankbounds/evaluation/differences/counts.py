@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.arrays import Floats, Ints
 from rankbounds.evaluation.differences.shared_lists import Choice, Found, Greatest, OpenTopic, in_parts
 from rankbounds.evaluation.differences.weighted_sums import TiedWeights, orders_are_open
 from rankbounds.measures.formulas import BestRelevant, ShareOfRelevant, count_to_depth, quotient
@@ -144,11 +144,7 @@ def greatest_at_r(measure: RPrec, topic: OpenTopic) -> Greatest:
 
 def documents_of_best(measure: BestRelevant) -> Choice:
     """Those that would count for more than the best judged one does."""
-
-    def choice(rankings: Rankings) -> Flags:
-        return _weights(measure, rankings) > measure.value(rankings.assume(0.0))[:, None]
-
-    return choice
+    return lambda rankings: _weights(measure, rankings) > measure.value(rankings.assume(0.0))[:, None]
 
 
 def _weights(measure: BestRelevant, rankings: Rankings) -> Floats:

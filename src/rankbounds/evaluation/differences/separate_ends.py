@@ -47,13 +47,11 @@ def greatest_of_ends(measure: Measure, topic: OpenTopic) -> Greatest:
     outside = "either" if measure.judged_only else measure.outside
     if outside == "raises" and measure.monotone and not (measure.list_only or measure.graded):
         return _greatest_of_all_or_none(measure, topic)
-    ends = topic.assumptions.low_high(measure, rankings)
-    known: tuple[Floats | None, Floats | None] = ends or (None, None)
-    if ends is not None and not measure.list_only:
-        known = (None, None)
-        if outside == "lowers":
-            known = (ends[0], None) if measure.lower_is_better else (None, ends[1])
-    low, high = _within_range(measure, rankings, *known)
+    least, most = topic.assumptions.low_high(measure, rankings) or (None, None)
+    if not measure.list_only:  # documents outside the list may lower the least, or raise the greatest value
+        least = least if outside == "lowers" and measure.lower_is_better else None
+        most = most if outside == "lowers" and not measure.lower_is_better else None
+    low, high = _within_range(measure, rankings, least, most)
     if not measure.list_only and (np.isnan(low).any() or np.isnan(high).any()):
         # To either list, the other one's documents are like any that it lacks.
         known_relevant = float(_known_relevant(measure, rankings).max(initial=0))
@@ -86,7 +84,6 @@ def _within_range(
 def _greatest_of_all_or_none(measure: Measure, topic: OpenTopic) -> Greatest:
     """All documents of either list relevant on the one side, none on the other."""
     rankings, documents = topic.rankings, topic.documents
-    filled = [np.where(rankings.holes, worth, rankings.grade) for worth in (0.0, measure.rel)]
 
     def number_of_either(a: Ints, b: Ints) -> Ints:
         shared = documents.overlap[a, b].astype(np.int64)
@@ -94,17 +91,14 @@ def _greatest_of_all_or_none(measure: Measure, topic: OpenTopic) -> Greatest:
 
     def greatest(a: Ints, b: Ints) -> Found:
         either = number_of_either(a, b)
-        highs = [high for _, high in ends(a, either)]
-        lows = [low for low, _ in ends(b, either)]
+        highs, lows = ([ends(lines, either, turned)[end] for turned in (0, 1)] for lines, end in ((a, 1), (b, 0)))
         return subtracted(np.maximum(*highs), np.minimum(*lows)), np.zeros(a.size, dtype=bool)
 
-    def ends(lines: Ints, either: Ints) -> list[tuple[Floats, Floats]]:
-        of_sides = []
-        for cells, turned in zip(filled, (0, 1), strict=True):
-            worth = turned * (np.arange(int(either.max(initial=0))) < either[:, None]).astype(np.float64)
-            facts = EnumeratedFacts(rankings, worth, graded=False)
-            of_sides.append(completed_ends(measure, topic, cells[lines], lines, facts, np.arange(lines.size)))
-        return of_sides
+    def ends(lines: Ints, either: Ints, turned: int) -> tuple[Floats, Floats]:
+        cells = np.where(rankings.holes, turned * measure.rel, rankings.grade)[lines]
+        worth = turned * (np.arange(int(either.max(initial=0))) < either[:, None]).astype(np.float64)
+        facts = EnumeratedFacts(rankings, worth, graded=False)
+        return completed_ends(measure, topic, cells, lines, facts, np.arange(lines.size))
 
     return lambda a, b: in_parts(greatest, a, b, rankings.width + int(number_of_either(a, b).max(initial=0)) + 1)
 

@@ -77,10 +77,9 @@ class TiedWeights:
         return np.asarray(self.settled[a] & self.settled[b])
 
     @cached_property
-    def _from_rank_0(self) -> tuple[Floats, Floats]:
+    def _from_rank_0(self) -> list[Floats]:
         """The weights with one of 0 in front, for documents that a list lacks."""
-        nothing = np.zeros((len(self.most), 1))
-        return np.concatenate((nothing, self.most), axis=-1), np.concatenate((nothing, self.least), axis=-1)
+        return [np.pad(weights, ((0, 0), (1, 0))) for weights in (self.most, self.least)]
 
     def net(self, documents: Documents, a: Ints, b: Ints) -> tuple[Floats, Flags, Flags]:
         """By pair and document of either list: its net weight for A, is there one, does it count in either list?"""
