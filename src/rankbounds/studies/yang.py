@@ -47,27 +47,12 @@ def range_by_ties(qrels: Any, runs: Any, *, measure: str | Measure = "AP", best:
 
     Source: Yang, Moffat and Turpin, How Precise Does Document Scoring Need to Be?, 2016, section 3 (Figure 2).
     """
-    diagnoses = list(diagnose(runs, qrels=qrels, measures=[parse_measure(measure)], examples=0))
-    ranking = places(diagnoses)
+    diagnoses = {one.run: one for one in diagnose(runs, qrels=qrels, measures=[parse_measure(measure)], examples=0)}
+    ranking = places(diagnoses.values())
     if best is not None:
-        kept = {place.run for place in ranking[:best]}
-        diagnoses = [diagnosis for diagnosis in diagnoses if diagnosis.run in kept]
-        ranking = places(diagnoses)
-    by_name = {diagnosis.run: diagnosis for diagnosis in diagnoses}
-    rows = [
-        {
-            "run": place.run,
-            "measure": place.effect.measure,
-            "place": place.place,
-            **{name: getattr(place.effect, name) for name in ("value", "expected", "low", "high")},
-            "range": place.effect.width,
-            "highest_place": place.highest,
-            "lowest_place": place.lowest,
-            "expected_place": place.expected_place,
-            **{name: getattr(by_name[place.run], name) for name in ("tied_documents", "tied_topics", "lines")},
-        }
-        for place in ranking
-    ]
+        ranking = places([diagnoses[row["run"]] for row in ranking[:best]])
+    counted = ("tied_documents", "tied_topics", "lines")
+    rows = [row | {name: getattr(diagnoses[row["run"]], name) for name in counted} for row in ranking]
     return StudyResult(rows, in_words(ranking))
 
 
