@@ -111,9 +111,6 @@ class Assumptions:
                 raise UsageError(f'There is no choice "{decided[name]}" for {what}.{hint} Known: {", ".join(known)}.')
         if (self.ties == "key") != (self.ties_key is not None):
             raise UsageError('ties="key" goes with a key for ties: a file or a dict of documents and their values.')
-        self._check_what_is_open()
-
-    def _check_what_is_open(self) -> None:
         if self.open == "collection" and self.bounds not in ("unjudged", "both"):
             raise UsageError(
                 f'What nobody retrieved (open="collection") widens bounds over unjudged documents, and bounds="'

@@ -82,7 +82,6 @@ class EvaluateOptions(Options, total=False):
 
 
 READING = frozenset(ReadingOptions.__annotations__)
-ASSUMED = frozenset(ASSUMPTIONS)
 
 
 def chosen_options(
@@ -106,7 +105,7 @@ def chosen_options(
         if name not in known:
             raise TypeError(f"There is no option {name}=.{did_you_mean(name, sorted(known))}")
     chosen = {**defaults, **options}
-    assumptions = Assumptions(**{name: value for name, value in chosen.items() if name in ASSUMED})
+    assumptions = Assumptions(**{name: value for name, value in chosen.items() if name in ASSUMPTIONS})
     if one_order and assumptions.ties not in ORDERS:
         raise UsageError(f'{one_order} one order of tied documents: {", ".join(ORDERS)}, not "{assumptions.ties}".')
     reading = {name: value for name, value in chosen.items() if name in READING}

@@ -44,10 +44,8 @@ def table_of(scores: Scores, *, with_notes: bool = True) -> Table:
     notes = _notes(scores) if with_notes and not by_topic else []
     some_noted = any(notes)
     header = ["run", *["topic"] * by_topic, *map(str, scores.measures), *["judged@10"] * scores.has_judged]
-    left = {0, 1} if by_topic else {0}
-    if some_noted:
-        left.add(len(header))
-        header.append("notes")
+    left = frozenset({0, 1} if by_topic else {0, len(header)} if some_noted else {0})
+    header += ["notes"] * some_noted
     # How a cell is written depends on its whole column.
     columns = [
         _cells(scores.value[..., place], scores.low[..., place], scores.high[..., place], measure.total == "sum")
@@ -66,8 +64,8 @@ def table_of(scores: Scores, *, with_notes: bool = True) -> Table:
         if not np.isnan(scores.value[run_place, topic_place]).all()
     ]
     if by_topic:
-        return Table(header, rows, frozenset(left))
-    return Table(header, rows, frozenset(left), strong=_best(scores), bars=_bars(scores))
+        return Table(header, rows, left)
+    return Table(header, rows, left, strong=_best(scores), bars=_bars(scores))
 
 
 def open_words(scores: Scores) -> str:

@@ -213,9 +213,8 @@ class _Stream:
                 except MixedTopicsError:
                     run = self._run(number, len(facts.query_ids))
                     for part in file.split(max(2, -(-file.size() // file.piece_bytes)), self.scratch):
-                        piece_of_part = file.part(part)
-                        if piece_of_part is not None:
-                            run.add(score_piece(run_in(piece_of_part, file.path), facts, self.scoring))
+                        if (held := file.part(part)) is not None:
+                            run.add(score_piece(run_in(held, file.path), facts, self.scoring))
                     run.unknown = _in_order(run.unknown, file)
             run.add_missing(facts)
             runs.append(run)
@@ -263,11 +262,10 @@ class _Stream:
             for run, file in zip(runs, self.files, strict=True):
                 run.unknown = _in_order(run.unknown, file)
         query_ids = [by_part[number] for number in np.argsort(place).tolist()]
-        number_of = (
-            {query: number for number, query in enumerate(query_ids)} if without_relevant or knowing_more else {}
-        )
-        without_relevant.sort(key=number_of.__getitem__)
-        knowing_more.sort(key=number_of.__getitem__)
+        if without_relevant or knowing_more:
+            number_of = {query: number for number, query in enumerate(query_ids)}
+            without_relevant.sort(key=number_of.__getitem__)
+            knowing_more.sort(key=number_of.__getitem__)
         collection = TopicFacts(as_qrels([("any", "any", 0.0)]), assumptions.gain, grades=grades)
         return runs, JudgedTopics(
             query_ids, collection, without_relevant, knowing_more, grades, self._place, distinct=True
@@ -315,6 +313,5 @@ def _places_of(query_ids: list[str], file: LargeFile) -> Ints:
 
 def _in_order(query_ids: list[str], file: LargeFile) -> list[str]:
     """The topics in the order in which they first stand in the file."""
-    if len(query_ids) < 2:
-        return query_ids
-    return [query_ids[number] for number in np.argsort(_places_of(query_ids, file)).tolist()]
+    places = _places_of(query_ids, file).tolist() if query_ids else []
+    return [query for _, query in sorted(zip(places, query_ids, strict=True))]
