@@ -232,12 +232,7 @@ def _of_any_measure(printed: str, qrels: Qrels, run: Run, repeated: Run | None) 
 
 
 def _explain_known(
-    printed: Printed,
-    known: dict[str, Measure],
-    qrels: Qrels,
-    run: Run,
-    repeated: Run | None,
-    most_changes: int = 2,
+    printed: Printed, known: dict[str, Measure], qrels: Qrels, run: Run, repeated: Run | None, most_changes: int = 2
 ) -> dict[str, Explanation]:
     computed: dict[str, list[Computation]] = {name: [] for name in known}
     depths = {int(float(value)) for (name, topic), value in printed.items() if name == "num_ret" and topic != ALL}
@@ -265,11 +260,7 @@ def _explain_known(
 
 
 def _explanation(
-    name: str,
-    measure: Measure,
-    computed: list[Computation],
-    popular: Counter[str],
-    rule: str | None,
+    name: str, measure: Measure, computed: list[Computation], popular: Counter[str], rule: str | None
 ) -> Explanation:
     ours = computed[0]
     agreement = (name, str(measure), ours.lines, ours.equal, ours.largest_difference, ours.example)

@@ -92,11 +92,7 @@ class Evaluator:
         self._names = list(map(str, scoring.measures))
 
     def evaluate(
-        self,
-        runs: Any,
-        *,
-        progress: Progress | None = None,
-        observe: Callable[[int, Rankings], None] | None = None,
+        self, runs: Any, *, progress: Progress | None = None, observe: Callable[[int, Rankings], None] | None = None
     ) -> Scores:
         """Score one run or many, as the function ``evaluate`` does."""
         prepared = self._prepared

@@ -210,5 +210,5 @@ def _check_means(table: ScoreTable, measure_of: Mapping[str, Measure]) -> None:
         more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
         warn(
             f"{table.file}: a mean that is stated is not that of the topics ({wrong[0]}{more}). Topics may be lacking "
-            "that the mean counts, as with trec_eval -c; here only those in the table count.",
+            "that the mean counts, as with trec_eval -c; here only those in the table count."
         )

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.evaluation.differences.completions import every_way, pairs_by_number
+from rankbounds.evaluation.differences.any_measure import every_way, pairs_by_number
 from rankbounds.evaluation.differences.linear_terms import LinearTerms
 from rankbounds.evaluation.differences.shared_lists import CELLS, Documents, Found, Greatest, OpenTopic
 from rankbounds.evaluation.score_differences import TOLERANCE

@@ -230,8 +230,8 @@ class _Stream:
                 "Allow more memory, or write them with numbers."
             )
         files = (self.qrels, *self.files)
-        without_relevant: list[str] = []
-        knowing_more: list[str] = []
+        without_relevant: set[str] = set()
+        knowing_more: set[str] = set()
         with self._first_error_of(*files):
             parts = max(2, *(-(-file.size() // file.piece_bytes) for file in files))
             qrels, *split_runs = [file.split(parts, self.scratch) for file in files]
@@ -248,8 +248,8 @@ class _Stream:
                     continue
                 facts = TopicFacts(judgments, assumptions.gain, grades=grades)
                 topics = JudgedTopics.of(facts, assumptions, self._place)
-                without_relevant += topics.without_relevant
-                knowing_more += topics.knowing_more
+                without_relevant.update(topics.without_relevant)
+                knowing_more.update(topics.knowing_more)
                 places = place[done : done + len(facts.query_ids)]
                 done += places.size
                 for run, piece in zip(runs, here, strict=True):
@@ -262,14 +262,11 @@ class _Stream:
             for run, file in zip(runs, self.files, strict=True):
                 run.unknown = _in_order(run.unknown, file)
         query_ids = [by_part[number] for number in np.argsort(place).tolist()]
-        if without_relevant or knowing_more:
-            number_of = {query: number for number, query in enumerate(query_ids)}
-            without_relevant.sort(key=number_of.__getitem__)
-            knowing_more.sort(key=number_of.__getitem__)
-        collection = TopicFacts(as_qrels([("any", "any", 0.0)]), assumptions.gain, grades=grades)
-        return runs, JudgedTopics(
-            query_ids, collection, without_relevant, knowing_more, grades, self._place, distinct=True
+        without, more = (
+            [query for query in query_ids if query in chosen] for chosen in (without_relevant, knowing_more)
         )
+        collection = TopicFacts(as_qrels([("any", "any", 0.0)]), assumptions.gain, grades=grades)
+        return runs, JudgedTopics(query_ids, collection, without, more, grades, self._place, distinct=True)
 
     def _qrels_of(self, part: Path | None) -> Qrels | None:
         piece = self.qrels.part(part)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -95,28 +95,27 @@ def evaluate(
         sources = dict(enumerate(sources_of_runs(session, runs, reading, need_rank=need_rank)))
         broadcast = context_of(session).broadcast(judgments)
         job = _Job(session, Scorer(broadcast, scoring, reading), len(judgments.facts.query_ids))
-        outcome = job.outcome(sources)
-        if outcome.again:
-            whole = {
-                number: together(session, sources[number], reading, need_rank=need_rank) for number in outcome.again
-            }
-            outcome.replace(job.outcome(whole, again=True))
+        job.read(sources)
+        if job.again:
+            job.runs = {key: run for key, run in job.runs.items() if key[0] not in job.again}
+            whole = {number: together(session, sources[number], reading, need_rank=need_rank) for number in job.again}
+            job.read(whole, again=True)
         broadcast.destroy()
-    if outcome.errors:
-        raise outcome.errors[min(outcome.errors)]
-    keys = sorted(outcome.runs)
+    if job.errors:
+        raise job.errors[min(job.errors)]
+    keys = sorted(job.runs)
     for number, source in sources.items():
         if number not in {found for found, _ in keys}:
             raise DataError(source.place, "there is no row.")
-    for key in keys:
-        outcome.runs[key].add_missing(judgments.facts)
+    found = [job.runs[key] for key in keys]
+    for run in found:
+        run.add_missing(judgments.facts)
     place = "the judgments" if is_frame(qrels) else f"the judgments ({judgments.qrels.pairs.source.name})"
-    for warning in told_once(outcome.said):
+    for warning in told_once(job.said):
         warn(warning)
     judged = JudgedTopics.of(judgments.facts, decided, place)
-    runs_found = [outcome.runs[key] for key in keys]
     named = [sources[number].name is not None for number, _ in keys]
-    return judged.stack([run.finish(judged) for run in runs_found], [run.place for run in runs_found], named)
+    return judged.stack([run.finish(judged) for run in found], [run.place for run in found], named)
 
 
 def _judgments(session: SparkSession, given: Any, reading: Reading) -> Qrels:
@@ -154,50 +153,37 @@ def _table_by_topic(frame: DataFrame, reading: Reading) -> Any:
 
 
 @dataclass
-class _Outcome:
-    """What tasks found: runs by the number of their source and their name in it, errors, sources to read again."""
-
-    runs: dict[tuple[int, str], RunInPieces]
-    errors: dict[int, RankboundsError]
-    again: set[int]
-    """Sources whose topics are spread over their parts."""
-    said: list[RankboundsWarning]
-
-    def replace(self, whole: _Outcome) -> None:
-        """Take over what was found in sources that were read again."""
-        self.runs = {key: run for key, run in self.runs.items() if key[0] not in self.again} | whole.runs
-        self.errors |= whole.errors
-        self.said += whole.said
-
-
-@dataclass(frozen=True)
 class _Job:
+    """What tasks find in sources, by their numbers."""
+
     session: SparkSession
     scorer: Scorer
     topics: int
+    runs: dict[tuple[int, str], RunInPieces] = field(default_factory=dict)
+    """By the number of the source and the run's name in it."""
+    errors: dict[int, RankboundsError] = field(default_factory=dict)
+    again: set[int] = field(default_factory=set)
+    """Sources whose topics are spread over their parts: they are to be read again, as a whole."""
+    said: list[RankboundsWarning] = field(default_factory=list)
 
-    def outcome(self, sources: Mapping[int, Source], *, again: bool = False) -> _Outcome:
+    def read(self, sources: Mapping[int, Source], *, again: bool = False) -> None:
         """Read and score these sources."""
-        outcome = _Outcome({}, {}, set(), [])
         for found in self._found(sources, again):
             number, source = found.source, sources[found.source]
-            outcome.said += found.said
+            self.said += found.said
             if found.scored is None or (source.is_cut and isinstance(found.scored, RankboundsError)):
-                outcome.again.add(number)
+                self.again.add(number)
             elif isinstance(found.scored, RankboundsError):
-                outcome.errors.setdefault(number, found.scored)
+                self.errors.setdefault(number, found.scored)
             else:
                 place = f'run "{found.run}"' if found.run else source.place
                 name = found.run or source.name or (source.label if source.frame is not None else None)
-                run = outcome.runs.setdefault(
-                    (number, found.run), RunInPieces(self.scorer.scoring, self.topics, place, name)
-                )
+                new = RunInPieces(self.scorer.scoring, self.topics, place, name)
                 try:
-                    if not run.add(found.scored):
-                        outcome.again.add(number)
+                    if not self.runs.setdefault((number, found.run), new).add(found.scored):
+                        self.again.add(number)
                 except DataError as error:
-                    outcome.errors.setdefault(number, error)
-        return outcome
+                    self.errors.setdefault(number, error)
 
     def _found(self, sources: Mapping[int, Source], again: bool) -> Iterable[Found]:
         """What tasks find, in the order of the parts of each source."""

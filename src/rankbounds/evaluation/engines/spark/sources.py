@@ -120,7 +120,7 @@ def _source_of_path(
     local = opened_by_tasks(session, path)
     label = plain_name(path.rstrip("/"))
     if local is not None and os.path.isdir(local):
-        files = sorted(os.path.join(local, name) for name in os.listdir(local) if name[0] not in "._")
+        files = sorted(os.path.join(local, file) for file in os.listdir(local) if file[0] not in "._")
         if files and files[0].endswith(TABLE_ENDINGS):
             parts = [FilePart(number, file, Path(file).stat().st_size, local) for file in files]
             return Source(local, name, label, parts)
