@@ -240,7 +240,8 @@ def _contradictions(run: Run, examples: int) -> dict[str, Any]:
     lines, ranks = run.pairs.rows_by_topic(), run.stated_rank
     rising = _pairs_of(run, lines, run.score[lines][1:] > run.score[lines][:-1])
     tokens = [(_score_token(run, above), _score_token(run, below)) for above, below in rising.tolist()]
-    mistaken = [_in_order_without_exponents(*pair) for pair in tokens]
+    without = [[token.lower().partition("e") for token in pair] for pair in tokens]
+    mistaken = [(above[1] or below[1]) != "" and float(above[0]) >= float(below[0]) for above, below in without]
     sentences = {
         "line": [
             f"{run.pairs.where(below)}: {run.pairs.describe(below)} has score {lower}, more than the {upper} of the "
@@ -280,11 +281,6 @@ def _pairs_of(run: Run, rows: Ints, out_of_order: Flags) -> Ints:
     """Neighbours of one topic that are out of order, the upper first."""
     upper = np.flatnonzero(out_of_order & (run.pairs.topic[rows][1:] == run.pairs.topic[rows][:-1]))
     return np.stack([rows[upper], rows[upper + 1]], axis=-1)
-
-
-def _in_order_without_exponents(above: str, below: str) -> bool:
-    upper, lower = above.lower(), below.lower()
-    return "e" in upper + lower and float(upper.partition("e")[0]) >= float(lower.partition("e")[0])
 
 
 def _topics_with_gaps(topic: Ints, ranks: Ints) -> int:

@@ -211,19 +211,17 @@ class ShortLists:
         if total - total != 0.0:  # one is not finite
             return None
         ranked = sorted(zip(scores, documents, strict=True), reverse=True)
-        grades = self._grades.get(query) or self._grades_of(query)
+        grades = self._grades.get(query)
+        if grades is None:
+            rows = np.flatnonzero(self._facts.qrels.pairs.topic == self._number[query])
+            judged = self._facts.qrels.pairs.docs.take(rows).to_list()
+            grades = self._grades[query] = dict(zip(judged, self._facts.grade[rows].tolist(), strict=True))
         key: tuple[Any, ...] = (query, *(map(grades.get, [document for _, document in ranked])))
         if len(set(scores)) < len(scores):
             ordered = [score for score, _ in ranked]
             key = (*key, tuple(map(eq, ordered[1:], ordered)))
         known = self._known.get(key)
         return self._computed(key, len(ranked)) if known is None else known
-
-    def _grades_of(self, query: str) -> dict[str, float]:
-        rows = np.flatnonzero(self._facts.qrels.pairs.topic == self._number[query])
-        documents = self._facts.qrels.pairs.docs.take(rows).to_list()
-        self._grades[query] = dict(zip(documents, self._facts.grade[rows].tolist(), strict=True))
-        return self._grades[query]
 
     def _computed(self, key: tuple[Any, ...], length: int) -> Values:
         query, grades, tied = key[0], key[1 : length + 1], key[length + 1 :]

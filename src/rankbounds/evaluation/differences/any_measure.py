@@ -40,7 +40,7 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.gains import GainRule
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences.shared_lists import CELLS, Documents, Found, Greatest, OpenTopic, in_parts
-from rankbounds.evaluation.differences.weighted_sums import TiedWeights
+from rankbounds.evaluation.differences.sums import TiedWeights
 from rankbounds.measures import Measure
 from rankbounds.measures.formulas import Normalised, quotient
 from rankbounds.rankings.rankings import Rankings

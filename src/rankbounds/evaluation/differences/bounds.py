@@ -14,7 +14,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.differences import any_measure, averages, counts, weighted_sums
+from rankbounds.evaluation.differences import any_measure, averages, sums
 from rankbounds.evaluation.differences.shared_lists import Choice, Found, Greatest, OpenTopic, SharedLists
 from rankbounds.evaluation.score_differences import TOLERANCE, zeroed
 from rankbounds.measures import Measure, RankWeighted
@@ -220,50 +220,48 @@ class Arguments:
     def _with_others_of_sums(self, measure: Normalised, retrieved: Answer) -> Answer:
         if not self.most_relevant:
             return retrieved
-        topic = self._topics(weighted_sums.documents_of_weight(measure, self.assumptions, 0.0), measure, "gain")
+        topic = self._topics(sums.documents_of_weight(measure, self.assumptions, 0.0), measure, "gain")
 
         def answer(place: int) -> Greatest:
             opened = replace(topic(place), rankings=self._opened(place))
-            sums = any_measure.greatest_of_sums(measure, opened, retrieved(place))
-            return sums or any_measure.greatest_in_collection(measure, opened.rankings, self.assumptions)
+            found = any_measure.greatest_of_sums(measure, opened, retrieved(place))
+            return found or any_measure.greatest_in_collection(measure, opened.rankings, self.assumptions)
 
         return answer
 
     def weighted_sum(self, measure: RankWeighted) -> Answer:
         """Net weights."""
-        topic = self._topics(weighted_sums.documents_of_weight(measure, self.assumptions), measure, "weight")
-        return lambda place: weighted_sums.greatest_sum(measure, topic(place))
+        topic = self._topics(sums.documents_of_weight(measure, self.assumptions), measure, "weight")
+        return lambda place: sums.greatest_sum(measure, topic(place))
 
     def linear_count(self, counted: RankWeighted, for_each: float, for_length: float) -> Answer:
         """Counts of documents, and lengths."""
         count = self.weighted_sum(counted)
-        return lambda place: weighted_sums.greatest_of_linear(
-            count(place), self.lists.by_topic[place], for_each, for_length
-        )
+        return lambda place: sums.greatest_of_linear(count(place), self.lists.by_topic[place], for_each, for_length)
 
     def ideal_ratio(self, measure: IdealRatio) -> Answer:
         """Net weights over what the ideal ranking has."""
-        topic = self._topics(weighted_sums.documents_of_ratio(measure, self.assumptions), measure)
-        return self._with_others_of_sums(measure, lambda place: weighted_sums.greatest_ratio(measure, topic(place)))
+        topic = self._topics(sums.documents_of_ratio(measure, self.assumptions), measure)
+        return self._with_others_of_sums(measure, lambda place: sums.greatest_ratio(measure, topic(place)))
 
     def share(self, measure: ShareOfRelevant) -> Answer:
         """Numbers of documents."""
         topic = self._topics()
-        return self._with_others_of_sums(measure, lambda place: counts.greatest_share(measure, topic(place)))
+        return self._with_others_of_sums(measure, lambda place: sums.greatest_share(measure, topic(place)))
 
     def best_relevant(self, measure: BestRelevant) -> Answer:
         """One document."""
         if not self._order_is_settled():
             return self.any_measure(measure)
-        topic = self._topics(counts.documents_of_best(measure), measure, "best")
-        return lambda place: counts.greatest_of_best(measure, topic(place))
+        topic = self._topics(sums.documents_of_best(measure), measure, "best")
+        return lambda place: sums.greatest_of_best(measure, topic(place))
 
     def precision_at_r(self, measure: RPrec) -> Answer:
         """Every R."""
         if not self._order_is_settled():
             return self.any_measure(measure)
         topic = self._topics()
-        return lambda place: counts.greatest_at_r(measure, replace(topic(place), rankings=self._opened(place)))
+        return lambda place: sums.greatest_at_r(measure, replace(topic(place), rankings=self._opened(place)))
 
     def averaged_precisions(self, measure: AveragedPrecisions) -> Answer:
         """Quadratic forms; grades, which these do not settle, are tried."""
