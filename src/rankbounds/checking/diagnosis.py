@@ -165,17 +165,17 @@ def _read_leniently(text: Text, lines: list[tuple[int, list[bytes]]], layout: tr
             if len(fields) < layout.fields:
                 continue
         if not np.isfinite(_number(fields[layout.value])):
-            wrong("score", f'the score "{_decoded(fields[layout.value])}" is not a finite number.')
+            wrong("score", f'the score "{_decode(fields[layout.value])}" is not a finite number.')
             continue
         pair = topic, document = fields[layout.query], fields[layout.doc]
         if pair in first_seen:
-            again = f'document "{_decoded(document)}" of topic "{_decoded(topic)}" stands here again'
+            again = f'document "{_decode(document)}" of topic "{_decode(topic)}" stands here again'
             wrong("duplicate", f"{again}, first on line {first_seen[pair]}.")
             continue
         first_seen[pair] = number
         tag = tag or trec.tag_of(fields, layout)
         if layout.rank is not None and not _number(fields[layout.rank]).is_integer():
-            wrong("rank", f'the rank "{_decoded(fields[layout.rank])}" is not a whole number.')
+            wrong("rank", f'the rank "{_decode(fields[layout.rank])}" is not a whole number.')
     if not first_seen:
         return None, problems, len(lines)
     read = trec.read_lines(text, lambda *_: layout, lenient=True)
@@ -190,7 +190,7 @@ def _number(token: bytes) -> float:
         return float("nan")
 
 
-def _decoded(token: bytes) -> str:
+def _decode(token: bytes) -> str:
     return token.decode("utf-8", "surrogateescape")
 
 

@@ -355,7 +355,7 @@ def _computations(
     for name, measure in chosen.items():
         if measure in scores_of:
             scores = scores_of[measure]
-            agreement = _compared(printed, name, scores, scores.measures.index(measure))
+            agreement = _compare_lines(printed, name, scores, scores.measures.index(measure))
             yield name, Computation(combination, measure, measure != measures[name], *agreement)
 
 
@@ -371,7 +371,7 @@ def _scores_of(qrels: Qrels, run: Run, measures: list[Measure], **options: str) 
     }
 
 
-def _compared(printed: Printed, name: str, scores: Scores, number: int) -> tuple[int, int, float, str]:
+def _compare_lines(printed: Printed, name: str, scores: Scores, number: int) -> tuple[int, int, float, str]:
     """Lines, equal lines, the largest difference, and the line that has it."""
     lines, equal, furthest, example = 0, 0, 0.0, ""
     for part in (scores, scores.mean()):
@@ -423,7 +423,7 @@ def _by_topic(printed: Printed, name: str, measure: Measure, qrels: Qrels, run: 
             values[:, chosen] = _evaluate_quietly(part, run, [level], topics="shared").value
     nothing = np.full_like(values, np.nan)
     scores = Scores([run.name], list(qrels.query_ids), [measure], values, nothing, nothing, nothing[:, :, 0])
-    lines, equal, _, _ = _compared(printed, name, scores, 0)
+    lines, equal, _, _ = _compare_lines(printed, name, scores, 0)
     why = "interpolation: version 9 takes recall r to be reached with floor(r R + 0.9) documents, 10 with 0.5"
     return why if lines == equal else None
 
@@ -441,9 +441,9 @@ def run_with_repeats(given: Any, reading: Reading) -> tuple[Run, Run | None]:
     is_file = isinstance(path, str | os.PathLike) and os.fspath(path) != STANDARD_INPUT and os.path.isfile(path)
     try:
         run = reading.run(given)
-        return run, _as_it_stands(path, run.name) if is_file and reading.lenient else None
+        return run, _read_with_repeats(path, run.name) if is_file and reading.lenient else None
     except DataError:
-        repeated = _as_it_stands(path, os.path.basename(path)) if is_file else None
+        repeated = _read_with_repeats(path, os.path.basename(path)) if is_file else None
         if repeated is None:
             raise
     with warnings.catch_warnings():
@@ -454,7 +454,7 @@ def run_with_repeats(given: Any, reading: Reading) -> tuple[Run, Run | None]:
     return run, repeated
 
 
-def _as_it_stands(path: str | os.PathLike[str], name: str) -> Run | None:
+def _read_with_repeats(path: str | os.PathLike[str], name: str) -> Run | None:
     """All lines of a TREC run; None where it is no such file, or holds no document twice."""
     try:
         lines = trec.read_lines(read_text(os.fspath(path)), trec.run_layout, distinct=True)

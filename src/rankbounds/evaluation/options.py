@@ -55,7 +55,7 @@ class RankingOptions(OrderOptions, ReadingOptions, total=False):
 
 
 class ScoringOptions(OrderOptions, total=False):
-    """Everything that ``evaluate`` is told, except for whose labels to use: for functions with labels of their own."""
+    """The options of ``evaluate``, except for whose labels to use: for functions with labels of their own."""
 
     ties_key: Any
     topics: str
@@ -67,11 +67,11 @@ class ScoringOptions(OrderOptions, total=False):
 
 
 class Options(ScoringOptions, RankingOptions, total=False):
-    """Everything that ``evaluate`` is told about reading, ties, unjudged documents, gains and topics."""
+    """The options of ``evaluate`` on reading, ties, unjudged documents, gains and topics."""
 
 
 class EvaluateOptions(Options, total=False):
-    """Beside those, what ``evaluate`` is told about the work itself; some engines take more of it than others."""
+    """All options of ``evaluate``, those on the work itself included; some engines take more of them than others."""
 
     preparation: Preparation | None
     progress: Callable[[int, int], None] | None

@@ -62,7 +62,7 @@ def scores_in(content: Any, file: str) -> Scores:
         if content["format"] != FORMAT:
             raise KeyError
         loaded = {name: read(content[name]) for name, read in _READERS.items()}
-        loaded |= {name: [_loaded_measure(one, file) for one in content[name]] for name in ("measures", "outer")}
+        loaded |= {name: [_load_measure(one, file) for one in content[name]] for name in ("measures", "outer")}
         notes = [{name: read(noted[name]) for name, read in _NOTES.items()} for noted in content["notes"]]
         shape = tuple(len(loaded[name]) for name in ("runs", "query_ids", "measures"))
         sizes = {"value": shape, "low": shape, "high": shape, "judged": shape[:2], "parts": (len(PARTS), *shape)}
@@ -119,14 +119,14 @@ def _plain_measure(measure: Measure) -> dict[str, Any]:
     exactly = {name: value for name, value in parameters.items() if isinstance(value, float)}
     saved = {"label": str(measure), "exactly": exactly}
     try:
-        if _loaded_measure(saved, "") == measure:
+        if _load_measure(saved, "") == measure:
             return saved
     except (TypeError, ValueError):
         pass
     raise UsageError(f"The scores of {measure} cannot be saved: its label does not say which measure it is.")
 
 
-def _loaded_measure(saved: Mapping[str, Any], file: str) -> Measure:
+def _load_measure(saved: Mapping[str, Any], file: str) -> Measure:
     label = saved["label"]
     exactly = {name: float(value) for name, value in saved["exactly"].items()}
     if "lower_is_better" in saved:

@@ -164,26 +164,21 @@ class Falling:
         return cls(int(topics[-1]), float(swaps[-1]), power)
 
     @property
-    def known(self) -> bool:
-        """Can anything be extrapolated? Without a swap, or with as many as by a coin, nothing."""
-        return 0 < self.swaps < 0.5
-
-    @property
-    def noise(self) -> float:
-        """The noise at which the normal model has these swaps."""
+    def noise(self) -> float | None:
+        """The noise at which the normal model has these swaps; None without a swap, or with as many as by a coin."""
         agreement = np.cos(np.pi * self.swaps)
-        return float(self.topics * (1 - agreement) / agreement)
+        return float(self.topics * (1 - agreement) / agreement) if 0 < self.swaps < 0.5 else None
 
     def at(self, topics: int) -> tuple[float | None, float | None]:
         """Between which shares of pairs would swap."""
-        if not self.known:
+        if self.noise is None:
             return None, None
         extrapolated = swap_rate(topics, self.noise), self.swaps * (self.topics / topics) ** self.power
         return min(extrapolated), max(extrapolated)
 
     def topics_for(self, wanted: float) -> tuple[int | None, int | None]:
         """Between how many topics make swaps as rare as wanted."""
-        if not self.known:
+        if self.noise is None:
             return None, None
         agreement = np.cos(np.pi * wanted)
         normal = int(np.ceil(self.noise * agreement / (1 - agreement) - 1e-9))

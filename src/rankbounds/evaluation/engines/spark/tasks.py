@@ -151,7 +151,7 @@ class Scorer:
             for table in _whole_topics(batches):
                 for number in sorted(table.column("source").unique().to_pylist()):
                     rows = table.filter(pyarrow.compute.equal(table.column("source"), number))
-                    yield from _pickled(self._found(number, sources[number].runs(rows)))
+                    yield from _pickle(self._found(number, sources[number].runs(rows)))
 
         return task
 
@@ -161,7 +161,7 @@ class Scorer:
         def task(batches: Iterator[Any]) -> Iterator[Any]:
             rows = (row for batch in batches for row in batch.to_pylist())
             for row in _as_one(list(rows)) if joined else rows:
-                yield from _pickled(self._found(row.pop("source"), self._run_in(**row)))
+                yield from _pickle(self._found(row.pop("source"), self._run_in(**row)))
 
         return task
 
@@ -216,7 +216,7 @@ def _whole_topics(batches: Iterable[Any]) -> Iterator[Any]:
         yield pyarrow.Table.from_batches(held)
 
 
-def _pickled(found: Iterable[Found]) -> Iterator[Any]:
+def _pickle(found: Iterable[Found]) -> Iterator[Any]:
     import pyarrow
 
     for one in found:
