@@ -181,7 +181,12 @@ class ChoicesFromTheTop:
         return result, exact
 
     def _of_some(self, a: Ints, b: Ints) -> Found:
-        read = _DocumentsRead.of(self, a, b)
+        listed, ranks = self.documents.tables
+        width = int(self.within[a].max(initial=0))
+        documents, there = listed[a][:, :width], np.arange(width) < self.within[a][:, None]
+        rank_a, rank_b = ranks[a[:, None], documents], ranks[b[:, None], documents]
+        alone = np.where(there, self.single[a[:, None], rank_a] - self.single[b[:, None], rank_b], -np.inf)
+        read = _DocumentsRead(alone, self.factor[rank_a], self.factor[rank_b], np.where(there, rank_b, 0))
         best, taken = read.best_sums()
         base = self.base[a] - self.base[b]
         total = base[:, None] + best
@@ -260,16 +265,6 @@ class _DocumentsRead:
     """What each relevant document above it adds in A."""
     at_b: Floats
     rank_b: Ints
-
-    @classmethod
-    def of(cls, known: ChoicesFromTheTop, a: Ints, b: Ints) -> _DocumentsRead:
-        listed, ranks = known.documents.tables
-        width = int(known.within[a].max(initial=0))
-        documents = listed[a][:, :width]
-        there = np.arange(width) < known.within[a][:, None]
-        rank_a, rank_b = ranks[a[:, None], documents], ranks[b[:, None], documents]
-        alone = np.where(there, known.single[a[:, None], rank_a] - known.single[b[:, None], rank_b], -np.inf)
-        return cls(alone, known.factor[rank_a], known.factor[rank_b], np.where(there, rank_b, 0))
 
     def best_sums(self) -> tuple[Floats, Flags]:
         """For every number of documents the most that they can add; and for every document, is it taken for it?"""
