@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Thread
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 Given = TypeVar("Given")
 Result = TypeVar("Result")
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called with how much is done and how much there is to do."""
 
 
 def processors(most: int = 4) -> int:
@@ -20,15 +22,27 @@ def processors(most: int = 4) -> int:
     return min(most, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
-def in_threads(function: Callable[[Given], Result], items: Sequence[Given], threads: int) -> Iterator[Result]:
+def track(items: Iterable[Given], progress: Progress | None, total: int) -> Iterator[Given]:
+    """Yield the items, and report after each that it is done."""
+    for done, item in enumerate(items, 1):
+        yield item
+        if progress:
+            progress(done, total)
+
+
+def in_threads(
+    function: Callable[[Given], Result], items: Sequence[Given], threads: int, progress: Progress | None = None
+) -> Iterator[Result]:
     """The results in the order of the items, each as soon as it and those before it are ready.
 
     No more threads are started than there are processors, whoever asks for them: others would only take turns, and
     what one has in the processor's cache the next throws out.
     """
     if threads < 2 or len(items) < 2 or (threads := processors(threads)) < 2:
-        return map(function, items)
-    return _in_pool(function, items, min(threads, len(items)))
+        results: Iterator[Result] = map(function, items)
+    else:
+        results = _in_pool(function, items, min(threads, len(items)))
+    return track(results, progress, len(items)) if progress else results
 
 
 def _in_pool(function: Callable[[Given], Result], items: Sequence[Given], threads: int) -> Iterator[Result]:

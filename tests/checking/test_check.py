@@ -212,7 +212,7 @@ class TestWithJudgments:
         assert not by_name["short"].sound
         assert (by_name["half"].judged, by_name["sure"].judged) == (pytest.approx(0.75), 1)
         assert by_name["sure"].residual == pytest.approx((0.8**2 + 0.8) / 2)
-        ranking = {one.run: (one.place, one.highest, one.lowest) for one in places(found)}
+        ranking = {row["run"]: (row["place"], row["highest_place"], row["lowest_place"]) for row in places(found)}
         assert ranking == {"sure": (1, 1, 1), "open": (2, 1, 2), "half": (3, 3, 3), "short": (4, 4, 4)}
         told = in_words(places(found))
         assert "the places of 1 of 4 runs depend on how ties are broken" in told

@@ -8,7 +8,7 @@ import random
 import pytest
 
 import rankbounds as rb
-from rankbounds.checking.corpus import corpus_ids, judged_outside
+from rankbounds.checking.diagnosis import corpus_ids, judged_outside
 from rankbounds.cli import main
 from rankbounds.errors import DataError, UsageError
 from rankbounds.rankings.preparation import Preparation

@@ -526,7 +526,7 @@ class TestCommands:
         found = rb.diagnose([files / "forward", files / "backward"], qrels=files / "qrels", measures="ESL(n=1)")
         from rankbounds.checking.diagnoses import places
 
-        assert [(one.run, one.place, one.highest, one.lowest) for one in places(found)] == [
+        assert [(row["run"], row["place"], row["highest_place"], row["lowest_place"]) for row in places(found)] == [
             ("forward", 1, 1, 1),
             ("backward", 2, 2, 2),
         ]

@@ -18,12 +18,12 @@ from rankbounds.comparison import Evidence, wording
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import (
     SharedLists,
+    any_measure,
     averages,
-    completions,
     difference_bounds,
 )
+from rankbounds.evaluation.differences.any_measure import ends_are_attained
 from rankbounds.evaluation.differences.bounds import TopicBounds, topic_bounds
-from rankbounds.evaluation.differences.completions import ends_are_attained
 from rankbounds.measures import REGISTRY, parse_measure
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
@@ -132,8 +132,8 @@ def as_if_many(monkeypatch):
     """From the call on as if there were too many documents to try all judgments."""
 
     def switch(many_documents=averages.MANY):
-        monkeypatch.setattr(completions, "WORK", 0)
-        monkeypatch.setattr(completions, "WORK_OF_SHARED", 0)
+        monkeypatch.setattr(any_measure, "WORK", 0)
+        monkeypatch.setattr(any_measure, "WORK_OF_SHARED", 0)
         monkeypatch.setattr(averages, "FEW", -1)
         monkeypatch.setattr(averages, "MANY", many_documents)
 
@@ -215,8 +215,8 @@ def tied_orders(ranking):
 )
 def test_orders_of_tied_documents(label, work, monkeypatch):
     """Over all orders too (``bounds="both"``), for the mean over orders, and for the best order."""
-    monkeypatch.setattr(completions, "WORK", work)
-    monkeypatch.setattr(completions, "WORK_OF_SHARED", work)
+    monkeypatch.setattr(any_measure, "WORK", work)
+    monkeypatch.setattr(any_measure, "WORK_OF_SHARED", work)
     measure = parse_measure(label)
     several = cases(3, 12, grades_for(measure), holes=2)
     ways = {

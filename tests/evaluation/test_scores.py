@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
-from rankbounds.evaluation.baselines import join_baseline
 from rankbounds.evaluation.run_notes import RunNotes
+from rankbounds.evaluation.saved_scores import join_baseline
 from rankbounds.evaluation.scores import FIELDS, PARTS, Scores
 from rankbounds.measures import REGISTRY, parse_measure
 from rankbounds.measures.condensed import Condensed

@@ -17,7 +17,7 @@ import rankbounds as rb
 import test_laws
 from rankbounds.comparison import Evidence
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.differences import averages, completions
+from rankbounds.evaluation.differences import any_measure, averages
 from rankbounds.measures import REGISTRY, Measure, Normalised, RankWeighted, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.formulas import BestRelevant, ShareOfRelevant
@@ -224,8 +224,8 @@ def test_no_judgments_leave_the_bounds_of_differences(added, label, many, monkey
     several = differences.cases(len(label), 25, differences.grades_for(measure), holes=3 if measure.graded else 5)
     ends = [case.extremes(measure) for case in several]
     if many:
-        monkeypatch.setattr(completions, "WORK", 0)
-        monkeypatch.setattr(completions, "WORK_OF_SHARED", 0)
+        monkeypatch.setattr(any_measure, "WORK", 0)
+        monkeypatch.setattr(any_measure, "WORK_OF_SHARED", 0)
         monkeypatch.setattr(averages, "MANY", -1)
     found = differences.found_by_topic(several, measure)
     for case, (low, high), bounds in zip(several, ends, found, strict=True):

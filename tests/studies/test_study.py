@@ -12,7 +12,7 @@ import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
 from rankbounds.stats.discriminative_power import discriminative_power
-from rankbounds.studies import bounds_by_depth, bounds_by_persistence, folder, power_by_judgment_rate, power_by_measure
+from rankbounds.studies import bounds_by_depth, bounds_by_persistence, power_by_judgment_rate, power_by_measure
 from rankbounds.studies.moffat_zobel import TESTS
 from rankbounds.studies.study import STUDIES, Study, StudyResult, study_called
 
@@ -179,7 +179,7 @@ class TestOptionsOfStudies:
     def test_each_study_takes_an_option_or_refuses_it(self, name, flag, option, value, tmp_path, capsys, monkeypatch):
         study = study_called(name)
         called = {}
-        monkeypatch.setattr(folder, "write", lambda *_: None)
+        monkeypatch.setattr("rankbounds.studies.study.write_folder", lambda *_: None)
 
         def compute(_study, **taken):
             called.update(taken)

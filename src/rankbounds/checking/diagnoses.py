@@ -6,28 +6,68 @@ Lines that cannot be used, ties, orders that contradict each other, and what tie
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.checking.corpus import JudgedOutside
-from rankbounds.checking.run_contents import Problem
-from rankbounds.errors import DataError
+from rankbounds.errors import DataError, Place
+from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import better, equal
 from rankbounds.measures import parse_measure
 from rankbounds.results import Column, Result, Row, build_table
 from rankbounds.tables import Table
 
-SHOWN_PLACES = 10
+SHOWN = 10
 """How many of the best runs are looked at by themselves."""
 SUMMARY = (
     "run", "file", "lines", "topics", "errors", "tied_documents", "tied_topics", "contradictions_rank",
     "contradictions_line", "largest_group",
 )  # fmt: skip
 """What the row of a run has, in this order."""
+
+
+DETAILS = ("rank_gap_topics", "exponent_mistakes", "single_precision_ties", "tied_topics_top10")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that makes a line, or the whole file, unusable as it stands."""
+
+    place: Place
+    kind: str
+    """``fields``, ``score``, ``rank``, ``duplicate`` or ``file``."""
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}"
+
+
+@dataclass(frozen=True)
+class JudgedOutside:
+    """Judged documents that the corpus lacks."""
+
+    judged: int
+    """How many judgments there are."""
+    documents: list[tuple[str, str, float]]
+    """Topic, document and grade of those whose document the corpus lacks."""
+
+    @property
+    def relevant(self) -> int:
+        """How many of them are relevant."""
+        return sum(grade >= 1 for _, _, grade in self.documents)
+
+    def __str__(self) -> str:
+        if not self.documents:
+            return f"Corpus: it holds the documents of all {self.judged:,} judgments."
+        topic, document, _ = self.documents[0]
+        are = "is" if len(self.documents) == 1 else "are"
+        return (
+            f"Corpus: {len(self.documents):,} of {self.judged:,} judgments {are} of documents that it does not hold, "
+            f'{self.relevant:,} of them relevant (topic {topic}, "{document}"): no system can retrieve them.'
+        )
 
 
 @dataclass(frozen=True)
@@ -124,10 +164,7 @@ class Diagnosis:
             "duplicates": kinds["duplicate"],
             "bad_lines": sum(kinds[kind] for kind in ("fields", "score", "rank")),
             "problems": [str(problem) for problem in self.problems],
-            "rank_gap_topics": self.rank_gap_topics,
-            "exponent_mistakes": self.exponent_mistakes,
-            "single_precision_ties": self.single_precision_ties,
-            "tied_topics_top10": self.tied_topics_top10,
+            **{name: getattr(self, name) for name in DETAILS},
             "group_sizes": {str(size): count for size, count in self.group_sizes.items()},
             "examples": self.examples,
         }
@@ -244,22 +281,11 @@ def _count(number_of: int, unit: str) -> str:
     return f"{number_of} {unit}{'s' * (number_of != 1)}"
 
 
-@dataclass(frozen=True)
-class RunPlace:
-    """Where a run stands among others by one measure, and where it could stand if ties were broken otherwise."""
+def places(diagnoses: Iterable[Diagnosis], measure: int = 0) -> list[dict[str, Any]]:
+    """Rows of the runs that could be scored by their mean of a measure, the best first; equal means share a place.
 
-    run: str
-    effect: TieEffect
-    place: int
-    expected_place: int
-    highest: int
-    lowest: int
-
-
-def places(diagnoses: Sequence[Diagnosis], measure: int = 0) -> list[RunPlace]:
-    """The runs that could be scored by their mean of a measure, the best first; equal means share a place.
-
-    A run could stand as high as its best order allows with all others in their worst, and as low as the reverse.
+    A run could stand as high as its best order of ties allows with all others in their worst, and as low as the
+    reverse.
     """
     effects = {diagnosis.run: diagnosis.effects[measure] for diagnosis in diagnoses if diagnosis.effects}
     if not effects:
@@ -274,43 +300,36 @@ def places(diagnoses: Sequence[Diagnosis], measure: int = 0) -> list[RunPlace]:
         return 1 + int(np.count_nonzero(better(others, mean, kind)))
 
     ranking = [
-        RunPlace(
-            run,
-            effect,
-            place(value, value[number]),
-            place(expected, expected[number]),
-            highest=place(worst, best[number]),
-            lowest=place(np.delete(best, number), worst[number]),
-        )
+        {"run": run, "measure": effect.measure, "place": place(value, value[number])}
+        | {"value": effect.value, "expected": effect.expected, "low": effect.low, "high": effect.high}
+        | {"range": effect.width, "highest_place": place(worst, best[number])}
+        | {"lowest_place": place(np.delete(best, number), worst[number])}
+        | {"expected_place": place(expected, expected[number])}
         for number, (run, effect) in enumerate(effects.items())
     ]
-    return sorted(ranking, key=lambda standing: (standing.place, standing.run))
+    return sorted(ranking, key=lambda row: (row["place"], row["run"]))
 
 
-def in_words(ranking: Sequence[RunPlace]) -> str:
+def in_words(ranking: Sequence[Row]) -> str:
     """What ties do to the order of the runs, in plain words."""
     if len(ranking) < 2:
         return ""
-    measure = ranking[0].effect.measure
-    movable = [run for run in ranking if run.highest < run.lowest]
+    movable = [row for row in ranking if row["highest_place"] < row["lowest_place"]]
     if not movable:
-        return f"By {measure}, no run's place depends on how ties are broken."
-    widest = max(movable, key=lambda run: (run.lowest - run.highest, run.effect.width, run.run))
-    moved = [run for run in ranking if run.place != run.expected_place]
-    top = [run for run in movable if run.place <= SHOWN_PLACES]
+        return f"By {ranking[0]['measure']}, no run's place depends on how ties are broken."
+    widest = max(movable, key=lambda row: (row["lowest_place"] - row["highest_place"], row["range"], row["run"]))
     sentences = [
-        f"By {measure}, the places of {len(movable)} of {len(ranking)} runs depend on how ties are broken; most of all "
-        f"that of {widest.run}, which stands in place {widest.place} and could stand anywhere from {widest.highest} to "
-        f"{widest.lowest}."
-    ]
-    if top:
-        shown = ", ".join(f"{run.run} ({run.highest} to {run.lowest})" for run in top[:5])
-        sentences.append(
-            f"Among the first {SHOWN_PLACES}: {shown}{f' and {len(top) - 5} more' if len(top) > 5 else ''}."
+        "By {measure}, the places of {} of {} runs depend on how ties are broken; most of all that of {run}, which "
+        "stands in place {place} and could stand anywhere from {highest_place} to {lowest_place}.".format(
+            len(movable), len(ranking), **widest
         )
-    example = f", such as {moved[0].run} from {moved[0].place} to {moved[0].expected_place}" if moved else ""
+    ]
+    if top := ["{run} ({highest_place} to {lowest_place})".format(**row) for row in movable if row["place"] <= SHOWN]:
+        sentences.append(f"Among the first {SHOWN}: {some(top)}.")
+    moved = [row for row in ranking if row["place"] != row["expected_place"]]
+    example = ", such as {run} from {place} to {expected_place}".format(**moved[0]) if moved else ""
     sentences.append(
-        f"With the mean over all orders in place of trec_eval's, {len(moved)} run{'s' * (len(moved) != 1)} would "
-        f"change place{example}."
+        f"With the mean over all orders in place of trec_eval's, {_count(len(moved), 'run')} would change place"
+        f"{example}."
     )
     return " ".join(sentences)

@@ -7,17 +7,21 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.checking.quirks import quirks
-from rankbounds.checking.reproduction import Computation, by_topic, combinations, computations, quietly
+import numpy as np
+
+from rankbounds.checking.quirks import ANYWHERE, Quirk, quirks
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
-from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.errors import DataError, RankboundsError, RankboundsWarning
+from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.options import ReadingOptions, chosen_options
-from rankbounds.evaluation.scores import ALL
-from rankbounds.files.named_columns import Columns
+from rankbounds.evaluation.score_files import is_measure
+from rankbounds.evaluation.scores import ALL, Scores
+from rankbounds.files import trec
 from rankbounds.files.opening import STANDARD_INPUT, read_text
 from rankbounds.files.reported_scores import ANY_MEASURE, Printed, read_reported, reported, stated
 from rankbounds.measures import Measure, parse_measure
@@ -31,6 +35,8 @@ WELL_KNOWN = ("nDCG@10", "nDCG", "AP", "RR", "P@10", "Recall@100")
 """The measures that are tried for a number without one; depths are tried too."""
 BY_CHANCE = 3
 """Fewer lines than this may be met by chance."""
+MOST_DIGITS = 6
+"""Sums are added in other orders elsewhere: more digits than these need not be the same."""
 NOT_EXPLAINED = "not explained by anything that was tried"
 
 
@@ -148,19 +154,9 @@ class Explanations(Result):
         return "\n".join(said)
 
 
-def is_measure(name: str) -> bool:
-    """Is there a measure of this name?"""
-    try:
-        parse_measure(name)
-    except UsageError:
-        return False
-    return True
-
-
 def read_output(path: str | os.PathLike[str]) -> Printed:
     """What another tool reported for one run: the score as text, by measure and topic."""
-    number = stated(os.fspath(path))
-    return read_reported(path, is_measure) if number is None else number
+    return stated(os.fspath(path)) or read_reported(path, is_measure)
 
 
 def explain(qrels: Any, run: Any, output: Any, **options: Unpack[ReadingOptions]) -> Explanations:
@@ -220,12 +216,9 @@ def explain_read(qrels: Qrels, run: Run, output: Any, repeated: Run | None = Non
         if len(names) == 1:
             parse_measure(names[0])  # the error has a suggestion
         raise DataError(f"None of the measures in this output is known here: {', '.join(names[:3])}, ...")
-    of_known = _explain_known(printed, known, qrels, run, repeated)
-    lines = Counter(name for name, _ in printed)
-    unknown = "rankbounds has no such measure"
-    return Explanations(
-        [of_known.get(name) or Explanation(name, None, lines[name], 0, None, "", unknown) for name in names]
-    )
+    found = _explain_known(printed, known, qrels, run, repeated)
+    lines, why = Counter(name for name, _ in printed), "rankbounds has no such measure"
+    return Explanations([found.get(name) or Explanation(name, None, lines[name], 0, None, "", why) for name in names])
 
 
 def _of_any_measure(printed: str, qrels: Qrels, run: Run, repeated: Run | None) -> list[Explanation]:
@@ -239,12 +232,7 @@ def _of_any_measure(printed: str, qrels: Qrels, run: Run, repeated: Run | None) 
 
 
 def _explain_known(
-    printed: Printed,
-    known: dict[str, Measure],
-    qrels: Qrels,
-    run: Run,
-    repeated: Run | None,
-    most_changes: int = 2,
+    printed: Printed, known: dict[str, Measure], qrels: Qrels, run: Run, repeated: Run | None, most_changes: int = 2
 ) -> dict[str, Explanation]:
     computed: dict[str, list[Computation]] = {name: [] for name in known}
     depths = {int(float(value)) for (name, topic), value in printed.items() if name == "num_ret" and topic != ALL}
@@ -257,26 +245,22 @@ def _explain_known(
             if not rules.get(name) and not any(computation.fits for computation in computed[name])
         }
         if changes == 2:
-            rules = {name: by_topic(printed, name, measure, qrels, run) for name, measure in left.items()}
+            rules = {name: _by_topic(printed, name, measure, qrels, run) for name, measure in left.items()}
             left = {name: measure for name, measure in left.items() if not rules[name]}
         if not left:
             break
-        for combination in combinations(single, changes):
-            for name, computation in computations(printed, left, combination, qrels, run):
+        for combination in _combinations(single, changes):
+            for name, computation in _computations(printed, left, combination, qrels, run):
                 computed[name].append(computation)
     for name in [name for name in known if not computed[name]]:
-        quietly(qrels, run, [known[name]])  # what it lacks is told by the error
+        _evaluate_quietly(qrels, run, [known[name]])  # the error says what it lacks
     # One call of a tool had one set of options: of equally simple ones, that which fits most measures.
     popular = Counter(computation.why for several in computed.values() for computation in several if computation.fits)
     return {name: _explanation(name, known[name], computed[name], popular, rules.get(name)) for name in known}
 
 
 def _explanation(
-    name: str,
-    measure: Measure,
-    computed: list[Computation],
-    popular: Counter[str],
-    rule: str | None,
+    name: str, measure: Measure, computed: list[Computation], popular: Counter[str], rule: str | None
 ) -> Explanation:
     ours = computed[0]
     agreement = (name, str(measure), ours.lines, ours.equal, ours.largest_difference, ours.example)
@@ -301,15 +285,165 @@ def _explanation(
     return Explanation(*agreement, NOT_EXPLAINED, nearest=closest, tried=len(computed))
 
 
+@dataclass(frozen=True)
+class Computation:
+    """A measure computed with some quirks, and how well it agrees with what was reported."""
+
+    quirks: tuple[Quirk, ...]
+    measure: Measure
+    respelt: bool
+    lines: int
+    equal: int
+    largest_difference: float
+    example: str
+
+    @property
+    def fits(self) -> bool:
+        """Is every line reproduced?"""
+        return self.lines == self.equal
+
+    @property
+    def why(self) -> str:
+        """In words, in which respects it differs from ours."""
+        return "; ".join(quirk.why for quirk in self.quirks) or "equal"
+
+    @property
+    def switch(self) -> str:
+        """The options that make us compute so; empty where there are none."""
+        switches = [quirk.switch for quirk in self.quirks]
+        if None in switches:
+            return ""
+        spelt = [f"-m '{self.measure}'"] if self.respelt else []
+        return " ".join([switch for switch in switches if switch] + spelt)
+
+
+def _combinations(single: list[Quirk], changes: int) -> Iterator[tuple[Quirk, ...]]:
+    """Quirks alone or by two, so many at a time."""
+    if changes == 0:
+        yield ()
+    elif changes == 1:
+        yield from ((quirk,) for quirk in single)
+    else:
+        anywhere = [quirk for quirk in single if quirk.respect in ANYWHERE]
+        for other, general in product(single, anywhere):
+            # Two that go anywhere are taken once.
+            if other.respect not in ANYWHERE or ANYWHERE.index(other.respect) > ANYWHERE.index(general.respect):
+                yield other, general
+
+
+def _computations(
+    printed: Printed, measures: dict[str, Measure], combination: tuple[Quirk, ...], qrels: Qrels, run: Run
+) -> Iterator[tuple[str, Computation]]:
+    """Every measure that the quirks concern, by its reported name, computed with them."""
+    chosen: dict[str, Measure] = {}
+    for name, measure in measures.items():
+        changed: Measure | None = measure
+        for quirk in combination:
+            changed = None if changed is None else quirk.measure(changed)
+        if changed is not None:
+            chosen[name] = changed
+    if not chosen:
+        return
+    options: dict[str, str] = {}
+    # Runs are prepared before anything is made of their lists.
+    for quirk in sorted(combination, key=lambda quirk: quirk.respect != "preparation"):
+        run = quirk.run(run)
+        options.update(quirk.options)
+    for quirk in combination:
+        qrels = quirk.qrels(qrels, run)
+    scores_of = _scores_of(qrels, run, list(dict.fromkeys(chosen.values())), **options)
+    for name, measure in chosen.items():
+        if measure in scores_of:
+            scores = scores_of[measure]
+            agreement = _compare_lines(printed, name, scores, scores.measures.index(measure))
+            yield name, Computation(combination, measure, measure != measures[name], *agreement)
+
+
+def _scores_of(qrels: Qrels, run: Run, measures: list[Measure], **options: str) -> dict[Measure, Scores]:
+    """By measure, without those that cannot be computed so: not every one has a mean over ties, for example."""
+    try:
+        return dict.fromkeys(measures, _evaluate_quietly(qrels, run, measures, **options))
+    except RankboundsError:
+        if len(measures) == 1:
+            return {}
+    return {
+        measure: scores for alone in measures for measure, scores in _scores_of(qrels, run, [alone], **options).items()
+    }
+
+
+def _compare_lines(printed: Printed, name: str, scores: Scores, number: int) -> tuple[int, int, float, str]:
+    """Lines, equal lines, the largest difference, and the line that has it."""
+    lines, equal, furthest, example = 0, 0, 0.0, ""
+    for part in (scores, scores.mean()):
+        values = dict(zip(part.query_ids, part.value[0, :, number].tolist(), strict=True))
+        for (printed_name, topic), text in printed.items():
+            if printed_name != name or (topic == ALL) != (part is not scores):
+                continue
+            lines += 1
+            value = values.get(topic, float("nan"))
+            if _same(value, text):
+                equal += 1
+                continue
+            gap = abs(value - _number(text)) if value == value else float("inf")
+            if gap > furthest or not example:
+                given = len(text.partition(".")[2])
+                digits = min(max(given, 4), MOST_DIGITS)
+                ours = f"{value:.{digits}f}" if value == value else "nothing"
+                theirs = text if given <= digits else f"{_number(text):.{digits}f}"
+                furthest, example = gap, f"topic {topic}: {theirs} there, {ours} here"
+    return lines, equal, furthest, example
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("inf")
+
+
+def _same(value: float, text: str) -> bool:
+    digits = min(len(text.partition(".")[2]), MOST_DIGITS)
+    # The last digit may be rounded either way when the value lies between.
+    return f"{value:.{digits}f}" == text or abs(value - _number(text)) <= 0.5 * 10.0**-digits * (1 + 1e-9)
+
+
+def _by_topic(printed: Printed, name: str, measure: Measure, qrels: Qrels, run: Run) -> str | None:
+    """What trec_eval does to each topic by its own judgments, where that makes the difference."""
+    if not hasattr(measure, "recall"):
+        return None
+    relevant = np.bincount(qrels.pairs.topic[qrels.grade >= 1], minlength=len(qrels.query_ids))
+    needed = np.floor(float(measure.recall) * relevant + 0.9)
+    wanted = [measure.changed(recall=level) for level in (needed / np.maximum(relevant, 1)).tolist()]
+    values = np.full((1, relevant.size, 1), np.nan)
+    for level in dict.fromkeys(wanted):
+        chosen = np.array([other == level for other in wanted])
+        rows = np.flatnonzero(chosen[qrels.pairs.topic])
+        part = qrels.take(rows)
+        if set(part.query_ids) & set(run.query_ids):
+            values[:, chosen] = _evaluate_quietly(part, run, [level], topics="shared").value
+    nothing = np.full_like(values, np.nan)
+    scores = Scores([run.name], list(qrels.query_ids), [measure], values, nothing, nothing, nothing[:, :, 0])
+    lines, equal, _, _ = _compare_lines(printed, name, scores, 0)
+    why = "interpolation: version 9 takes recall r to be reached with floor(r R + 0.9) documents, 10 with 0.5"
+    return why if lines == equal else None
+
+
+def _evaluate_quietly(qrels: Qrels, run: Run, measures: list[Measure], **options: Any) -> Scores:
+    """Scores without bounds and warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankboundsWarning)
+        return evaluate(qrels, run, measures, bounds="none", **options)
+
+
 def run_with_repeats(given: Any, reading: Reading) -> tuple[Run, Run | None]:
     """The run with every document once and, where a TREC file has some twice in a list, the run as it stands there."""
     path = next(iter(given.values())) if isinstance(given, Mapping) and len(given) == 1 else given
     is_file = isinstance(path, str | os.PathLike) and os.fspath(path) != STANDARD_INPUT and os.path.isfile(path)
     try:
         run = reading.run(given)
-        return run, _as_it_stands(path, run.name) if is_file and reading.lenient else None
+        return run, _read_with_repeats(path, run.name) if is_file and reading.lenient else None
     except DataError:
-        repeated = _as_it_stands(path, os.path.basename(path)) if is_file else None
+        repeated = _read_with_repeats(path, os.path.basename(path)) if is_file else None
         if repeated is None:
             raise
     with warnings.catch_warnings():
@@ -320,16 +454,10 @@ def run_with_repeats(given: Any, reading: Reading) -> tuple[Run, Run | None]:
     return run, repeated
 
 
-def _as_it_stands(path: str | os.PathLike[str], name: str) -> Run | None:
+def _read_with_repeats(path: str | os.PathLike[str], name: str) -> Run | None:
     """All lines of a TREC run; None where it is no such file, or holds no document twice."""
-    text = read_text(os.fspath(path))
-    fields = [line.split() for line in text.tobytes().decode("utf-8", "surrogateescape").splitlines() if line.strip()]
-    if not fields or any(len(row) != 6 for row in fields):
-        return None
-    queries, _, docs, _, scores, _ = zip(*fields, strict=True)
     try:
-        table = Columns.of(queries, docs, [float(score) for score in scores], value_name="score", source=text.name)
-        pairs, score = table.checked()
-    except ValueError:
+        lines = trec.read_lines(read_text(os.fspath(path)), trec.run_layout, distinct=True)
+    except DataError:
         return None
-    return Run(name, pairs, score) if pairs.repeats().size else None
+    return Run(name, lines.pairs, lines.value) if lines.pairs.repeats().size else None

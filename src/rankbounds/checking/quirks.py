@@ -57,10 +57,9 @@ def quirks(
     why = "unjudged: documents without a judgment are left out (trec_eval -J)"
     yield Quirk.of_option("unjudged", why, "unjudged", "condensed")
     yield from _of_grades(qrels)
-    cutoffs = sorted({measure.cutoff for measure in measures if measure.cutoff is not None})
-    yield from _of_unretrieved(cutoffs)
+    yield from _of_unretrieved(sorted({measure.cutoff for measure in measures if measure.cutoff is not None}))
     yield from _of_depth(run, depths)
-    yield from _of_names(measures)
+    yield from _of_names({measure.name for measure in measures})
 
 
 def _of_topics(qrels: Qrels, run: Run) -> Iterator[Quirk]:
@@ -72,14 +71,8 @@ def _of_topics(qrels: Qrels, run: Run) -> Iterator[Quirk]:
         why = "missing topics: without -c, trec_eval leaves out topics that the run lacks, and so do many others"
         yield Quirk.of_option("topics", why, "topics", "shared")
     if _without_relevant(qrels).any():
-        yield Quirk(
-            "topics",
-            "empty topics: topics without a relevant document are left out of the mean",
-            None,
-            qrels=lambda judgments, _: judgments.take(
-                np.flatnonzero(~_without_relevant(judgments)[judgments.pairs.topic])
-            ),
-        )
+        why = "empty topics: topics without a relevant document are left out of the mean"
+        yield Quirk("topics", why, None, qrels=_with_relevant_alone)
     unjudged = sorted(retrieved - judged)
     if unjudged:
         why = f"unjudged topics: {len(unjudged):,} of the run's topics have no judgments and count as 0"
@@ -88,6 +81,10 @@ def _of_topics(qrels: Qrels, run: Run) -> Iterator[Quirk]:
 
 def _without_relevant(qrels: Qrels) -> Flags:
     return np.bincount(qrels.pairs.topic[qrels.grade > 0], minlength=len(qrels.query_ids)) == 0
+
+
+def _with_relevant_alone(qrels: Qrels, _: Run) -> Qrels:
+    return qrels.take(np.flatnonzero(~_without_relevant(qrels)[qrels.pairs.topic]))
 
 
 def _with_topics(qrels: Qrels, topics: list[str]) -> Qrels:
@@ -188,8 +185,7 @@ def _of_grades(qrels: Qrels) -> Iterator[Quirk]:
     why = "gains: 2^grade - 1 in place of the grade"
     yield Quirk("grades", why, measure=partial(_with_gain, "exp"))
     yield Quirk("grades", "gains: the grade in place of 2^grade - 1", measure=partial(_with_gain, "linear"))
-    without_gain = partial(_graded, without="gain")
-    yield Quirk.of_option("grades", why, "gain", exponential, measure=without_gain)
+    yield Quirk.of_option("grades", why, "gain", exponential, measure=partial(_graded, without="gain"))
     binary = ",".join(f"{grade:g}=1" for grade in grades)
     yield Quirk.of_option("grades", "gains: every relevant document gains 1", "gain", binary, measure=_graded)
     for level in grades[1:]:
@@ -296,9 +292,8 @@ def _at_cutoff(cutoff: int | None, measure: Measure) -> Measure | None:
         return None
 
 
-def _of_names(measures: Iterable[Measure]) -> Iterator[Quirk]:
+def _of_names(names: set[str]) -> Iterator[Quirk]:
     """What others mean by a name."""
-    names = {measure.name for measure in measures}
     yield Quirk(
         "name",
         "discount: log2(rank) from rank 2 on, as in the paper of 2002",

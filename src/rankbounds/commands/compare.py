@@ -12,7 +12,7 @@ from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say, say_all
 from rankbounds.commands.console.options import Option, Options, call, group_under, pick, words_in
 from rankbounds.errors import RankboundsWarning, UsageError
-from rankbounds.evaluation.baselines import join_baseline, origin_of
+from rankbounds.evaluation.saved_scores import join_baseline, origin_of
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures

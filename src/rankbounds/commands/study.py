@@ -48,8 +48,7 @@ def run_study(options: Options) -> int:
     study holds table.csv, figure.svg, .png and .pdf, and README.md. What is complete for the same files and options is
     not computed again, so that "study all" can be stopped and taken up later.
     """
-    from rankbounds.studies.folder import fingerprints
-    from rankbounds.studies.study import STUDIES, study_called
+    from rankbounds.studies.study import STUDIES, fingerprints, study_called
 
     known = [STUDIES[name] for name in sorted(STUDIES)]
     if options.name == "list":
@@ -102,7 +101,7 @@ def do(
     options: Options,
 ) -> None:
     """Compute one study and write its folder, unless it is complete."""
-    from rankbounds.studies.folder import is_complete, write
+    from rankbounds.studies.study import is_complete, write_folder
     from rankbounds.version import __version__
 
     reads, place = "qrels" in study.needs, Path(options.folder) / study.name
@@ -119,7 +118,7 @@ def do(
     doing(f"computing {study.name}")
     progress = progress_on_terminal(f"steps of {study.name}")
     result = study(**study.taken(given | read | {"progress": progress}))
-    write(study, result, place, made_from, command_line(study, options))
+    write_folder(study, result, place, made_from, command_line(study, options))
     say(f"{label}: wrote {place} ({time.monotonic() - started:.1f} s)")
     output.write_text(options, f"{study.name}: {result.answer}\n")
 

@@ -23,11 +23,10 @@ from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import DifferenceBounds, SharedLists, difference_bounds
 from rankbounds.evaluation.differences.bounds import topic_bounds
-from rankbounds.evaluation.evaluate import score_joined
 from rankbounds.evaluation.options import chosen_options
 from rankbounds.evaluation.score_differences import TOLERANCE
-from rankbounds.evaluation.score_sheet import JoinedRun
 from rankbounds.evaluation.scores import Scores
+from rankbounds.evaluation.scoring import JoinedRun, Scoring, score_joined
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.measures.rank_biased_precision import RBP
@@ -209,8 +208,8 @@ class Evidence:
         def join(number: int) -> JoinedRun:
             return JoinedRun(self.names[number], self._joined(number))
 
-        how = list(self.names), self.facts, list(measures), self.assumptions
-        scores = score_joined(join, *how, threads=worth_starting(), progress=progress, observe=see)
+        scoring = Scoring(list(measures), self.assumptions, worth_starting())
+        scores = score_joined(join, list(self.names), self.facts, scoring, progress=progress, observe=see)
         scored = ~np.isnan(scores.value)
         total = np.where(scored, np.where(untied, scores.value, ends), 0.0).sum(axis=2)
         for at, measure in enumerate(measures):

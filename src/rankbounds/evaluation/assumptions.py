@@ -14,7 +14,6 @@ from rankbounds.arrays import Floats
 from rankbounds.collection.gains import GainRule, gain_rule
 from rankbounds.collection.tie_key import TieKey, as_tie_key
 from rankbounds.errors import UsageError, did_you_mean
-from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.scores import PARTS
 from rankbounds.measures import Measure
 from rankbounds.measures.facts import Exactness
@@ -112,9 +111,6 @@ class Assumptions:
                 raise UsageError(f'There is no choice "{decided[name]}" for {what}.{hint} Known: {", ".join(known)}.')
         if (self.ties == "key") != (self.ties_key is not None):
             raise UsageError('ties="key" goes with a key for ties: a file or a dict of documents and their values.')
-        self._check_what_is_open()
-
-    def _check_what_is_open(self) -> None:
         if self.open == "collection" and self.bounds not in ("unjudged", "both"):
             raise UsageError(
                 f'What nobody retrieved (open="collection") widens bounds over unjudged documents, and bounds="'
@@ -145,26 +141,6 @@ class Assumptions:
     def order(self) -> Order:
         """The order in which tied documents are ranked before anything else is done to them."""
         return cast(Order, self.ties) if self.ties in ORDERS else "trec"
-
-    def topics_knowing_more(self, facts: TopicFacts) -> list[int]:
-        """The numbers of topics that know more relevant documents than there should be at most."""
-        if self.most_relevant is None:
-            return []
-        return [int(topic) for topic in np.flatnonzero(facts.relevant(1.0) > self.most_relevant)]
-
-    def more_known(self, facts: TopicFacts) -> list[str]:
-        """A sentence on those topics, if there are any."""
-        return self.more_known_words([facts.query_ids[topic] for topic in self.topics_knowing_more(facts)])
-
-    def more_known_words(self, more: Sequence[str]) -> list[str]:
-        """A sentence on topics of these names, if there are any."""
-        if not more:
-            return []
-        know = "topic knows" if len(more) == 1 else "topics know"
-        return [
-            f"{len(more)} {know} more than {self.most_relevant} relevant documents already ({some(more)}): no others "
-            "are allowed for there."
-        ]
 
     def check(self, measures: Iterable[Measure], *, in_memory: bool = True) -> None:
         """Reject measures that cannot be computed under these assumptions, or not by an engine for large files."""

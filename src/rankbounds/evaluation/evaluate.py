@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import numpy as np
-
-from rankbounds.arrays import Floats
-from rankbounds.collection.inputs import RunToRead
-from rankbounds.collection.run import unique_names
-from rankbounds.columns.native import in_use
-from rankbounds.errors import UsageError, did_you_mean, warn
-from rankbounds.evaluation.assumptions import Assumptions, Cells
+from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.options import EvaluateOptions, chosen_options, shows_options
-from rankbounds.evaluation.score_sheet import JoinedRun, RunResult, ScoreSheet, join_run, joining
 from rankbounds.evaluation.scores import Scores
+from rankbounds.evaluation.scoring import Scoring, score_runs
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.rankings.join import join_dict
-from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.threads import in_threads, started
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -152,13 +142,13 @@ def evaluate(
         return streaming.evaluate(qrels, runs, measures, **taken)
     preparation, progress, observe = (taken.pop(name, None) for name in ("preparation", "progress", "observe"))
     assumptions, reading = chosen_options(taken, threads=None)
-    chosen = parse_measures(measures)
-    assumptions.check(chosen)
+    scoring = Scoring(parse_measures(measures), assumptions, reading.threads)
+    assumptions.check(scoring.measures)
     facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
     jobs = reading.runs_to_read(runs)
     if preparation:
         jobs = [replace(job, read=partial(lambda read: preparation(read()), job.read), given=None) for job in jobs]
-    return score_runs(facts, jobs, chosen, assumptions, threads=reading.threads, progress=progress, observe=observe)
+    return score_runs(facts, jobs, scoring, progress=progress, observe=observe)
 
 
 def _taken_by(engine: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -172,131 +162,3 @@ def _taken_by(engine: str, options: Mapping[str, Any]) -> dict[str, Any]:
             takers = " or ".join(f'engine="{other}"' for other, taken in ENGINE_OPTIONS.items() if name in taken)
             raise UsageError(f'{name}= goes with {takers}, not with engine="{engine}".')
     return {name: value for name, value in options.items() if name not in others}
-
-
-def score_runs(
-    facts: TopicFacts,
-    jobs: Sequence[RunToRead],
-    measures: list[Measure],
-    assumptions: Assumptions,
-    cells: Callable[[Rankings], Cells] | None = None,
-    *,
-    threads: int,
-    progress: Callable[[int, int], None] | None = None,
-    observe: Callable[[int, Rankings], None] | None = None,
-) -> Scores:
-    """Read, join and score every run; ``cells``, where given, turns rankings into the measures' numbers its own way."""
-    # Every run is looked up in one index. Another thread builds it while the first runs are being read.
-    index = None
-    if threads > 1 and any(job.path is not None for job in jobs):
-        index = started(lambda: facts.qrels.pairs.index.native if in_use() else facts.qrels.pairs.index)
-
-    def join(number: int) -> JoinedRun:
-        job = jobs[number]
-        if job.given is not None and facts.holds_strings:
-            joined = join_dict(job.given, facts, **joining(measures, assumptions))
-            if joined is not None:
-                return JoinedRun(job.place, joined, read=job.read)
-        run = job.read()
-        if index is not None:
-            index.join()
-        return join_run(run, facts, measures, assumptions)
-
-    places, named = [job.place for job in jobs], [job.name is not None for job in jobs]
-    return score_joined(
-        join, places, facts, measures, assumptions, cells, threads=threads, progress=progress, observe=observe,
-        named=named,
-    )  # fmt: skip
-
-
-def score_joined(
-    join: Callable[[int], JoinedRun],
-    places: list[str],
-    facts: TopicFacts,
-    measures: list[Measure],
-    assumptions: Assumptions,
-    cells: Callable[[Rankings], Cells] | None = None,
-    *,
-    threads: int,
-    progress: Callable[[int, int], None] | None = None,
-    observe: Callable[[int, Rankings], None] | None = None,
-    named: Sequence[bool] | None = None,
-) -> Scores:
-    """Score every run in threads, put the results into one table, and warn of what a reader must know of them.
-
-    ``join`` gives the lists of the run with a number; ``observe`` is shown that number and each batch of its lists.
-    ``places`` tell runs of the same name apart, and ``named`` says which runs the user named.
-    """
-
-    def score(number: int) -> RunResult:
-        seen = partial(observe, number) if observe else None
-        sheet = ScoreSheet(len(facts.query_ids), measures, assumptions, cells, seen)
-        return sheet.score(join(number), facts, threads if len(places) == 1 else 1)
-
-    results = []
-    for result in in_threads(score, range(len(places)), threads):
-        results.append(result)
-        if progress:
-            progress(len(results), len(places))
-    query_ids = list(facts.query_ids)
-    scores = gathered(results, places, query_ids, measures, assumptions, facts, facts.without_relevant, named)
-    for message in [*scores.warnings(), *assumptions.more_known(facts), *fractions_lost(facts.grade, measures)]:
-        warn(message)
-    return scores
-
-
-def gathered(
-    results: Sequence[RunResult],
-    places: list[str],
-    query_ids: list[str],
-    measures: list[Measure],
-    assumptions: Assumptions,
-    facts: TopicFacts,
-    without_relevant: list[str],
-    given: Sequence[bool] | None = None,
-) -> Scores:
-    """The results of several runs as one table; ``facts`` may be those of a part that knows the collection's grades.
-
-    ``given`` says which runs were named by the user.
-    """
-    tied = any(result.notes.tied_topics > 0 for result in results)
-    parts = [result.parts for result in results if result.parts is not None]
-    return Scores(
-        runs=unique_names([result.name for result in results], places, given),
-        query_ids=query_ids,
-        measures=measures,
-        value=_stacked([result.value for result in results]),
-        low=_stacked([result.low for result in results]),
-        high=_stacked([result.high for result in results]),
-        judged=_stacked([result.judged for result in results]),
-        notes=[result.notes for result in results],
-        bounds=assumptions.bounds,
-        topics=assumptions.topics,
-        open=assumptions.open,
-        most_relevant=assumptions.most_relevant,
-        outer=[measure for measure in measures if assumptions.bounds_are_outer(measure, facts, tied=tied)],
-        without_relevant=without_relevant,
-        parts=_stacked(parts, axis=1) if parts else None,
-    )
-
-
-def _stacked(arrays: list[Floats], axis: int = 0) -> Floats:
-    """Arrays along a new axis; one alone is not copied, because it may be large."""
-    return np.stack(arrays, axis) if len(arrays) > 1 else arrays[0][(slice(None),) * axis + (np.newaxis,)]
-
-
-def fractions_lost(grade: Floats, measures: Sequence[Measure], distinct: bool = False) -> list[str]:
-    """Grades between 0 and 1 are gains to graded measures, but not relevant to binary ones: say so.
-
-    ``distinct``: how many judgments have these grades is not known.
-    """
-    fractions = int(np.count_nonzero((grade > 0) & (grade < 1)))
-    binary = fractions and [one for one in measures if "rel" in one.parameters and one.rel == 1.0 and not one.graded]
-    if not binary:
-        return []
-    count = "Some" if distinct else str(fractions)
-    have = "judgment has a grade" if count == "1" else "judgments have grades"
-    return [
-        f"{count} {have} between 0 and 1, which {binary[0]} counts as non-relevant. Set rel, as in "
-        f"{binary[0].name}(rel=0.5), or use a graded measure such as RBP(graded=true) or nDCG."
-    ]

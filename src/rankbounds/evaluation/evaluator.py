@@ -16,17 +16,16 @@ from rankbounds.collection.inputs import RepeatedRuns, RunToRead
 from rankbounds.collection.run import Run, as_run
 from rankbounds.columns.native.reading import dict_of_rows
 from rankbounds.columns.pairs import Pairs
-from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, MeasureNames, score_runs
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, MeasureNames
 from rankbounds.evaluation.options import Options, chosen_options, shows_options
-from rankbounds.evaluation.score_sheet import blaming_judgments, joining
 from rankbounds.evaluation.scores import Scores
-from rankbounds.measures import Measure, parse_measures
+from rankbounds.evaluation.scoring import Scoring, blaming_judgments, score_runs
+from rankbounds.measures import parse_measures
 from rankbounds.rankings.join import LookedUp, join, join_dict
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.threads import in_threads
+from rankbounds.threads import Progress, in_threads
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -85,36 +84,22 @@ class Evaluator:
     @shows_options(Options)
     def __init__(self, qrels: Any, measures: MeasureNames = DEFAULT_MEASURES, **options: Unpack[Options]) -> None:
         assumptions, self._reading = chosen_options(options, threads=None)
-        chosen = parse_measures(measures)
-        assumptions.check(chosen)
+        scoring = Scoring(parse_measures(measures), assumptions, self._reading.threads)
+        assumptions.check(scoring.measures)
         facts = TopicFacts(self._reading.judgments(qrels), assumptions.gain)
-        self._prepared = PreparedScoring(facts, chosen, assumptions, self._reading.run, self._reading.threads)
-        self._names = list(map(str, chosen))
-
-    @property
-    def measures(self) -> list[Measure]:
-        """What is measured."""
-        return list(self._prepared.measures)
-
-    @property
-    def query_ids(self) -> tuple[str, ...]:
-        """The judged topics."""
-        return self._prepared.facts.query_ids
+        self._prepared = PreparedScoring(facts, scoring, self._reading.run)
+        self.measures, self.query_ids = list(scoring.measures), facts.query_ids
+        self._names = list(map(str, scoring.measures))
 
     def evaluate(
-        self,
-        runs: Any,
-        *,
-        progress: Callable[[int, int], None] | None = None,
-        observe: Callable[[int, Rankings], None] | None = None,
+        self, runs: Any, *, progress: Progress | None = None, observe: Callable[[int, Rankings], None] | None = None
     ) -> Scores:
         """Score one run or many, as the function ``evaluate`` does."""
         prepared = self._prepared
         jobs = self._reading.runs_to_read(runs)
         if len(jobs) == 1 and jobs[0].given is runs:
             jobs = [RunToRead(jobs[0].place, lambda: prepared.runs.run(runs)[0], given=runs)]
-        how = prepared.facts, jobs, prepared.measures, prepared.assumptions
-        return score_runs(*how, threads=prepared.threads, progress=progress, observe=observe)
+        return score_runs(prepared.facts, jobs, prepared.scoring, progress=progress, observe=observe)
 
     def score(self, run: Any) -> dict[str, dict[str, float]]:
         """The values of one run, without bounds and without warnings; ``{query: {document: score}}`` is the quickest.
@@ -130,22 +115,14 @@ class Evaluator:
 class PreparedScoring:
     """The values of runs against judgments that are indexed once."""
 
-    def __init__(
-        self,
-        facts: TopicFacts,
-        measures: Sequence[Measure],
-        assumptions: Assumptions,
-        read: Callable[[Any], Run] = as_run,
-        threads: int = 1,
-    ) -> None:
-        self.facts, self.measures, self.assumptions, self.threads = facts, list(measures), assumptions, threads
-        self.runs = RepeatedRuns(read)
-        self._joining = {**joining(measures, assumptions), "topics": "shared"}
+    def __init__(self, facts: TopicFacts, scoring: Scoring, read: Callable[[Any], Run] = as_run) -> None:
+        self.facts, self.scoring, self.runs = facts, scoring, RepeatedRuns(read)
+        self._joining = scoring.joining | {"topics": "shared"}
         self._looked_up: tuple[Pairs | None, list[tuple[slice | Ints, LookedUp]]] = (None, [])
-        self._keeps_judgments = facts.some_only_pooled or any(measure.reads_judgments for measure in measures)
-        in_python = assumptions.order == "trec" and (assumptions.ties == "trec" or assumptions.ties not in ORDERS)
-        by_grades = in_python and not self._keeps_judgments
-        self.short_lists = ShortLists(facts, self.measures, assumptions) if by_grades else None
+        self._keeps_judgments = facts.some_only_pooled or self._joining["keep_judgments"]
+        ties = scoring.assumptions.ties
+        by_grades = (ties == "trec" or ties not in ORDERS) and not self._keeps_judgments
+        self.short_lists = ShortLists(facts, scoring) if by_grades else None
         facts.qrels.pairs.index  # noqa: B018 (built once, for all runs)
 
     def by_name(self, run: Any, names: list[str]) -> dict[str, dict[str, float]]:
@@ -158,9 +135,9 @@ class PreparedScoring:
                 if values is not None:
                     return {query: dict(zip(names, values, strict=True))}
         queries, topic, batches = self._in_dicts(run) or self._in_table(run)
-        by_topic = np.full((len(self.facts.query_ids), len(self.measures)), np.nan)
+        by_topic = np.full((len(self.facts.query_ids), len(self.scoring.measures)), np.nan)
         for rankings in batches:
-            by_topic[rankings.topic] = values_of(self.measures, self.assumptions, rankings)
+            by_topic[rankings.topic] = values_of(self.scoring, rankings)
         return dict_of_rows(queries, names, by_topic[topic])
 
     def _in_dicts(self, given: Any) -> Ranked | None:
@@ -178,12 +155,13 @@ class PreparedScoring:
         topic = self.facts.qrels.pairs.index.topics_of(run.pairs)
         shared = np.flatnonzero(topic >= 0)
         queries = [run.query_ids[number] for number in shared.tolist()]
-        slices = in_threads(lambda compute: compute(), self._slices(run, again, topic), self.threads)
+        slices = in_threads(lambda compute: compute(), self._slices(run, again, topic), self.scoring.threads)
         return queries, topic[shared], itertools.chain.from_iterable(slices)
 
     def _slices(self, run: Run, again: bool, topic: Ints) -> Sequence[Callable[[], list[Rankings]]]:
         """The rankings of a run, to be computed; documents that come again are looked up once."""
-        order, precision, key = self.assumptions.order, self.assumptions.score_precision, self.assumptions.ties_key
+        assumptions = self.scoring.assumptions
+        order, precision, key = assumptions.order, assumptions.score_precision, assumptions.ties_key
         if not again or not np.bincount(run.pairs.topic, minlength=len(run.query_ids)).all():  # some list is empty
             return join(run, self.facts, tie_key=key, **self._joining).slices
         pairs, slices = self._looked_up
@@ -196,10 +174,10 @@ class PreparedScoring:
         return [partial(found.ranked, run.score[rows], order, precision, key) for rows, found in slices]
 
 
-def values_of(measures: Sequence[Measure], assumptions: Assumptions, rankings: Rankings) -> Floats:
+def values_of(scoring: Scoring, rankings: Rankings) -> Floats:
     """The value of each list and measure."""
     with blaming_judgments(rankings.facts):
-        return assumptions.values(measures, rankings)
+        return scoring.assumptions.values(scoring.measures, rankings)
 
 
 class ShortLists:
@@ -211,10 +189,9 @@ class ShortLists:
     to the way that whole runs take, which knows what to say of it.
     """
 
-    def __init__(self, facts: TopicFacts, measures: Sequence[Measure], assumptions: Assumptions) -> None:
-        self._facts, self._measures, self._assumptions = facts, measures, assumptions
-        self._number = facts.topic_number
-        self._precision = "f" if assumptions.score_precision == "single" else "d"
+    def __init__(self, facts: TopicFacts, scoring: Scoring) -> None:
+        self._facts, self._scoring, self._number = facts, scoring, facts.topic_number
+        self._precision = "f" if scoring.assumptions.score_precision == "single" else "d"
         self._grades: dict[str, dict[str, float]] = {}
         self._known: dict[tuple[Any, ...], Values] = {}
 
@@ -234,19 +211,17 @@ class ShortLists:
         if total - total != 0.0:  # one is not finite
             return None
         ranked = sorted(zip(scores, documents, strict=True), reverse=True)
-        grades = self._grades.get(query) or self._grades_of(query)
+        grades = self._grades.get(query)
+        if grades is None:
+            rows = np.flatnonzero(self._facts.qrels.pairs.topic == self._number[query])
+            judged = self._facts.qrels.pairs.docs.take(rows).to_list()
+            grades = self._grades[query] = dict(zip(judged, self._facts.grade[rows].tolist(), strict=True))
         key: tuple[Any, ...] = (query, *(map(grades.get, [document for _, document in ranked])))
         if len(set(scores)) < len(scores):
             ordered = [score for score, _ in ranked]
             key = (*key, tuple(map(eq, ordered[1:], ordered)))
         known = self._known.get(key)
         return self._computed(key, len(ranked)) if known is None else known
-
-    def _grades_of(self, query: str) -> dict[str, float]:
-        rows = np.flatnonzero(self._facts.qrels.pairs.topic == self._number[query])
-        documents = self._facts.qrels.pairs.docs.take(rows).to_list()
-        self._grades[query] = dict(zip(documents, self._facts.grade[rows].tolist(), strict=True))
-        return self._grades[query]
 
     def _computed(self, key: tuple[Any, ...], length: int) -> Values:
         query, grades, tied = key[0], key[1 : length + 1], key[length + 1 :]
@@ -257,7 +232,7 @@ class ShortLists:
             self._facts,
             np.array([(False, *tied[0])]) if tied else None,
         )
-        values = tuple(values_of(self._measures, self._assumptions, rankings)[0].tolist())
+        values = tuple(values_of(self._scoring, rankings)[0].tolist())
         if len(self._known) >= LISTS_REMEMBERED:
             self._known.clear()
         self._known[key] = values

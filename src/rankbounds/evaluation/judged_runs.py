@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,7 @@ from rankbounds.measures import Measure
 from rankbounds.rankings.join import join
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.threads import in_threads, processors
-
-Progress = Callable[[int, int], None]
+from rankbounds.threads import Progress, in_threads, processors
 
 
 class JudgedRuns:
@@ -48,7 +46,7 @@ class JudgedRuns:
         self, subsets: Sequence[Flags | None], measures: Sequence[Measure], *, progress: Progress | None = None
     ) -> Floats:
         """Values with axes subset, run, topic, measure; None stands for all judgments."""
-        facts_by_subset = self._facts_of(subsets)
+        facts_by_subset = [self._facts_of(kept) for kept in subsets]
         shape = (len(facts_by_subset), len(self.facts.query_ids), len(measures))
 
         def score(rankings: tuple[list[Rankings], list[Rankings]]) -> Floats:
@@ -62,19 +60,14 @@ class JudgedRuns:
                             values[subset, batch.topic, place] = measure.value(rejudged)
             return values
 
-        results = []
-        for result in in_threads(score, self._rankings, processors()):
-            results.append(result)
-            if progress:
-                progress(len(results), len(self._rankings))
-        return np.stack(results, axis=1)
+        return np.stack(list(in_threads(score, self._rankings, processors(), progress)), axis=1)
 
     def low_high(
         self, kept: Flags | None, measure: Measure, runs: Sequence[int] | None = None
     ) -> tuple[Floats, Floats]:
         """The bounds of a measure under a subset of the judgments, with axes run and topic (NaN for other runs)."""
         assumptions = Assumptions()
-        facts = self._facts_of([kept])[0]
+        facts = self._facts_of(kept)
         low, high = (np.full((len(self.names), len(self.facts.query_ids)), np.nan) for _ in range(2))
         for run in range(len(self.names)) if runs is None else runs:
             for batch in self._rankings[run][0]:
@@ -83,5 +76,5 @@ class JudgedRuns:
                     low[run, batch.topic], high[run, batch.topic] = bounds
         return low, high
 
-    def _facts_of(self, subsets: Sequence[Flags | None]) -> list[TopicFacts]:
-        return [self.facts if kept is None else self.facts.restricted(kept) for kept in subsets]
+    def _facts_of(self, kept: Flags | None) -> TopicFacts:
+        return self.facts if kept is None else self.facts.restricted(kept)

@@ -55,7 +55,7 @@ class RankingOptions(OrderOptions, ReadingOptions, total=False):
 
 
 class ScoringOptions(OrderOptions, total=False):
-    """Everything that ``evaluate`` is told, except for whose labels to use: for functions with labels of their own."""
+    """The options of ``evaluate``, except for whose labels to use: for functions with labels of their own."""
 
     ties_key: Any
     topics: str
@@ -67,11 +67,11 @@ class ScoringOptions(OrderOptions, total=False):
 
 
 class Options(ScoringOptions, RankingOptions, total=False):
-    """Everything that ``evaluate`` is told about reading, ties, unjudged documents, gains and topics."""
+    """The options of ``evaluate`` on reading, ties, unjudged documents, gains and topics."""
 
 
 class EvaluateOptions(Options, total=False):
-    """Beside those, what ``evaluate`` is told about the work itself; some engines take more of it than others."""
+    """All options of ``evaluate``, those on the work itself included; some engines take more of them than others."""
 
     preparation: Preparation | None
     progress: Callable[[int, int], None] | None
@@ -82,7 +82,6 @@ class EvaluateOptions(Options, total=False):
 
 
 READING = frozenset(ReadingOptions.__annotations__)
-ASSUMED = frozenset(ASSUMPTIONS)
 
 
 def chosen_options(
@@ -106,7 +105,7 @@ def chosen_options(
         if name not in known:
             raise TypeError(f"There is no option {name}=.{did_you_mean(name, sorted(known))}")
     chosen = {**defaults, **options}
-    assumptions = Assumptions(**{name: value for name, value in chosen.items() if name in ASSUMED})
+    assumptions = Assumptions(**{name: value for name, value in chosen.items() if name in ASSUMPTIONS})
     if one_order and assumptions.ties not in ORDERS:
         raise UsageError(f'{one_order} one order of tied documents: {", ".join(ORDERS)}, not "{assumptions.ties}".')
     reading = {name: value for name, value in chosen.items() if name in READING}

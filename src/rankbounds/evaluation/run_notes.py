@@ -42,29 +42,20 @@ class RunNotes:
 def topic_warnings(runs: Sequence[str], notes: Sequence[RunNotes], topics: str) -> list[str]:
     """Which runs lack judged topics, and which have topics that nobody judged, in sentences."""
     by_run = list(zip(runs, notes, strict=True))
-    what = "are scored as empty lists" if topics == "judged" else "are left out of its means"
-    return [
-        *_on_topics([(run, noted.missing) for run, noted in by_run], "lacks", "lack", f"judged topics, which {what}"),
-        *_on_topics(
-            [(run, noted.unknown) for run, noted in by_run],
-            "has",
-            "have",
-            "topics without judgments, which are left out",
-        ),
-        *(f"{run}: {noted.strange_documents}" for run, noted in by_run if noted.strange_documents),
-        *filter(None, (_alike(run, noted) for run, noted in by_run)),
-    ]
-
-
-def _on_topics(by_run: Sequence[tuple[str, Sequence[str]]], singular: str, plural: str, what: str) -> list[str]:
-    """A sentence on the runs that have such topics, with those of the first; none where no run has."""
-    concerned = [(run, topics) for run, topics in by_run if topics]
-    if not concerned:
-        return []
-    verb = singular if len(concerned) == 1 else plural
-    who = "The run" if len(by_run) == 1 else f"{len(concerned)} of {len(by_run)} runs"
-    run, topics = concerned[0]
-    return [f"{who} {verb} {what} ({run}: {some(topics)}{'; ...' if len(concerned) > 1 else ''})."]
+    treated = "are scored as empty lists" if topics == "judged" else "are left out of its means"
+    sentences = []
+    for field_name, verbs, what in (
+        ("missing", ("lacks", "lack"), f"judged topics, which {treated}"),
+        ("unknown", ("has", "have"), "topics without judgments, which are left out"),
+    ):
+        concerned = [(run, found) for run, noted in by_run if (found := getattr(noted, field_name))]
+        if concerned:
+            several = len(concerned) > 1
+            who = "The run" if len(by_run) == 1 else f"{len(concerned)} of {len(by_run)} runs"
+            first = f"{concerned[0][0]}: {some(concerned[0][1])}{'; ...' * several}"
+            sentences.append(f"{who} {verbs[several]} {what} ({first}).")
+    sentences += [f"{run}: {noted.strange_documents}" for run, noted in by_run if noted.strange_documents]
+    return sentences + [words for run, noted in by_run if (words := _alike(run, noted))]
 
 
 def _alike(run: str, noted: RunNotes) -> str:

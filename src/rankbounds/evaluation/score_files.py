@@ -1,33 +1,26 @@
-"""Scores in files: saved to be read back as they were, or in tables that rankbounds or another tool wrote.
-
-A saved file is JSON with all fields of ``Scores``, every number exact. Of tables, names become measures and rows become
-arrays.
-"""
+"""Scores in tables that rankbounds or another tool wrote: names become measures, and rows become arrays."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import exp, isinf
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
 from rankbounds.collection.run import unique_names
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean, warn
 from rankbounds.evaluation.run_notes import RunNotes, some
-from rankbounds.evaluation.scores import PARTS, Scores
+from rankbounds.evaluation.saved_scores import scores_in
+from rankbounds.evaluation.scores import Scores
 from rankbounds.files.objects import is_table
 from rankbounds.files.opening import expand
-from rankbounds.files.records import parse_json, read_decoded
 from rankbounds.files.score_tables import ScoreTable, read_score_frame, read_score_table
-from rankbounds.files.writing import writing
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.measure import Reported, ReportedEffort
-from rankbounds.tables import json_of
 
 if TYPE_CHECKING:
     import pandas
@@ -37,121 +30,8 @@ if TYPE_CHECKING:
 Path: TypeAlias = str | os.PathLike[str]
 Frame: TypeAlias = "pandas.DataFrame | polars.DataFrame | pyarrow.Table"
 
-FORMAT = "rankbounds scores 1"
 MEAN_ROUNDED = 1.01e-4
 """By how much a mean may be off that was rounded to four digits, as were the numbers that it is the mean of."""
-
-_ARRAYS = ("value", "low", "high", "judged", "parts")
-
-
-def save(scores: Scores, path: Path) -> None:
-    """Write everything that ``load`` needs, as JSON."""
-    content = {"format": FORMAT} | {one.name: _saved(getattr(scores, one.name)) for one in fields(scores)}
-    with writing(path) as out:
-        out.write(json_of(content))
-
-
-def _saved(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_saved(one) for one in value]
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, RunNotes):
-        return asdict(value)
-    return _saved_measure(value) if isinstance(value, Measure) else value
-
-
-def load(path: Path) -> Scores:
-    """Read what ``save`` wrote."""
-    name = os.fspath(path)
-    return _scores_of_saved(parse_json(read_decoded(name)[0], name), name)
-
-
-def _scores_of_saved(content: Any, file: str) -> Scores:
-    """The scores in what a file holds."""
-    try:
-        if content["format"] != FORMAT:
-            raise KeyError
-        loaded = {name: read(content[name]) for name, read in _READERS.items()}
-        loaded |= {name: [_loaded_measure(one, file) for one in content[name]] for name in ("measures", "outer")}
-        loaded["notes"] = [
-            RunNotes(**{name: read(noted[name]) for name, read in _NOTES.items()}) for noted in content["notes"]
-        ]
-        shape = tuple(len(loaded[name]) for name in ("runs", "query_ids", "measures"))
-        for name in _ARRAYS:
-            size = {"judged": shape[:2], "parts": (len(PARTS), *shape)}.get(name, shape)
-            known = name != "parts" or content[name] is not None
-            loaded[name] = np.array(content[name], dtype=np.float64).reshape(size) if known else None
-        return Scores(**loaded)
-    except DataError:
-        raise
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
-        raise DataError(f"{file}: these are not scores that rankbounds saved.") from None
-
-
-def _names(content: Any) -> list[str]:
-    if not isinstance(content, list) or not all(isinstance(name, str) for name in content):
-        raise TypeError
-    return content
-
-
-def _origin(content: Any) -> dict[str, dict[str, Any]] | None:
-    parts = None if content is None else {part: content[part] for part in ("judgments", "settings")}
-    if parts is not None and not all(isinstance(part, dict) for part in parts.values()):
-        raise TypeError
-    return parts
-
-
-_READERS: dict[str, Callable[[Any], Any]] = {
-    "runs": _names,
-    "query_ids": _names,
-    "bounds": str,
-    "topics": str,
-    "open": str,
-    "most_relevant": lambda content: None if content is None else int(content),
-    "mean_over": int,
-    "without_relevant": _names,
-    "origin": _origin,
-}
-"""How the plain fields of saved scores are read."""
-_NOTES: dict[str, Callable[[Any], Any]] = {
-    "missing": _names,
-    "unknown": _names,
-    "tied_topics": int,
-    "tie_range": lambda content: None if content is None else float(content),
-    "prepared": str,
-    "strange_documents": str,
-}
-
-
-def _saved_measure(measure: Measure) -> dict[str, Any]:
-    """The label, and in full the numbers that labels round; of a name in somebody's table, which way is better."""
-    if isinstance(measure, Reported):
-        return {"label": str(measure), "exactly": {}, "lower_is_better": measure.lower_is_better}
-    plain = measure.plain
-    parameters = {parameter.name: getattr(plain, parameter.name) for parameter in fields(plain)}
-    saved = {
-        "label": str(measure),
-        "exactly": {name: value for name, value in parameters.items() if isinstance(value, float)},
-    }
-    try:
-        if _loaded_measure(saved, "") == measure:
-            return saved
-    except (TypeError, ValueError):
-        pass
-    raise UsageError(f"The scores of {measure} cannot be saved: its label does not say which measure it is.")
-
-
-def _loaded_measure(saved: Mapping[str, Any], file: str) -> Measure:
-    label = saved["label"]
-    exactly = {name: float(value) for name, value in saved["exactly"].items()}
-    if "lower_is_better" in saved:
-        return ReportedEffort(label) if saved["lower_is_better"] else Reported(label)
-    try:
-        measure = parse_measure(label)
-    except UsageError as error:
-        raise DataError(f"{file}: {error} Import the module that declares it, if it is one of yours.") from None
-    return measure.changed(**exactly)
 
 
 def read_scores(
@@ -228,10 +108,13 @@ def scores_of_files(
     for name, path in named:
         content = read_score_table(path, is_measure, name=name, columns=columns)
         if not isinstance(content, ScoreTable):
-            saved = _scores_of_saved(content, path)
+            saved = scores_in(content, path)
             if len(named) == 1:
                 return saved
-            content = _table_of_saved(saved, path, name)
+            content = ScoreTable(path, name or "")
+            for row in saved.rows():
+                ends = (np.nan if row[end] is None else row[end] for end in ("low", "high"))
+                content.cells[row["run"], row["query_id"], row["measure"]] = row["value"], *ends
         tables.append(content)
     return _scores(tables, [name is not None for name, _ in named], lower_is_better)
 
@@ -250,14 +133,6 @@ def _measure(name: str) -> Measure:
             return parse_measure(name)
     except (UsageError, TypeError):
         return Reported(name)
-
-
-def _table_of_saved(scores: Scores, path: str, name: str | None) -> ScoreTable:
-    table = ScoreTable(path, name or "")
-    for row in scores.rows():
-        ends = (np.nan if row[end] is None else row[end] for end in ("low", "high"))
-        table.cells[row["run"], row["query_id"], row["measure"]] = row["value"], *ends
-    return table
 
 
 def _scores(tables: Sequence[ScoreTable], named: Sequence[bool], effort: Sequence[str]) -> Scores:
@@ -280,47 +155,38 @@ def _scores(tables: Sequence[ScoreTable], named: Sequence[bool], effort: Sequenc
     queries = list(dict.fromkeys(query for table in tables for _, query, _ in table.cells))
     run_place, query_place = ({name: place for place, name in enumerate(names)} for names in (runs, queries))
     measure_place = {name: measures.index(measure) for name, measure in measure_of.items()}
-    arrays = np.full((3, len(runs), len(queries), len(measures)), np.nan)
+    arrays = value, low, high = np.full((3, len(runs), len(queries), len(measures)), np.nan)
     for number, table in enumerate(tables):
         for (run, query, name), numbers in table.cells.items():
             cell = run_place[run_of[number, run]], query_place[query], measure_place[name]
-            if not np.isnan(arrays[0][cell]):
-                raise DataError(
-                    table.file,
-                    f'"{name}" is {measure_of[name]}, of which run {run} has another score on topic {query}.',
-                )
+            if not np.isnan(value[cell]):
+                problem = f'"{name}" is {measure_of[name]}, of which run {run} has another score on topic {query}.'
+                raise DataError(table.file, problem)
             arrays[(slice(None), *cell)] = numbers
-    without = np.isnan(arrays[0]).all(axis=-1).tolist()
+    without = np.isnan(value).all(axis=-1).tolist()
     lacking = [[query for query, none in zip(queries, row, strict=True) if none] for row in without]
-    return Scores(
-        runs,
-        queries,
-        measures,
-        value=arrays[0],
-        low=arrays[1],
-        high=arrays[2],
-        judged=np.full(arrays.shape[1:3], np.nan),
-        notes=[RunNotes(missing=missing) for missing in lacking],
-        bounds="none" if np.isnan(arrays[1]).all() else "unjudged",
-        topics="shared",
-    )
+    notes, judged = [RunNotes(missing=missing) for missing in lacking], np.full(value.shape[:2], np.nan)
+    bounds = "none" if np.isnan(low).all() else "unjudged"
+    return Scores(runs, queries, measures, value, low, high, judged, notes, bounds, topics="shared")
 
 
 def _runs(
     tables: Sequence[ScoreTable], named: Sequence[bool], measure_of: Mapping[str, Measure]
 ) -> dict[tuple[int, str], str]:
     """What each table's runs are called: a name that repeats is one run, unless its scores would be given twice."""
-    pairs = list(dict.fromkeys((number, run) for number, table in enumerate(tables) for run, _, _ in table.cells))
+    of_tables: dict[tuple[int, str], set[tuple[str, Measure]]] = {}
+    for number, table in enumerate(tables):
+        for run, query, name in table.cells:
+            of_tables.setdefault((number, run), set()).add((query, measure_of[name]))
     cells: dict[str, set[tuple[str, Measure]]] = {}
     clashing: set[str] = set()
-    for number, run in pairs:
-        these = {(query, measure_of[name]) for of, query, name in tables[number].cells if of == run}
+    for (_, run), these in of_tables.items():
         if these & cells.setdefault(run, set()):
             clashing.add(run)
         cells[run] |= these
-    apart = [(number, run) for number, run in pairs if run in clashing]
+    apart = [(number, run) for number, run in of_tables if run in clashing]
     unique = unique_names([run for _, run in apart], [tables[n].file for n, _ in apart], [named[n] for n, _ in apart])
-    return {(number, run): run for number, run in pairs} | dict(zip(apart, unique, strict=True))
+    return {(number, run): run for number, run in of_tables} | dict(zip(apart, unique, strict=True))
 
 
 def _check_means(table: ScoreTable, measure_of: Mapping[str, Measure]) -> None:
@@ -344,5 +210,5 @@ def _check_means(table: ScoreTable, measure_of: Mapping[str, Measure]) -> None:
         more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
         warn(
             f"{table.file}: a mean that is stated is not that of the topics ({wrong[0]}{more}). Topics may be lacking "
-            "that the mean counts, as with trec_eval -c; here only those in the table count.",
+            "that the mean counts, as with trec_eval -c; here only those in the table count."
         )

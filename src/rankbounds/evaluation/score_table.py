@@ -44,10 +44,8 @@ def table_of(scores: Scores, *, with_notes: bool = True) -> Table:
     notes = _notes(scores) if with_notes and not by_topic else []
     some_noted = any(notes)
     header = ["run", *["topic"] * by_topic, *map(str, scores.measures), *["judged@10"] * scores.has_judged]
-    left = {0, 1} if by_topic else {0}
-    if some_noted:
-        left.add(len(header))
-        header.append("notes")
+    left = frozenset({0, 1} if by_topic else {0, len(header)} if some_noted else {0})
+    header += ["notes"] * some_noted
     # How a cell is written depends on its whole column.
     columns = [
         _cells(scores.value[..., place], scores.low[..., place], scores.high[..., place], measure.total == "sum")
@@ -65,9 +63,7 @@ def table_of(scores: Scores, *, with_notes: bool = True) -> Table:
         for topic_place, query in enumerate(scores.query_ids)
         if not np.isnan(scores.value[run_place, topic_place]).all()
     ]
-    if by_topic:
-        return Table(header, rows, frozenset(left))
-    return Table(header, rows, frozenset(left), strong=_best(scores), bars=_bars(scores))
+    return Table(header, rows, left) if by_topic else Table(header, rows, left, (), *_best_and_bars(scores))
 
 
 def open_words(scores: Scores) -> str:
@@ -100,12 +96,19 @@ def note(scores: Scores) -> str:
     return f"Means over {topics} topic{'s'[: topics != 1]}.{band}"
 
 
-def _bars(scores: Scores) -> dict[int, list[Bar | None]]:
-    """For each measure a bar for every run, all on one scale; none for counts and where nothing is open."""
+def _best_and_bars(scores: Scores) -> tuple[frozenset[tuple[int, int]], dict[int, list[Bar | None]]]:
+    """For each measure the row and column of the best of several runs, and a bar for every run, all on one scale.
+
+    There are no bars for counts and where nothing is open.
+    """
+    best: set[tuple[int, int]] = set()
     drawn: dict[int, list[Bar | None]] = {}
     known = ~np.isnan(scores.value[:, 0]).all(axis=-1)
     for place, measure in enumerate(scores.measures):
         numbers = np.stack([column[known, 0, place] for column in (scores.value, scores.low, scores.high)], axis=-1)
+        merits = levelled(merit(numbers[:, 0], measure))
+        if np.count_nonzero(~np.isnan(merits)) > 1:
+            best |= {(row, place + 1) for row in np.flatnonzero(merits == np.nanmax(merits)).tolist()}
         finite = numbers[np.isfinite(numbers)]
         if measure.total == "sum" or not np.isfinite(numbers[:, 1:]).any():
             continue
@@ -115,18 +118,7 @@ def _bars(scores: Scores) -> dict[int, list[Bar | None]]:
             Bar(value, low, high, least=least, most=most) if np.isfinite(value) else None
             for value, low, high in numbers.tolist()
         ]
-    return drawn
-
-
-def _best(scores: Scores) -> frozenset[tuple[int, int]]:
-    """Of each measure, the row and column of the best run or runs, where there are several runs to choose from."""
-    best = set()
-    known = ~np.isnan(scores.value[:, 0]).all(axis=-1)
-    for place, measure in enumerate(scores.measures):
-        value = levelled(merit(scores.value[known, 0, place], measure))
-        if np.count_nonzero(~np.isnan(value)) > 1:
-            best |= {(row, place + 1) for row in np.flatnonzero(value == np.nanmax(value)).tolist()}
-    return frozenset(best)
+    return frozenset(best), drawn
 
 
 def numbers_and_bounds(mean: Floats, low: Floats, high: Floats) -> list[tuple[str, str]]:

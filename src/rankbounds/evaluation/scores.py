@@ -140,9 +140,8 @@ class Scores:
             return NotImplemented
         pairs = [(getattr(self, one.name), getattr(other, one.name)) for one in fields(self)]
         return all(
-            np.array_equal(ours, theirs, equal_nan=True)
-            if isinstance(ours, np.ndarray) and isinstance(theirs, np.ndarray)
-            else type(ours) is type(theirs) and ours == theirs
+            type(ours) is type(theirs)
+            and (np.array_equal(ours, theirs, equal_nan=True) if isinstance(ours, np.ndarray) else ours == theirs)
             for ours, theirs in pairs
         )
 
@@ -284,10 +283,8 @@ class Scores:
             mean: Floats = np.where(number_of_topics > 0, summed / divisor, np.nan)
             return np.where(logarithms, np.exp(np.where(logarithms, mean, 0.0)), mean) if logarithms.any() else mean
 
-        seen = ~np.isnan(self.judged)
-        judged = np.where(seen, self.judged, 0.0).sum(axis=1, keepdims=True) / np.maximum(
-            seen.sum(axis=1, keepdims=True), 1
-        )
+        seen = (~np.isnan(self.judged)).sum(axis=1, keepdims=True)
+        judged = np.nansum(self.judged, axis=1, keepdims=True) / np.maximum(seen, 1)
         return replace(
             self,
             query_ids=[ALL],
@@ -504,16 +501,16 @@ class Scores:
         ...     rb.Scores.load(path) == scores
         True
         """
-        from rankbounds.evaluation import score_files
+        from rankbounds.evaluation import saved_scores
 
-        score_files.save(self, path)
+        saved_scores.save(self, path)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Scores:
         """Read scores that ``save`` wrote; they equal those that were saved."""
-        from rankbounds.evaluation import score_files
+        from rankbounds.evaluation import saved_scores
 
-        return score_files.load(path)
+        return saved_scores.load(path)
 
     def table(self) -> Table:
         """The table for people: a row for each run (and topic), a column for each measure.
@@ -585,7 +582,7 @@ def _places_of_names(wanted: Names, known: Sequence[str], kind: str) -> list[int
 def _places_of_measures(wanted: Measures, known: Sequence[Measure], runs: Sequence[str]) -> list[int]:
     """Where the measures stand among those known, in the order asked for, each once."""
     if isinstance(wanted, str | Measure | type):
-        wanted = [wanted]
+        return _places_of_measure(wanted, known, runs)
     if callable(wanted):
         return [place for place, measure in enumerate(known) if wanted(measure)]
     if not isinstance(wanted, Iterable):

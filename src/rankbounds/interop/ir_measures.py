@@ -18,7 +18,7 @@ from rankbounds.collection.inputs import Reading
 from rankbounds.collection.run import as_run
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.score_sheet import score_run
+from rankbounds.evaluation.scoring import ScoreSheet, Scoring, join_run
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.measures.reciprocal_rank import ERR
@@ -100,7 +100,9 @@ class _Evaluator(theirs.Evaluator):  # type: ignore[misc]
         nested = theirs.util.RunConverter(run).as_dict_of_dict()
         if not nested.keys() & self.qrel_qids:
             return
-        value = score_run(as_run(nested), self.facts, self.ours, self.assumptions).value.tolist()
+        scoring = Scoring(self.ours, self.assumptions)
+        sheet = ScoreSheet(scoring, len(self.facts.query_ids))
+        value = sheet.score(join_run(as_run(nested), self.facts, scoring), self.facts).value.tolist()
         for query, numbers in zip(self.facts.query_ids, value, strict=True):
             for measure, number in zip(self.measures, numbers, strict=True):
                 if number == number:

@@ -11,6 +11,7 @@ from rankbounds.collection.inputs import Reading
 from rankbounds.errors import DataError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluator import PreparedScoring
+from rankbounds.evaluation.scoring import Scoring
 from rankbounds.interop.trec_eval import at_level, family
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.condensed import Condensed
@@ -81,7 +82,7 @@ class RelevanceEvaluator:
         judgments = Reading().judgments(query_relevance)
         facts = TopicFacts(judgments.only_judged(judgments.grade >= 0))
         self._topics = set(facts.query_ids)
-        self._prepared = PreparedScoring(facts, self.measures, assumptions)
+        self._prepared = PreparedScoring(facts, Scoring(self.measures, assumptions))
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """``{query: {measure: value}}`` for the queries that the run and the judgments share."""

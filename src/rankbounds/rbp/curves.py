@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,9 +12,9 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Cells
-from rankbounds.evaluation.evaluate import score_runs
 from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.evaluation.scores import PARTS, Scores
+from rankbounds.evaluation.scoring import Scoring, score_runs
 from rankbounds.measures.formulas import RankWeighted
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.rankings import Rankings
@@ -142,15 +142,10 @@ def _scores_of_family(
     if assumptions.ties not in (*ORDERS, "expected"):
         raise UsageError(f'Over a grid, ties may be {", ".join(ORDERS)} or expected, not "{assumptions.ties}".')
     family = list(dict.fromkeys(family))
-    return score_runs(
-        TopicFacts(reading.judgments(qrels), assumptions.gain),
-        reading.runs_to_read(runs),
-        [*family],
-        assumptions,
-        lambda rankings: family_cells(family, rankings, expected_ties=assumptions.ties == "expected"),
-        threads=reading.threads,
-        progress=progress,
-    )
+    cells = partial(family_cells, family, expected_ties=assumptions.ties == "expected")
+    scoring = Scoring([*family], assumptions, reading.threads, cells=cells)
+    facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
+    return score_runs(facts, reading.runs_to_read(runs), scoring, progress=progress)
 
 
 def family_cells(family: Sequence[RankWeighted], rankings: Rankings, *, expected_ties: bool = False) -> Cells:

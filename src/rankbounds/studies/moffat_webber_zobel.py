@@ -30,6 +30,7 @@ from rankbounds.rankings.order import ranks
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.rank_correlation import kendall_tau
 from rankbounds.studies.study import Measures, Progress, Rows, Study, StudyResult, draw_series, rows_by
+from rankbounds.threads import track
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,18 +106,15 @@ def residual_by_judging_strategy(
     cost = {depth: int(judged.sum()) for depth, judged in pools.items()}
     rows = [row("depth", depth, judged, cost[depth]) for depth, judged in pools.items()]
     target = {depth: float(left_open(judged).mean()) for depth, judged in pools.items()}
-    for done, strategy in enumerate(STRATEGIES, 1):
-        order = _order(
-            strategy, weights, relevant, everything, usable, min(target.values()), max(cost.values()) // rounds
-        )
+    for strategy in track(STRATEGIES, progress, len(STRATEGIES)):
+        batch = max(cost.values()) // rounds
+        order = _order(strategy, weights, relevant, everything, usable, min(target.values()), batch)
         settled = np.cumsum(np.asarray(weights.sum(axis=1))[order]) / len(systems)
         for depth in pools:
             needed = min(int(np.searchsorted(settled, everything.mean() - target[depth] - 1e-12)) + 1, order.size)
             judged = np.zeros(shape[0])
             judged[order[:needed]] = 1
             rows.append(row(strategy, depth, judged, cost[depth]))
-        if progress:
-            progress(done, len(STRATEGIES))
     deep = max(pools)
     answers = [
         f"{line['strategy']} needs {line['judgments']:,} for what a pool of depth {deep} settles with {cost[deep]:,}"
@@ -206,11 +204,9 @@ def settling_by_judging_order(
     chosen = list(itertools.combinations(range(len(cut)), 2))
     chosen = [chosen[place] for place in rng.permutation(len(chosen)).tolist()]
     rows, asked = [], parse_measures(measures)
-    for done, measure in enumerate(asked, 1):
+    for measure in track(asked, progress, len(asked)):
         settled = (_settled_after([cut[a], cut[b]], facts, at_first, judgments, measure, rng) for a, b in chosen)
         rows += _rows(str(measure), list(itertools.islice(filter(None, settled), pairs)))
-        if progress:
-            progress(done, len(asked))
     return StudyResult(rows, _answer(rows))
 
 
@@ -220,21 +216,17 @@ def _settled_after(
     """For each order, how many judgments settle the pair; None where it is settled at first or never."""
     asked = Question(two, facts, Assumptions(), measure)
     collection, pair = asked.collection, [(0, 1)]
-    grade = _truth(asked, judgments)
+    grade, index = np.zeros(len(collection)), judgments.pairs.index
+    for unjudged, number in zip(collection.unjudged, collection.numbers, strict=True):
+        here, judgment = index.find(unjudged.pairs, index.topics_of(unjudged.pairs))
+        grade[number[here]] = np.maximum(judgments.grade[judgment], 0.0)  # what nobody judged is non-relevant
     low, high = asked.bounds(pair)
     all_low, all_high = asked.bounds(pair, grade)
     if low[0] > 0 or high[0] < 0 or not (all_low[0] > 0 or all_high[0] < 0):
         return None
     (effect,) = asked.effects_on(pair)
-    judging = SimulatedJudging(
-        effect[None],
-        asked.share,
-        asked.gain_shares(grade[None]),
-        asked.standing(pair)[:, :2].T,
-        (low, high),
-        level=1.0,
-        to_the_end=True,
-    )
+    known = effect[None], asked.share, asked.gain_shares(grade[None]), asked.standing(pair)[:, :2].T
+    judging = SimulatedJudging(*known, (low, high), level=1.0, to_the_end=True)
     size = len(collection)
     best = np.where(collection.rank > 0, collection.rank, np.iinfo(np.int32).max).min(axis=0)
     orders: dict[str, Ints] = {
@@ -244,23 +236,9 @@ def _settled_after(
         "effect": np.argsort(-np.abs(effect), kind="stable"),
         "value": judging.orders()[0],
     }
-    everything = np.arange(size)
-    counts = {}
-    for name, order in orders.items():
-        completed = np.concatenate((order, np.setdiff1d(everything, order)))  # an order may leave documents out
-        counts[name] = asked.until_settled(pair, grade, completed, 32)
-    return counts, size
-
-
-def _truth(asked: Question, judgments: Qrels) -> Floats:
-    """The grades that all judgments give the documents; what nobody judged is non-relevant."""
-    collection = asked.collection
-    grade = np.zeros(len(collection))
-    for unjudged, number in zip(collection.unjudged, collection.numbers, strict=True):
-        pairs = unjudged.pairs
-        here, judgment = judgments.pairs.index.find(pairs, judgments.pairs.index.topics_of(pairs))
-        grade[number[here]] = np.maximum(judgments.grade[judgment], 0.0)
-    return grade
+    # An order may leave documents out: they come last.
+    completed = {name: np.append(order, np.setdiff1d(np.arange(size), order)) for name, order in orders.items()}
+    return {name: asked.until_settled(pair, grade, order, 32) for name, order in completed.items()}, size
 
 
 def _by_strategy(asked: Question, at_first: Qrels, strategy: str) -> Ints:

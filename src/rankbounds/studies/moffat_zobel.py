@@ -226,12 +226,7 @@ def agreement_by_measure(
     return StudyResult(rows, answer, settings={"runs": len(judged.names)})
 
 
-def _side_of_square(result: StudyResult) -> tuple[float, float]:
-    side = 1.7 + 0.32 * len(result.settings["measures"])
-    return side, side
-
-
-@agreement_by_measure.figure(figsize=_side_of_square)
+@agreement_by_measure.figure(figsize=lambda result: (1.7 + 0.32 * len(result.settings["measures"]),) * 2)
 def tau_of_measures(result: StudyResult, axes: Axes) -> None:
     """Kendall's tau between the orders of runs by every two measures, as a table of shades."""
     names = result.settings["measures"]

@@ -10,24 +10,32 @@ everything that can be varied is a keyword argument with a default::
     @score_by_depth.figure(figsize=(6.4, 3.8))
     def lines_by_depth(result, axes): ...
 
-``score_by_depth(qrels, runs)`` computes it, ``score_by_depth.draw(result)`` draws its first figure.
+``score_by_depth(qrels, runs)`` computes it, ``score_by_depth.draw(result)`` draws its first figure. A study's folder
+holds its table, its figure and the answer in words; what is complete need not be computed again.
 """
 
 from __future__ import annotations
 
 import inspect
 import itertools
+import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError, did_you_mean
-from rankbounds.evaluation.judged_runs import Progress as Progress
-from rankbounds.measures import Measure, parse_measures
+from rankbounds.files.opening import checksum
+from rankbounds.files.writing import make_folder, writing
+from rankbounds.measures import Measure, parse_measure, parse_measures
 from rankbounds.plots.style import COLOURS, colour_of, fresh_axes, marker_of
 from rankbounds.results import Result
 from rankbounds.tables import plain
+from rankbounds.threads import Progress as Progress
+from rankbounds.threads import in_threads, processors
+from rankbounds.version import __version__
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,6 +44,7 @@ Measures: TypeAlias = Sequence[str | Measure]
 Rows: TypeAlias = list[dict[str, Any]]
 BESIDE: dict[str, Any] = {"frameon": False, "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
 """A legend to the right of the axes, where it covers nothing."""
+FIGURE_FORMATS = ("svg", "png", "pdf")
 NOT_SETTINGS = ("qrels", "runs", "groups", "progress")
 OTHER_NAMES = {"measures": "measure", "seed": "first_seed"}
 """The parameter for an option of the command where a study takes one measure, or several seeds from one on."""
@@ -146,9 +155,10 @@ STUDIES: dict[str, Study] = {}
 
 def _plain_setting(name: str, value: Any) -> Any:
     """A setting as JSON holds it, measures by their labels."""
-    if name in ("measures", "measure", "warning"):
-        labels = [str(measure) for measure in parse_measures(value)]
-        return labels if name == "measures" else labels[0]
+    if name == "measures":
+        return [str(measure) for measure in parse_measures(value)]
+    if name in ("measure", "warning"):
+        return str(parse_measure(value))
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -182,3 +192,43 @@ def draw_series(axes: Axes, rows: Rows, x: str, y: str, label: str = "{measure}"
         if "low_draw" in members[0]:
             low, high = ([row[end] for row in members] for end in ("low_draw", "high_draw"))
             axes.fill_between(across, low, high, color=line["color"], alpha=0.1, linewidth=0)
+
+
+def fingerprints(files: Sequence[str]) -> dict[str, str]:
+    """The checksum of every file, by its name."""
+    return dict(zip(map(os.path.basename, files), in_threads(checksum, files, processors()), strict=True))
+
+
+def is_complete(folder: Path, made_from: Mapping[str, Any]) -> bool:
+    """Does the folder hold this study's outcome for the same files, options and version?"""
+    try:
+        return bool(json.loads((folder / "settings.json").read_text("utf-8"))["made_from"] == dict(made_from))
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def write_folder(study: Study, result: StudyResult, folder: Path, made_from: Mapping[str, Any], command: str) -> None:
+    """Table, figure and answer. The settings come last: a folder that has them is complete."""
+    make_folder(folder)
+    (folder / "settings.json").unlink(missing_ok=True)
+    with writing(folder / "table.csv") as out:
+        out.write(result.render("csv"))
+    axes = study.draw(result)
+    for kind in FIGURE_FORMATS:
+        with writing(folder / f"figure.{kind}", "wb") as out:
+            axes.get_figure().savefig(out, format=kind, dpi=200)  # type: ignore[union-attr]
+    with writing(folder / "README.md") as out:
+        out.write(_readme(study, result, made_from, command))
+    with writing(folder / "settings.json") as out:
+        json.dump({"made_from": dict(made_from), "settings": result.settings}, out, indent=1, default=str)
+
+
+def _readme(study: Study, result: StudyResult, made_from: Mapping[str, Any], command: str) -> str:
+    settings = "\n".join(f"- {key}: {value}" for key, value in result.settings.items())
+    files = made_from.get("files", {})
+    return (
+        f"# {inspect.getdoc(study.compute)}\n\n## Answer\n\n{result.answer}\n\n![{study.name}](figure.svg)\n\n"
+        f"The numbers are in `table.csv` ({len(result.rows()):,} rows).\n\n## Settings\n\n{settings}\n\n"
+        f"Made by rankbounds {__version__} with `{command}`"
+        + (f" from {len(files):,} files; their checksums are in `settings.json`.\n" if files else ".\n")
+    )

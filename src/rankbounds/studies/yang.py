@@ -6,8 +6,9 @@ Source: Yang, Moffat and Turpin, How Precise Does Document Scoring Need to Be?, 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from rankbounds.checking.bands import Rho, banded, rounded, worst_difference
 from rankbounds.checking.diagnoses import in_words, places
 from rankbounds.checking.diagnosis import diagnose
 from rankbounds.collection.inputs import Reading
-from rankbounds.collection.run import unique_names
+from rankbounds.collection.run import Run, unique_names
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import evaluate
@@ -46,27 +47,12 @@ def range_by_ties(qrels: Any, runs: Any, *, measure: str | Measure = "AP", best:
 
     Source: Yang, Moffat and Turpin, How Precise Does Document Scoring Need to Be?, 2016, section 3 (Figure 2).
     """
-    diagnoses = list(diagnose(runs, qrels=qrels, measures=[parse_measure(measure)], examples=0))
-    ranking = places(diagnoses)
+    diagnoses = {one.run: one for one in diagnose(runs, qrels=qrels, measures=[parse_measure(measure)], examples=0)}
+    ranking = places(diagnoses.values())
     if best is not None:
-        kept = {place.run for place in ranking[:best]}
-        diagnoses = [diagnosis for diagnosis in diagnoses if diagnosis.run in kept]
-        ranking = places(diagnoses)
-    by_name = {diagnosis.run: diagnosis for diagnosis in diagnoses}
-    rows = [
-        {
-            "run": place.run,
-            "measure": place.effect.measure,
-            "place": place.place,
-            **{name: getattr(place.effect, name) for name in ("value", "expected", "low", "high")},
-            "range": place.effect.width,
-            "highest_place": place.highest,
-            "lowest_place": place.lowest,
-            "expected_place": place.expected_place,
-            **{name: getattr(by_name[place.run], name) for name in ("tied_documents", "tied_topics", "lines")},
-        }
-        for place in ranking
-    ]
+        ranking = places([diagnoses[row["run"]] for row in ranking[:best]])
+    counted = ("tied_documents", "tied_topics", "lines")
+    rows = [row | {name: getattr(diagnoses[row["run"]], name) for name in counted} for row in ranking]
     return StudyResult(rows, in_words(ranking))
 
 
@@ -117,9 +103,15 @@ def change_by_banding(
     Source: Yang, Moffat and Turpin, How Precise Does Document Scoring Need to Be?, 2016, section 4 (Figures 3 and 4,
     Tables 1 to 3).
     """
-    changes = Changes.measured(qrels, runs, measures, rhos, bits, digits, gain)
-    if best is not None:
-        changes = changes.of_best_runs(best)
+    treatments: dict[str, Callable[[Run], Run]] = {f"{BANDS}{rho}": partial(banded, rho=rho) for rho in rhos}
+    for number in bits:
+        treatments[f"{number} bits" if str(number).isdigit() else str(number)] = partial(rounded, bits=number)
+    treatments |= {f"{number} digits": partial(rounded, digits=number) for number in digits}
+    changes = Changes.measured(qrels, runs, measures, treatments, gain)
+    if best is not None:  # the paper leaves out the worst by AP
+        kept = np.argsort(-changes.before[..., -1].mean(axis=-1), kind="stable")[:best]
+        names = [changes.runs[number] for number in kept]
+        changes = replace(changes, runs=names, before=changes.before[kept], after=changes.after[:, kept])
     rows = [
         changes.summary(treatment, measure, alpha)
         for measure in range(len(changes.measures))
@@ -143,45 +135,27 @@ class Changes:
 
     @classmethod
     def measured(
-        cls,
-        qrels: Any,
-        runs: Any,
-        measures: Measures,
-        rhos: Sequence[Rho],
-        bits: Sequence[str | int],
-        digits: Sequence[int],
-        gain: Any,
+        cls, qrels: Any, runs: Any, measures: Measures, treatments: Mapping[str, Callable[[Run], Run]], gain: Any
     ) -> Changes:
-        """Score every run as it is, in bands for each rho, and with its scores rounded to bits and to digits."""
+        """Score every run as it is and under each treatment."""
+        if not treatments:
+            raise UsageError("Name at least one rho, number of bits or number of digits.")
         judgments = Reading(gain=Assumptions(gain=gain).gain).judgments(qrels)
         chosen = parse_measures(measures)
-        labels = [f"{BANDS}{rho}" for rho in rhos]
-        labels += [f"{number} bits" if str(number).isdigit() else str(number) for number in bits]
-        labels += [f"{number} digits" for number in digits]
-        if not labels:
-            raise UsageError("Name at least one rho, number of bits or number of digits.")
         jobs = Reading().runs_to_read(runs)  # (one at a time, so that memory holds few)
         names, before, after = [], [], []
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RankboundsWarning)  # topics missing or without relevant documents count 0
             for job in jobs:
                 run = job.read()
-                treated = [banded(run, rho) for rho in rhos]
-                treated += [rounded(run, bits=number) for number in bits]
-                treated += [rounded(run, digits=number) for number in digits]
+                treated = [treat(run) for treat in treatments.values()]
                 names.append(run.name)
                 before.append(evaluate(judgments, run, chosen, gain=gain, bounds="none").value[0])
                 after.append(evaluate(judgments, treated, chosen, ties="expected", gain=gain, bounds="none").value)
         if before[0].shape[0] < 2:
             raise UsageError("A t-test needs at least two topics.")
         unique = unique_names(names, [job.place for job in jobs])
-        return cls(labels, unique, chosen, np.stack(before), np.stack(after, axis=1))
-
-    def of_best_runs(self, count: int) -> Changes:
-        """The runs with the highest means of the last measure, as the paper leaves out the worst by AP."""
-        kept = np.argsort(-self.before[..., -1].mean(axis=-1), kind="stable")[:count]
-        runs = [self.runs[number] for number in kept]
-        return Changes(self.treatments, runs, self.measures, self.before[kept], self.after[:, kept])
+        return cls(list(treatments), unique, chosen, np.stack(before), np.stack(after, axis=1))
 
     def differences(self, treatment: int, measure: int) -> Floats:
         """Before minus after for every run and topic: positive where the treatment costs something."""
@@ -240,20 +214,16 @@ def _answer(rows: Rows, alpha: float) -> str:
     sentences = []
     for measure in dict.fromkeys(row["measure"] for row in rows):
         mine = [row for row in rows if row["measure"] == measure]
-        safe = [row["treatment"] for row in mine if row["runs_within_99%"] == row["runs"]]
-        kept = (
-            f"with {', '.join(safe)} t-tests (p <= {alpha:g}) rule out for each run that more than 1% is lost"
-            if safe
-            else "no treatment lets t-tests rule out for each run that more than 1% is lost"
-        )
+        safe = ", ".join(row["treatment"] for row in mine if row["runs_within_99%"] == row["runs"])
+        shown = f"with {safe} t-tests (p <= {alpha:g})" if safe else "no treatment lets t-tests"
         flipped = {
             row["treatment"]: (row["significant_before_only"] or 0) + (row["significant_after_only"] or 0)
             for row in mine
         }
         worst = max(flipped, key=lambda treatment: flipped[treatment])
         sentences.append(
-            f"{measure}: {kept}; at most {flipped[worst]:.1%} of the pairs of runs (with {worst}) change between "
-            "significantly different and not."
+            f"{measure}: {shown} rule out for each run that more than 1% is lost; at most {flipped[worst]:.1%} of the "
+            f"pairs of runs (with {worst}) change between significantly different and not."
         )
     return "\n".join(sentences)
 

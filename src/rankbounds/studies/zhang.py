@@ -20,6 +20,7 @@ from rankbounds.rbp.curves import PERSISTENCES
 from rankbounds.rbp.published_score import Published
 from rankbounds.rbp.transfer import transferred
 from rankbounds.studies.study import Progress, Rows, Study, StudyResult
+from rankbounds.threads import track
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,30 +56,26 @@ def deciding_by_persistence(
     if not topics:
         raise UsageError("The runs share no judged topic.")
     rng = np.random.default_rng(seed)
-    single = _drawn(rng, values.shape[0], pairs, topics)
-    means = _drawn(rng, values.shape[0], pairs, None)
-    steps = 2 * len(persistences) * (len(persistences) - 1) * len(digits)
+    a, b, topic = _draw_pairs(rng, values.shape[0], pairs, topics)
+    drawn = [(1, (values[a, topic], values[b, topic]))]
+    a, b, _ = _draw_pairs(rng, values.shape[0], pairs, None)
+    drawn.append((topics, (values.mean(axis=1)[a], values.mean(axis=1)[b])))
+    moves = itertools.permutations(enumerate(persistences), 2)
+    steps = list(itertools.product(drawn, moves, digits))
     rows = []
-    for count, (a, b, topic) in ((1, single), (topics, means)):
-        moved, met = (
-            (values[a, topic], values[b, topic]) if count == 1 else (values.mean(axis=1)[run] for run in (a, b))
-        )
-        for (at_from, p), (at_to, to) in itertools.permutations(enumerate(persistences), 2):
-            for known in digits:
-                published = Published(np.round(moved[:, at_from], known), p, digits=known, topics=count)
-                truth = np.sign(moved[:, at_to] - met[:, at_to])
-                decisions = _decisions(published, np.round(met[:, at_to], known), to, time_limit)
-                row = {"topics": count, "digits": known, "from": p, "to": to, "pairs": len(truth)}
-                for method, decided in decisions.items():
-                    row[method] = float(np.mean(decided != 0))
-                    row[f"{method}_wrong"] = float(np.mean((decided != 0) & (decided != truth)))
-                rows.append(row)
-                if progress:
-                    progress(len(rows), steps)
+    for (count, (moved, met)), ((at_from, p), (at_to, to)), known in track(steps, progress, len(steps)):
+        published = Published(np.round(moved[:, at_from], known), p, digits=known, topics=count)
+        truth = np.sign(moved[:, at_to] - met[:, at_to])
+        decisions = _decisions(published, np.round(met[:, at_to], known), to, time_limit)
+        row = {"topics": count, "digits": known, "from": p, "to": to, "pairs": len(truth)}
+        for method, decided in decisions.items():
+            row[method] = float(np.mean(decided != 0))
+            row[f"{method}_wrong"] = float(np.mean((decided != 0) & (decided != truth)))
+        rows.append(row)
     return StudyResult(rows, _answer(rows), settings={"runs": len(scores.runs), "topics": topics})
 
 
-def _drawn(rng: np.random.Generator, runs: int, pairs: int, topics: int | None) -> tuple[Ints, Ints, Ints]:
+def _draw_pairs(rng: np.random.Generator, runs: int, pairs: int, topics: int | None) -> tuple[Ints, Ints, Ints]:
     """Pairs of different runs, in random order, and a topic for each; without topics no pair comes twice."""
     if topics is None:
         first, second = np.divmod(rng.permutation(runs * runs), runs)

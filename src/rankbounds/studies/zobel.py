@@ -80,23 +80,20 @@ def swaps_by_topics(
     for number, measure in enumerate(scores.measures):
         matrix = scores.value[:, :, number]
         check_finite(matrix, "a mean", measure)
-        observed = []
+        label, observed = {"measure": str(measure)}, []
         for place, size in enumerate(sizes.tolist()):
             critical = float(stats.t.ppf(1 - LEVEL / 2, size - 1))
-            observed.append(replay(matrix, size, splits, critical, np.random.default_rng(seed)))
+            found = replay(matrix, size, splits, critical, np.random.default_rng(seed))
+            observed.append(label | {"topics": size} | found)
             if progress:
                 progress(number * sizes.size + place + 1, len(scores.measures) * sizes.size)
-        label = {"measure": str(measure)}
-        rows += [label | {"topics": size} | counted for size, counted in zip(sizes.tolist(), observed, strict=True)]
         falling = Falling.of(sizes, np.array([counted["swaps"] for counted in observed], dtype=np.float64))
         low, high = falling.topics_for(WANTED)
+        needed = {"topics_for_5_low": low, "topics_for_5_high": high}
+        rows += observed
         for size in (times * topics for times in FURTHER):
-            swaps = falling.at(size)
-            rows.append(
-                label
-                | {"topics": size, "swaps_low": swaps[0], "swaps_high": swaps[1]}
-                | {"topics_for_5_low": low, "topics_for_5_high": high}
-            )
+            least, most = falling.at(size)
+            rows.append(label | {"topics": size, "swaps_low": least, "swaps_high": most} | needed)
     answer = _answer(rows, str(scores.measures[0]), topics)
     return StudyResult(rows, answer, settings={"level": LEVEL, "topics": topics})
 
@@ -104,17 +101,15 @@ def swaps_by_topics(
 def replay(scores: Floats, size: int, splits: int, critical: float, generator: np.random.Generator) -> dict[str, Any]:
     """What two sets of ``size`` topics say of all pairs of runs, over many splits; ``scores`` are runs by topics."""
     first, second = pairs_of(len(scores))
-    both = opposite = shown = contradicted = repeated = 0
+    counts = np.zeros(5, dtype=np.int64)
     for _ in range(splits):
         order = generator.permutation(scores.shape[1])
         t_one, t_other = (_t(scores[:, part], first, second) for part in (order[:size], order[size : 2 * size]))
         won = np.sign(t_one) * np.sign(t_other)
         significant = np.abs(t_one) > critical
-        both += int(np.count_nonzero(won))
-        opposite += int(np.count_nonzero(won < 0))
-        shown += int(np.count_nonzero(significant))
-        contradicted += int(np.count_nonzero(significant & (won < 0)))
-        repeated += int(np.count_nonzero(significant & (won > 0) & (np.abs(t_other) > critical)))
+        again = significant & (won > 0) & (np.abs(t_other) > critical)
+        counts += [np.count_nonzero(flags) for flags in (won, won < 0, significant, significant & (won < 0), again)]
+    both, opposite, shown, contradicted, repeated = counts.tolist()
     return {
         "pairs": int(first.size),
         "swaps": opposite / both if both else None,
@@ -169,26 +164,21 @@ class Falling:
         return cls(int(topics[-1]), float(swaps[-1]), power)
 
     @property
-    def known(self) -> bool:
-        """Can anything be extrapolated? Without a swap, or with as many as by a coin, nothing."""
-        return 0 < self.swaps < 0.5
-
-    @property
-    def noise(self) -> float:
-        """The noise at which the normal model has these swaps."""
+    def noise(self) -> float | None:
+        """The noise at which the normal model has these swaps; None without a swap, or with as many as by a coin."""
         agreement = np.cos(np.pi * self.swaps)
-        return float(self.topics * (1 - agreement) / agreement)
+        return float(self.topics * (1 - agreement) / agreement) if 0 < self.swaps < 0.5 else None
 
     def at(self, topics: int) -> tuple[float | None, float | None]:
         """Between which shares of pairs would swap."""
-        if not self.known:
+        if self.noise is None:
             return None, None
         extrapolated = swap_rate(topics, self.noise), self.swaps * (self.topics / topics) ** self.power
         return min(extrapolated), max(extrapolated)
 
     def topics_for(self, wanted: float) -> tuple[int | None, int | None]:
         """Between how many topics make swaps as rare as wanted."""
-        if not self.known:
+        if self.noise is None:
             return None, None
         agreement = np.cos(np.pi * wanted)
         normal = int(np.ceil(self.noise * agreement / (1 - agreement) - 1e-9))

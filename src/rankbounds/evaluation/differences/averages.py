@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.evaluation.differences.completions import every_way, pairs_by_number
+from rankbounds.evaluation.differences.any_measure import every_way, pairs_by_number
 from rankbounds.evaluation.differences.linear_terms import LinearTerms
 from rankbounds.evaluation.differences.shared_lists import CELLS, Documents, Found, Greatest, OpenTopic
 from rankbounds.evaluation.score_differences import TOLERANCE
@@ -124,11 +124,9 @@ def greatest_preference(measure: LimitedPenalty, topic: OpenTopic) -> Greatest:
     base = [np.where(relevant, term, 0.0).sum(axis=-1) for term in terms]
     plus, minus = (term[documents.line, documents.rank] for term in terms)
 
-    def shared(cell_a: Ints, cell_b: Ints, common: Ints) -> Floats:  # noqa: ARG001
-        net: Floats = plus[cell_a] - minus[cell_b]
-        return net
-
-    return LinearTerms(documents, base[0], base[1], plus, minus, shared, known).greatest
+    return LinearTerms(
+        documents, base[0], base[1], plus, minus, lambda a, b, _: np.asarray(plus[a] - minus[b]), known
+    ).greatest
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +181,12 @@ class ChoicesFromTheTop:
         return result, exact
 
     def _of_some(self, a: Ints, b: Ints) -> Found:
-        read = _DocumentsRead.of(self, a, b)
+        listed, ranks = self.documents.tables
+        width = int(self.within[a].max(initial=0))
+        documents, there = listed[a][:, :width], np.arange(width) < self.within[a][:, None]
+        rank_a, rank_b = ranks[a[:, None], documents], ranks[b[:, None], documents]
+        alone = np.where(there, self.single[a[:, None], rank_a] - self.single[b[:, None], rank_b], -np.inf)
+        read = _DocumentsRead(alone, self.factor[rank_a], self.factor[rank_b], np.where(there, rank_b, 0))
         best, taken = read.best_sums()
         base = self.base[a] - self.base[b]
         total = base[:, None] + best
@@ -262,16 +265,6 @@ class _DocumentsRead:
     """What each relevant document above it adds in A."""
     at_b: Floats
     rank_b: Ints
-
-    @classmethod
-    def of(cls, known: ChoicesFromTheTop, a: Ints, b: Ints) -> _DocumentsRead:
-        listed, ranks = known.documents.tables
-        width = int(known.within[a].max(initial=0))
-        documents = listed[a][:, :width]
-        there = np.arange(width) < known.within[a][:, None]
-        rank_a, rank_b = ranks[a[:, None], documents], ranks[b[:, None], documents]
-        alone = np.where(there, known.single[a[:, None], rank_a] - known.single[b[:, None], rank_b], -np.inf)
-        return cls(alone, known.factor[rank_a], known.factor[rank_b], np.where(there, rank_b, 0))
 
     def best_sums(self) -> tuple[Floats, Flags]:
         """For every number of documents the most that they can add; and for every document, is it taken for it?"""

@@ -14,24 +14,8 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.differences.averages import greatest_average, greatest_preference
-from rankbounds.evaluation.differences.completions import greatest_of_all, greatest_when_monotone, subtracted
-from rankbounds.evaluation.differences.counts import documents_of_best, greatest_at_r, greatest_of_best, greatest_share
-from rankbounds.evaluation.differences.separate_ends import (
-    greatest_in_collection,
-    greatest_of_ends,
-    greatest_of_shrunk,
-    greatest_of_sums,
-    has_room,
-)
+from rankbounds.evaluation.differences import any_measure, averages, sums
 from rankbounds.evaluation.differences.shared_lists import Choice, Found, Greatest, OpenTopic, SharedLists
-from rankbounds.evaluation.differences.weighted_sums import (
-    documents_of_ratio,
-    documents_of_weight,
-    greatest_of_linear,
-    greatest_ratio,
-    greatest_sum,
-)
 from rankbounds.evaluation.score_differences import TOLERANCE, zeroed
 from rankbounds.measures import Measure, RankWeighted
 from rankbounds.measures.formulas import BestRelevant, Normalised, ShareOfRelevant
@@ -73,10 +57,7 @@ class DifferenceBounds:
 
 
 def difference_bounds(
-    lists: SharedLists,
-    measure: Measure,
-    assumptions: Assumptions,
-    pairs: tuple[Ints, Ints] | None = None,
+    lists: SharedLists, measure: Measure, assumptions: Assumptions, pairs: tuple[Ints, Ints] | None = None
 ) -> DifferenceBounds:
     """Bounds of mean differences over all judgments that the unjudged documents of either list can get.
 
@@ -139,14 +120,12 @@ def topic_bounds(
     same = lists.same[first, second]
     covered = "both" if assumptions.bounds == "both" else "unjudged"
     covering = replace(assumptions, bounds=covered, open="retrieved", most_relevant=None)
-    arguments = RetrievedArguments(lists, covering)
-    if assumptions.open == "collection" and not measure.list_only:
-        arguments = CollectionArguments(lists, covering, assumptions.allowed_relevant)
-    answer = measure.difference_argument(arguments)
+    most_relevant = 0.0 if measure.list_only else assumptions.allowed_relevant
+    answer = measure.difference_argument(Arguments(lists, covering, most_relevant))
 
     def of_topic(place: int) -> TopicBounds:
         values = assumptions.value(measure, lists.by_topic[place])
-        observed = subtracted(values[first], values[second])
+        observed = any_measure.subtracted(values[first], values[second])
         size = np.abs(values[first]) + np.abs(values[second])
         greatest = answer(place)
         high, high_exact = greatest(first, second)
@@ -163,11 +142,15 @@ def topic_bounds(
     return in_threads(of_topic, range(len(lists.topics)), threads)
 
 
-class RetrievedArguments:
-    """Over all judgments that the unjudged documents of either list can get."""
+class Arguments:
+    """How large differences can be over all judgments that the unjudged documents of either list can get.
 
-    def __init__(self, lists: SharedLists, assumptions: Assumptions) -> None:
-        self.lists, self.assumptions = lists, assumptions
+    Topics may have up to ``most_relevant`` relevant documents, those included that neither list holds; 0: those alone
+    are covered that a list holds.
+    """
+
+    def __init__(self, lists: SharedLists, assumptions: Assumptions, most_relevant: float) -> None:
+        self.lists, self.assumptions, self.most_relevant = lists, assumptions, most_relevant
 
     def _topics(self, choice: Choice | None = None, *key: object) -> Callable[[int], OpenTopic]:
         """The topics, with all unjudged documents told apart or those chosen, which are kept under the key."""
@@ -202,7 +185,7 @@ class RetrievedArguments:
         if not (measure.monotone and measure.list_only):
             return self._several(measure)
         topic = self._topics()
-        return self._with_others(measure, lambda place: greatest_when_monotone(measure, topic(place)))
+        return self._with_others(measure, lambda place: any_measure.greatest_when_monotone(measure, topic(place)))
 
     def _several(self, measure: Measure, special: OfTopic | None = None, *, enumerated: bool = True) -> Answer:
         """All judgments where these are few (unless ``special`` tries them itself), else the smallest of the others."""
@@ -210,98 +193,88 @@ class RetrievedArguments:
 
         def answer(place: int) -> Greatest:
             topic = of_place(place)
-            arguments: list[Greatest | None] = [special(topic) if special is not None else None]
-            if enumerated:
-                arguments.insert(0, greatest_of_all(measure, topic))
-            return _least_of(*filter(None, arguments), greatest_of_ends(measure, topic))
+            tried = any_measure.greatest_of_all(measure, topic) if enumerated else None
+            found = special(topic) if special is not None else None
+            return _least_of(*filter(None, (tried, found)), any_measure.greatest_of_ends(measure, topic))
 
         return self._with_others(measure, answer)
 
-    def _with_others(self, measure: Measure, retrieved: Answer) -> Answer:  # noqa: ARG002
-        """From the answer about retrieved documents, the one about all that are to be covered."""
-        return retrieved
-
-    def _with_others_of_sums(self, measure: Normalised, retrieved: Answer) -> Answer:  # noqa: ARG002
-        return retrieved
-
     def _opened(self, place: int) -> Rankings:
-        return self.lists.by_topic[place]
+        rankings = self.lists.by_topic[place]
+        return rankings.open_to(self.most_relevant) if self.most_relevant else rankings
+
+    def _with_others(self, measure: Measure, retrieved: Answer) -> Answer:
+        """From the answer about retrieved documents, the one about all that are to be covered."""
+        if not self.most_relevant:
+            return retrieved
+
+        def answer(place: int) -> Greatest:
+            opened = self._opened(place)
+            if not any_measure.has_room(measure, opened):
+                return retrieved(place)
+            shrunk = any_measure.greatest_of_shrunk(measure, opened, retrieved(place))
+            return shrunk or any_measure.greatest_in_collection(measure, opened, self.assumptions)
+
+        return answer
+
+    def _with_others_of_sums(self, measure: Normalised, retrieved: Answer) -> Answer:
+        if not self.most_relevant:
+            return retrieved
+        topic = self._topics(sums.documents_of_weight(measure, self.assumptions, 0.0), measure, "gain")
+
+        def answer(place: int) -> Greatest:
+            opened = replace(topic(place), rankings=self._opened(place))
+            found = any_measure.greatest_of_sums(measure, opened, retrieved(place))
+            return found or any_measure.greatest_in_collection(measure, opened.rankings, self.assumptions)
+
+        return answer
 
     def weighted_sum(self, measure: RankWeighted) -> Answer:
         """Net weights."""
-        topic = self._topics(documents_of_weight(measure, self.assumptions), measure, "weight")
-        return lambda place: greatest_sum(measure, topic(place))
+        topic = self._topics(sums.documents_of_weight(measure, self.assumptions), measure, "weight")
+        return lambda place: sums.greatest_sum(measure, topic(place))
 
     def linear_count(self, counted: RankWeighted, for_each: float, for_length: float) -> Answer:
         """Counts of documents, and lengths."""
         count = self.weighted_sum(counted)
-        return lambda place: greatest_of_linear(count(place), self.lists.by_topic[place], for_each, for_length)
+        return lambda place: sums.greatest_of_linear(count(place), self.lists.by_topic[place], for_each, for_length)
 
     def ideal_ratio(self, measure: IdealRatio) -> Answer:
         """Net weights over what the ideal ranking has."""
-        topic = self._topics(documents_of_ratio(measure, self.assumptions), measure)
-        return self._with_others_of_sums(measure, lambda place: greatest_ratio(measure, topic(place)))
+        topic = self._topics(sums.documents_of_ratio(measure, self.assumptions), measure)
+        return self._with_others_of_sums(measure, lambda place: sums.greatest_ratio(measure, topic(place)))
 
     def share(self, measure: ShareOfRelevant) -> Answer:
         """Numbers of documents."""
         topic = self._topics()
-        return self._with_others_of_sums(measure, lambda place: greatest_share(measure, topic(place)))
+        return self._with_others_of_sums(measure, lambda place: sums.greatest_share(measure, topic(place)))
 
     def best_relevant(self, measure: BestRelevant) -> Answer:
         """One document."""
         if not self._order_is_settled():
             return self.any_measure(measure)
-        topic = self._topics(documents_of_best(measure), measure, "best")
-        return lambda place: greatest_of_best(measure, topic(place))
+        topic = self._topics(sums.documents_of_best(measure), measure, "best")
+        return lambda place: sums.greatest_of_best(measure, topic(place))
 
     def precision_at_r(self, measure: RPrec) -> Answer:
         """Every R."""
         if not self._order_is_settled():
             return self.any_measure(measure)
         topic = self._topics()
-        return lambda place: greatest_at_r(measure, replace(topic(place), rankings=self._opened(place)))
+        return lambda place: sums.greatest_at_r(measure, replace(topic(place), rankings=self._opened(place)))
 
     def averaged_precisions(self, measure: AveragedPrecisions) -> Answer:
         """Quadratic forms; grades, which these do not settle, are tried."""
         if not self._order_is_settled():
             return self.any_measure(measure)
-        return self._several(measure, lambda topic: greatest_average(measure, topic), enumerated=measure.graded)
+        return self._several(
+            measure, lambda topic: averages.greatest_average(measure, topic), enumerated=measure.graded
+        )
 
     def limited_penalties(self, measure: LimitedPenalty) -> Answer:
         """Terms of relevant documents."""
         settled = self._order_is_settled()
-        return self._several(measure, (lambda topic: greatest_preference(measure, topic)) if settled else None)
-
-
-class CollectionArguments(RetrievedArguments):
-    """The same where relevant documents may exist that neither list holds."""
-
-    def __init__(self, lists: SharedLists, assumptions: Assumptions, most_relevant: float) -> None:
-        super().__init__(lists, assumptions)
-        self.most_relevant = most_relevant
-
-    def _opened(self, place: int) -> Rankings:
-        return self.lists.by_topic[place].open_to(self.most_relevant)
-
-    def _with_others(self, measure: Measure, retrieved: Answer) -> Answer:
-        def answer(place: int) -> Greatest:
-            opened = self._opened(place)
-            if not has_room(measure, opened):
-                return retrieved(place)
-            shrunk = greatest_of_shrunk(measure, opened, retrieved(place))
-            return shrunk or greatest_in_collection(measure, opened, self.assumptions)
-
-        return answer
-
-    def _with_others_of_sums(self, measure: Normalised, retrieved: Answer) -> Answer:
-        topic = self._topics(documents_of_weight(measure, self.assumptions, 0.0), measure, "gain")
-
-        def answer(place: int) -> Greatest:
-            opened = replace(topic(place), rankings=self._opened(place))
-            sums = greatest_of_sums(measure, opened, retrieved(place))
-            return sums or greatest_in_collection(measure, opened.rankings, self.assumptions)
-
-        return answer
+        return self._several(measure, (lambda topic: averages.greatest_preference(measure, topic)) if settled else None)
 
 
 def _least_of(*arguments: Greatest) -> Greatest:

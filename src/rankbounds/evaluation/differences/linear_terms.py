@@ -130,7 +130,14 @@ class LinearTerms:
             cell = np.arange(pair.size) + np.repeat(begin - (np.cumsum(held) - held), held)
             there = self._cells[self.documents.document[cell], other[pair]]
             met = np.flatnonzero(there >= 0)
-            self._known_meetings[key] = _Met.of(one.size, pair[met], cell[met], there[met], self.documents.rank)
+            pair, cell, there = pair[met], cell[met], there[met]
+            rank_here, rank_there = self.documents.rank[cell], self.documents.rank[there]
+            width = int(max(rank_here.max(initial=0), rank_there.max(initial=0))) + 2
+            lower, higher = np.maximum(rank_here, rank_there), np.minimum(rank_here, rank_there)
+            counted = np.bincount(pair * width + lower + 1, minlength=one.size * width)
+            down = np.cumsum(counted.reshape(-1, width), axis=-1, dtype=np.int32)
+            common = down.reshape(-1)[pair * width + higher]
+            self._known_meetings[key] = _Met(np.bincount(pair, minlength=one.size), cell, there, common)
         return self._known_meetings[key]
 
 
@@ -146,16 +153,6 @@ class _Met:
     one: Ints
     other: Ints
     common: Ints
-
-    @classmethod
-    def of(cls, pairs: int, pair: Ints, one: Ints, other: Ints, rank: Ints) -> _Met:
-        """From the number of each document's pair, which rises, and its two cells."""
-        here, there = rank[one], rank[other]
-        width = int(max(here.max(initial=0), there.max(initial=0))) + 2
-        counted = np.bincount(pair * width + np.maximum(here, there) + 1, minlength=pairs * width)
-        down = np.cumsum(counted.reshape(-1, width), axis=-1, dtype=np.int32)
-        common = down.reshape(-1)[pair * width + np.minimum(here, there)]
-        return cls(np.bincount(pair, minlength=pairs), one, other, common)
 
     def sums(self, values: Floats | Ints) -> Floats:
         """Of each list's stretch."""

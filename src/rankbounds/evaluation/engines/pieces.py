@@ -1,55 +1,42 @@
-"""Runs that arrive in pieces of whole topics: how a piece is scored, and how the pieces become one table of scores."""
+"""Runs that arrive in pieces of whole topics: how a piece is scored, and how the pieces become the scores of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Ints
+from rankbounds.collection.inputs import RunToRead
 from rankbounds.collection.run import Run, several_runs
-from rankbounds.errors import warn
-from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.evaluate import fractions_lost, gathered
-from rankbounds.evaluation.score_sheet import RunResult, ScoreSheet
-from rankbounds.evaluation.scores import Scores
-from rankbounds.measures import Measure
+from rankbounds.errors import UsageError
+from rankbounds.evaluation.scoring import JudgedTopics, ScoreSheet, Scoring
 from rankbounds.rankings.join import no_topic_judged, slices_of
-from rankbounds.rankings.preparation import Preparation
 from rankbounds.rankings.topic_facts import TopicFacts
 
 
-@dataclass(frozen=True)
-class Scoring:
-    """What every piece is scored by."""
+def named_runs(given: Any, is_run: Callable[[Any], bool] = lambda _: False) -> Iterator[tuple[str | None, Any]]:
+    """The runs in a list, a dict by name or alone, each with the name that the user gave it; files by their paths."""
+    several: Iterable[tuple[str | None, Any]]
+    if isinstance(given, Mapping):
+        several = ((str(name), run) for name, run in given.items())
+    else:
+        alone = isinstance(given, str | os.PathLike | RunToRead) or is_run(given) or not isinstance(given, Iterable)
+        several = ((None, run) for run in ([given] if alone else given))
+    for name, run in several:
+        if isinstance(run, RunToRead) and run.path is not None:
+            yield name or run.name, run.path
+        else:
+            yield name, os.fspath(run) if isinstance(run, os.PathLike) else run
 
-    measures: list[Measure]
-    assumptions: Assumptions
-    preparation: Preparation
-    threads: int = 1
 
-
-@dataclass(frozen=True)
-class JudgedTopics:
-    """All judged topics; ``facts`` may be those of a part of them that knows the grades of the whole collection."""
-
-    place: str
-    query_ids: list[str]
-    facts: TopicFacts
-    without_relevant: list[str]
-    knowing_more: list[str]
-    """Topics that know more relevant documents than there should be at most."""
-    grades: Floats
-    distinct: bool = False
-    """Are ``grades`` each listed once, not those of every judgment?"""
-
-    @classmethod
-    def of(cls, facts: TopicFacts, assumptions: Assumptions, place: str) -> JudgedTopics:
-        """From all judgments in memory."""
-        query_ids = list(facts.query_ids)
-        more = [query_ids[number] for number in assumptions.topics_knowing_more(facts)]
-        return cls(place, query_ids, facts, facts.without_relevant, more, facts.grade)
+def check_one_file(name: str | None, given: Any, files: Sequence[str]) -> None:
+    """Reject one name for several files."""
+    if name is not None and len(files) > 1:
+        raise UsageError(f'The name "{name}" stands for one run, but {given} are {len(files)} files.')
 
 
 @dataclass(frozen=True)
@@ -76,7 +63,7 @@ def score_piece(piece: Run, facts: TopicFacts, scoring: Scoring) -> ScoredPiece:
     topic = facts.qrels.pairs.index.topics_of(piece.pairs)
     judged = topic >= 0
     topics = np.sort(topic[judged])
-    sheet = ScoreSheet(topics.size, scoring.measures, chosen, numbers=topics)
+    sheet = ScoreSheet(scoring, topics.size, topics)
     sheet.fill(slices_of(piece, facts, topic, chosen.order, chosen.score_precision, chosen.ties_key), scoring.threads)
     emptied = topic[judged & (np.bincount(piece.pairs.topic, minlength=topic.size) == 0)]
     if emptied.size:  # every document of these lists was left out before
@@ -95,7 +82,7 @@ class RunInPieces:
         self.scoring, self.place, self.name = scoring, place, name
         self.tag: str | None = None
         """What the pieces call the run."""
-        self.sheet = ScoreSheet(topics, scoring.measures, scoring.assumptions)
+        self.sheet = ScoreSheet(scoring, topics)
         self.met = np.zeros(topics, dtype=bool)
         """Which judged topics the run has."""
         self.unknown: list[str] = []
@@ -121,35 +108,14 @@ class RunInPieces:
         """Score the judged topics that no piece has as empty lists, if they count."""
         missing = np.flatnonzero(~(self.met if places is None else self.met[places]))
         if self.scoring.assumptions.topics == "judged" and missing.size:
-            sheet = ScoreSheet(missing.size, self.scoring.measures, self.scoring.assumptions, numbers=missing)
+            sheet = ScoreSheet(self.scoring, missing.size, missing)
             sheet.fill_empty(missing, facts)
             self.sheet.put(missing if places is None else places[missing], sheet)
 
-    def result(self, judged: JudgedTopics) -> RunResult:
+    def finish(self, judged: JudgedTopics) -> ScoreSheet:
         """The scores of all topics; an error where none of the run's topics is judged."""
         missing = [judged.query_ids[number] for number in np.flatnonzero(~self.met).tolist()]
         if not self.met.any():
             raise no_topic_judged(self.place, self.unknown[0], judged.place, judged.query_ids[0])
-        result = self.sheet.result(self.name or self.tag or "", missing, self.unknown)
-        if not self.scoring.preparation:
-            return result
-        return replace(result, notes=replace(result.notes, prepared=self.scoring.preparation.words(self.prepared)))
-
-
-def gather(runs: Sequence[RunInPieces], judged: JudgedTopics, named: Sequence[bool]) -> Scores:
-    """Put the scores of all runs into one table, and warn of what a reader must know of them.
-
-    ``named`` says which runs the user gave a name.
-    """
-    measures, assumptions = runs[0].scoring.measures, runs[0].scoring.assumptions
-    results, places = [run.result(judged) for run in runs], [run.place for run in runs]
-    scores = gathered(
-        results, places, judged.query_ids, measures, assumptions, judged.facts, judged.without_relevant, named
-    )
-    for message in [
-        *scores.warnings(),
-        *assumptions.more_known_words(judged.knowing_more),
-        *fractions_lost(judged.grades, measures, judged.distinct),
-    ]:
-        warn(message)
-    return scores
+        prepared = self.scoring.preparation.words(self.prepared) if self.scoring.preparation else ""
+        return self.sheet.finish(self.name or self.tag or "", missing, self.unknown, prepared)

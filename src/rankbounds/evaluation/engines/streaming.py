@@ -6,7 +6,7 @@ import contextlib
 import gc
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.inputs import Reading, RunToRead
+from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels, as_qrels
 from rankbounds.collection.run import run_in
 from rankbounds.columns.ids import Ids
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
-from rankbounds.evaluation.engines.pieces import JudgedTopics, RunInPieces, Scoring, gather, score_piece
+from rankbounds.evaluation.engines.pieces import RunInPieces, check_one_file, named_runs, score_piece
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, MeasureNames
 from rankbounds.evaluation.options import Options, chosen_options, shows_options
 from rankbounds.evaluation.scores import Scores
+from rankbounds.evaluation.scoring import JudgedTopics, Scoring
 from rankbounds.files.formats import pair_of_names
 from rankbounds.files.leniency import REPEATED, LeftOutWarning
 from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames, Columns
@@ -32,6 +33,7 @@ from rankbounds.files.topic_batches import LargeFile, MixedTopicsError
 from rankbounds.measures import parse_measures
 from rankbounds.rankings.preparation import Preparation
 from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.threads import Progress
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -53,7 +55,7 @@ def evaluate(
     memory: int | str | None = None,
     scratch: str | os.PathLike[str] | None = None,
     preparation: Preparation | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> Scores:
     """As ``rankbounds.evaluation.evaluate`` for files, with about ``memory`` bytes (``"512M"``) held at a time.
@@ -65,7 +67,7 @@ def evaluate(
     and measure, 48 where any has a residual), and some 100 bytes for each topic.
     """
     assumptions, reading = chosen_options(options, threads=None)
-    scoring = Scoring(parse_measures(measures), assumptions, preparation or Preparation(), reading.threads)
+    scoring = Scoring(parse_measures(measures), assumptions, reading.threads, preparation or Preparation())
     assumptions.check(scoring.measures, in_memory=False)
     budget = memory_bytes(memory)
     kind = pair_of_names(reading.formats)[1]
@@ -90,7 +92,8 @@ def evaluate(
         for run, file in zip(scored, several, strict=True):
             if not run.met.any() and not run.unknown:
                 raise _nothing_used(file)
-    return gather(scored, judged, [name is not None for name in names])
+    sheets = [run.finish(judged) for run in scored]
+    return judged.stack(sheets, [run.place for run in scored], [name is not None for name in names])
 
 
 def _path(given: Any, what: str) -> str:
@@ -102,25 +105,17 @@ def _path(given: Any, what: str) -> str:
     return os.fspath(given)
 
 
-def _named_files(runs: Any) -> Iterator[tuple[str | None, str]]:
+def _named_files(runs: Any) -> list[tuple[str | None, str]]:
     """The files of the runs, each with the name that the user gave it, if any."""
-    if isinstance(runs, Mapping):
-        given: list[tuple[str | None, Any]] = [(str(name), run) for name, run in runs.items()]
-    else:
-        alone = isinstance(runs, str | os.PathLike | RunToRead) or not isinstance(runs, Iterable)
-        given = [(None, run) for run in ([runs] if alone else runs)]
-    if not given:
+    found: list[tuple[str | None, str]] = []
+    for name, given in named_runs(runs):
+        files = expand([_path(given, "Runs")])
+        check_one_file(name, given, files)
+        known = () if isinstance(runs, Mapping) else {path for _, path in found}
+        found += [(name, file) for file in files if file not in known]
+    if not found:
         raise UsageError("No run was given.")
-    seen: set[str] = set()
-    for name, run in given:
-        own, path = (run.name, run.path) if isinstance(run, RunToRead) else (None, run)
-        files = expand([_path(path, "Runs")])
-        if (name or own) is not None and len(files) > 1:
-            raise UsageError(f'The name "{name or own}" stands for one run, but {path} are {len(files)} files.')
-        for file in files:
-            if file not in seen or name is not None:
-                seen.add(file)
-                yield name or own, file
+    return found
 
 
 @contextlib.contextmanager
@@ -170,7 +165,7 @@ class _Stream:
     scoring: Scoring
     reading: Reading
     scratch: Path
-    progress: Callable[[int, int], None]
+    progress: Progress
 
     def check(self, whole: bool) -> None:
         """Reject what cannot be read in pieces, before any work is done; judgments that are held whole can."""
@@ -218,9 +213,8 @@ class _Stream:
                 except MixedTopicsError:
                     run = self._run(number, len(facts.query_ids))
                     for part in file.split(max(2, -(-file.size() // file.piece_bytes)), self.scratch):
-                        piece_of_part = file.part(part)
-                        if piece_of_part is not None:
-                            run.add(score_piece(run_in(piece_of_part, file.path), facts, self.scoring))
+                        if (held := file.part(part)) is not None:
+                            run.add(score_piece(run_in(held, file.path), facts, self.scoring))
                     run.unknown = _in_order(run.unknown, file)
             run.add_missing(facts)
             runs.append(run)
@@ -236,8 +230,8 @@ class _Stream:
                 "Allow more memory, or write them with numbers."
             )
         files = (self.qrels, *self.files)
-        without_relevant: list[str] = []
-        knowing_more: list[str] = []
+        without_relevant: set[str] = set()
+        knowing_more: set[str] = set()
         with self._first_error_of(*files):
             parts = max(2, *(-(-file.size() // file.piece_bytes) for file in files))
             qrels, *split_runs = [file.split(parts, self.scratch) for file in files]
@@ -254,8 +248,8 @@ class _Stream:
                     continue
                 facts = TopicFacts(judgments, assumptions.gain, grades=grades)
                 topics = JudgedTopics.of(facts, assumptions, self._place)
-                without_relevant += topics.without_relevant
-                knowing_more += topics.knowing_more
+                without_relevant.update(topics.without_relevant)
+                knowing_more.update(topics.knowing_more)
                 places = place[done : done + len(facts.query_ids)]
                 done += places.size
                 for run, piece in zip(runs, here, strict=True):
@@ -268,15 +262,11 @@ class _Stream:
             for run, file in zip(runs, self.files, strict=True):
                 run.unknown = _in_order(run.unknown, file)
         query_ids = [by_part[number] for number in np.argsort(place).tolist()]
-        number_of = (
-            {query: number for number, query in enumerate(query_ids)} if without_relevant or knowing_more else {}
+        without, more = (
+            [query for query in query_ids if query in chosen] for chosen in (without_relevant, knowing_more)
         )
-        without_relevant.sort(key=number_of.__getitem__)
-        knowing_more.sort(key=number_of.__getitem__)
         collection = TopicFacts(as_qrels([("any", "any", 0.0)]), assumptions.gain, grades=grades)
-        return runs, JudgedTopics(
-            self._place, query_ids, collection, without_relevant, knowing_more, grades, distinct=True
-        )
+        return runs, JudgedTopics(query_ids, collection, without, more, grades, self._place, distinct=True)
 
     def _qrels_of(self, part: Path | None) -> Qrels | None:
         piece = self.qrels.part(part)
@@ -320,6 +310,5 @@ def _places_of(query_ids: list[str], file: LargeFile) -> Ints:
 
 def _in_order(query_ids: list[str], file: LargeFile) -> list[str]:
     """The topics in the order in which they first stand in the file."""
-    if len(query_ids) < 2:
-        return query_ids
-    return [query_ids[number] for number in np.argsort(_places_of(query_ids, file)).tolist()]
+    places = _places_of(query_ids, file).tolist() if query_ids else []
+    return [query for _, query in sorted(zip(places, query_ids, strict=True))]

@@ -15,8 +15,8 @@ from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import number_pairs
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean, warn
+from rankbounds.evaluation import scoring as run_scoring
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.evaluate import score_runs
 from rankbounds.evaluation.run_notes import some
 from rankbounds.judging.candidates import find_judgments
 from rankbounds.judging.pools import subset
@@ -212,7 +212,8 @@ def scores_by_labels(scorings: Sequence[Scoring], runs: Sequence[Run]) -> tuple[
         jobs = Reading().runs_to_read(list(runs))
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", RankboundsWarning)
-            scores = score_runs(facts, jobs, scoring.measures, scoring.assumptions, threads=processors())
+            how = run_scoring.Scoring(scoring.measures, scoring.assumptions, processors())
+            scores = run_scoring.score_runs(facts, jobs, how)
         for message in (str(warning.message) for warning in caught):
             if message not in heard and (place == 0 or scoring.name is not None):
                 warn(f"{scoring.name}: {message}" if place else message)

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.collection.inputs import Formats, Reading
+from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import Qrels
 from rankbounds.errors import DataError, RankboundsError, RankboundsWarning, UsageError, warn
-from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.engines.pieces import JudgedTopics, RunInPieces, Scoring, gather
-from rankbounds.evaluation.engines.spark.paths import TABLE_ENDINGS, opened_by_tasks
+from rankbounds.evaluation.engines.pieces import RunInPieces
 from rankbounds.evaluation.engines.spark.session import context_of, plain_errors, session_here
-from rankbounds.evaluation.engines.spark.sources import Source, is_frame, sources_of_runs, together
+from rankbounds.evaluation.engines.spark.sources import (
+    TABLE_ENDINGS,
+    Source,
+    is_frame,
+    opened_by_tasks,
+    sources_of_runs,
+    together,
+)
 from rankbounds.evaluation.engines.spark.tasks import Found, Scorer, SharedJudgments
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, MeasureNames
+from rankbounds.evaluation.options import Options, chosen_options, shows_options
 from rankbounds.evaluation.scores import Scores
+from rankbounds.evaluation.scoring import JudgedTopics, Scoring
 from rankbounds.files import trec
 from rankbounds.files.compression import decompressed
 from rankbounds.files.leniency import told_once
@@ -32,20 +39,18 @@ from rankbounds.rankings.preparation import Preparation
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from typing_extensions import Unpack
 
 
+@shows_options(Options)
 def evaluate(
     qrels: Any,
     runs: Any,
     measures: MeasureNames = DEFAULT_MEASURES,
     *,
-    labels: str | Sequence[str] | None = None,
-    formats: Formats | None = None,
-    columns: Mapping[str, str] | None = None,
-    lenient: bool = False,
     master: str | None = None,
     preparation: Preparation | None = None,
-    **assumptions: Any,
+    **options: Unpack[Options],
 ) -> Scores:
     """Score runs by Spark; ``rb.evaluate(..., engine="spark")`` is the same.
 
@@ -57,14 +62,12 @@ def evaluate(
         Frames have columns for query, document and score, and ``run`` where they hold several runs. Paths are files,
         patterns and folders, here or on a file system that Spark knows: TREC lines, plain or compressed, or Parquet;
         where tasks can open the file, any format that ``rb.evaluate`` reads.
-    measures : str, Measure, or iterable of them
-        As for ``rb.evaluate``.
-    labels, formats, columns, lenient, preparation
+    measures, preparation
         As for ``rb.evaluate``.
     master : str, optional
         The cluster, such as ``"spark://host:7077"``, where no session of Spark runs yet.
-    **assumptions
-        The other options of ``rb.evaluate``, but for those that need an order of rows.
+    **options
+        The other options of ``rb.evaluate``, except those that need an order of rows.
 
     Returns
     -------
@@ -76,48 +79,43 @@ def evaluate(
     >>> from rankbounds import spark
     >>> scores = spark.evaluate("qrels.txt", "runs/", ["AP"], master="local[2]")  # doctest: +SKIP
     """
-    decided = _decided(assumptions)
-    scoring = Scoring(parse_measures(measures), decided, preparation or Preparation())
+    refused = {"threads": "Spark decides how many tasks run at a time."}
+    decided, reading = chosen_options(options, refused=refused, threads=1)
+    if decided.ties in ("run", "line"):
+        raise UsageError('Rows have no order on Spark, so that line order has no meaning there. Use "rank" or "trec".')
+    if decided.ties_key is not None:
+        raise UsageError("A key of your own for ties is known to the local engines only.")
+    scoring = Scoring(parse_measures(measures), decided, preparation=preparation or Preparation())
     decided.check(scoring.measures, in_memory=False)
     first_frame = next((given for given in (qrels, runs) if is_frame(given)), None)
     session = first_frame.sparkSession if first_frame is not None else session_here(master)
-    reading = Reading(formats, labels, columns, lenient, 1, decided.gain)
     with plain_errors():
         judgments = SharedJudgments(_judgments(session, qrels, reading), decided.gain)
         need_rank = decided.ties == "rank"
         sources = dict(enumerate(sources_of_runs(session, runs, reading, need_rank=need_rank)))
         broadcast = context_of(session).broadcast(judgments)
         job = _Job(session, Scorer(broadcast, scoring, reading), len(judgments.facts.query_ids))
-        outcome = job.outcome(sources)
-        if outcome.again:
-            whole = {
-                number: together(session, sources[number], reading, need_rank=need_rank) for number in outcome.again
-            }
-            outcome.replace(job.outcome(whole, again=True))
+        job.read(sources)
+        if job.again:
+            job.runs = {key: run for key, run in job.runs.items() if key[0] not in job.again}
+            whole = {number: together(session, sources[number], reading, need_rank=need_rank) for number in job.again}
+            job.read(whole, again=True)
         broadcast.destroy()
-    if outcome.errors:
-        raise outcome.errors[min(outcome.errors)]
-    keys = sorted(outcome.runs)
+    if job.errors:
+        raise job.errors[min(job.errors)]
+    keys = sorted(job.runs)
     for number, source in sources.items():
         if number not in {found for found, _ in keys}:
             raise DataError(source.place, "there is no row.")
-    for key in keys:
-        outcome.runs[key].add_missing(judgments.facts)
+    found = [job.runs[key] for key in keys]
+    for run in found:
+        run.add_missing(judgments.facts)
     place = "the judgments" if is_frame(qrels) else f"the judgments ({judgments.qrels.pairs.source.name})"
-    for warning in told_once(outcome.said):
+    for warning in told_once(job.said):
         warn(warning)
     judged = JudgedTopics.of(judgments.facts, decided, place)
-    return gather([outcome.runs[key] for key in keys], judged, [sources[number].name is not None for number, _ in keys])
-
-
-def _decided(assumptions: dict[str, Any]) -> Assumptions:
-    """What was assumed, if it has a meaning on Spark."""
-    decided = Assumptions(**assumptions)
-    if decided.ties in ("run", "line"):
-        raise UsageError('Rows have no order on Spark, so that line order has no meaning there. Use "rank" or "trec".')
-    if decided.ties_key is not None:
-        raise UsageError("A key of your own for ties is known to the local engines only.")
-    return decided
+    named = [sources[number].name is not None for number, _ in keys]
+    return judged.stack([run.finish(judged) for run in found], [run.place for run in found], named)
 
 
 def _judgments(session: SparkSession, given: Any, reading: Reading) -> Qrels:
@@ -148,60 +146,44 @@ def _table_by_topic(frame: DataFrame, reading: Reading) -> Any:
     if column is None:
         return table  # what is wrong with it is said by whoever reads it
     queries = list(map(str, table.column(column).to_pylist()))
-    place = {query: number for number, query in enumerate(sorted(set(queries), key=_natural))}
+    # Numbers by size, other ids by their text.
+    natural = sorted(set(queries), key=lambda query: (0, int(query), query) if query.isdecimal() else (1, 0, query))
+    place = {query: number for number, query in enumerate(natural)}
     return table.take(np.argsort([place[query] for query in queries], kind="stable"))
 
 
-def _natural(query: str) -> tuple[Any, ...]:
-    """Numbers by size, other ids by their text."""
-    return (0, int(query), query) if query.isdecimal() else (1, 0, query)
-
-
 @dataclass
-class _Outcome:
-    """What tasks found: runs by the number of their source and their name in it, errors, sources to read again."""
-
-    runs: dict[tuple[int, str], RunInPieces]
-    errors: dict[int, RankboundsError]
-    again: set[int]
-    """Sources whose topics are spread over their parts."""
-    said: list[RankboundsWarning]
-
-    def replace(self, whole: _Outcome) -> None:
-        """Take over what was found in sources that were read again."""
-        self.runs = {key: run for key, run in self.runs.items() if key[0] not in self.again} | whole.runs
-        self.errors |= whole.errors
-        self.said += whole.said
-
-
-@dataclass(frozen=True)
 class _Job:
+    """What tasks find in sources, by their numbers."""
+
     session: SparkSession
     scorer: Scorer
     topics: int
+    runs: dict[tuple[int, str], RunInPieces] = field(default_factory=dict)
+    """By the number of the source and the run's name in it."""
+    errors: dict[int, RankboundsError] = field(default_factory=dict)
+    again: set[int] = field(default_factory=set)
+    """Sources whose topics are spread over their parts: they are to be read again, as a whole."""
+    said: list[RankboundsWarning] = field(default_factory=list)
 
-    def outcome(self, sources: Mapping[int, Source], *, again: bool = False) -> _Outcome:
+    def read(self, sources: Mapping[int, Source], *, again: bool = False) -> None:
         """Read and score these sources."""
-        outcome = _Outcome({}, {}, set(), [])
         for found in self._found(sources, again):
             number, source = found.source, sources[found.source]
-            outcome.said += found.said
+            self.said += found.said
             if found.scored is None or (source.is_cut and isinstance(found.scored, RankboundsError)):
-                outcome.again.add(number)
+                self.again.add(number)
             elif isinstance(found.scored, RankboundsError):
-                outcome.errors.setdefault(number, found.scored)
+                self.errors.setdefault(number, found.scored)
             else:
                 place = f'run "{found.run}"' if found.run else source.place
                 name = found.run or source.name or (source.label if source.frame is not None else None)
-                run = outcome.runs.setdefault(
-                    (number, found.run), RunInPieces(self.scorer.scoring, self.topics, place, name)
-                )
+                new = RunInPieces(self.scorer.scoring, self.topics, place, name)
                 try:
-                    if not run.add(found.scored):
-                        outcome.again.add(number)
+                    if not self.runs.setdefault((number, found.run), new).add(found.scored):
+                        self.again.add(number)
                 except DataError as error:
-                    outcome.errors.setdefault(number, error)
-        return outcome
+                    self.errors.setdefault(number, error)
 
     def _found(self, sources: Mapping[int, Source], again: bool) -> Iterable[Found]:
         """What tasks find, in the order of the parts of each source."""
@@ -218,14 +200,14 @@ class _Job:
             rows = reduce(lambda one, other: one.union(other), several)
             by_topic = rows.repartition("query_id").sortWithinPartitions("query_id")
             read = {number: source.rows for number, source in frames.items() if source.rows is not None}
-            yield from _collected(by_topic, self.scorer.of_rows(read))
+            yield from _collect(by_topic, self.scorer.of_rows(read))
         for number, source in sources.items():
             if source.contents is not None:
                 table = functions.lit(source.place).alias("table")
                 files = source.contents.select(functions.lit(number).alias("source"), "path", table, "content")
                 files = files.coalesce(1) if again else files
-                yield from _collected(files, self.scorer.of_contents(joined=again))
+                yield from _collect(files, self.scorer.of_contents(joined=again))
 
 
-def _collected(frame: DataFrame, task: Any) -> Iterable[Found]:
+def _collect(frame: DataFrame, task: Any) -> Iterable[Found]:
     return (pickle.loads(row[0]) for row in frame.mapInArrow(task, "found binary").collect())

@@ -29,15 +29,19 @@ def session_here(master: str | None = None) -> SparkSession:
     SparkSession
     """
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    session_class: Any = _pyspark_sql().SparkSession
-    active: SparkSession | None = session_class.getActiveSession()
+    try:
+        import pyarrow  # noqa: F401
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise UsageError(f'Spark needs further packages: pip install "rankbounds[spark]" ({error}).') from None
+    active = SparkSession.getActiveSession()
     if active is not None:
         if master is not None and context_of(active).master != master:
             raise UsageError(
                 f'A session of Spark runs already, on "{context_of(active).master}": stop it to use "{master}".'
             )
         return active
-    builder = session_class.builder.appName("rankbounds").config("spark.ui.showConsoleProgress", "false")
+    builder: Any = SparkSession.builder.appName("rankbounds").config("spark.ui.showConsoleProgress", "false")
     if master is not None:
         builder = builder.master(master)
     try:
@@ -58,15 +62,6 @@ def context_of(session: SparkSession) -> SparkContext:
             "A session of Spark Connect cannot run these tasks: use one that talks to the cluster itself, such as "
             'SparkSession.builder.master("spark://host:7077").'
         ) from None
-
-
-def _pyspark_sql() -> Any:
-    try:
-        import pyarrow  # noqa: F401
-        from pyspark import sql
-    except ImportError as error:
-        raise UsageError(f'Spark needs further packages: pip install "rankbounds[spark]" ({error}).') from None
-    return sql
 
 
 @contextlib.contextmanager

@@ -5,25 +5,28 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.collection.inputs import Reading, RunToRead
+from rankbounds.collection.inputs import Reading
 from rankbounds.errors import DataError, RankboundsError, UsageError
-from rankbounds.evaluation.engines.spark.paths import TABLE_ENDINGS, expanded, files_in_table, opened_by_tasks
-from rankbounds.evaluation.engines.spark.session import context_of
+from rankbounds.evaluation.engines.pieces import check_one_file, named_runs
+from rankbounds.evaluation.engines.spark.session import context_of, first_sentence, without_scheme
 from rankbounds.evaluation.engines.spark.tasks import PIECE_BYTES, FilePart, FrameRows
 from rankbounds.files.compression import is_compressed
 from rankbounds.files.formats import pair_of_names
 from rankbounds.files.named_columns import RUN_COLUMNS, found_columns
-from rankbounds.files.opening import plain_name
+from rankbounds.files.opening import STANDARD_INPUT, expand, is_pipe, plain_name
 from rankbounds.files.topic_batches import LargeFile
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+TABLE_ENDINGS = (".parquet", ".parq")
+WRITTEN_BY_SPARK = "_SUCCESS"
+"""The file that Spark leaves in a folder when all parts of a table are written."""
 STRETCH_BYTES = 1 << 22, 1 << 26
 """Of text, at least and at most, in the stretches into which a large file is cut for several tasks."""
 
@@ -57,13 +60,17 @@ def is_frame(given: Any) -> bool:
 def sources_of_runs(session: SparkSession, given: Any, reading: Reading, *, need_rank: bool) -> list[Source]:
     """The runs in a frame, a path, a list of such, or a dict by name."""
     sources: list[Source] = []
-    for name, item in _named(given):
+    for name, item in named_runs(given, is_frame):
         if is_frame(item):
             sources.append(source_of_frame(item, name, reading, need_rank=need_rank))
             continue
-        files = expanded(session, item)
-        if name is not None and len(files) > 1:
-            raise UsageError(f'The name "{name}" stands for one run, but {item} are {len(files)} files.')
+        if not isinstance(item, str):
+            raise UsageError(
+                f"On Spark, runs are frames of Spark's or paths, one, a list or a dict by name, not of the type "
+                f"{type(item).__name__}: make a frame of it with createDataFrame, or leave the engine out."
+            )
+        files = _expand(session, item)
+        check_one_file(name, item, files)
         known = {source.place for source in sources}
         for path in files:
             if path not in known:
@@ -71,29 +78,6 @@ def sources_of_runs(session: SparkSession, given: Any, reading: Reading, *, need
     if not sources:
         raise UsageError("No run was given.")
     return sources
-
-
-def _named(given: Any) -> Iterator[tuple[str | None, Any]]:
-    """Frames and paths, with the names that were given to them."""
-    several: list[tuple[str | None, Any]]
-    if isinstance(given, Mapping):
-        several = [(str(name), item) for name, item in given.items()]
-    elif isinstance(given, str | os.PathLike | RunToRead) or is_frame(given) or not isinstance(given, Iterable):
-        several = [(None, given)]
-    else:
-        several = [(None, item) for item in given]
-    for name, item in several:
-        if isinstance(item, RunToRead) and item.path is not None:
-            yield name or item.name, item.path
-        elif isinstance(item, str | os.PathLike):
-            yield name, os.fspath(item)
-        elif is_frame(item):
-            yield name, item
-        else:
-            raise UsageError(
-                f"On Spark, runs are frames of Spark's or paths, one, a list or a dict by name, not of the type "
-                f"{type(item).__name__}: make a frame of it with createDataFrame, or leave the engine out."
-            )
 
 
 def source_of_frame(
@@ -136,7 +120,7 @@ def _source_of_path(
     local = opened_by_tasks(session, path)
     label = plain_name(path.rstrip("/"))
     if local is not None and os.path.isdir(local):
-        files = files_in_table(local)
+        files = sorted(os.path.join(local, file) for file in os.listdir(local) if file[0] not in "._")
         if files and files[0].endswith(TABLE_ENDINGS):
             parts = [FilePart(number, file, Path(file).stat().st_size, local) for file in files]
             return Source(local, name, label, parts)
@@ -169,3 +153,60 @@ def together(session: SparkSession, source: Source, reading: Reading, *, need_ra
         table = session.read.parquet(source.place)
         return source_of_frame(table, source.name, reading, need_rank=need_rank, path=source.place)
     return source
+
+
+def _expand(session: SparkSession, path: str) -> list[str]:
+    """Each file is a run, whichever way it is named: by its path, by a pattern, or by the folder that holds it.
+
+    A folder that is one table (its name ends like a Parquet file, or Spark wrote it) is one run.
+    """
+    if path == STANDARD_INPUT or is_pipe(path):
+        raise UsageError(f'Spark cannot read "{path}", which is no file: write it to one first.')
+    if os.path.isdir(path) and (
+        path.rstrip("/").endswith(TABLE_ENDINGS) or os.path.exists(os.path.join(path, WRITTEN_BY_SPARK))
+    ):
+        return [path]
+    if ":/" in path and not os.path.exists(path):
+        return _listed_by_spark(session, path)
+    return expand([path])
+
+
+def _listed_by_spark(session: SparkSession, path: str) -> list[str]:
+    """The same for a path on a file system that Spark knows."""
+    jvm = getattr(session, "_jvm", None)
+    if jvm is None:
+        return [path]
+    try:
+        place = jvm.org.apache.hadoop.fs.Path(path)
+        system = place.getFileSystem(session._jsc.hadoopConfiguration())
+        listed: list[str] = []
+        for status in system.globStatus(place) or ():
+            inside = list(system.listStatus(status.getPath())) if status.isDirectory() else []
+            names = [entry.getPath().getName() for entry in inside]
+            is_table = status.getPath().getName().endswith(TABLE_ENDINGS) or WRITTEN_BY_SPARK in names
+            if is_table or not status.isDirectory():
+                listed.append(status.getPath().toString())
+            else:
+                shown = (entry for entry in inside if entry.isFile() and entry.getPath().getName()[0] not in "._")
+                listed += sorted(entry.getPath().toString() for entry in shown)
+    except Exception as error:
+        raise DataError(path, f"Spark cannot read this ({first_sentence(error)}).") from None
+    if not listed:
+        raise DataError(path, "there is no such file.")
+    return listed
+
+
+def opened_by_tasks(session: SparkSession, path: str) -> str | None:
+    """The name of a file or folder here which tasks can open by it; None for a path that Spark must read.
+
+    On a cluster a path without a scheme is one of Spark's default file system; where that is the machines' own, every
+    machine must have the file under this name, as Spark itself demands.
+    """
+    name = without_scheme(path)
+    if not os.path.exists(name) or not path:
+        return None
+    if name == path and not str(context_of(session).master).startswith("local"):
+        default = session._jsc.hadoopConfiguration().get("fs.defaultFS", "file:///")
+        if not str(default).startswith("file:"):
+            return None
+    return os.path.abspath(name)

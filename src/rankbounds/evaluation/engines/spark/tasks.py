@@ -19,8 +19,9 @@ from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run, run_in
 from rankbounds.errors import DataError, RankboundsError, RankboundsWarning
-from rankbounds.evaluation.engines.pieces import ScoredPiece, Scoring, score_piece
+from rankbounds.evaluation.engines.pieces import ScoredPiece, score_piece
 from rankbounds.evaluation.engines.spark.session import without_scheme
+from rankbounds.evaluation.scoring import Scoring
 from rankbounds.files import trec
 from rankbounds.files.compression import decompressed
 from rankbounds.files.named_columns import RUN_COLUMNS
@@ -117,7 +118,7 @@ class FrameRows:
         for own, tag in enumerate(tags):
             mine = slice(None) if number is None else np.flatnonzero(number == own)
             ranks = None if columns.ranks is None else columns.ranks[mine]
-            run = Run(tag or self.place, pairs.take(mine).without_unused_topics(), score[mine], _given(ranks))
+            run = Run(tag or self.place, pairs.take(mine).without_unused_topics(), score[mine], ranks)
             again = run.pairs.repeats()
             if again.size:
                 row, place = int(again[0]), f'run "{tag}"' if tag else self.place
@@ -126,10 +127,6 @@ class FrameRows:
                 problem = f"{run.pairs.describe(row)} stands there twice (with {values})."
                 raise DataError(place, problem, "Keep one row.")
             yield tag, run
-
-
-def _given(ranks: Any) -> Callable[[], Any]:
-    return lambda: ranks
 
 
 @dataclass(frozen=True)
@@ -154,7 +151,7 @@ class Scorer:
             for table in _whole_topics(batches):
                 for number in sorted(table.column("source").unique().to_pylist()):
                     rows = table.filter(pyarrow.compute.equal(table.column("source"), number))
-                    yield from _pickled(self._found(number, sources[number].runs(rows)))
+                    yield from _pickle(self._found(number, sources[number].runs(rows)))
 
         return task
 
@@ -164,12 +161,11 @@ class Scorer:
         def task(batches: Iterator[Any]) -> Iterator[Any]:
             rows = (row for batch in batches for row in batch.to_pylist())
             for row in _as_one(list(rows)) if joined else rows:
-                yield from _pickled(self._found(row["source"], self._run_in(**row)))
+                yield from _pickle(self._found(row.pop("source"), self._run_in(**row)))
 
         return task
 
-    def _run_in(self, source: int, path: str, table: str, content: bytes) -> Iterator[tuple[str, Run]]:
-        del source
+    def _run_in(self, path: str, table: str, content: bytes) -> Iterator[tuple[str, Run]]:
         file = without_scheme(path)
         text = text_of(file, decompressed(content, file))
         lines = trec.read_lines(text, trec.run_layout, lenient=self.reading.lenient)
@@ -220,7 +216,7 @@ def _whole_topics(batches: Iterable[Any]) -> Iterator[Any]:
         yield pyarrow.Table.from_batches(held)
 
 
-def _pickled(found: Iterable[Found]) -> Iterator[Any]:
+def _pickle(found: Iterable[Found]) -> Iterator[Any]:
     import pyarrow
 
     for one in found:

@@ -1,0 +1,244 @@
+"""Scores saved to a file, loaded again, and used as a baseline for new ones of the same judgments and settings.
+
+Saved scores hold neither lists nor judgments. A short sum of each topic's judgments, and the settings, are saved beside
+them: they say whether anything changed, and which topics.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.collection.run import unique_names
+from rankbounds.errors import DataError, UsageError
+from rankbounds.evaluation.run_notes import RunNotes, some
+from rankbounds.evaluation.scores import PARTS, Origin, Scores
+from rankbounds.files.records import parse_json, read_decoded
+from rankbounds.files.writing import writing
+from rankbounds.measures import Measure, parse_measure
+from rankbounds.measures.measure import Reported, ReportedEffort
+from rankbounds.tables import json_of
+
+if TYPE_CHECKING:
+    from rankbounds.collection.qrels import Qrels
+    from rankbounds.evaluation.assumptions import Assumptions
+    from rankbounds.rankings.preparation import Preparation
+
+FORMAT = "rankbounds scores 1"
+
+
+def save(scores: Scores, path: str | os.PathLike[str]) -> None:
+    """Write everything that ``load`` needs, as JSON."""
+    content = {"format": FORMAT} | {one.name: _plain(getattr(scores, one.name)) for one in fields(scores)}
+    with writing(path) as out:
+        out.write(json_of(content))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, RunNotes):
+        return asdict(value)
+    return _plain_measure(value) if isinstance(value, Measure) else value
+
+
+def load(path: str | os.PathLike[str]) -> Scores:
+    """Read what ``save`` wrote."""
+    name = os.fspath(path)
+    return scores_in(parse_json(read_decoded(name)[0], name), name)
+
+
+def scores_in(content: Any, file: str) -> Scores:
+    """The scores in what a file holds."""
+    try:
+        if content["format"] != FORMAT:
+            raise KeyError
+        loaded = {name: read(content[name]) for name, read in _READERS.items()}
+        loaded |= {name: [_load_measure(one, file) for one in content[name]] for name in ("measures", "outer")}
+        notes = [{name: read(noted[name]) for name, read in _NOTES.items()} for noted in content["notes"]]
+        shape = tuple(len(loaded[name]) for name in ("runs", "query_ids", "measures"))
+        sizes = {"value": shape, "low": shape, "high": shape, "judged": shape[:2], "parts": (len(PARTS), *shape)}
+        for name, size in sizes.items():
+            known = name != "parts" or content[name] is not None
+            loaded[name] = np.array(content[name], dtype=np.float64).reshape(size) if known else None
+        return Scores(**loaded, notes=[RunNotes(**noted) for noted in notes])
+    except DataError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+        raise DataError(f"{file}: these are not scores that rankbounds saved.") from None
+
+
+def _names(content: Any) -> list[str]:
+    if not isinstance(content, list) or not all(isinstance(name, str) for name in content):
+        raise TypeError
+    return content
+
+
+def _origin(content: Any) -> dict[str, dict[str, Any]] | None:
+    parts = None if content is None else {part: content[part] for part in ("judgments", "settings")}
+    if parts is not None and not all(isinstance(part, dict) for part in parts.values()):
+        raise TypeError
+    return parts
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "runs": _names,
+    "query_ids": _names,
+    "bounds": str,
+    "topics": str,
+    "open": str,
+    "most_relevant": lambda content: None if content is None else int(content),
+    "mean_over": int,
+    "without_relevant": _names,
+    "origin": _origin,
+}
+"""How the plain fields of saved scores are read."""
+_NOTES: dict[str, Callable[[Any], Any]] = {
+    "missing": _names,
+    "unknown": _names,
+    "tied_topics": int,
+    "tie_range": lambda content: None if content is None else float(content),
+    "prepared": str,
+    "strange_documents": str,
+}
+
+
+def _plain_measure(measure: Measure) -> dict[str, Any]:
+    """The label, and in full the numbers that labels round; of a name in somebody's table, which way is better."""
+    if isinstance(measure, Reported):
+        return {"label": str(measure), "exactly": {}, "lower_is_better": measure.lower_is_better}
+    parameters = {one.name: getattr(measure.plain, one.name) for one in fields(measure.plain)}
+    exactly = {name: value for name, value in parameters.items() if isinstance(value, float)}
+    saved = {"label": str(measure), "exactly": exactly}
+    try:
+        if _load_measure(saved, "") == measure:
+            return saved
+    except (TypeError, ValueError):
+        pass
+    raise UsageError(f"The scores of {measure} cannot be saved: its label does not say which measure it is.")
+
+
+def _load_measure(saved: Mapping[str, Any], file: str) -> Measure:
+    label = saved["label"]
+    exactly = {name: float(value) for name, value in saved["exactly"].items()}
+    if "lower_is_better" in saved:
+        return ReportedEffort(label) if saved["lower_is_better"] else Reported(label)
+    try:
+        measure = parse_measure(label)
+    except UsageError as error:
+        raise DataError(f"{file}: {error} Import the module that declares it, if it is one of yours.") from None
+    return measure.changed(**exactly)
+
+
+def origin_of(qrels: Qrels, assumptions: Assumptions, preparation: Preparation) -> Origin:
+    """What tells scores of these judgments and settings from others."""
+    unjudged = assumptions.unjudged
+    settings = {
+        "ties": assumptions.ties,
+        "score-precision": assumptions.score_precision,
+        "unjudged": unjudged.name if unjudged.q is None else f"{unjudged.name} with q = {unjudged.q:.12g}",
+        "gain": str(assumptions.gain),
+        "topics": assumptions.topics,
+        "drop-self": preparation.drop_self,
+        "documents-of": preparation.documents_of,
+        "depth": preparation.depth,
+    }
+    return {"judgments": _sums(qrels), "settings": settings}
+
+
+def _sums(qrels: Qrels) -> dict[str, str]:
+    """A sum of each topic's judgments, whatever their order."""
+    rows: dict[str, list[str]] = {}
+    strata = qrels.strata.labels if qrels.strata is not None else [""] * len(qrels)
+    documents = []
+    for (query, document, grade), stratum in zip(qrels, strata, strict=True):
+        rows.setdefault(query, []).append(f"{document}\0{grade!r}\0{stratum}")
+        documents.append((query, document))
+    if (parts := qrels.subtopics) is not None:
+        judged = zip(parts.row.tolist(), parts.labels, parts.grade.tolist(), parts.okay.tolist(), strict=True)
+        for row, subtopic, grade, okay in judged:
+            query, document = documents[row]
+            rows[query].append(f"{document}\0{grade!r}\0\0{subtopic}\0{okay}")
+    texts = {query: "\n".join(sorted(several)).encode("utf-8", "surrogateescape") for query, several in rows.items()}
+    return {query: hashlib.blake2b(text, digest_size=8).hexdigest() for query, text in texts.items()}
+
+
+def join_baseline(saved: Scores, new: Scores) -> Scores:
+    """Saved scores and new ones as one, with the measures and topics of the new ones, which the saved must have.
+
+    Both must come from the same judgments and settings, where their origins are known.
+    """
+    _check_alike(saved, new)
+    both = (saved.filter(topic=new.query_ids, measure=new.measures), new)
+
+    def stack(name: str) -> Floats:
+        return np.concatenate([getattr(scores, name) for scores in both])
+
+    parts = None
+    if any(scores.parts is not None for scores in both):
+        unknown = [np.full((len(PARTS), *scores.value.shape), np.nan) for scores in both]
+        known = [blank if scores.parts is None else scores.parts for scores, blank in zip(both, unknown, strict=True)]
+        parts = np.concatenate(known, axis=1)
+    relevant_nowhere = {topic for scores in both for topic in scores.without_relevant}
+    return replace(
+        new,
+        runs=unique_names([*saved.runs, *new.runs], ["saved"] * len(saved.runs) + ["new"] * len(new.runs)),
+        value=stack("value"),
+        low=stack("low"),
+        high=stack("high"),
+        judged=stack("judged"),
+        notes=[noted for scores in both for noted in scores.notes],
+        without_relevant=[name for name in new.query_ids if name in relevant_nowhere],
+        outer=[measure for measure in new.measures if any(measure in scores.outer for scores in both)],
+        parts=parts,
+    )
+
+
+def _check_alike(saved: Scores, new: Scores) -> None:
+    """Refuse to compare what was made otherwise, and say what changed."""
+    if set(saved.query_ids) != set(new.query_ids):
+        raise DataError("The two sets of scores are on different topics; they cannot be compared.")
+    lacking = [measure for measure in new.measures if measure not in saved.measures]
+    if lacking:
+        raise DataError(f"The saved scores lack {lacking[0]}. Save them again with this measure.")
+    if saved.bounds != new.bounds:
+        raise DataError(
+            f"The saved scores have other bounds ({saved.bounds}) than these ({new.bounds}). Save them again with "
+            f"--bounds {new.bounds}."
+        )
+    covered = [
+        scores.open if scores.most_relevant is None else f"{scores.open}, {scores.most_relevant} relevant at most"
+        for scores in (saved, new)
+    ]
+    if covered[0] != covered[1]:
+        raise DataError(
+            f"The bounds of the saved scores cover other documents ({covered[0]}) than these ({covered[1]}). Save them "
+            "again with the same --open and --most-relevant."
+        )
+    if saved.origin is None or new.origin is None:
+        return
+    settings = {name: (saved.origin["settings"].get(name), value) for name, value in new.origin["settings"].items()}
+    changes = [
+        f"--{name} was {_words(was)} and is {_words(value)}" for name, (was, value) in settings.items() if was != value
+    ]
+    before, now = saved.origin["judgments"], new.origin["judgments"]
+    changed = [topic for topic in {**now, **before} if before.get(topic) != now.get(topic)]
+    if changed:
+        changes.append(f"the judgments of {len(changed)} of {len({*before, *now})} topics changed ({some(changed)})")
+    if changes:
+        raise DataError(
+            f"The saved scores cannot be compared with these: {'; '.join(changes)}. Save them again with the same "
+            "judgments and options, or give the baseline's run in place of its scores."
+        )
+
+
+def _words(value: Any) -> str:
+    return "not given" if value is None or value is False else "given" if value is True else str(value)

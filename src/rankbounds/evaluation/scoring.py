@@ -1,0 +1,307 @@
+"""Runs scored against judgments: a sheet for each run, which batches of rankings fill, and one table of all sheets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.collection.inputs import RunToRead
+from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.run import Run, unique_names
+from rankbounds.columns.native import in_use
+from rankbounds.errors import DataError, warn
+from rankbounds.evaluation.assumptions import Assumptions, Cells
+from rankbounds.evaluation.run_notes import RunNotes, some
+from rankbounds.evaluation.scores import PARTS, Scores
+from rankbounds.measures import Measure
+from rankbounds.measures.counts import Judged
+from rankbounds.rankings.join import Joined, empty_rankings, join, join_dict
+from rankbounds.rankings.preparation import Preparation
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.threads import Progress, in_threads, started
+
+COVERAGE = Judged(cutoff=10)
+WORTH_A_WARNING = 20
+"""So many documents, none of them judged, are hardly what somebody meant to score; fewer may be."""
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How runs are scored: by which measures, under which assumptions, in how many threads."""
+
+    measures: list[Measure]
+    assumptions: Assumptions
+    threads: int = 1
+    preparation: Preparation = field(default_factory=Preparation)
+    """What is done to runs that arrive in pieces before they are scored."""
+    cells: Callable[[Rankings], Cells] | None = None
+    """How rankings become the measures' numbers, where the assumptions do not do it."""
+
+    @property
+    def joining(self) -> dict[str, Any]:
+        """How runs are joined with judgments."""
+        return {
+            "order": self.assumptions.order,
+            "precision": self.assumptions.score_precision,
+            "topics": self.assumptions.topics,
+            "keep_judgments": any(measure.reads_judgments for measure in self.measures),
+        }
+
+
+class JoinedRun(NamedTuple):
+    """A run whose lists are joined with the judgments, to be scored."""
+
+    name: str
+    joined: Joined
+    prepared: str = ""
+    """What was done to the run before."""
+    read: Callable[[], Run] | None = None
+    """The run itself, for a warning about documents that no judgment knows; None: no warning."""
+
+
+def join_run(run: Run, facts: TopicFacts, scoring: Scoring) -> JoinedRun:
+    """Join one run with the judgments."""
+    joined = join(run, facts, tie_key=scoring.assumptions.ties_key, **scoring.joining)
+    return JoinedRun(run.name, joined, run.prepared, lambda: run)
+
+
+@contextmanager
+def blaming_judgments(facts: TopicFacts) -> Iterator[None]:
+    """Report what a measure cannot take as an error of the judgments' file, which the measure does not know."""
+    try:
+        yield
+    except DataError as error:
+        if error.place is not None:
+            raise
+        raise error.moved_to(facts.qrels.pairs.source.name) from None
+
+
+class ScoreSheet:
+    """The scores of one run, filled topic by topic: arrays with an axis of topics and one of measures; NaN at first.
+
+    ``numbers``, ascending, are those of the topics where the sheet is for some of them.
+    """
+
+    name: str
+    notes: RunNotes
+
+    def __init__(
+        self,
+        scoring: Scoring,
+        topics: int,
+        numbers: Ints | None = None,
+        observe: Callable[[Rankings], None] | None = None,
+    ) -> None:
+        self.scoring, self.numbers, self.observe = scoring, numbers, observe
+        measures, assumptions = scoring.measures, scoring.assumptions
+        self.value, self.low, self.high = np.full((3, topics, len(measures)), np.nan)
+        self.judged, self.tie_range = np.full((2, topics), np.nan)
+        self.tied = np.zeros(topics, dtype=bool)
+        split = assumptions.bounds != "none" and any(measure.has_residual for measure in measures)
+        self.parts = np.full((len(PARTS), topics, len(measures)), np.nan) if split else None
+
+    def score(self, run: JoinedRun, facts: TopicFacts, threads: int = 1) -> ScoreSheet:
+        """Score a whole run."""
+        self.fill(run.joined.slices, threads)
+        strange = ""
+        if run.read is not None and not (self.judged > 0).any():
+            strange = _strange_documents(run.read(), facts.qrels)
+        return self.finish(run.name, run.joined.missing, run.joined.unknown, run.prepared, strange)
+
+    def fill(self, slices: Sequence[Callable[[], list[Rankings]]], threads: int = 1) -> None:
+        """Score the rankings of these slices. Their topics differ, so that threads never write to the same cells."""
+        for _ in in_threads(self._score_slice, slices, threads):
+            pass
+
+    def fill_empty(self, topics: Ints, facts: TopicFacts) -> None:
+        """Score a list without documents for each of these topics."""
+        self.fill([lambda: [empty_rankings(topics, facts)]])
+
+    def _score_slice(self, compute: Callable[[], list[Rankings]]) -> None:
+        measures, assumptions = self.scoring.measures, self.scoring.assumptions
+        for rankings in compute():
+            topic = rankings.topic if self.numbers is None else np.searchsorted(self.numbers, rankings.topic)
+            self.judged[topic] = COVERAGE.value(rankings)
+            with blaming_judgments(rankings.facts):
+                cells = self.scoring.cells(rankings) if self.scoring.cells else assumptions.cells(measures, rankings)
+            self.value[topic] = cells.value
+            if cells.low is not None and cells.high is not None:
+                self.low[topic], self.high[topic] = cells.low, cells.high
+            if self.parts is not None and cells.parts is not None:
+                self.parts[:, topic] = cells.parts
+            if rankings.tied is not None:
+                self.tied[topic] = rankings.tied.any(axis=-1)
+                if assumptions.bounds != "none" and measures[0].total != "geometric":
+                    self.tie_range[topic] = (
+                        cells.parts[PARTS.index("residual_ties"), :, 0]
+                        if cells.parts is not None and measures[0].has_residual
+                        else assumptions.tie_range(measures[0], rankings)
+                    )
+            if self.observe:
+                self.observe(rankings)
+
+    def put(self, places: Ints, part: ScoreSheet) -> None:
+        """Take over the scores of some topics, which have these places here."""
+        for name in ("value", "low", "high", "judged", "tie_range", "tied"):
+            getattr(self, name)[places] = getattr(part, name)
+        if self.parts is not None and part.parts is not None:
+            self.parts[:, places] = part.parts
+
+    def finish(
+        self, name: str, missing: Sequence[str], unknown: Sequence[str], prepared: str = "", strange: str = ""
+    ) -> ScoreSheet:
+        """Note the run's name and what a reader of its scores must know."""
+        tied = int(np.count_nonzero(self.tied))
+        known = ~np.isnan(self.tie_range)
+        scored = np.count_nonzero(~np.isnan(self.judged))
+        tie_range = float(self.tie_range[known].sum() / scored) if tied and known.any() else None
+        self.name, self.notes = name, RunNotes(missing, unknown, tied, tie_range, prepared, strange)
+        return self
+
+
+def _strange_documents(run: Run, qrels: Qrels) -> str:
+    """Describe a run none of whose documents is judged, for any topic; empty where one is."""
+    if len(run) < WORTH_A_WARNING:
+        return ""
+    judged = set(qrels.pairs.docs.raw_list())
+    if not judged or any(document in judged for document in run.pairs.docs.raw_list()):
+        return ""
+    ours, theirs = run.pairs.docs[0], qrels.pairs.docs[0]
+    return (
+        f"not one of its {len(run):,} documents is judged, for any topic: do the ids have a prefix? The run has "
+        f'documents like "{ours}", the judgments like "{theirs}".'
+    )
+
+
+def score_runs(
+    facts: TopicFacts,
+    jobs: Sequence[RunToRead],
+    scoring: Scoring,
+    *,
+    progress: Progress | None = None,
+    observe: Callable[[int, Rankings], None] | None = None,
+) -> Scores:
+    """Read, join and score every run."""
+    # Every run is looked up in one index. Another thread builds it while the first runs are being read.
+    index = None
+    if scoring.threads > 1 and any(job.path is not None for job in jobs):
+        index = started(lambda: facts.qrels.pairs.index.native if in_use() else facts.qrels.pairs.index)
+
+    def join_job(number: int) -> JoinedRun:
+        job = jobs[number]
+        if job.given is not None and facts.holds_strings:
+            joined = join_dict(job.given, facts, **scoring.joining)
+            if joined is not None:
+                return JoinedRun(job.place, joined, read=job.read)
+        run = job.read()
+        if index is not None:
+            index.join()
+        return join_run(run, facts, scoring)
+
+    places, named = [job.place for job in jobs], [job.name is not None for job in jobs]
+    return score_joined(join_job, places, facts, scoring, named, progress=progress, observe=observe)
+
+
+def score_joined(
+    join_number: Callable[[int], JoinedRun],
+    places: list[str],
+    facts: TopicFacts,
+    scoring: Scoring,
+    named: Sequence[bool] | None = None,
+    *,
+    progress: Progress | None = None,
+    observe: Callable[[int, Rankings], None] | None = None,
+) -> Scores:
+    """Score every run in threads.
+
+    ``join_number`` gives the lists of the run with a number; ``observe`` is shown that number and each batch of its
+    lists. ``places`` tell runs of the same name apart, and ``named`` says which runs the user named.
+    """
+
+    def score(number: int) -> ScoreSheet:
+        seen = partial(observe, number) if observe else None
+        sheet = ScoreSheet(scoring, len(facts.query_ids), observe=seen)
+        return sheet.score(join_number(number), facts, scoring.threads if len(places) == 1 else 1)
+
+    sheets = list(in_threads(score, range(len(places)), scoring.threads, progress))
+    return JudgedTopics.of(facts, scoring.assumptions).stack(sheets, places, named)
+
+
+@dataclass(frozen=True)
+class JudgedTopics:
+    """All judged topics; ``facts`` may be those of a part of them that knows the grades of the whole collection."""
+
+    query_ids: list[str]
+    facts: TopicFacts
+    without_relevant: list[str]
+    knowing_more: list[str]
+    """Topics that know more relevant documents than the assumptions allow."""
+    grades: Floats
+    place: str = ""
+    """What messages call the judgments."""
+    distinct: bool = False
+    """Are ``grades`` each listed once, not those of every judgment?"""
+
+    @classmethod
+    def of(cls, facts: TopicFacts, assumptions: Assumptions, place: str = "") -> JudgedTopics:
+        """From all judgments in memory."""
+        query_ids, most = list(facts.query_ids), assumptions.most_relevant
+        more = [] if most is None else np.flatnonzero(facts.relevant(1.0) > most).tolist()
+        knowing_more = [query_ids[topic] for topic in more]
+        return cls(query_ids, facts, facts.without_relevant, knowing_more, facts.grade, place)
+
+    def stack(self, sheets: Sequence[ScoreSheet], places: list[str], named: Sequence[bool] | None = None) -> Scores:
+        """Put the sheets of all runs into one table, and warn of what a reader must know of them."""
+        measures, assumptions = sheets[0].scoring.measures, sheets[0].scoring.assumptions
+        tied = any(sheet.notes.tied_topics > 0 for sheet in sheets)
+        parts = [sheet.parts for sheet in sheets if sheet.parts is not None]
+        scores = Scores(
+            runs=unique_names([sheet.name for sheet in sheets], places, named),
+            query_ids=self.query_ids,
+            measures=measures,
+            value=_stack([sheet.value for sheet in sheets]),
+            low=_stack([sheet.low for sheet in sheets]),
+            high=_stack([sheet.high for sheet in sheets]),
+            judged=_stack([sheet.judged for sheet in sheets]),
+            notes=[sheet.notes for sheet in sheets],
+            bounds=assumptions.bounds,
+            topics=assumptions.topics,
+            open=assumptions.open,
+            most_relevant=assumptions.most_relevant,
+            outer=[measure for measure in measures if assumptions.bounds_are_outer(measure, self.facts, tied=tied)],
+            without_relevant=self.without_relevant,
+            parts=_stack(parts, axis=1) if parts else None,
+        )
+        for message in [*scores.warnings(), *self._warnings(measures, assumptions)]:
+            warn(message)
+        return scores
+
+    def _warnings(self, measures: Sequence[Measure], assumptions: Assumptions) -> Iterator[str]:
+        if more := self.knowing_more:
+            know = "topic knows" if len(more) == 1 else "topics know"
+            yield (
+                f"{len(more)} {know} more than {assumptions.most_relevant} relevant documents already ({some(more)}): "
+                "no others are allowed for there."
+            )
+        # Grades between 0 and 1 are gains to graded measures, but not relevant to binary ones.
+        fractions = int(np.count_nonzero((self.grades > 0) & (self.grades < 1)))
+        binary = [one for one in measures if "rel" in one.parameters and one.rel == 1.0 and not one.graded]
+        if fractions and binary:
+            count = "Some" if self.distinct else str(fractions)
+            have = "judgment has a grade" if count == "1" else "judgments have grades"
+            yield (
+                f"{count} {have} between 0 and 1, which {binary[0]} counts as non-relevant. Set rel, as in "
+                f"{binary[0].name}(rel=0.5), or use a graded measure such as RBP(graded=true) or nDCG."
+            )
+
+
+def _stack(arrays: list[Floats], axis: int = 0) -> Floats:
+    """Stack arrays along a new axis; one alone is not copied, because it may be large."""
+    return np.stack(arrays, axis) if len(arrays) > 1 else arrays[0][(slice(None),) * axis + (np.newaxis,)]
