@@ -150,10 +150,6 @@ from rankbounds.rbp.planning import planned_persistence as planned_persistence
 from rankbounds.rbp.published_score import Published as Published
 from rankbounds.rbp.transfer import compare_published as compare_published
 from rankbounds.rbp.transfer import transfer as transfer
-from rankbounds.rbp.vectors import count_vectors as count_vectors
-from rankbounds.rbp.vectors import enumerate_vectors as enumerate_vectors
-from rankbounds.rbp.vectors import greedy_vectors as greedy_vectors
-from rankbounds.rbp.vectors import significant_ranks as significant_ranks
 from rankbounds.report.page import report as report
 from rankbounds.stats.power import smallest_p_value as smallest_p_value
 from rankbounds.stats.power import topics_needed as topics_needed
