@@ -162,9 +162,9 @@ class Question:
     def standing(self, pairs: Sequence[Pair]) -> Floats:
         """A row for each pair: the expected difference, its sd, how likely the first run is better (as if normal)."""
         new = [pair for pair in pairs if pair not in self._standing]
-        for pair, drawn in zip(new, drawn_differences(self.drawn, new), strict=True):
-            mean = float(merit(np.array(drawn.mean), self.measure))
-            self._standing[pair] = mean, drawn.sd, chance_of_better(mean, drawn.sd)
+        drawn = drawn_differences(self.drawn, new)
+        for pair, mean, sd in zip(new, merit(drawn.mean, self.measure).tolist(), drawn.sd.tolist(), strict=True):
+            self._standing[pair] = mean, sd, chance_of_better(mean, sd)
         return np.array([self._standing[pair] for pair in pairs])
 
     def likely(self) -> tuple[float, float] | None:
