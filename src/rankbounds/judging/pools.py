@@ -40,15 +40,13 @@ def pool(
 
     Parameters
     ----------
-    runs
-        In any form that ``evaluate`` takes.
+    runs, **options
+        As in ``evaluate``; ties in one fixed order.
     depth
         How many documents of each list are pooled.
     budget
         The most documents for each topic. They come by their best rank in any run, then by the number of runs that
         hold them.
-    **options
-        How runs are read and ordered, as in ``evaluate``; ties in one fixed order.
 
     Returns
     -------
@@ -86,14 +84,12 @@ def pool(
 
 
 def restrict(qrels: Any, pooled: Any) -> Qrels:
-    """The judgments that a pool would have led to.
+    """Reduce judgments to those that a pool would have led to.
 
     Parameters
     ----------
-    qrels
-        The judgments there are, in any form that ``evaluate`` takes.
-    pooled
-        A pool, as ``pool`` makes it; its grades are not looked at.
+    qrels, pooled
+        The judgments there are, and a pool, as ``pool`` makes it; its grades are not looked at.
 
     Returns
     -------
@@ -155,10 +151,8 @@ def reduce(qrels: Any, rates: Iterable[float] = RATES, *, seed: int = 0, rel: fl
 
     Parameters
     ----------
-    qrels
-        Judgments, in any form that ``evaluate`` takes.
-    rates
-        Percentages above 0 and up to 100.
+    qrels, rates
+        Judgments as in ``evaluate``, and percentages above 0 and up to 100.
     seed
         Of the shuffle: one for all rates, so that a smaller sample is part of a larger one.
     rel
@@ -206,20 +200,16 @@ def without_group(
     depth: int = 100,
     **options: Unpack[OrderOptions],
 ) -> Qrels:
-    """The judgments as if a group had not taken part: documents that it alone brought into the pool are removed.
+    """Remove the judgments of documents that one group alone brought into the pool, as if it had not taken part.
 
     Parameters
     ----------
-    qrels, runs
-        In any form that ``evaluate`` takes.
-    groups
-        The group of each run, by the run's name; ``read_groups`` reads them from a file.
-    group
-        The one that is left out.
+    qrels, runs, **options
+        As in ``evaluate``; ties in one fixed order.
+    groups, group
+        The group of each run, by the run's name (``read_groups`` reads them from a file), and the one to leave out.
     depth
         Of the pool.
-    **options
-        How files are read and runs ordered, as in ``evaluate``; ties in one fixed order.
 
     Returns
     -------
@@ -243,7 +233,7 @@ def without_group(
 
 
 def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
-    r"""Which group each run belongs to, from a file.
+    r"""Read from a file which group each run belongs to.
 
     Parameters
     ----------
@@ -275,8 +265,7 @@ def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
 
 def groups_of(names: Iterable[str], groups: Mapping[str, str]) -> list[str]:
     """The group of each run, or an error for a run that has none."""
-    named = list(names)
-    for name in named:
-        if name not in groups:
-            raise DataError(f'The groups do not say which one the run "{name}" belongs to.')
-    return [groups[name] for name in named]
+    try:
+        return [groups[name] for name in names]
+    except KeyError as error:
+        raise DataError(f'The groups do not say which one the run "{error.args[0]}" belongs to.') from None

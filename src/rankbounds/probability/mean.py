@@ -278,11 +278,11 @@ def uncertainty(
     progress: Callable[[int, int], None] | None = None,
     **options: Unpack[RankingOptions],
 ) -> Uncertainty:
-    """Mean scores with intervals for what unjudged documents may turn out to be.
+    """Score runs with intervals for what unjudged documents may turn out to be.
 
     Parameters
     ----------
-    qrels, runs, measures
+    qrels, runs, measures, progress, **options
         As in ``evaluate``.
     q
         The probability that an unjudged document is relevant: a number, a sequence by rank, ``{query: {document:
@@ -302,10 +302,6 @@ def uncertainty(
         How often measures that are not weighted sums over ranks are drawn, and where the draws start.
     per_topic
         Add a row for each topic.
-    progress : callable, optional
-        Called with the number of runs that are scored and that of all.
-    **options
-        Ties, gains, topics and reading options of ``evaluate``.
 
     Returns
     -------

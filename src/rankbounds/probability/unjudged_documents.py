@@ -14,6 +14,7 @@ from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.score_sheet import joining
 from rankbounds.measures import Measure, RankWeighted, parse_measures
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.rankings.join import Joined, join
@@ -86,17 +87,10 @@ class UnjudgedDocuments:
         )
 
 
-def joined_run(run: Run, facts: TopicFacts, assumptions: Assumptions) -> Joined:
-    """The run's rankings, each cell with the row it came from."""
-    return join(
-        run,
-        facts,
-        order=assumptions.order,
-        precision=assumptions.score_precision,
-        topics=assumptions.topics,
-        tie_key=assumptions.ties_key,
-        keep_rows=True,
-    )
+def joined_run(run: Run, facts: TopicFacts, assumptions: Assumptions, *, keep_judgments: bool = False) -> Joined:
+    """The run's rankings, each cell with the row it came from, or with its judgment."""
+    how = joining((), assumptions) | {"keep_rows": not keep_judgments, "keep_judgments": keep_judgments}
+    return join(run, facts, tie_key=assumptions.ties_key, **how)
 
 
 def follows_grades(measure: Measure) -> bool:

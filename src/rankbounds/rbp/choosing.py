@@ -45,15 +45,11 @@ def fit_persistence(
     Returns
     -------
     dict
-        ``p``; ``ci_low, ci_high`` at ``level``; the number of ``sessions``; ``expected_examined``, how many documents
-        a user of this p reads on average; and ``misfit``, the p-value of a chi-squared test of the geometric model
-        (None where there are too few sessions). When it is small, no single p describes these users, and the
-        interval is too narrow.
-
-    Notes
-    -----
-    Under RBP every decision to go on is the toss of a coin: p is the share of tosses that went on (maximum
-    likelihood), and the interval is the exact one of such a share when the number of stops is given.
+        ``p``, the share of all decisions that went on (maximum likelihood); ``ci_low, ci_high`` at ``level``, exact
+        when the number of stops is given; the number of ``sessions``; ``expected_examined``, how many documents a user
+        of this p reads on average; and ``misfit``, the p-value of a chi-squared test of the geometric model (None where
+        there are too few sessions). When it is small, no single p describes these users, and the interval is too
+        narrow.
 
     Examples
     --------
@@ -150,16 +146,12 @@ def persistence_agreement(
 
     Parameters
     ----------
-    qrels, runs
-        In any form that ``evaluate`` takes; at least three runs.
+    qrels, runs, measure, **options
+        As in ``bounds_by_persistence``; at least three runs.
     measures
         The measures whose orders RBP is held against.
     p
         The persistences; without them 0, 0.01, ..., 0.99, 0.991, ..., 0.999.
-    measure
-        Everything of RBP but p.
-    **options
-        As of ``bounds_by_persistence``.
 
     Returns
     -------

@@ -33,26 +33,20 @@ def contributions(
 
     Parameters
     ----------
-    qrels, run
-        Judgments and one run, in any form that ``evaluate`` takes.
+    qrels, run, **options
+        As in ``evaluate``: one run, ties in one fixed order.
     query_id
         The topic.
     measures
         Weighted sums over ranks such as RBP, P and DCG, and AP.
-    **options
-        Ties (one fixed order), gains and reading options of ``evaluate``.
 
     Returns
     -------
     list of dict
         A row for each document and measure, from the top of the list. ``contribution`` is what the document adds to
-        the value, ``share`` that as a part of the value; over the list they sum to the value and to 1. ``could_add``
-        is what an unjudged document would add to a weighted measure if it were relevant (None for judged ones, and
-        where the measure is no weighted sum).
-
-    Notes
-    -----
-    A relevant document adds to AP its share of every precision it is counted in. Exact.
+        the value (to AP its share of every precision it is counted in), ``share`` that as a part of the value; over the
+        list they sum to the value and to 1. ``could_add`` is what an unjudged document would add to a weighted measure
+        if it were relevant (None for judged ones, and where the measure is no weighted sum).
 
     Examples
     --------

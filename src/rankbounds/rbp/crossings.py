@@ -88,18 +88,19 @@ def crossings(
     per_topic: bool = False,
     **options: Unpack[RankingOptions],
 ) -> Crossings:
-    """The values of p at which the winner of two runs changes, or whether it is sure to win.
+    """Find the values of p at which the winner of two runs changes, or whether it is sure to win.
+
+    Exact: the difference of two RBP scores is 1 - p times a polynomial in p, and every change of its sign between 0
+    and 1 is found, to the nearest floating point number.
 
     Parameters
     ----------
-    qrels, runs
-        Judgments and two runs, in any form that ``evaluate`` takes.
+    qrels, runs, **options
+        As in ``evaluate``: two runs, ties in one fixed order.
     measure
         RBP with everything but p, such as ``RBP(graded=True)``; its p is not looked at.
     per_topic
         Add the crossings of each topic to those of the mean over topics.
-    **options
-        Ties (one fixed order), gains and reading options of ``evaluate``.
 
     Returns
     -------
@@ -108,15 +109,6 @@ def crossings(
         and what there was ``from`` smaller p on and what there is ``to`` larger p: the name of the run ahead, or
         ``"undecided"`` and ``"NAME surely"``. Surely means: the run's low is above the other's high. Its ``regions``
         are what lies between.
-
-    See Also
-    --------
-    crossings_of_gains : the same of bare lists of gains, without judgments.
-
-    Notes
-    -----
-    Exact: the difference of two RBP scores is 1 - p times a polynomial in p, and every change of its sign between 0
-    and 1 is found, to the nearest floating point number. No grid is involved, and none is missed.
 
     Examples
     --------
@@ -143,17 +135,15 @@ def crossings(
 
 
 def crossings_of_gains(a: Any, b: Any, *, measure: RBP | None = None, per_topic: bool = False) -> Crossings:
-    """The values of p at which the winner of two ranked lists changes, from their gains alone.
+    """Find the values of p at which the winner of two ranked lists changes, from their gains alone.
 
     Parameters
     ----------
     a, b
         The gains of one ranked list each, from the top (1 relevant, 0 not, None unjudged), or lists of such lists,
         topic by topic.
-    measure
-        RBP with everything but p.
-    per_topic
-        Add the crossings of each topic, which are numbered from 1 on.
+    measure, per_topic
+        As in ``crossings``; topics are numbered from 1 on.
 
     Returns
     -------

@@ -33,10 +33,8 @@ def planned_depth(p: float, digits: int) -> int:
 
     Parameters
     ----------
-    p
-        The persistence, from 0 to below 1.
-    digits
-        How many decimals are to be certain, from 1 on.
+    p, digits
+        The persistence, from 0 to below 1, and how many decimals are to be certain, from 1 on.
 
     Returns
     -------
@@ -65,10 +63,8 @@ def planned_persistence(depth: int, digits: int) -> float:
 
     Parameters
     ----------
-    depth
-        How many documents of each list are judged.
-    digits
-        How many decimals are to be certain, from 1 on.
+    depth, digits
+        How many documents of each list are judged, and how many decimals are to be certain.
 
     Returns
     -------
@@ -101,18 +97,18 @@ def judgments_needed(
     digits: int = 4,
     **options: Unpack[RankingOptions],
 ) -> list[dict[str, Any]]:
-    """How many more documents must be judged until every run's residual on every topic is below 10^-digits.
+    """Count the documents to be judged until every run's residual on every topic is below 10^-digits.
+
+    Each list gets as few judgments as will do, from the top.
 
     Parameters
     ----------
-    qrels, runs
-        In any form that ``evaluate`` takes.
+    qrels, runs, **options
+        As in ``evaluate``; ties in one fixed order.
     p
         One persistence or several.
     digits
         How many decimals are to be certain.
-    **options
-        Ties (one fixed order) and reading options of ``evaluate``.
 
     Returns
     -------
@@ -121,10 +117,6 @@ def judgments_needed(
         average, ``most`` for one topic, and ``too_short``: how many lists end so early that no judging brings them
         there; what they hold is counted in full. Beside these ``p``, ``digits``, the ``depth`` of ``planned_depth``
         and ``expected_examined``, how many documents a user of this p reads on average.
-
-    Notes
-    -----
-    Each list gets as few judgments as will do, from the top.
 
     Examples
     --------
@@ -170,18 +162,10 @@ def judgments_needed(
         key, topic = np.concatenate(found, axis=-1)
         _, first = np.unique(key, return_index=True)  # 64 bits of (topic, document) tell documents apart
         per_topic = np.bincount(topic[first].astype(np.int64), minlength=len(judgments.query_ids))
-        rows.append(
-            {
-                "p": float(persistence),
-                "digits": digits,
-                "depth": depth,
-                "expected_examined": expected_examined(persistence),
-                "judgments": int(per_topic.sum()),
-                "per_topic": float(per_topic.mean()),
-                "most": int(per_topic.max()),
-                "too_short": too_short,
-            }
-        )
+        asked = {"p": float(persistence), "digits": digits, "depth": depth}
+        asked["expected_examined"] = expected_examined(persistence)
+        counts = {"judgments": int(per_topic.sum()), "per_topic": float(per_topic.mean()), "most": int(per_topic.max())}
+        rows.append({**asked, **counts, "too_short": too_short})
     return rows
 
 

@@ -83,20 +83,17 @@ class Published:
                 raise UsageError(
                     f"A {what} lies between 0 and 1; {value[~((value >= 0) & (value <= 1))].flat[0]} does not."
                 )
-        too_much = self.score_range[0] + (0.0 if self.residual_range is None else self.residual_range[0]) > 1
-        if too_much.any():
-            raise DataError(
-                f"The score {self._named(too_much)} and its residual add up to more than 1, which cannot be."
-            )
-        if self.depth is not None and (self.score_range[0] > 1 - self.p**self.depth).any():
-            beyond = self.score_range[0] > 1 - self.p**self.depth
-            raise DataError(
-                f"{self._named(beyond)} is more than {self.depth} relevant documents score at p={self.p:g} "
-                f"({1 - self.p**self.depth:.4f}): is the depth right?"
-            )
-        impossible = ~self._occurs()
-        if impossible.any():
-            raise DataError(cannot_occur(self._named(impossible), self.p))
+        least, most = self.score_range[0], 1.0 if self.depth is None else 1 - self.p**self.depth
+        self._reject(
+            least + (0.0 if self.residual_range is None else self.residual_range[0]) > 1,
+            "The score {} and its residual add up to more than 1, which cannot be.",
+        )
+        self._reject(
+            least > most,
+            f"{{}} is more than {self.depth} relevant documents score at p={self.p:g} ({most:.4f}): is the depth "
+            "right?",
+        )
+        self._reject(~self._occurs(), cannot_occur("{}", self.p))
 
     @cached_property
     def values(self) -> Floats:
@@ -164,11 +161,12 @@ class Published:
         pairs = zip(scores, residuals, strict=True)
         return [replace(self, score=score, residual=residual, digits=digits) for score, residual in pairs]
 
-    def _named(self, where: Flags) -> str:
-        """The first score for which the condition holds, as it was written."""
-        if self.values.ndim == 0:
-            return str(self.score)
-        return f"{np.broadcast_to(self.values, where.shape)[where].flat[0]:g}"
+    def _reject(self, wrong: Flags, problem: str) -> None:
+        """Raise an error that names the first score for which this holds, as it was written."""
+        if wrong.any():
+            single = self.values.ndim == 0
+            name = str(self.score) if single else f"{np.broadcast_to(self.values, wrong.shape)[wrong].flat[0]:g}"
+            raise DataError(problem.replace("{}", name))
 
     def _occurs(self) -> Flags:
         """Whether any list has such a score: below p = 0.5 (with steps, below 1 / (steps + 1)) there are gaps.

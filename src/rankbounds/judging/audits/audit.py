@@ -157,18 +157,18 @@ def audit(
     confidence: float = 0.95,
     **options: Unpack[OrderOptions],
 ) -> Audit:
-    """Scores by labels, corrected by a sample that people judged, with intervals that cover.
+    """Correct scores by labels with a sample that people judged, with intervals that cover.
 
     Parameters
     ----------
     labels
-        The labels that the sample was drawn from; in any form that ``evaluate`` takes judgments in. They may be on
-        another scale than the judgments: what a label stands for is read off the sample.
+        The labels that the sample was drawn from, as ``evaluate`` takes judgments. They may be on another scale than
+        the judgments: what a label stands for is read off the sample.
     sample
         A file, a frame or a list of dicts with ``query_id, doc_id, probability, relevance``: what ``draw_sample`` drew,
         judged.
-    runs, measures
-        As in ``evaluate``; measures are weighted sums over ranks (RBP, P, DCG), nDCG, AP and Recall.
+    runs, measures, **options
+        As in ``evaluate``; weighted sums over ranks (RBP, P, DCG), nDCG, AP and Recall; ties in one fixed order.
     difference
         Compare the runs in pairs.
     judgments
@@ -181,8 +181,6 @@ def audit(
         one of labels that have two values and never reach ``rel``.
     confidence
         Of the intervals.
-    **options
-        Ties, gains and how files are read, as in ``evaluate``; ties in one fixed order.
 
     Returns
     -------
@@ -195,11 +193,9 @@ def audit(
 
     Notes
     -----
-    What is estimated is the score with people's judgments of every labelled document; documents without a label count
-    as non-relevant, as unjudged ones do elsewhere. For weighted sums the estimate is unbiased whatever the labels are,
-    up to what folds of one sample know of each other; the interval is approximate as every one from few observations
-    is. It holds for the question that the sample was drawn for: documents without a weight in that may have had no
-    chance to be drawn.
+    The estimate is of the score with people's judgments of every labelled document; documents without a label count as
+    non-relevant. For weighted sums it is unbiased whatever the labels are. The interval holds for the question that the
+    sample was drawn for: documents without a weight in that may have had no chance to be drawn.
 
     Examples
     --------

@@ -195,13 +195,11 @@ def judges(
     Parameters
     ----------
     trusted : path, Qrels, dict, frame or rows
-        The labels to believe, such as people's, in any form that ``evaluate`` takes for judgments.
+        The labels to believe, such as people's, as ``evaluate`` takes judgments.
     labels : such, or several
         The labels in question: one set, a list, paths and patterns, or a dict by name.
-    runs : path, Run, dict, frame, rows, or several of them, optional
-        As for ``evaluate``. Without runs only the labels are compared.
-    measures : str, Measure, or iterable of them
-        By which the runs are scored with either labels.
+    runs, measures, **options
+        As in ``evaluate``. Without runs only the labels are compared.
     rel : float, optional
         The lowest trusted grade that counts as relevant, for kappa and for measures that name none. Without it, that of
         the first measure which has one, else 1.
@@ -221,8 +219,6 @@ def judges(
         How often topics are drawn again for intervals, and where the random numbers start.
     trusted_name : str, optional
         What to call the trusted labels; without it by their file, or "trusted".
-    **options
-        Assumptions and reading options of ``evaluate``: ``ties=``, ``unjudged=``, ``gain=``, ``columns=``, ...
 
     Returns
     -------
@@ -235,9 +231,8 @@ def judges(
     Everything is over the topics that the trusted labels and all sets have. Intervals are approximate: those of bias
     are t intervals over topics, all others the value and t times its standard error over resampled topics. A run is
     favoured or punished when its bias differs from the mean bias of all runs by the randomisation test with Holm's
-    correction over runs; beyond scale, when it does so from the line through all runs' scores. Pairs of runs are
-    separated as ``compare`` separates them. ``tau_ap`` is the mean of both directions, as in ``rankbounds agreement``.
-    ``gain`` holds for labels on the scale of the trusted ones.
+    correction over runs. Pairs of runs are separated as ``compare`` separates them. ``gain`` holds for labels on the
+    scale of the trusted ones.
 
     Examples
     --------

@@ -28,7 +28,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats
 from rankbounds.choices import check_choice
 from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError
@@ -65,8 +64,8 @@ def judge_next(
 
     Parameters
     ----------
-    qrels, runs
-        In any form that ``evaluate`` takes. Documents are chosen for topics that have judgments.
+    qrels, runs, **options
+        As in ``evaluate``; ties in one fixed order. Documents are chosen for topics that have judgments.
     budget
         How many documents at most.
     measure
@@ -81,14 +80,10 @@ def judge_next(
     until
         With ``compare``: simulate how many judgments it takes until the question is ``"settled"``, whatever else is
         unjudged, or until one run is the better one with this probability (0.95).
-    q, otherwise
-        How probable it is that an unjudged document is relevant, as in ``uncertainty``.
-    seed
-        Where draws start.
+    q, otherwise, seed
+        How probable it is that an unjudged document is relevant, and where draws start, as in ``uncertainty``.
     progress : callable, optional
-        Told how many of how many documents are valued, or simulated rounds are done.
-    **options
-        Ties, gains and how files are read, as in ``evaluate``; ties in one fixed order.
+        Called with how many of how many documents are valued, or simulated rounds are done.
 
     Returns
     -------
@@ -99,9 +94,8 @@ def judge_next(
     Notes
     -----
     A document's value is what its judgment is expected to move the bound that will settle the question by; without a
-    comparison, what it takes off the bounds of all runs' means. That is exact for weighted sums over ranks, and
-    values add up. For other measures effects are means over seeded draws of the other documents: values make a good
-    order, but do not add up to what several judgments do. Strategies A, B and C: Moffat, Webber and Zobel, SIGIR 2007.
+    comparison, what it takes off the bounds of all runs' means. Values of weighted sums over ranks are exact and add
+    up; those of other measures make a good order. Strategies A, B and C: Moffat, Webber and Zobel, SIGIR 2007.
 
     Examples
     --------
@@ -140,8 +134,7 @@ def judge_next(
     if level is not None and pairs is not None:
         plan = replace(plan, needed=question.needed(pairs, level, progress=progress))
         if plan.is_settled:
-            nothing: Floats = np.empty(0)
-            plan = replace(plan, query_ids=[], doc_ids=[], value=nothing, probability=nothing, effect=nothing)
+            plan = replace(plan, query_ids=[], doc_ids=[], **dict.fromkeys(plan.fields[2:], np.empty(0)))
     return plan
 
 

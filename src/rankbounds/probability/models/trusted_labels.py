@@ -52,10 +52,8 @@ def label_probabilities(labels: Any, truth: Any, rel: float = 1.0) -> LabelProba
 
     Parameters
     ----------
-    labels
-        Judgments of the source to be calibrated, such as a language model; in any form that ``evaluate`` takes.
-    truth
-        Judgments that are trusted, such as people's; another entry of ``read_qrels_by_source``.
+    labels, truth
+        Judgments of the source to be calibrated, such as a language model, and trusted ones, such as people's.
     rel
         The lowest trusted grade that counts as relevant.
 

@@ -122,10 +122,8 @@ def sample_rankings(
 
     Parameters
     ----------
-    n_documents
-        How many documents the urn holds, all of which are drawn.
-    lists
-        How many lists.
+    n_documents, lists
+        How many documents the urn holds, all of which are drawn, and how many lists.
     q, relevant, relevance_ratio
         As in ``urn_moments``; each may differ by list.
     seed
