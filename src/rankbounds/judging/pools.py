@@ -29,13 +29,7 @@ RATES = (90.0, 70.0, 50.0, 30.0, 10.0)
 """In percent."""
 
 
-def pool(
-    runs: Any,
-    *,
-    depth: int | None = None,
-    budget: int | None = None,
-    **options: Unpack[OrderOptions],
-) -> Qrels:
+def pool(runs: Any, *, depth: int | None = None, budget: int | None = None, **options: Unpack[OrderOptions]) -> Qrels:
     """Pool the documents to judge: those that any run has down to a depth, or at most a budget per topic.
 
     Parameters
@@ -192,13 +186,7 @@ def unique_to_group(rank: Ints, groups: Sequence[str], group: str, depth: int) -
 
 
 def without_group(
-    qrels: Any,
-    runs: Any,
-    groups: Mapping[str, str],
-    group: str,
-    *,
-    depth: int = 100,
-    **options: Unpack[OrderOptions],
+    qrels: Any, runs: Any, groups: Mapping[str, str], group: str, *, depth: int = 100, **options: Unpack[OrderOptions]
 ) -> Qrels:
     """Remove the judgments of documents that one group alone brought into the pool, as if it had not taken part.
 

@@ -352,7 +352,7 @@ def uncertainty(
         warn(
             f"{few[0].topics} topic{'s are' if few[0].topics != 1 else ' is'} few for a normal interval (at least "
             f"{ENOUGH_TOPICS} are wanted){how_far}. The interval of the distribution (--interval distribution) is free "
-            "of that.",
+            "of that."
         )
     return Uncertainty(
         scores, confidence, sources, interval, in_words, samples, seed, models.remarks(), per_topic, settings=settings

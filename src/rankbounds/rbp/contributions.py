@@ -23,11 +23,7 @@ FIELDS = ("run", "query_id", "rank", "doc_id", "relevance", "measure", "contribu
 
 
 def contributions(
-    qrels: Any,
-    run: Any,
-    query_id: str,
-    measures: Any = ("AP", "RBP(p=0.8)"),
-    **options: Unpack[RankingOptions],
+    qrels: Any, run: Any, query_id: str, measures: Any = ("AP", "RBP(p=0.8)"), **options: Unpack[RankingOptions]
 ) -> list[dict[str, Any]]:
     """What each document of one topic of one run adds to its score.
 

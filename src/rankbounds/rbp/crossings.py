@@ -81,12 +81,7 @@ class Crossings(Result):
 
 
 def crossings(
-    qrels: Any,
-    runs: Any,
-    *,
-    measure: RBP | None = None,
-    per_topic: bool = False,
-    **options: Unpack[RankingOptions],
+    qrels: Any, runs: Any, *, measure: RBP | None = None, per_topic: bool = False, **options: Unpack[RankingOptions]
 ) -> Crossings:
     """Find the values of p at which the winner of two runs changes, or whether it is sure to win.
 

@@ -118,11 +118,7 @@ def bounds_by_depth(
 
 
 def _scores_of_family(
-    qrels: Any,
-    runs: Any,
-    family: Sequence[RBP],
-    progress: Callable[[int, int], None] | None,
-    options: RankingOptions,
+    qrels: Any, runs: Any, family: Sequence[RBP], progress: Callable[[int, int], None] | None, options: RankingOptions
 ) -> Scores:
     if not family:
         raise UsageError("No persistence or no depth was given.")

@@ -91,11 +91,7 @@ def _digits(digits: int) -> int:
 
 
 def judgments_needed(
-    qrels: Any,
-    runs: Any,
-    p: float | Iterable[float],
-    digits: int = 4,
-    **options: Unpack[RankingOptions],
+    qrels: Any, runs: Any, p: float | Iterable[float], digits: int = 4, **options: Unpack[RankingOptions]
 ) -> list[dict[str, Any]]:
     """Count the documents to be judged until every run's residual on every topic is below 10^-digits.
 

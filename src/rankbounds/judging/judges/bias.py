@@ -21,14 +21,7 @@ from rankbounds.judging.judges.agreement import SIGNED, TopicBootstrap
 from rankbounds.measures import Measure
 from rankbounds.stats.corrections import adjusted, over_all_pairs
 from rankbounds.stats.rank_correlation import order_signs, tau_ap_of_signs, tau_of_signs
-from rankbounds.stats.significance import (
-    RESAMPLES,
-    Resampling,
-    check_finite,
-    mean_interval,
-    p_values,
-    pairs_of,
-)
+from rankbounds.stats.significance import RESAMPLES, Resampling, check_finite, mean_interval, p_values, pairs_of
 from rankbounds.tables import plain
 
 TOP = 10

@@ -164,7 +164,7 @@ def of_shared_topics(trusted: Qrels, sets: dict[str, Qrels], name: str) -> tuple
     if left_out:
         warn(
             f"{len(left_out)} of {len(had)} topics of {name} are left out, since not all labels have them "
-            f"({some(left_out)}).",
+            f"({some(left_out)})."
         )
     return trusted.filter(shared), {other: labels.filter(shared) for other, labels in sets.items()}, left_out
 

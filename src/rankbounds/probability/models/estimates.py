@@ -26,12 +26,7 @@ from rankbounds.evaluation.run_notes import RunNotes, some, topic_warnings
 from rankbounds.measures import Measure, RankWeighted
 from rankbounds.probability.models.probabilities import RelevanceProbability, as_relevance_probability
 from rankbounds.probability.retrieved_documents import POOLED, RetrievedDocuments, retrieved_documents
-from rankbounds.probability.unjudged_documents import (
-    UnjudgedDocuments,
-    find_unjudged,
-    joined_run,
-    open_measures,
-)
+from rankbounds.probability.unjudged_documents import UnjudgedDocuments, find_unjudged, joined_run, open_measures
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.logistic import expit, fit_logistic
