@@ -131,8 +131,6 @@ from rankbounds.measures.search_effort import RankPower as RankPower
 from rankbounds.probability.differences import differences as differences
 from rankbounds.probability.mean import uncertainty as uncertainty
 from rankbounds.probability.models.trusted_labels import label_probabilities as label_probabilities
-from rankbounds.probability.models.urn import fit_urn as fit_urn
-from rankbounds.probability.models.urn import sample_rankings as sample_rankings
 from rankbounds.probability.models.urn import urn_moments as urn_moments
 from rankbounds.probability.sampling_errors import sampling_errors as sampling_errors
 from rankbounds.probability.simulated_collections import simulate as simulate

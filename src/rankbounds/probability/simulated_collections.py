@@ -68,6 +68,8 @@ def simulate(
 ) -> SimulatedCollection:
     """Draw a whole synthetic collection: runs, complete judgments, and those of a pool.
 
+    Every run is exactly a draw from the urn of ``urn_moments``, whatever the agreement between runs.
+
     Parameters
     ----------
     runs, topics, documents, depth
@@ -96,10 +98,6 @@ def simulate(
     SimulatedCollection
         ``runs`` from the best system to the worst, the judgments ``complete`` and ``pooled``, and the ``settings``;
         ``write`` puts them into a folder.
-
-    Notes
-    -----
-    Every run is exactly a draw from the urn of ``sample_rankings``, whatever the agreement between runs.
 
     Examples
     --------
