@@ -162,13 +162,28 @@ class Judges(CaptionedTables):
 
     def parts(self) -> list[tuple[str, Table]]:
         """The tables, each with the sentence that introduces it."""
-        found = [(words.fill_in("agreement caption", self.settings), build_table(self.agreement, AGREEMENT_COLUMNS))]
+        known, confidence = self.settings, f"{self.settings['confidence']:.0%}"
+        caption = (
+            f"Agreement with {known['trusted']} (grades {known['scale']}, relevant from {known['rel']:g} on) over "
+            f"{known['topics']} topics. kappa: relevant or not; linear, quadratic: of grades (- where scales differ); "
+            f"alpha: Krippendorff's, of grades (of relevant or not, where scales differ); brackets: {confidence} over "
+            f"{known['resamples']:,} resamples of topics, seed {known['seed']}."
+        )
+        found = [(caption, build_table(self.agreement, AGREEMENT_COLUMNS))]
         found += [("Numbers of pairs:", self.confusion_table(name)) for name in self.labels]
-        if self.orderings and self.settings["runs"] > 1:
-            caption = words.fill_in("ordering caption", self.settings)
+        if self.orderings and known["runs"] > 1:
+            caption = (
+                f'Order of the runs. separated: pairs that {known["trusted"]} tells apart (as "rankbounds compare" '
+                "does); of these the labels tell apart the same way (kept), not at all (lost), or have another winner "
+                "(turned); new: pairs that only the labels tell apart."
+            )
             found.append((caption, build_table(self.orderings, ORDERING_COLUMNS)))
         for measure in self.measures:
-            found.append((words.fill_in("bias caption", self.settings, measure=measure), self.bias_table(measure)))
+            caption = (
+                f"Bias by {measure}: score by the labels minus the trusted one (^ favoured, v punished more than the "
+                f"other runs, Holm over runs, level {known['alpha']:g}; {confidence} intervals in JSON):"
+            )
+            found.append((caption, self.bias_table(measure)))
         return found
 
 
