@@ -53,7 +53,6 @@ def pool(runs: Any, *, depth: int | None = None, budget: int | None = None, **op
     >>> runs = {"one": {"q": {"a": 2.0, "b": 1.0}}, "two": {"q": {"c": 2.0, "a": 1.0}}}
     >>> rb.pools.pool(runs, depth=1).to_dict()
     {'q': {'a': -1.0, 'c': -1.0}}
-
     """
     for name, number in (("depth", depth), ("budget", budget)):
         if number is not None and number < 1:
@@ -97,7 +96,6 @@ def restrict(qrels: Any, pooled: Any) -> Qrels:
     >>> pooled = rb.pools.pool({"q": {"a": 2.0, "b": 1.0}}, depth=2)
     >>> rb.pools.restrict({"q": {"a": 1, "z": 1}}, pooled).to_dict()
     {'q': {'a': 1.0, 'b': -1.0}}
-
     """
     judgments, wanted = Reading().judgments(qrels), Reading().judgments(pooled)
     known_topic = judgments.pairs.index.topics_of(wanted.pairs)[wanted.pairs.topic] >= 0
@@ -165,7 +163,6 @@ def reduce(qrels: Any, rates: Iterable[float] = RATES, *, seed: int = 0, rel: fl
     >>> qrels = {"q": {f"d{number}": number % 2 for number in range(40)}}
     >>> {rate: len(kept) for rate, kept in rb.pools.reduce(qrels, [100, 50, 10]).items()}
     {100: 40, 50: 20, 10: 12}
-
     """
     judgments = Reading().judgments(qrels)
     reductions = draw_reductions(judgments, rates, seed=seed, rel=rel)
@@ -211,7 +208,6 @@ def without_group(
     >>> runs = {"one": {"q": {"a": 1.0}}, "two": {"q": {"b": 2.0, "a": 1.0}}}
     >>> rb.pools.without_group(qrels, runs, {"one": "here", "two": "there"}, "there").to_dict()
     {'q': {'a': 1.0}}
-
     """
     assumptions, reading = chosen_options(options, OrderOptions, one_order="Pools need", threads=worth_starting())
     judgments, systems = reading.judgments(qrels), reading.runs(runs)
@@ -242,7 +238,6 @@ def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
     ...     _ = path.write_text("bm25 here\ndense there\n")
     ...     print(rb.pools.read_groups(path))
     {'bm25': 'here', 'dense': 'there'}
-
     """
     groups: dict[str, str] = {}
     for place, (run, group) in rows_of_fields(path, "run", "group"):

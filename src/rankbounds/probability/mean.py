@@ -323,7 +323,6 @@ def uncertainty(
     >>> (row,) = found.rows()
     >>> [row["base"], row["mean"], round(row["sd"], 4), row["low"], row["high"]]
     [0.5, 0.6875, 0.1398, 0.5, 1.0]
-
     """
     check_choice("sources", sources, SOURCES)
     check_choice("interval", interval, INTERVALS)

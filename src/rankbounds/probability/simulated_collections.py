@@ -105,7 +105,6 @@ def simulate(
     >>> made = rb.simulate(runs=3, topics=2, documents=50, depth=10, pool_depth=2, seed=1)
     >>> [run.name for run in made.runs], len(made.complete), len(made.pooled)
     (['run1', 'run2', 'run3'], 100, 10)
-
     """
     settings = {name: value for name, value in locals().items() if value is not None}
     _check(settings)

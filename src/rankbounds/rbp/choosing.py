@@ -57,7 +57,6 @@ def fit_persistence(
     >>> fit = rb.fit_persistence({1: 50, 2: 25, 3: 13, "4+": 12})
     >>> print(round(fit["p"], 3), round(fit["ci_low"], 3), round(fit["ci_high"], 3))
     0.497 0.423 0.574
-
     """
     check_choice("kind", kind, KINDS)
     check_share("The level of the interval", level)
@@ -167,7 +166,6 @@ def persistence_agreement(
     >>> runs["poor"] = {"q": {"b": 3, "a": 2}}
     >>> rb.persistence_agreement(qrels, runs, "AP", p=[0.5])
     [{'measure': 'AP', 'p': 0.5, 'tau': 1.0}]
-
     """
     grid = bounds_by_persistence(qrels, runs, p, measure=measure, **options).mean()
     if len(grid.runs) < 3:

@@ -53,7 +53,6 @@ def contributions(
     1 a 0.5 0.8 None
     2 b 0.0 0.0 0.25
     3 c 0.125 0.2 None
-
     """
     refused = {"topics": "one topic is looked at."}
     assumptions, reading = chosen_options(options, RankingOptions, refused=refused, one_order="Contributions need")

@@ -113,7 +113,6 @@ def crossings(
     >>> found = rb.crossings(qrels, runs).rows()
     >>> [(row["from"], row["to"], round(row["p"], 4)) for row in found if row["change"] == "winner"]
     [('top', 'deep', 0.618)]
-
     """
     template = _template(measure)
     refused = {"topics": "every judged topic counts."}
@@ -150,7 +149,6 @@ def crossings_of_gains(a: Any, b: Any, *, measure: RBP | None = None, per_topic:
     >>> import rankbounds as rb
     >>> [row["to"] for row in rb.crossings_of_gains([1, 0, 0, 0], [0, 1, 1, 1]).rows()]
     ['undecided', 'b']
-
     """
     template = _template(measure)
     lists = [_from_gains(gains, template) for gains in (a, b)]

@@ -65,7 +65,6 @@ def bounds_by_persistence(
     ...     print(row["measure"], round(row["low"], 3), round(row["high"], 3))
     RBP(p=0.5) 0.5 0.75
     RBP(p=0.8) 0.2 0.84
-
     """
     family = [replace(measure or RBP(), p=float(persistence)) for persistence in p]
     return _scores_of_family(qrels, runs, family, progress, options)
@@ -107,7 +106,6 @@ def bounds_by_depth(
     RBP(p=0.5)@1 0.5 1.0
     RBP(p=0.5)@2 0.5 0.75
     RBP(p=0.5)@3 0.5 0.75
-
     """
     ranks = range(1, depths + 1) if isinstance(depths, int) else list(depths)
     persistences = [p] if isinstance(p, int | float) else list(p)

@@ -46,7 +46,6 @@ def planned_depth(p: float, digits: int) -> int:
     >>> import rankbounds as rb
     >>> rb.planned_depth(0.8, 4), rb.planned_depth(0.95, 4)
     (42, 180)
-
     """
     exact = Fraction(repr(check_persistence(p)))
     if not exact:
@@ -76,7 +75,6 @@ def planned_persistence(depth: int, digits: int) -> float:
     >>> import rankbounds as rb
     >>> rb.planned_persistence(100, 4)
     0.91201
-
     """
     if depth < 1:
         raise UsageError(f"The depth must be a whole number from 1 on, not {depth}.")
@@ -121,7 +119,6 @@ def judgments_needed(
     >>> row = rb.judgments_needed(qrels, run, 0.5, digits=1)[0]
     >>> row["depth"], row["judgments"], row["too_short"]
     (4, 3, 0)
-
     """
     persistences = [p] if isinstance(p, int | float) else list(p)
     depths = [planned_depth(persistence, digits) for persistence in persistences]

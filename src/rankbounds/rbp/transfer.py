@@ -107,7 +107,6 @@ def transfer(
     >>> import rankbounds as rb
     >>> print(rb.transfer("0.4320", 0.8, 0.5, method="relaxed"))
     0.4320 at p=0.8 lies in [0.0761, 0.8204] at p=0.5 (relaxed: holds, a tighter range may exist)
-
     """
     return transfer_published(Published(score, p, **known), to, method, time_limit)
 
@@ -281,7 +280,6 @@ def compare_published(
     >>> found = rb.compare_published(a, b)
     >>> found.verdict, found.meetings[0].p
     ('A', 0.5)
-
     """
     if not (a.single and b.single):
         raise UsageError("compare_published takes one score for each system.")

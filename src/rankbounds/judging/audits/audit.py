@@ -208,7 +208,6 @@ def audit(
     >>> rows = rb.audit(labels, judged, {"run": {"q": ["a", "b"]}}, "P@2").rows()
     >>> [rows[0][name] for name in ("by_labels", "estimate", "sd", "judged")]
     [1.0, 0.5, 0.0, 2]
-
     """
     check_choice("sources", sources, SOURCES)
     check_share("The confidence", confidence)

@@ -111,7 +111,6 @@ def plan_audit(
     >>> plan = rb.plan_audit(labels, {"run": {"q": ["a", "b", "c", "d"]}}, "P@4", half_width=0.3)
     >>> plan.rows()[0]["judgments"]
     3
-
     """
     check_share("The confidence", confidence)
     if not half_width > 0:

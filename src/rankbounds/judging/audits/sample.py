@@ -123,7 +123,6 @@ def draw_sample(
     >>> sample = rb.draw_sample(labels, runs, "P@2", budget=2, compare=("one", "two"), seed=1)
     >>> sample.rows()
     [{'query_id': 'q', 'doc_id': 'b', 'probability': 1.0}, {'query_id': 'q', 'doc_id': 'c', 'probability': 1.0}]
-
     """
     chosen = check_measure(parse_measure(measure))
     pool = LabelledPool.of(labels, runs, options)

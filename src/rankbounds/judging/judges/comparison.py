@@ -92,7 +92,6 @@ class Judges(CaptionedTables):
         Those of them whose winner changes.
     settings : dict
         All that the numbers depend on.
-
     """
 
     agreement: list[dict[str, Any]]
@@ -262,7 +261,6 @@ def judges(
     ...     print(row["run"], row["by_labels"], row["trusted"], row["bias"], row["flag"])
     one 0.875 1.0 -0.125 None
     two 0.75 0.5 0.25 None
-
     """
     check_level(alpha)
     check_share("confidence", confidence)

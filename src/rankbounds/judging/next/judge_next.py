@@ -107,7 +107,6 @@ def judge_next(
     [('y', 0.442, -0.5), ('x', 0.058, 0.5)]
     >>> rb.judge_next(qrels, runs, budget=1, measure="nDCG@2", q=0.1).rows()[0]["doc_id"]
     'y'
-
     """
     if budget < 1:
         raise UsageError(f"The budget must be at least 1, not {budget}.")

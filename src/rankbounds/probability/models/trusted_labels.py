@@ -80,7 +80,6 @@ def label_probabilities(labels: Any, truth: Any, rel: float = 1.0) -> LabelProba
     >>> model = {"q": {"a": 1, "b": 1, "c": 0, "d": 1}}
     >>> rb.label_probabilities(model, people).by_pair
     {'q': {'d': 0.5}}
-
     """
     labelled, trusted = Reading().judgments(labels), Reading().judgments(truth)
     rows, grade, relevant = _judged_by_both(labelled, trusted, rel)

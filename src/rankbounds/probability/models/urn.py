@@ -75,7 +75,6 @@ def urn_moments(
     >>> mean, sd = rb.urn_moments(100, q=0.1, relevance_ratio=0.5, topics=50)
     >>> print(round(mean, 5), round(sd, 5))
     0.01727 0.00188
-
     """
     if n_documents < 1 or topics < 1 or judged_depth < 0:
         raise UsageError("An urn needs at least one document and one topic, and a judged depth from 0 on.")
