@@ -114,11 +114,10 @@ class OpenCollection(SharedLists):
 
     def mean_over_runs(self, values: Sequence[Floats]) -> Floats:
         """One value for each document from those that the runs' ``unjudged`` have."""
-        total = sum(
-            (np.bincount(number, value, len(self)) for number, value in zip(self.numbers, values, strict=True)),
-            start=np.zeros(len(self)),
-        )
-        return np.asarray(total / np.maximum(self.held.sum(axis=0), 1))
+        total = np.zeros(len(self))
+        for number, value in zip(self.numbers, values, strict=True):
+            total += np.bincount(number, value, len(self))
+        return total / np.maximum(self.held.sum(axis=0), 1)
 
     def of_first_run(self, values_of: Callable[[UnjudgedDocuments], Floats]) -> Floats:
         """One value (or row of values) for each document, where it is the same in all runs: asked of the first run."""
@@ -188,9 +187,9 @@ class OpenCollection(SharedLists):
 
     def number_held(self, topics: Ints, among: Sequence[int]) -> Ints:
         """How many documents of each topic one of the runs holds."""
-        ends = zip(self.first[topics].tolist(), self.first[topics + 1].tolist(), strict=True)
-        stretches = [np.arange(begin, end) for begin, end in ends]
-        return np.array([np.count_nonzero(self.held_by(among, stretch)) for stretch in stretches], dtype=np.int64)
+        documents = self.flat_documents_of(topics)
+        held = self.topic[documents[self.held_by(among, documents)]]
+        return np.bincount(held, minlength=self.first.size)[topics]
 
     def facts_of(
         self, completed: Completions, among: Sequence[int], elsewhere: tuple[Ints, Floats] | None = None

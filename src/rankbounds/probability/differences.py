@@ -30,7 +30,7 @@ from rankbounds.evaluation.options import RankingOptions
 from rankbounds.evaluation.score_differences import zeroed
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.probability.completions import OpenCollection
-from rankbounds.probability.distribution import EVEN, Distribution, distribution_of_sum
+from rankbounds.probability.distribution import EVEN, distribution_of_sum
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
 from rankbounds.probability.models.estimates import ChosenModels, estimation_slopes
 from rankbounds.probability.retrieved_documents import POOLED
@@ -378,26 +378,22 @@ class SharedUnjudged:
                 size, variance = size + topic_size, variance + topic_variance
         return size, variance
 
-    def distribution(self, a: int, b: int) -> Distribution:
-        """The distribution of the mean difference between two of the runs."""
+    def _better(self, a: int, b: int, estimation_sd: float) -> tuple[float, float]:
+        """The probabilities that A and that B is better; what estimating q leaves open is taken as normal."""
+        from scipy.special import ndtr
+
         document = np.concatenate((self.document[a], self.document[b]))
         each, place = np.unique(document, return_inverse=True)
         weight = np.concatenate((self.of_runs[a].weight, -self.of_runs[b].weight))
         net = np.bincount(place, weights=weight, minlength=each.size)
         base = float(self.base[a] - self.base[b])
-        return distribution_of_sum(net / self.topics, self.chance[each], base / self.topics)
-
-    def _better(self, a: int, b: int, estimation_sd: float) -> tuple[float, float]:
-        """The probabilities that A and that B is better; what estimating q leaves open is taken as normal."""
-        difference = self.distribution(a, b)
-        if estimation_sd == 0:
-            turned = Distribution(-difference.value[::-1], difference.probability[::-1])
-            return difference.above(0.0), turned.above(0.0)
-        from scipy.special import ndtr
-
+        difference = distribution_of_sum(net / self.topics, self.chance[each], base / self.topics)
         apart = np.abs(difference.value) > EVEN  # equal scores make no run better, however they were estimated
-        value, probability = difference.value[apart] / estimation_sd, difference.probability[apart]
-        return min(1.0, float(probability @ ndtr(value))), min(1.0, float(probability @ ndtr(-value)))
+        value, probability = difference.value[apart], difference.probability[apart]
+        ahead, behind = value > 0, value < 0
+        if estimation_sd:
+            ahead, behind = ndtr(value / estimation_sd), ndtr(-value / estimation_sd)
+        return min(1.0, float(probability @ ahead)), min(1.0, float(probability @ behind))
 
 
 def limit_certainty(probability: Floats | float, most: Floats | float, error: Floats | float = 0.01) -> Floats:

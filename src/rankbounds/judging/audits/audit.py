@@ -14,14 +14,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_choice, check_share
 from rankbounds.errors import UsageError
-from rankbounds.judging.audits.estimates import (
-    LINEARISED,
-    Estimate,
-    design_variance,
-    estimates_of,
-    select_runs,
-    student_quantile,
-)
+from rankbounds.judging.audits.estimates import LINEARISED, Estimate, design_variance, estimates_of, select_runs
 from rankbounds.judging.audits.expected_scores import check_measure
 from rankbounds.judging.audits.judged_sample import JudgedSample
 from rankbounds.judging.audits.labelled_pool import LabelledPool
@@ -92,6 +85,8 @@ class Audit(Result):
         self, estimate: Estimate, value: Floats, first: Ints, second: Ints | None
     ) -> tuple[Floats, Floats, Floats]:
         """The standard error of each estimate (NaN where the sample's spread does not tell it), and its interval."""
+        from scipy.special import stdtrit
+
         variance, freedom = estimate.variance(self.sample.probability, first, second)
         if self.sources == "both":
             topics = select_runs(estimate.topics, first, second)
@@ -101,7 +96,7 @@ class Audit(Result):
             freedom = np.where(over_topics > variance, number_of_topics - 1.0, freedom)
             variance = np.maximum(variance, over_topics)
         sd = np.sqrt(variance)
-        half = np.nan_to_num(sd * student_quantile(self.confidence, freedom), nan=np.inf)
+        half = np.nan_to_num(sd * stdtrit(freedom, (1 + self.confidence) / 2), nan=np.inf)
         half = np.maximum(half, estimate.reach_unsampled(self.sample.probability, first, second))
         below, above = estimate.reach_of_exceptions(self.confidence, first, second)
         least, most = estimate.possible(first, second, self.sources)

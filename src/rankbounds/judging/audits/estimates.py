@@ -290,14 +290,6 @@ def design_variance(terms: Floats, probability: Floats) -> tuple[Floats, Floats]
     return variance, np.clip(freedom, 1.0, size - 1.0)
 
 
-def student_quantile(confidence: float, freedom: Floats) -> Floats:
-    """How many standard errors an interval of this confidence reaches to each side."""
-    from scipy.special import stdtrit
-
-    quantile: Floats = stdtrit(freedom, (1 + confidence) / 2)
-    return quantile
-
-
 def select_runs(of_runs: Floats, first: Ints, second: Ints | None) -> Floats:
     """What is known of these runs, or of the differences of these pairs of runs."""
     return of_runs[first] if second is None else of_runs[first] - of_runs[second]

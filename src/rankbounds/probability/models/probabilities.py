@@ -202,10 +202,6 @@ def _read(path: str, otherwise: float | None) -> RelevanceProbability:
             table[row[key]] = float(row[value])
         except ValueError:
             raise DataError(place, f'expected {key} and {value}, found "{row[key]}" and "{row[value]}".') from None
-    return _by_key(path, key, table, otherwise)
-
-
-def _by_key(path: str, key: str, table: dict[str, float], otherwise: float | None) -> RelevanceProbability:
     if key != "rank":
         return ByName("run" if key == "run" else "topic", table, otherwise)
     odd = [rank for rank in table if not rank.isdigit() or int(rank) < 1]

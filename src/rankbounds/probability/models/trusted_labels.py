@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.arrays import Floats
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.errors import DataError, UsageError
@@ -82,8 +82,10 @@ def label_probabilities(labels: Any, truth: Any, rel: float = 1.0) -> LabelProba
     {'q': {'d': 0.5}}
     """
     labelled, trusted = Reading().judgments(labels), Reading().judgments(truth)
-    rows, grade, relevant = _judged_by_both(labelled, trusted, rel)
-    judged = labelled.grade != POOLED_NOT_JUDGED
+    rows, there = trusted.pairs.index.find(labelled.pairs, trusted.pairs.index.topics_of(labelled.pairs))
+    both = (trusted.grade[there] != POOLED_NOT_JUDGED) & (labelled.grade[rows] != POOLED_NOT_JUDGED)
+    rows, relevant = rows[both], trusted.grade[there[both]] >= rel
+    judged, grade = labelled.grade != POOLED_NOT_JUDGED, labelled.grade[rows]
     rates = {}
     for level in np.unique(labelled.grade[judged]).tolist():
         same = grade == level
@@ -93,20 +95,10 @@ def label_probabilities(labels: Any, truth: Any, rel: float = 1.0) -> LabelProba
                 f"No document that is labelled {level:g} ({labelled.pairs.source.name}) has a trusted judgment "
                 f"({trusted.pairs.source.name}), so that nothing is known of what this label means."
             )
-    only = judged.copy()
-    only[rows] = False
-    chosen = np.flatnonzero(only)
+    judged[rows] = False
+    chosen = np.flatnonzero(judged)
     probability = np.array([rates[level].probability for level in labelled.grade[chosen].tolist()])
     return LabelProbabilities(labelled.pairs.take(chosen).nested(probability), list(rates.values()))
-
-
-def _judged_by_both(labelled: Qrels, trusted: Qrels, rel: float) -> tuple[Ints, Floats, Flags]:
-    """The rows of the labels that are judged too, their labels, and whether the judgment says relevant."""
-    topic = trusted.pairs.index.topics_of(labelled.pairs)
-    rows, there = trusted.pairs.index.find(labelled.pairs, topic)
-    known = (trusted.grade[there] != POOLED_NOT_JUDGED) & (labelled.grade[rows] != POOLED_NOT_JUDGED)
-    rows, there = rows[known], there[known]
-    return rows, labelled.grade[rows], trusted.grade[there] >= rel
 
 
 @dataclass(frozen=True, eq=False)
