@@ -26,7 +26,7 @@ from rankbounds.evaluation.differences.bounds import topic_bounds
 from rankbounds.evaluation.evaluate import score_joined
 from rankbounds.evaluation.options import chosen_options
 from rankbounds.evaluation.score_differences import TOLERANCE
-from rankbounds.evaluation.score_sheet import JoinedRun
+from rankbounds.evaluation.score_sheet import JoinedRun, join_lists
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.formulas import is_weighted_sum
@@ -36,7 +36,7 @@ from rankbounds.probability.differences import SharedUnjudged, chances_of_sums, 
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions
 from rankbounds.probability.models.estimates import ChosenModels
 from rankbounds.probability.models.probabilities import ByDocument, Constant
-from rankbounds.probability.unjudged_documents import UnjudgedDocuments, find_unjudged, follows_grades, joined_run
+from rankbounds.probability.unjudged_documents import UnjudgedDocuments, find_unjudged, follows_grades
 from rankbounds.rankings.join import Joined
 from rankbounds.rankings.order import Order
 from rankbounds.rankings.rankings import Rankings
@@ -228,13 +228,13 @@ class Evidence:
         """One run's rankings, each cell with the row it came from; kept where they are few."""
 
         def keep() -> Joined:
-            joined = joined_run(self.runs[number], self.facts, self.assumptions)
+            joined = join_lists(self.runs[number], self.facts, self.assumptions)
             slices: list[Callable[[], list[Rankings]]] = [partial(list, [rankings]) for rankings in joined.batches]
             return replace(joined, slices=slices)
 
         if self._few_rows:
             return self._once("joined", number, make=keep)
-        return joined_run(self.runs[number], self.facts, self.assumptions)
+        return join_lists(self.runs[number], self.facts, self.assumptions)
 
     def _batches(self, number: int) -> list[Rankings]:
         return list(self._joined(number).batches)

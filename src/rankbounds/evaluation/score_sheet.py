@@ -65,6 +65,14 @@ def join_run(run: Run, facts: TopicFacts, measures: Sequence[Measure], assumptio
     return JoinedRun(run.name, joined, run.prepared, lambda: run)
 
 
+def join_lists(
+    run: Run, facts: TopicFacts, assumptions: Assumptions, *, keep_rows: bool = True, keep_judgments: bool = False
+) -> Joined:
+    """Join one run with the judgments; each cell of its rankings has the row it came from, or its judgment."""
+    kept = {"keep_rows": keep_rows, "keep_judgments": keep_judgments}
+    return join(run, facts, tie_key=assumptions.ties_key, **joining((), assumptions) | kept)
+
+
 def joining(measures: Sequence[Measure], assumptions: Assumptions) -> dict[str, Any]:
     """How runs are to be joined with judgments."""
     return {

@@ -17,7 +17,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import number_pairs
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.probability.unjudged_documents import joined_run
+from rankbounds.evaluation.score_sheet import join_lists
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -58,10 +58,10 @@ def retrieved_documents(
     assumptions: Assumptions,
     rankings_of_runs: Sequence[list[Rankings]] | None = None,
 ) -> RetrievedDocuments:
-    """All documents that the runs retrieved; ``rankings_of_runs`` are those of ``joined_run``, if at hand."""
+    """All documents that the runs retrieved; ``rankings_of_runs`` are those of ``join_lists``, if at hand."""
     numbers = number_pairs([run.pairs for run in runs])
     size = max((int(number.max(initial=-1)) for number in numbers), default=-1) + 1
-    batches = rankings_of_runs or [list(joined_run(run, facts, assumptions).batches) for run in runs]
+    batches = rankings_of_runs or [list(join_lists(run, facts, assumptions).batches) for run in runs]
     pooled = [looks_pooled(parts) for parts in batches]
     group = _groups(batches, pooled)
     topic, retrieved_by, grade = np.full(size, -1), np.zeros(size, dtype=np.int64), np.full(size, np.nan)

@@ -25,10 +25,10 @@ from rankbounds.arrays import Floats
 from rankbounds.choices import check_share
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.options import RankingOptions, chosen_options
+from rankbounds.evaluation.score_sheet import join_lists
 from rankbounds.evaluation.scores import ALL
 from rankbounds.measures import MeasureLike, parse_measures
 from rankbounds.measures.samples import Sampled
-from rankbounds.probability.unjudged_documents import joined_run
 from rankbounds.rankings.strata import StratifiedLists
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.results import Column, Result, interval
@@ -158,7 +158,7 @@ def sampling_errors(
     systems = reading.runs(runs)
     value, error = (np.full((len(systems), len(facts.query_ids), len(sampled)), np.nan) for _ in range(2))
     for run_number, run in enumerate(systems):
-        for rankings in joined_run(run, facts, assumptions, keep_judgments=True).batches:
+        for rankings in join_lists(run, facts, assumptions, keep_rows=False, keep_judgments=True).batches:
             for place, measure in enumerate(sampled):
                 lists = StratifiedLists.of(rankings, measure.rel)
                 value[run_number, rankings.topic, place] = measure.estimate(lists)

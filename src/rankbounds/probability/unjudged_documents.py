@@ -14,10 +14,9 @@ from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.score_sheet import joining
+from rankbounds.evaluation.score_sheet import join_lists
 from rankbounds.measures import Measure, RankWeighted, parse_measures
 from rankbounds.measures.formulas import is_weighted_sum
-from rankbounds.rankings.join import Joined, join
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS, group_means
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -87,12 +86,6 @@ class UnjudgedDocuments:
         )
 
 
-def joined_run(run: Run, facts: TopicFacts, assumptions: Assumptions, *, keep_judgments: bool = False) -> Joined:
-    """The run's rankings, each cell with the row it came from, or with its judgment."""
-    how = joining((), assumptions) | {"keep_rows": not keep_judgments, "keep_judgments": keep_judgments}
-    return join(run, facts, tie_key=assumptions.ties_key, **how)
-
-
 def follows_grades(measure: Measure) -> bool:
     """Is the mean over topics settled by the grades that unjudged documents turn out to have?"""
     known = measure.as_retrieved or measure.reads_judgments or measure.plain is not measure
@@ -129,7 +122,7 @@ def find_unjudged(
 ) -> UnjudgedDocuments:
     """The unjudged documents of a run under a weighted-sum measure.
 
-    With ``tail`` also the ranks beyond the end of each list. ``rankings_of_run`` are those of ``joined_run``, where
+    With ``tail`` also the ranks beyond the end of each list. ``rankings_of_run`` are those of ``join_lists``, where
     they are at hand.
     """
     if assumptions.ties not in (*ORDERS, "expected"):
@@ -141,7 +134,7 @@ def find_unjudged(
     base, beyond = np.full(topics, np.nan), np.zeros(topics)
     parts: list[tuple[Ints, Ints, Floats, Ints]] = []
     if rankings_of_run is None:
-        rankings_of_run = joined_run(run, facts, assumptions).batches
+        rankings_of_run = join_lists(run, facts, assumptions).batches
     for rankings in rankings_of_run:
         weight = _weights(rankings, measure, mean_over_ties=assumptions.ties == "expected")
         worth = measure.worth(rankings.assume(0.0))

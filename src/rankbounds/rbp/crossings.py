@@ -18,9 +18,9 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.options import RankingOptions, chosen_options
+from rankbounds.evaluation.score_sheet import join_lists
 from rankbounds.evaluation.scores import ALL
 from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.rankings.join import join
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.rbp.polynomials import sign_changes, sign_near_zero
@@ -118,12 +118,10 @@ def crossings(
     refused = {"topics": "every judged topic counts."}
     assumptions, reading = chosen_options(options, RankingOptions, refused=refused, one_order="Crossings need")
     facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
-    order, precision, tie_key = assumptions.order, assumptions.score_precision, assumptions.ties_key
     pair = reading.runs(runs)
     if len(pair) != 2:
         raise UsageError(f"Exactly two runs are wanted here, but {len(pair)} were given.")
-    joined = [join(run, facts, order=order, precision=precision, tie_key=tie_key) for run in pair]
-    lists = [_from_rankings(list(one.batches), facts, template) for one in joined]
+    lists = [_from_rankings(list(join_lists(run, facts, assumptions).batches), facts, template) for run in pair]
     difference = _Difference.of(lists, [run.name for run in pair], _largest_gain(template, facts))
     return difference.crossings(facts.query_ids, per_topic=per_topic)
 

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_persistence
-from rankbounds.collection.qrels import POOLED_NOT_JUDGED
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.options import RankingOptions, chosen_options
-from rankbounds.rankings.order import ranked
+from rankbounds.evaluation.score_sheet import join_lists
+from rankbounds.rankings.topic_facts import TopicFacts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -125,51 +124,30 @@ def judgments_needed(
     refused = {"gain": "what a document gains does not matter.", "topics": "every judged topic counts."}
     order = "Judgments are planned for"
     assumptions, reading = chosen_options(options, RankingOptions, refused=refused, one_order=order)
-    judgments = reading.judgments(qrels)
-    p_values = np.array(persistences, dtype=np.float64)
+    facts = TopicFacts(reading.judgments(qrels))
     goal = 10.0**-digits
     needed: list[list[Any]] = [[] for _ in persistences]
-    short = np.zeros(len(persistences), dtype=np.int64)
+    short = [0] * len(persistences)
     for job in reading.runs_to_read(runs):
-        run = ranked(job.read(), assumptions.order, assumptions.score_precision, assumptions.ties_key)
-        topic_here = judgments.pairs.index.topics_of(run.pairs)
-        known_rows, judgment = judgments.pairs.index.find(run.pairs, topic_here)
-        unjudged = topic_here[run.pairs.topic] >= 0
-        unjudged[known_rows[judgments.grade[judgment] != POOLED_NOT_JUDGED]] = False
-        start = np.flatnonzero(np.diff(run.pairs.topic, prepend=-1))
-        length = np.diff(start, append=len(run))
-        rank = np.arange(len(run)) - np.repeat(start, length)
-        weight = np.where(unjudged[:, None], (1 - p_values) * p_values ** rank[:, None], 0.0)
-        tail = p_values ** length[:, None]
-        # What is open before a document is judged, when all above it are.
-        before = weight + _sum_below(weight, start, length) + np.repeat(tail, length, axis=0)
-        for number, wanted in enumerate((unjudged[:, None] & (before >= goal)).T):
-            needed[number].append(
-                np.stack([run.pairs.keys[wanted], topic_here[run.pairs.topic[wanted]].astype(np.uint64)])
-            )
-        known = topic_here[run.pairs.topic[start]] >= 0
-        short += np.count_nonzero(known[:, None] & (tail >= goal), axis=0)
-        short += len(judgments.query_ids) - np.count_nonzero(known)
+        run = job.read()
+        for rankings in join_lists(run, facts, assumptions).batches:
+            assert rankings.row is not None
+            for number, persistence in enumerate(persistences):
+                weight = (1 - persistence) * persistence ** np.arange(rankings.width)
+                tail = np.power(float(persistence), rankings.length)
+                # What is open before a document is judged, when all above it are; small weights are added up first.
+                below = np.cumsum(np.where(rankings.holes, weight, 0.0)[:, ::-1], axis=-1)[:, ::-1]
+                line, rank = np.nonzero(rankings.holes & (below + tail[:, None] >= goal))
+                key = run.pairs.keys[rankings.row[line, rank]]
+                needed[number].append(np.stack([key, rankings.topic[line].astype(np.uint64)]))
+                short[number] += int(np.count_nonzero(tail >= goal))
     rows = []
-    for persistence, depth, found, too_short in zip(persistences, depths, needed, short.tolist(), strict=True):
+    for persistence, depth, found, too_short in zip(persistences, depths, needed, short, strict=True):
         key, topic = np.concatenate(found, axis=-1)
         _, first = np.unique(key, return_index=True)  # 64 bits of (topic, document) tell documents apart
-        per_topic = np.bincount(topic[first].astype(np.int64), minlength=len(judgments.query_ids))
+        per_topic = np.bincount(topic[first].astype(np.int64), minlength=len(facts.query_ids))
         asked = {"p": float(persistence), "digits": digits, "depth": depth}
         asked["expected_examined"] = expected_examined(persistence)
         counts = {"judgments": int(per_topic.sum()), "per_topic": float(per_topic.mean()), "most": int(per_topic.max())}
         rows.append({**asked, **counts, "too_short": too_short})
     return rows
-
-
-def _sum_below(weight: Floats, start: Ints, length: Ints) -> Floats:
-    """For each row the sum of the rows below it in its list.
-
-    Summed from the bottom of all lists up, where weights are small, so that rounding cannot hide them.
-    """
-    below = np.zeros(weight.shape)
-    last = start + length - 1
-    for step in range(1, int(length.max(initial=0))):
-        rows = (last - step)[length > step]
-        below[rows] = below[rows + 1] + weight[rows + 1]
-    return below

@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankbounds.arrays import Floats
-from rankbounds.choices import check_persistence
-from rankbounds.errors import DataError, UsageError, did_you_mean
+from rankbounds.choices import check_choice, check_persistence
+from rankbounds.errors import DataError, UsageError
 from rankbounds.rbp.integer_program import solve
 from rankbounds.rbp.published_score import ARITHMETIC, BINARY, Published
 from rankbounds.rbp.vectors import greedy_vectors
@@ -117,9 +117,7 @@ def transfer_published(
     """As ``transfer``, of a ``Published`` score."""
     check_persistence(to)
     chosen = ("tightest" if published.single else "relaxed") if method is None else method
-    if chosen not in METHODS:
-        hint = did_you_mean(str(chosen), list(METHODS))
-        raise UsageError(f'There is no method "{chosen}".{hint} Known: {", ".join(METHODS)}.')
+    check_choice("method", chosen, METHODS)
     if not published.single and chosen in ("tightest", "exact"):
         every = [transfer_published(single, to, chosen, time_limit) for single in published.each()]
         low, high = (np.array([getattr(single, end) for single in every]) for end in ("low", "high"))

@@ -14,6 +14,7 @@ from rankbounds.collection.run import Run
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import SharedLists, difference_bounds
 from rankbounds.evaluation.score_differences import merit, merit_of_range
+from rankbounds.evaluation.score_sheet import join_lists
 from rankbounds.judging.next.plan import SETTLED, Needed, SettlingPlan
 from rankbounds.judging.next.residuals import heaviest
 from rankbounds.judging.next.simulation import SimulatedJudging, chance_of_better, least_count, values_of_judging
@@ -24,7 +25,7 @@ from rankbounds.probability.differences import chances_of_sums, drawn_chances
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
 from rankbounds.probability.effects import document_effects, is_plain_sum
 from rankbounds.probability.models.estimates import ChosenModels
-from rankbounds.probability.unjudged_documents import find_unjudged, joined_run
+from rankbounds.probability.unjudged_documents import find_unjudged
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import CompletedFacts, TopicFacts
 
@@ -59,7 +60,7 @@ class Question:
         seed: int = 0,
     ) -> None:
         systems = list(runs)
-        kept = [list(parts) for parts in batches or (joined_run(run, facts, assumptions).batches for run in systems)]
+        kept = [list(parts) for parts in batches or (join_lists(run, facts, assumptions).batches for run in systems)]
         self.batches, self.measure, self.seed = kept, measure, seed
         self.models = models or ChosenModels(q, otherwise, systems, facts, assumptions, kept)
         self.collection = OpenCollection(systems, facts, assumptions, kept)

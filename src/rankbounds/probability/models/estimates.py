@@ -23,10 +23,11 @@ from rankbounds.errors import UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.evaluation.run_notes import RunNotes, some, topic_warnings
+from rankbounds.evaluation.score_sheet import join_lists
 from rankbounds.measures import Measure, RankWeighted
 from rankbounds.probability.models.probabilities import RelevanceProbability, as_relevance_probability
 from rankbounds.probability.retrieved_documents import POOLED, RetrievedDocuments, retrieved_documents
-from rankbounds.probability.unjudged_documents import UnjudgedDocuments, find_unjudged, joined_run, open_measures
+from rankbounds.probability.unjudged_documents import UnjudgedDocuments, find_unjudged, open_measures
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.logistic import expit, fit_logistic
@@ -215,7 +216,7 @@ class ChosenModels:
         chosen = open_measures(measures, assumptions)
         facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
         systems = reading.runs(runs)
-        joined = [joined_run(run, facts, assumptions) for run in systems]
+        joined = [join_lists(run, facts, assumptions) for run in systems]
         notes = [RunNotes(missing=lists.missing, unknown=lists.unknown) for lists in joined]
         for message in topic_warnings([run.name for run in systems], notes, assumptions.topics):
             warn(message)
