@@ -187,9 +187,8 @@ class OpenCollection(SharedLists):
 
     def number_held(self, topics: Ints, among: Sequence[int]) -> Ints:
         """How many documents of each topic one of the runs holds."""
-        documents = self.flat_documents_of(topics)
-        held = self.topic[documents[self.held_by(among, documents)]]
-        return np.bincount(held, minlength=self.first.size)[topics]
+        ends = zip(self.first[topics].tolist(), self.first[topics + 1].tolist(), strict=True)
+        return np.array([np.count_nonzero(self.held[list(among), begin:end].any(axis=0)) for begin, end in ends], int)
 
     def facts_of(
         self, completed: Completions, among: Sequence[int], elsewhere: tuple[Ints, Floats] | None = None
