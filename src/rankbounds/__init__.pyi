@@ -135,14 +135,14 @@ from rankbounds.probability.models.urn import urn_moments as urn_moments
 from rankbounds.probability.sampling_errors import sampling_errors as sampling_errors
 from rankbounds.probability.simulated_collections import simulate as simulate
 from rankbounds.rankings.preparation import prepare as prepare
-from rankbounds.rbp.choosing import fit_persistence as fit_persistence
-from rankbounds.rbp.choosing import persistence_agreement as persistence_agreement
 from rankbounds.rbp.contributions import contributions as contributions
 from rankbounds.rbp.crossings import crossings as crossings
 from rankbounds.rbp.crossings import crossings_of_gains as crossings_of_gains
 from rankbounds.rbp.curves import bounds_by_depth as bounds_by_depth
 from rankbounds.rbp.curves import bounds_by_persistence as bounds_by_persistence
+from rankbounds.rbp.planning import fit_persistence as fit_persistence
 from rankbounds.rbp.planning import judgments_needed as judgments_needed
+from rankbounds.rbp.planning import persistence_agreement as persistence_agreement
 from rankbounds.rbp.planning import planned_depth as planned_depth
 from rankbounds.rbp.planning import planned_persistence as planned_persistence
 from rankbounds.rbp.published_score import Published as Published

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from rankbounds.rbp.vectors import accumulated, greedy_vectors
+from rankbounds.rbp.published_score import accumulated, greedy_vectors
 
 matplotlib = pytest.importorskip("matplotlib")
 GRID = (0.2, 0.5, 0.9)

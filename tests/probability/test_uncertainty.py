@@ -296,8 +296,8 @@ class TestEstimates:
 
     def test_a_document_has_one_probability_in_all_runs(self, simulated):
         from rankbounds.evaluation.assumptions import Assumptions
+        from rankbounds.probability.documents import find_unjudged
         from rankbounds.probability.models.estimates import estimate
-        from rankbounds.probability.unjudged_documents import find_unjudged
 
         facts = TopicFacts(simulated.pooled)
         fit = estimate("logistic", simulated.runs, facts, Assumptions())

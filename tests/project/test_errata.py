@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from rankbounds.rbp.published_score import Published
+from rankbounds.rbp.published_score import Published, accumulated, greedy_vectors, significant_ranks
 from rankbounds.rbp.transfer import compare_published, transfer
-from rankbounds.rbp.vectors import accumulated, greedy_vectors, significant_ranks
 
 
 def relevant_at(ranks, length):

@@ -33,10 +33,10 @@ from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.differences import SharedUnjudged, chances_of_sums, drawn_chances
+from rankbounds.probability.documents import UnjudgedDocuments, find_unjudged, follows_grades
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions
 from rankbounds.probability.models.estimates import ChosenModels
 from rankbounds.probability.models.probabilities import ByDocument, Constant
-from rankbounds.probability.unjudged_documents import UnjudgedDocuments, find_unjudged, follows_grades
 from rankbounds.rankings.join import Joined
 from rankbounds.rankings.order import Order
 from rankbounds.rankings.rankings import Rankings

@@ -15,9 +15,8 @@ from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.plots.style import COLOURS, LINES, colour_of, draw_band, figure, fresh_axes, fresh_panels
 from rankbounds.rbp.crossings import Crossings
 from rankbounds.rbp.curves import PERSISTENCES
-from rankbounds.rbp.published_score import BINARY, Published
+from rankbounds.rbp.published_score import BINARY, Published, greedy_vectors
 from rankbounds.rbp.transfer import transfer_published
-from rankbounds.rbp.vectors import greedy_vectors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -21,7 +21,7 @@ from rankbounds.collection.run import Run
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import SharedLists
 from rankbounds.measures import Measure
-from rankbounds.probability.unjudged_documents import UnjudgedDocuments
+from rankbounds.probability.documents import UnjudgedDocuments
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import CompletedFacts, TopicFacts

@@ -31,10 +31,9 @@ from rankbounds.evaluation.score_differences import zeroed
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.distribution import EVEN, distribution_of_sum
+from rankbounds.probability.documents import POOLED, UnjudgedDocuments
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
 from rankbounds.probability.models.estimates import ChosenModels, estimation_slopes
-from rankbounds.probability.retrieved_documents import POOLED
-from rankbounds.probability.unjudged_documents import UnjudgedDocuments
 from rankbounds.results import Column, Result, interval
 from rankbounds.tables import number, signed
 from rankbounds.threads import in_threads, processors

@@ -28,10 +28,10 @@ from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.distribution import Distribution, distribution_of_sum
+from rankbounds.probability.documents import UnjudgedDocuments
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions
 from rankbounds.probability.models.estimates import ChosenModels, estimation_slopes
 from rankbounds.probability.models.probabilities import RelevanceProbability
-from rankbounds.probability.unjudged_documents import UnjudgedDocuments
 from rankbounds.results import Column, Result, Row
 from rankbounds.results import interval as interval_column
 from rankbounds.tables import number

@@ -1,22 +1,209 @@
-"""Planning an evaluation with RBP: how deep to judge for a persistence, and what a pool depth supports."""
+"""Planning an evaluation with RBP: which p, from how far users read or by agreement with other measures; how deep to
+judge for it, and what a pool depth supports.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.choices import check_persistence
-from rankbounds.errors import UsageError
+from rankbounds.arrays import Floats
+from rankbounds.choices import check_choice, check_persistence, check_share
+from rankbounds.errors import DataError, UsageError, warn
+from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.options import RankingOptions, chosen_options
+from rankbounds.evaluation.score_differences import merit
 from rankbounds.evaluation.score_sheet import join_lists
+from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.rbp.curves import GRID, bounds_by_persistence
+from rankbounds.stats.rank_correlation import kendall_tau
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from rankbounds.evaluation.options import RankingOptions
+
+
+KINDS = ("depths", "examined")
+FINE_GRID = (*GRID, *(thousandth / 1000 for thousandth in range(991, 1000)))
+"""Persistences 0, 0.01, ..., 0.99, 0.991, ..., 0.999."""
+
+
+def fit_persistence(
+    counts: Mapping[Any, Any] | Iterable[tuple[Any, Any]], *, kind: str = "depths", level: float = 0.95
+) -> dict[str, Any]:
+    """The p that makes the observed reading depths most likely, with a confidence interval.
+
+    Parameters
+    ----------
+    counts
+        A number of sessions by rank, as a mapping or as pairs.
+    kind
+        ``"depths"``: how many sessions ended at each rank (their deepest click, or the last result looked at). A rank
+        written ``"10+"`` counts sessions seen to go at least that far, which may have gone on unseen. ``"examined"``:
+        how many sessions looked at each rank from 1 on; those at the last rank may have gone on.
+    level
+        Of the confidence interval.
+
+    Returns
+    -------
+    dict
+        ``p``, the share of all decisions that went on (maximum likelihood); ``ci_low, ci_high`` at ``level``, exact
+        when the number of stops is given; the number of ``sessions``; ``expected_examined``, how many documents a user
+        of this p reads on average; and ``misfit``, the p-value of a chi-squared test of the geometric model (None where
+        there are too few sessions). When it is small, no single p describes these users, and the interval is too
+        narrow.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> fit = rb.fit_persistence({1: 50, 2: 25, 3: 13, "4+": 12})
+    >>> print(round(fit["p"], 3), round(fit["ci_low"], 3), round(fit["ci_high"], 3))
+    0.497 0.423 0.574
+    """
+    check_choice("kind", kind, KINDS)
+    check_share("The level of the interval", level)
+    ended, unseen = _stops(counts, kind)
+    ranks = np.arange(1, ended.size + 1)
+    stops = float(ended.sum())
+    went_on = float(((ranks - 1) * (ended + unseen)).sum())
+    if not stops:
+        raise DataError("No session is known to have ended: p cannot be told from 1.")
+    from scipy.stats import beta
+
+    p = went_on / (went_on + stops)
+    outside = (1 - level) / 2
+    return {
+        "p": p,
+        "ci_low": float(beta.ppf(outside, went_on, stops)) if went_on else 0.0,
+        "ci_high": float(beta.ppf(1 - outside, went_on + 1, stops)),
+        "level": level,
+        "sessions": stops + float(unseen.sum()),
+        "expected_examined": 1 / (1 - p),
+        "misfit": _misfit(ended, unseen, p),
+    }
+
+
+def _stops(counts: Any, kind: str) -> tuple[Floats, Floats]:
+    """By rank, how many sessions ended there, and how many were seen to go that far and no further."""
+    pairs = list(counts.items() if isinstance(counts, Mapping) else counts)
+    if not pairs:
+        raise DataError("There are no counts.")
+    table: dict[tuple[int, bool], float] = {}
+    for rank, number in pairs:
+        text = str(rank).strip()
+        censored = text.endswith("+")
+        try:
+            depth, value = int(text.rstrip("+")), float(number)
+        except ValueError:
+            raise DataError(f'The line "{rank},{number}" is not a rank and a count.') from None
+        if depth < 1 or not 0 <= value < np.inf:
+            raise DataError(f'The line "{rank},{number}": ranks count from 1 on, and counts are not negative.')
+        if (depth, censored) in table:
+            raise DataError(f"Rank {text} stands there twice.")
+        table[depth, censored] = value
+    deepest = max(depth for depth, _ in table)
+    ended, unseen = (
+        np.array([table.get((depth, mark), 0.0) for depth in range(1, deepest + 1)]) for mark in (False, True)
+    )
+    if kind == "depths":
+        return ended, unseen
+    if unseen.any() or len(table) < deepest:
+        raise DataError("Counts of examined ranks must give every rank from 1 on, without a plus.")
+    fewer = -np.diff(ended)
+    if (fewer < 0).any():
+        rank = int(np.flatnonzero(fewer < 0)[0]) + 2
+        raise DataError(f"More sessions examined rank {rank} than rank {rank - 1}, which RBP's user cannot do.")
+    unseen[-1] = ended[-1]
+    return np.append(fewer, 0.0), unseen
+
+
+def _misfit(ended: Floats, unseen: Floats, p: float) -> float | None:
+    """The p-value of Pearson's test; None where there are too few sessions, or sessions that were lost on the way."""
+    from scipy.stats import chi2
+
+    sessions = ended.sum() + unseen.sum()
+    if unseen[:-1].any() or not 0 < p < 1:
+        return None
+    expected = sessions * (1 - p) * p ** np.arange(ended.size - 1)  # (who went to the last rank may have gone on)
+    left = sessions - np.cumsum(expected)
+    ranks = int(np.cumprod((expected >= 5) & (left >= 5)).sum())
+    if ranks < 2:
+        return None
+    observed = np.append(ended[:ranks], sessions - ended[:ranks].sum())
+    expected = np.append(expected[:ranks], left[ranks - 1])
+    return float(chi2.sf(((observed - expected) ** 2 / expected).sum(), ranks - 1))
+
+
+def persistence_agreement(
+    qrels: Any,
+    runs: Any,
+    measures: Any = ("AP", "nDCG", "P@10"),
+    *,
+    p: Iterable[float] = FINE_GRID,
+    measure: RBP | None = None,
+    **options: Unpack[RankingOptions],
+) -> list[dict[str, Any]]:
+    """How alike RBP and other measures order runs, for each p.
+
+    Parameters
+    ----------
+    qrels, runs, measure, **options
+        As in ``bounds_by_persistence``; at least three runs.
+    measures
+        The measures whose orders RBP is held against.
+    p
+        The persistences; without them 0, 0.01, ..., 0.99, 0.991, ..., 0.999.
+
+    Returns
+    -------
+    list of dict
+        Rows ``measure``, ``p`` and ``tau``: Kendall's tau-b between the order of the runs by mean RBP and by the
+        measure's mean, the best first; 0 where one of the two orders is a single tie.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels = {"q": {"a": 1, "b": 0, "c": 1}}
+    >>> runs = {"best": {"q": {"a": 3, "c": 2, "b": 1}}, "good": {"q": {"a": 3, "b": 2, "c": 1}}}
+    >>> runs["poor"] = {"q": {"b": 3, "a": 2}}
+    >>> rb.persistence_agreement(qrels, runs, "AP", p=[0.5])
+    [{'measure': 'AP', 'p': 0.5, 'tau': 1.0}]
+    """
+    grid = bounds_by_persistence(qrels, runs, p, measure=measure, **options).mean()
+    if len(grid.runs) < 3:
+        raise UsageError("Agreement between orders of runs needs at least three runs.")
+    targets = evaluate(qrels, runs, measures, bounds="none", **options).mean()
+    rows = []
+    for number, target in enumerate(targets.measures):
+        by_target = merit(targets.value[:, 0, number], target)
+        for column, rbp in enumerate(grid.measures):
+            tau = kendall_tau(grid.value[:, 0, column], by_target)
+            rows.append({"measure": str(target), "p": rbp.p, "tau": 0.0 if np.isnan(tau) else tau})  # type: ignore[attr-defined]
+    return rows
+
+
+def best_agreement(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """For each measure the p of greatest agreement, and the range of neighbouring p on the grid that agree as well."""
+    best = []
+    for name in dict.fromkeys(row["measure"] for row in rows):
+        table = [row for row in rows if row["measure"] == name]
+        most = max(row["tau"] for row in table)
+        ties = [place for place, row in enumerate(table) if row["tau"] > most - 1e-12]
+        last = ties[0]
+        while last + 1 in ties:
+            last += 1
+        chosen = table[(ties[0] + last) // 2]
+        if chosen is table[-1]:
+            warn(f"{name} agrees best at {chosen['p']:g}, the largest p that was tried; a larger one may agree better.")
+        best.append({**chosen, "p_from": table[ties[0]]["p"], "p_to": table[last]["p"], "tau": most})
+    return best
+
 
 FINEST = 6
 """Decimals of a persistence that a depth supports."""

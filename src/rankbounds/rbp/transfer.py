@@ -29,8 +29,7 @@ from rankbounds.arrays import Floats
 from rankbounds.choices import check_choice, check_persistence
 from rankbounds.errors import DataError, UsageError
 from rankbounds.rbp.integer_program import solve
-from rankbounds.rbp.published_score import ARITHMETIC, BINARY, Published
-from rankbounds.rbp.vectors import greedy_vectors
+from rankbounds.rbp.published_score import ARITHMETIC, BINARY, Published, greedy_vectors
 
 Method: TypeAlias = Literal["tightest", "exact", "relaxed", "greedy"]
 METHODS = ("tightest", "exact", "relaxed", "greedy")

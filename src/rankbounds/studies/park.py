@@ -16,12 +16,11 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.probability.documents import find_unjudged, retrieved_documents
 from rankbounds.probability.mean import exact_score
 from rankbounds.probability.models.estimates import estimate
 from rankbounds.probability.models.probabilities import Constant
 from rankbounds.probability.models.urn import sample_rankings, urn_moments
-from rankbounds.probability.retrieved_documents import retrieved_documents
-from rankbounds.probability.unjudged_documents import find_unjudged
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.studies.study import BESIDE, Progress, Rows, Study, StudyResult, rows_by
 

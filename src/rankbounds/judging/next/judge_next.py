@@ -37,8 +37,8 @@ from rankbounds.judging.next.plan import SETTLED, JudgingPlan, SettlingPlan
 from rankbounds.judging.next.question import Question
 from rankbounds.judging.next.residuals import STRATEGIES, plan_by_residual
 from rankbounds.measures import Measure, RankWeighted, parse_measure
+from rankbounds.probability.documents import open_measures
 from rankbounds.probability.effects import is_plain_sum
-from rankbounds.probability.unjudged_documents import open_measures
 from rankbounds.rankings.topic_facts import TopicFacts
 
 if TYPE_CHECKING:

@@ -22,10 +22,10 @@ from rankbounds.measures import Measure
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.differences import chances_of_sums, drawn_chances
+from rankbounds.probability.documents import find_unjudged
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
 from rankbounds.probability.effects import document_effects, is_plain_sum
 from rankbounds.probability.models.estimates import ChosenModels
-from rankbounds.probability.unjudged_documents import find_unjudged
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import CompletedFacts, TopicFacts
 

@@ -25,9 +25,15 @@ from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.evaluation.run_notes import RunNotes, some, topic_warnings
 from rankbounds.evaluation.score_sheet import join_lists
 from rankbounds.measures import Measure, RankWeighted
+from rankbounds.probability.documents import (
+    POOLED,
+    RetrievedDocuments,
+    UnjudgedDocuments,
+    find_unjudged,
+    open_measures,
+    retrieved_documents,
+)
 from rankbounds.probability.models.probabilities import RelevanceProbability, as_relevance_probability
-from rankbounds.probability.retrieved_documents import POOLED, RetrievedDocuments, retrieved_documents
-from rankbounds.probability.unjudged_documents import UnjudgedDocuments, find_unjudged, open_measures
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.logistic import expit, fit_logistic

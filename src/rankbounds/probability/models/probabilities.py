@@ -20,7 +20,7 @@ from rankbounds.files import delimited, named_columns, parquet, trec
 from rankbounds.files.objects import columns_of, columns_of_json_lines
 from rankbounds.files.opening import format_ending, read_text
 from rankbounds.files.records import decoded, records, table_rows
-from rankbounds.probability.unjudged_documents import UnjudgedDocuments
+from rankbounds.probability.documents import UnjudgedDocuments
 
 PROBABILITY_NAMES = ("probability", "p_relevant", "q", "chance", "score", "relevance")
 DOCUMENT_COLUMNS = named_columns.ColumnNames(value=PROBABILITY_NAMES, what="probabilities")
