@@ -21,7 +21,7 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.score_sheet import join_lists
 from rankbounds.measures.naming.registry import REGISTRY
 from rankbounds.probability.completions import OpenCollection
-from rankbounds.probability.drawn_scores import DrawnCompletions, RelevantGrades, drawn_differences, error_of_share
+from rankbounds.probability.drawn_scores import DrawnCompletions, RelevantGrades, draw_differences, error_of_share
 from rankbounds.probability.models.probabilities import Constant
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -137,7 +137,7 @@ def test_drawn_weighted_sums_agree_with_exact_ones(name):
     batches = [list(join_lists(run, facts, assumptions).batches) for run in simulated.runs]
     collection = OpenCollection(simulated.runs, facts, assumptions, batches)
     drawn = DrawnCompletions(collection, rb.parse_measure(name), Constant(0.3), 4000, 1)
-    difference = drawn_differences(drawn, [(0, 1)])
+    difference = draw_differences(drawn, [(0, 1)])
     assert 0 < abs(difference.mean - exact.difference) <= 4 * difference.sd / 4000**0.5
     assert difference.sd == pytest.approx(exact.sd, rel=0.06)
     assert abs(difference.better[0] - exact.probability_a_better) <= 4 * difference.error
@@ -153,7 +153,7 @@ def test_estimated_probabilities_widen_drawn_differences_as_they_do_exact_ones()
     models = ChosenModels("logistic", None, simulated.runs[:2], facts, assumptions, batches)
     collection = OpenCollection(simulated.runs[:2], facts, assumptions, batches)
     measure = rb.parse_measure("P@20")
-    drawn = drawn_differences(DrawnCompletions(collection, measure, models.of(measure), 3000, 1), [(0, 1)])
+    drawn = draw_differences(DrawnCompletions(collection, measure, models.of(measure), 3000, 1), [(0, 1)])
     assert drawn.sd == pytest.approx(exact.sd, rel=0.15)
     assert drawn.mean == pytest.approx(exact.difference, abs=exact.sd)
 
@@ -166,9 +166,9 @@ def test_intervals_hold_the_truth_as_often_as_they_say(name):
     batches = [list(join_lists(run, facts, assumptions).batches) for run in simulated.runs]
     collection = OpenCollection(simulated.runs, facts, assumptions, batches)
     measure = rb.parse_measure(name)
-    told = drawn_differences(DrawnCompletions(collection, measure, Constant(0.2), 2000, 1), [(0, 1)])
+    told = draw_differences(DrawnCompletions(collection, measure, Constant(0.2), 2000, 1), [(0, 1)])
     low, high = told.interval(0.95)
-    truth = drawn_differences(DrawnCompletions(collection, measure, Constant(0.2), 2000, 2), [(0, 1)])
+    truth = draw_differences(DrawnCompletions(collection, measure, Constant(0.2), 2000, 2), [(0, 1)])
     held = np.mean((truth.draws >= low) & (truth.draws <= high))
     assert told.sd > 0.001
     assert 0.93 <= held <= 0.97

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
-from rankbounds.rbp.published_score import Published, accumulated, greedy_vectors, significant_ranks
+from rankbounds.rbp.published_score import Published, accumulate, greedy_vectors, significant_ranks
 from rankbounds.rbp.transfer import compare_published, relaxed_range, transfer
 
 LAW = settings(max_examples=60, deadline=None)
@@ -265,8 +265,8 @@ class TestGreedy:
             n = significant_ranks(p)
             assert vectors.greatest.shape == (50, n)
             for found in (vectors.greatest, vectors.least):
-                assert (accumulated(found, p) <= scores + 1e-9).all()
-                assert (accumulated(found, p) >= scores - p**n - 1e-9).all()
+                assert (accumulate(found, p) <= scores + 1e-9).all()
+                assert (accumulate(found, p) >= scores - p**n - 1e-9).all()
             different = (vectors.greatest != vectors.least).any(axis=-1)
             assert (vectors.choices_greatest.any(axis=-1) | ~different).all()
 
@@ -294,7 +294,7 @@ class TestGreedy:
             (vectors.least, vectors.unjudged_least),
         ):
             assert not (unjudged & (vector == 1)).any()
-            assert accumulated(unjudged, 0.8) == pytest.approx([0.15, 0.02, 0.3], abs=1e-3)
+            assert accumulate(unjudged, 0.8) == pytest.approx([0.15, 0.02, 0.3], abs=1e-3)
         early, late = (np.argmax(one, axis=-1) for one in (vectors.unjudged_greatest, vectors.unjudged_least))
         assert (early <= late).all()
 
@@ -404,7 +404,7 @@ class TestComparison:
         """The score at the higher p moves to the lower one, and R_L or R_G decide."""
         b = Published("0.8000", 0.95)
         vectors = greedy_vectors(0.8, 0.95)
-        low, high = (float(accumulated(vector, 0.8)) for vector in (vectors.least, vectors.greatest))
+        low, high = (float(accumulate(vector, 0.8)) for vector in (vectors.least, vectors.greatest))
         for score, verdict in ((low - 0.001, "B"), (low + 0.001, "undecided"), (high + 0.0001, "A")):
             a = Published(f"{min(score, 1):.5f}", 0.8)
             assert compare_published(a, b, method="greedy").verdict == (verdict if score <= 1 else "undecided")

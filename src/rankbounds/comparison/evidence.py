@@ -32,7 +32,7 @@ from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.completions import OpenCollection
-from rankbounds.probability.differences import SharedUnjudged, chances_of_sums, drawn_chances
+from rankbounds.probability.differences import SharedUnjudged, chances_of_sums, draw_chances
 from rankbounds.probability.documents import UnjudgedDocuments, find_unjudged, follows_grades
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions
 from rankbounds.probability.models.estimates import ChosenModels
@@ -319,7 +319,7 @@ class Evidence:
             batches = [self._batches(number) for number in range(len(self.runs))]
             collection = OpenCollection(self.runs, self.facts, self.assumptions, batches)
             completions = DrawnCompletions(collection, measure, self._models.of_grades(measure), SAMPLES, SEED)
-            likely = drawn_chances(completions, list(zip(first.tolist(), second.tolist(), strict=True)))
+            likely = draw_chances(completions, list(zip(first.tolist(), second.tolist(), strict=True)))
             if likely is None:
                 return None
             better, worse, draws = likely

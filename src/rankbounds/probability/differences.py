@@ -32,7 +32,7 @@ from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.distribution import EVEN, distribution_of_sum
 from rankbounds.probability.documents import POOLED, UnjudgedDocuments
-from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
+from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, draw_differences
 from rankbounds.probability.models.estimates import ChosenModels, estimation_slopes
 from rankbounds.results import Column, Result, interval
 from rankbounds.tables import number, signed
@@ -238,7 +238,7 @@ def _drawn_columns(
             "fewer runs, or draw less often (samples=, --samples)."
         )
     bounds = difference_bounds(collection, measure, collection.assumptions)
-    found = drawn_differences(completions, pairs)
+    found = draw_differences(completions, pairs)
     error = np.where([collection.is_open(measure, pair) for pair in pairs], found.error, 0.0)
     return (found.mean, found.sd, *found.better, bounds.low, bounds.high, *found.interval(confidence), error)
 
@@ -250,7 +250,7 @@ def chances_of_sums(of_runs: list[UnjudgedDocuments], model: Any) -> tuple[Float
     return np.where(sd > 0, better, np.nan), np.where(sd > 0, worse, np.nan)
 
 
-def drawn_chances(drawn: DrawnCompletions, pairs: Sequence[tuple[int, int]]) -> tuple[Floats, Floats, int] | None:
+def draw_chances(drawn: DrawnCompletions, pairs: Sequence[tuple[int, int]]) -> tuple[Floats, Floats, int] | None:
     """Of other measures the same, and how often they were drawn; None where that would take long."""
     often = min(drawn.samples, int(DRAWN_CELLS / drawn.cells(len(pairs))))
     if often < FEWEST_DRAWS:
@@ -258,7 +258,7 @@ def drawn_chances(drawn: DrawnCompletions, pairs: Sequence[tuple[int, int]]) -> 
     if often < drawn.samples:
         drawn = drawn.again(often)
     is_open = np.array([drawn.collection.is_open(drawn.measure, pair) for pair in pairs])
-    better, worse = (np.where(is_open, share, np.nan) for share in drawn_differences(drawn, pairs).better)
+    better, worse = (np.where(is_open, share, np.nan) for share in draw_differences(drawn, pairs).better)
     return better, worse, often
 
 

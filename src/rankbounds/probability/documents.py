@@ -58,7 +58,7 @@ class RetrievedDocuments:
         return ~np.isnan(self.grade)
 
 
-def retrieved_documents(
+def find_retrieved(
     runs: Sequence[Run],
     facts: TopicFacts,
     assumptions: Assumptions,

@@ -183,7 +183,7 @@ def error_of_share(share: Floats, draws: int) -> Floats:
     return np.sqrt(likely * (1 - likely) / draws)
 
 
-def drawn_differences(drawn: DrawnCompletions, pairs: Sequence[tuple[int, int]]) -> DrawnDifferences:
+def draw_differences(drawn: DrawnCompletions, pairs: Sequence[tuple[int, int]]) -> DrawnDifferences:
     """Draw the mean difference of each pair of runs, over documents that either of the two retrieved."""
     has_list = drawn.collection.has_list
     total, scale = np.zeros((len(pairs), drawn.samples)), np.zeros(len(pairs))

@@ -149,7 +149,7 @@ def exact_score(unjudged: UnjudgedDocuments, measure: Measure, model: RelevanceP
     )  # fmt: skip
 
 
-def drawn_score(models: ChosenModels, at: int, measure: Measure, samples: int, seed: int) -> UncertainScore:
+def draw_score(models: ChosenModels, at: int, measure: Measure, samples: int, seed: int) -> UncertainScore:
     """The moments of any measure, from draws of which unjudged documents are relevant, and how relevant.
 
     A document that is drawn relevant counts among the topic's relevant ones, as it does in the measure's bounds.
@@ -280,6 +280,10 @@ def uncertainty(
 ) -> Uncertainty:
     """Score runs with intervals for what unjudged documents may turn out to be.
 
+    For weighted sums such as RBP, mean and sd are exact, given the probabilities and that documents are relevant
+    independently of each other. Other measures (AP, nDCG) are drawn; the standard error is among the ``notes()``.
+    Estimated probabilities are an extrapolation from judged to unjudged documents.
+
     Parameters
     ----------
     qrels, runs, measures, progress, **options
@@ -309,12 +313,6 @@ def uncertainty(
         For each run and measure ``base`` (unjudged documents non-relevant), ``mean``, ``sd``, ``ci_low, ci_high`` and
         the certain bounds ``low, high``; it prints as a table.
 
-    Notes
-    -----
-    For weighted sums such as RBP, mean and sd are exact, given the probabilities and that documents are relevant
-    independently of each other. Other measures (AP, nDCG) are drawn; the standard error is among the ``notes()``.
-    Estimated probabilities are an extrapolation from judged to unjudged documents.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -337,7 +335,7 @@ def uncertainty(
             elif tail:
                 raise UsageError(f"{measure} says nothing about what lies beyond the end of a list.")
             else:
-                scores.append(drawn_score(models, at, measure, samples, seed))
+                scores.append(draw_score(models, at, measure, samples, seed))
         if progress:
             progress(at + 1, len(models.runs))
     in_words = models.words(chosen)

@@ -74,20 +74,15 @@ def simulate(
     ----------
     runs, topics, documents, depth
         How many runs, topics and documents, and how many documents a list has.
-    relevant
-        The share of relevant documents, which varies by topic.
-    variation
-        The sd of its log odds.
-    best, worst
-        The relevance ratio w of the best and the worst system, the others evenly between on a log scale.
-    difficulty
-        How far topics move log w up and down (sd).
+    relevant, variation
+        The share of relevant documents, and the sd of its log odds over topics.
+    best, worst, difficulty
+        The relevance ratio w of the best and the worst system, the others evenly between on a log scale; and how far
+        topics move log w up and down (sd).
     agreement
         From 0 (systems rank independently) to 1.
-    ties
-        The share of documents that get the score of the one before.
-    grades
-        Relevant documents have grades 1 to this.
+    ties, grades
+        The share of documents that get the score of the one before; relevant ones have grades 1 to ``grades``.
     pool_depth, pooled_runs
         The pool holds the first ``pool_depth`` documents of ``pooled_runs`` runs drawn at random (else of all).
     seed

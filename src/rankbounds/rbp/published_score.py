@@ -36,7 +36,7 @@ def significant_ranks(p: float, precision: float = 1e-4) -> int:
     return rank
 
 
-def accumulated(vector: ArrayLike, p: float) -> Floats:
+def accumulate(vector: ArrayLike, p: float) -> Floats:
     """RBP of vectors whose last axis is rank: acc(i) for a prefix, the score for a whole vector."""
     relevance = np.asarray(vector, dtype=np.float64)
     weighted: Floats = relevance @ ((1 - p) * p ** np.arange(relevance.shape[-1]))
@@ -76,10 +76,10 @@ class GreedyVectors:
         n = self.greatest.shape[-1]
         ones = to**n - to ** max(n, significant_ranks(to, self.precision)) if to > self.p else 0.0
         return (
-            accumulated(self.greatest, to) + ones,
-            accumulated(self.least, to),
-            accumulated(self.greatest + self.unjudged_greatest, to) + ones,
-            accumulated(self.least + self.unjudged_least, to),
+            accumulate(self.greatest, to) + ones,
+            accumulate(self.least, to),
+            accumulate(self.greatest + self.unjudged_greatest, to) + ones,
+            accumulate(self.least + self.unjudged_least, to),
         )
 
     def range(self, to: float) -> tuple[Floats, Floats]:

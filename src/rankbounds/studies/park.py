@@ -16,7 +16,7 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.probability.documents import find_unjudged, retrieved_documents
+from rankbounds.probability.documents import find_retrieved, find_unjudged
 from rankbounds.probability.mean import exact_score
 from rankbounds.probability.models.estimates import estimate
 from rankbounds.probability.models.probabilities import Constant
@@ -149,7 +149,7 @@ class JudgedToDepth:
         run, qrels = simulated_collection(np.zeros((topics, n_documents), dtype=bool), judged_depth)
         self.run, self.facts = run, TopicFacts(qrels)
         self.unjudged = find_unjudged(run, self.facts, measure, Assumptions())
-        self.documents = retrieved_documents([run], self.facts, Assumptions())
+        self.documents = find_retrieved([run], self.facts, Assumptions())
         self.place = self.documents.by_run[run.name].reshape(topics, n_documents)[:, :judged_depth]
 
     def interval(self, way: str, relevant: Flags, q: float, confidence: float) -> tuple[float, float]:

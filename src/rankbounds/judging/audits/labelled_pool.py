@@ -19,7 +19,7 @@ from rankbounds.columns.native import worth_starting
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.options import OrderOptions, chosen_options
 from rankbounds.evaluation.score_sheet import join_lists
-from rankbounds.judging.candidates import compared_runs
+from rankbounds.judging.candidates import runs_to_compare
 from rankbounds.judging.pools import subset
 from rankbounds.rankings.rankings import NOT_POOLED, Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -81,7 +81,7 @@ class LabelledPool:
         """The same documents in those runs alone that are compared; in all where nothing is."""
         if compare is None:
             return self
-        chosen = compared_runs(self.names, compare)
+        chosen = runs_to_compare(self.names, compare)
         names, lists = zip(*((self.names[run], self.rankings[run]) for run in chosen), strict=True)
         return replace(self, names=names, rankings=lists)
 

@@ -135,7 +135,7 @@ def draw_sample(
     pool = pool.about(compare)
     sizes = sizes_of_question(chosen, pool, differences=compare is not None)
     probability = inclusion_probabilities(sizes, budget)
-    drawn = systematic_sample(probability, np.random.default_rng(seed))
+    drawn = draw_systematically(probability, np.random.default_rng(seed))
     pairs = pool.labels.pairs.take(drawn)
     return Sample(
         [pairs.topics[topic] for topic in pairs.topic.tolist()],
@@ -234,7 +234,7 @@ def _proportional(size: Floats, budget: int) -> Floats:
     return probability
 
 
-def systematic_sample(probability: Floats, rng: np.random.Generator) -> Ints:
+def draw_systematically(probability: Floats, rng: np.random.Generator) -> Ints:
     """Documents drawn with exactly these probabilities, as many as they sum to, in their order.
 
     They are laid end to end in random order, each as long as its probability, and every whole step from a random start

@@ -59,7 +59,7 @@ def rows_of_runs(
         trusted, *others = scores[:, at]
         best_first = np.argsort(-merit(trusted.mean(axis=-1), measure), kind="stable").tolist()
         unknown: dict[str, Value] = dict.fromkeys((*COEFFICIENTS, "slope"), (np.nan, np.nan, np.nan))
-        correlated = resampled_correlations(trusted, others, measure, bootstrap) if several else [unknown] * len(others)
+        correlated = correlate_orders(trusted, others, measure, bootstrap) if several else [unknown] * len(others)
         for name, scores_by_set, p_by_set, found in zip(names, others, p[1:, at], correlated, strict=True):
             of_set = {"labels": name, "measure": str(measure)}
             bias, mean = bias_of_runs(
@@ -151,7 +151,7 @@ def correlations_of_orders(trusted: Floats, others: Sequence[Floats]) -> list[di
     return found
 
 
-def resampled_correlations(
+def correlate_orders(
     trusted: Floats, others: Sequence[Floats], measure: Measure, bootstrap: TopicBootstrap
 ) -> list[dict[str, Value]]:
     """For each of the others, every coefficient with the low and high of its interval, from runs by topics.

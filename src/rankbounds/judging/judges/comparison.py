@@ -273,11 +273,11 @@ def judges(
     truth = reading.judgments(trusted)
     sets = reading.label_sets(labels)
     name = trusted_name or _name_of(truth, sets)
-    truth, sets, left_out = label_sets.of_shared_topics(truth, sets, name)
-    labelled = label_sets.only_labelled(truth)
-    judged = label_sets.on_scales(labelled.grade, sets, level, labels_rel, same_scale)
+    truth, sets, left_out = label_sets.keep_shared_topics(truth, sets, name)
+    labelled = label_sets.keep_labelled(truth)
+    judged = label_sets.find_scales(labelled.grade, sets, level, labels_rel, same_scale)
     if votes:
-        judged += label_sets.voted_sets(judged, labelled.grade)
+        judged += label_sets.vote(judged, labelled.grade)
     tables = [
         (judge, agreement.LabelTables.count(labelled, judge.labelled, judge.name, level, judge.rel)) for judge in judged
     ]
@@ -312,7 +312,7 @@ def judges(
     if runs is None:
         return found
     if pairs == "shared":
-        truth, judged = label_sets.of_shared_pairs(truth, judged)
+        truth, judged = label_sets.keep_shared_pairs(truth, judged)
     given = [run.filter(lambda topic: topic not in left_out) if left_out else run for run in reading.runs(runs)]
     linear, _ = chosen_options({**options, "gain": None}, ScoringOptions, bounds="none")  # gains are for one scale
     scorings = [label_sets.Scoring(truth, chosen, assumptions)]
@@ -325,7 +325,7 @@ def judges(
         )
         for judge in judged
     ]
-    matrices, names = label_sets.scores_by_labels(scorings, given)
+    matrices, names = label_sets.score_by_labels(scorings, given)
     settings["runs"] = len(names)
     systems, orderings, changes = rows_of_runs(matrices, names, found.labels, chosen, settings)
     return replace(found, systems=systems, orderings=orderings, changes=changes)

@@ -32,7 +32,7 @@ from rankbounds.choices import check_choice
 from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.options import OrderOptions, chosen_options
-from rankbounds.judging.candidates import compared_runs
+from rankbounds.judging.candidates import runs_to_compare
 from rankbounds.judging.next.plan import SETTLED, JudgingPlan, SettlingPlan
 from rankbounds.judging.next.question import Question
 from rankbounds.judging.next.residuals import STRATEGIES, plan_by_residual
@@ -123,7 +123,7 @@ def judge_next(
         raise UsageError(f"Strategy {strategy} is one for weighted sums over ranks without a comparison.")
     (chosen,) = open_measures([chosen], assumptions)
     if compare is not None:
-        systems = [systems[number] for number in compared_runs([run.name for run in systems], compare)]
+        systems = [systems[number] for number in runs_to_compare([run.name for run in systems], compare)]
     facts = TopicFacts(judgments, assumptions.gain)
     question = Question(systems, facts, assumptions, chosen, q=q, otherwise=otherwise, seed=seed)
     pairs = None if compare is None else question.pairs_of_leader()
@@ -133,7 +133,8 @@ def judge_next(
     if level is not None and pairs is not None:
         plan = replace(plan, needed=question.needed(pairs, level, progress=progress))
         if plan.is_settled:
-            plan = replace(plan, query_ids=[], doc_ids=[], **dict.fromkeys(plan.fields[2:], np.empty(0)))
+            nothing: dict[str, Any] = dict.fromkeys(plan.fields[2:], np.empty(0))
+            plan = replace(plan, query_ids=[], doc_ids=[], **nothing)
     return plan
 
 

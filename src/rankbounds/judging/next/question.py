@@ -21,9 +21,9 @@ from rankbounds.judging.next.simulation import SimulatedJudging, chance_of_bette
 from rankbounds.measures import Measure
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.probability.completions import OpenCollection
-from rankbounds.probability.differences import chances_of_sums, drawn_chances
+from rankbounds.probability.differences import chances_of_sums, draw_chances
 from rankbounds.probability.documents import find_unjudged
-from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
+from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, draw_differences
 from rankbounds.probability.effects import document_effects, is_plain_sum
 from rankbounds.probability.models.estimates import ChosenModels
 from rankbounds.rankings.rankings import Rankings
@@ -163,7 +163,7 @@ class Question:
     def standing(self, pairs: Sequence[Pair]) -> Floats:
         """A row for each pair: the expected difference, its sd, how likely the first run is better (as if normal)."""
         new = [pair for pair in pairs if pair not in self._standing]
-        drawn = drawn_differences(self.drawn, new)
+        drawn = draw_differences(self.drawn, new)
         for pair, mean, sd in zip(new, merit(drawn.mean, self.measure).tolist(), drawn.sd.tolist(), strict=True):
             self._standing[pair] = mean, sd, chance_of_better(mean, sd)
         return np.array([self._standing[pair] for pair in pairs])
@@ -178,7 +178,7 @@ class Question:
             ]
             better, worse = chances_of_sums(of_runs, self._model)
         else:
-            chances = drawn_chances(self.drawn.again(SAMPLES, self.seed), [(0, 1)])
+            chances = draw_chances(self.drawn.again(SAMPLES, self.seed), [(0, 1)])
             if chances is None:
                 return None
             better, worse, _ = chances

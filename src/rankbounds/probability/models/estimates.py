@@ -29,15 +29,14 @@ from rankbounds.probability.documents import (
     POOLED,
     RetrievedDocuments,
     UnjudgedDocuments,
+    find_retrieved,
     find_unjudged,
     open_measures,
-    retrieved_documents,
 )
 from rankbounds.probability.models.probabilities import RelevanceProbability, as_relevance_probability
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.logistic import expit, fit_logistic
-from rankbounds.tables import plain_rows
 from rankbounds.threads import processors
 
 KINDS = ("logistic", "isotonic")
@@ -118,7 +117,7 @@ def estimate(
     What is fitted is whether a document is relevant to ``measure``; for a graded measure, its gain as a share of the
     largest. Without a measure it is whether its grade is at least ``rel``.
     """
-    documents = documents or retrieved_documents(runs, facts, assumptions)
+    documents = documents or find_retrieved(runs, facts, assumptions)
     use = documents.judged if training is None else documents.judged & training
     if not use.any():
         raise UsageError("No retrieved document is judged: there is nothing to estimate q from. Give --q a number.")
@@ -249,7 +248,7 @@ class ChosenModels:
         key = (graded is not None, rel)
         if key not in self._fitted:
             collection = (self.runs, self.facts, self.assumptions)
-            self._documents = self._documents or retrieved_documents(*collection, self.batches)
+            self._documents = self._documents or find_retrieved(*collection, self.batches)
             self._fitted[key] = estimate(
                 str(self.kind), *collection, measure=graded, rel=rel, documents=self._documents
             )
@@ -263,10 +262,10 @@ class ChosenModels:
     def remarks(self) -> list[str]:
         """What a reader of estimated probabilities must know, in sentences."""
         unpooled = self.unpooled()
-        return [
+        remark = (
             f"{some(unpooled)}: fewer than {POOLED} are judged, so that the estimate rests on what other runs found; "
-            "trust the certain bounds, not the probabilities."
-        ][: len(unpooled)]
+        )
+        return [f"{remark}trust the certain bounds, not the probabilities."] if unpooled else []
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,10 +280,6 @@ class Reliability:
     mean_predicted: float
     mean_observed: float
     held_out: str
-
-    def rows(self) -> list[dict[str, float]]:
-        """A dict for each bin."""
-        return plain_rows(("predicted", "observed", "documents"), self.predicted, self.observed, self.count.tolist())
 
 
 def reliability(
@@ -305,7 +300,7 @@ def reliability(
     largest is held out at once, so that the fit must extrapolate as it does for unjudged documents.
     """
     assumptions = assumptions or Assumptions()
-    documents = retrieved_documents(runs, facts, assumptions)
+    documents = find_retrieved(runs, facts, assumptions)
     judged = np.flatnonzero(documents.judged)
     if deeper:
         best = documents.best_rank.min(axis=0)[judged]

@@ -50,6 +50,9 @@ class LabelProbabilities:
 def label_probabilities(labels: Any, truth: Any, rel: float = 1.0) -> LabelProbabilities:
     """Calibrate labels on judgments that are trusted, grade by grade, and apply that where there are only labels.
 
+    The probability of a grade is the share of relevant documents among those that both sources judged, drawn towards
+    one half by one document. It assumes that the other documents are like these.
+
     Parameters
     ----------
     labels, truth
@@ -67,11 +70,6 @@ def label_probabilities(labels: Any, truth: Any, rel: float = 1.0) -> LabelProba
     ------
     DataError
         For a grade that never meets a trusted judgment: nothing is known of what it means.
-
-    Notes
-    -----
-    The probability of a grade is the share of relevant documents among those that both sources judged, drawn towards
-    one half by one document. It assumes that the other documents are like these.
 
     Examples
     --------

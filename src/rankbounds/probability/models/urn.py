@@ -51,12 +51,8 @@ def urn_moments(
     relevance_ratio
         The weight w of a non-relevant document when a relevant one has 1: at 1 the order is random, near 0 relevant
         documents come first. May be an array, which is broadcast against ``q``.
-    p
-        RBP's persistence.
-    judged_depth
-        Ranks down to this one are judged and not counted.
-    topics
-        How many topics the mean is over.
+    p, judged_depth, topics
+        RBP's persistence; ranks down to the judged depth do not count; the mean is over so many topics.
     relevant
         The number of relevant documents, in place of ``q``.
 
@@ -64,10 +60,6 @@ def urn_moments(
     -------
     Moments
         ``mean`` and ``sd``; arrays where the parameters were arrays.
-
-    Notes
-    -----
-    By recursion over the states of the urn, which is exact; Park (ADCS 2016) simulates.
 
     Examples
     --------
