@@ -392,16 +392,7 @@ class Evidence:
             return None
         from rankbounds.judging.next.question import Question
 
-        question = Question(
-            [self.runs[a], self.runs[b]],
-            self.facts,
-            self.assumptions,
-            measure,
-            batches=[self._batches(a), self._batches(b)],
-            models=self._models,
-            seed=SEED,
-        )
-        plan = question.plan([(0, 1)], JUDGMENTS)
+        plan = Question(self._models, measure, (a, b), seed=SEED).plan([(0, 1)], JUDGMENTS)
         return plan if len(plan) else None
 
 

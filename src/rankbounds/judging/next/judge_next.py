@@ -39,6 +39,7 @@ from rankbounds.judging.next.residuals import STRATEGIES, plan_by_residual
 from rankbounds.measures import Measure, RankWeighted, parse_measure
 from rankbounds.probability.documents import open_measures
 from rankbounds.probability.effects import is_plain_sum
+from rankbounds.probability.models.estimates import ChosenModels
 from rankbounds.rankings.topic_facts import TopicFacts
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def judge_next(
     if compare is not None:
         systems = [systems[number] for number in runs_to_compare([run.name for run in systems], compare)]
     facts = TopicFacts(judgments, assumptions.gain)
-    question = Question(systems, facts, assumptions, chosen, q=q, otherwise=otherwise, seed=seed)
+    question = Question(ChosenModels(q, otherwise, systems, facts, assumptions), chosen, seed=seed)
     pairs = None if compare is None else question.pairs_of_leader()
     plan = question.plan(pairs, budget, level or 1.0, progress=progress)
     if plan.settled == (False,) and plan.unpooled.isdisjoint(plan.pairs[0]):

@@ -10,11 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.collection.run import Run
-from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import SharedLists, difference_bounds
 from rankbounds.evaluation.score_differences import merit, merit_of_range
-from rankbounds.evaluation.score_sheet import join_lists
 from rankbounds.judging.next.plan import SETTLED, Needed, SettlingPlan
 from rankbounds.judging.next.residuals import heaviest
 from rankbounds.judging.next.simulation import SimulatedJudging, chance_of_better, least_count, values_of_judging
@@ -40,30 +37,15 @@ SPAN = (0.05, 0.95)
 
 
 class Question:
-    """Runs under one measure, and what is not known of their documents.
-
-    Probabilities are those of ``models`` or, by ``q`` and ``otherwise``, estimated from what all the runs hold;
-    ``batches`` are the rankings of each run, where they are at hand.
-    """
+    """Runs under one measure, and what is not known of their documents: those of ``models``, or ``among`` them."""
 
     def __init__(
-        self,
-        runs: Sequence[Run],
-        facts: TopicFacts,
-        assumptions: Assumptions,
-        measure: Measure,
-        *,
-        batches: Sequence[Sequence[Rankings]] | None = None,
-        models: ChosenModels | None = None,
-        q: Any = "logistic",
-        otherwise: float | None = None,
-        seed: int = 0,
+        self, models: ChosenModels, measure: Measure, among: Sequence[int] | None = None, *, seed: int = 0
     ) -> None:
-        systems = list(runs)
-        kept = [list(parts) for parts in batches or (join_lists(run, facts, assumptions).batches for run in systems)]
-        self.batches, self.measure, self.seed = kept, measure, seed
-        self.models = models or ChosenModels(q, otherwise, systems, facts, assumptions, kept)
-        self.collection = OpenCollection(systems, facts, assumptions, kept)
+        self.models, self.measure, self.seed = models, measure, seed
+        chosen = range(len(models.runs)) if among is None else among
+        runs, self.batches = [models.runs[at] for at in chosen], [models.batches[at] for at in chosen]
+        self.collection = OpenCollection(runs, models.facts, models.assumptions, self.batches)
         self._effect: dict[Pair, Floats] = {}
         self._standing: dict[Pair, tuple[float, float, float]] = {}
 

@@ -193,9 +193,10 @@ class ChosenModels:
         runs: list[Run],
         facts: TopicFacts,
         assumptions: Assumptions,
-        batches: Sequence[list[Rankings]],
+        batches: Sequence[list[Rankings]] | None = None,
     ) -> None:
-        self.runs, self.facts, self.assumptions, self.batches = runs, facts, assumptions, batches
+        self.runs, self.facts, self.assumptions = runs, facts, assumptions
+        self.batches = batches or [list(join_lists(run, facts, assumptions).batches) for run in runs]
         self.kind = given if isinstance(given, str) and given in KINDS else None
         self.given = None if self.kind else as_relevance_probability(given, otherwise)
         self._fitted: dict[Any, RelevanceProbability] = {}
