@@ -161,7 +161,7 @@ class JudgedToDepth:
             grade = self.documents.grade.copy()
             grade[self.place] = judged
             documents = replace(self.documents, grade=grade)
-            model = estimate("logistic", [self.run], self.facts, Assumptions(), documents=documents)
+            model = estimate("logistic", documents, self.facts)
             return exact_score(unjudged, self.measure, model).interval(
                 confidence, "both" if way == "both sources" else "documents"
             )

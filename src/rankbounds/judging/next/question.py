@@ -19,7 +19,6 @@ from rankbounds.measures import Measure
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.differences import chances_of_sums, draw_chances
-from rankbounds.probability.documents import find_unjudged
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, draw_differences
 from rankbounds.probability.effects import document_effects, is_plain_sum
 from rankbounds.probability.models.estimates import ChosenModels
@@ -43,8 +42,8 @@ class Question:
         self, models: ChosenModels, measure: Measure, among: Sequence[int] | None = None, *, seed: int = 0
     ) -> None:
         self.models, self.measure, self.seed = models, measure, seed
-        chosen = range(len(models.runs)) if among is None else among
-        runs, self.batches = [models.runs[at] for at in chosen], [models.batches[at] for at in chosen]
+        self.among = range(len(models.runs)) if among is None else among
+        runs, self.batches = [models.runs[at] for at in self.among], [models.batches[at] for at in self.among]
         self.collection = OpenCollection(runs, models.facts, models.assumptions, self.batches)
         self._effect: dict[Pair, Floats] = {}
         self._standing: dict[Pair, tuple[float, float, float]] = {}
@@ -144,20 +143,16 @@ class Question:
 
     def standing(self, pairs: Sequence[Pair]) -> Floats:
         """A row for each pair: the expected difference, its sd, how likely the first run is better (as if normal)."""
-        new = [pair for pair in pairs if pair not in self._standing]
-        drawn = draw_differences(self.drawn, new)
-        for pair, mean, sd in zip(new, merit(drawn.mean, self.measure).tolist(), drawn.sd.tolist(), strict=True):
-            self._standing[pair] = mean, sd, chance_of_better(mean, sd)
+        if new := [pair for pair in pairs if pair not in self._standing]:
+            drawn = draw_differences(self.drawn, new)
+            for pair, mean, sd in zip(new, merit(drawn.mean, self.measure).tolist(), drawn.sd.tolist(), strict=True):
+                self._standing[pair] = mean, sd, chance_of_better(mean, sd)
         return np.array([self._standing[pair] for pair in pairs])
 
     def likely(self) -> tuple[float, float] | None:
         """Of two runs, how likely each is the better one, as ``compare`` tells it; None where that would take long."""
-        collection = self.collection
         if is_weighted_sum(self.measure):
-            of_runs = [
-                find_unjudged(run, collection.facts, self.measure, collection.assumptions, rankings_of_run=parts)
-                for run, parts in zip(collection.runs, self.batches, strict=True)
-            ]
+            of_runs = [self.models.unjudged(at, self.measure) for at in self.among]
             better, worse = chances_of_sums(of_runs, self._model)
         else:
             chances = draw_chances(self.drawn.again(SAMPLES, self.seed), [(0, 1)])

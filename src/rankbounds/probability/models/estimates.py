@@ -103,13 +103,11 @@ class Estimate:
 
 def estimate(
     kind: str,
-    runs: Sequence[Run],
+    documents: RetrievedDocuments,
     facts: TopicFacts,
-    assumptions: Assumptions,
     *,
     measure: Measure | None = None,
     rel: float = 1.0,
-    documents: RetrievedDocuments | None = None,
     training: Flags | None = None,
 ) -> Estimate:
     """Fit ``logistic`` or ``isotonic`` to the judged documents (``training``: to some of them).
@@ -117,7 +115,6 @@ def estimate(
     What is fitted is whether a document is relevant to ``measure``; for a graded measure, its gain as a share of the
     largest. Without a measure it is whether its grade is at least ``rel``.
     """
-    documents = documents or find_retrieved(runs, facts, assumptions)
     use = documents.judged if training is None else documents.judged & training
     if not use.any():
         raise UsageError("No retrieved document is judged: there is nothing to estimate q from. Give --q a number.")
@@ -248,11 +245,9 @@ class ChosenModels:
     def _fitted_once(self, graded: Measure | None, rel: float) -> RelevanceProbability:
         key = (graded is not None, rel)
         if key not in self._fitted:
-            collection = (self.runs, self.facts, self.assumptions)
-            self._documents = self._documents or find_retrieved(*collection, self.batches)
-            self._fitted[key] = estimate(
-                str(self.kind), *collection, measure=graded, rel=rel, documents=self._documents
-            )
+            collection = (self.runs, self.facts, self.assumptions, self.batches)
+            self._documents = self._documents or find_retrieved(*collection)
+            self._fitted[key] = estimate(str(self.kind), self._documents, self.facts, measure=graded, rel=rel)
         return self._fitted[key]
 
     def unpooled(self) -> list[str]:
@@ -312,7 +307,7 @@ def reliability(
     for part in parts:
         training = np.ones(documents.topic.size, dtype=bool)
         training[part] = False
-        fit = estimate(kind, runs, facts, assumptions, measure=measure, documents=documents, training=training)
+        fit = estimate(kind, documents, facts, measure=measure, training=training)
         predicted.append(
             fit.predict(fit.features(documents.topic[part], documents.best_rank[:, part], documents.retrieved_by[part]))
         )
