@@ -158,13 +158,8 @@ class TrustedFirst:
 
     def model(self, otherwise: float | None = None) -> ByDocument:
         """The probabilities of unjudged documents."""
-        labelled = self.probabilities()
-        return ByDocument(labelled.pairs, labelled.grade, otherwise)
-
-    def probabilities(self) -> Qrels:
-        """The documents that only others labelled, with their probabilities in the place of grades."""
         rows = np.flatnonzero(self.qrels.grade == POOLED_NOT_JUDGED)
-        return Qrels(self.qrels.pairs.take(rows), self.chance[rows])
+        return ByDocument(self.qrels.pairs.take(rows), self.chance[rows], otherwise)
 
     def words(self) -> str:
         """What counts for what, in a sentence."""
