@@ -17,16 +17,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from scipy.special import stdtrit
 
 import rankbounds as rb
 from rankbounds.arrays import Floats
 from rankbounds.collection.qrels import Qrels
 from rankbounds.judging.audits.audit import Audit
-from rankbounds.judging.audits.estimates import design_variance, estimates_of, student_quantile
+from rankbounds.judging.audits.estimates import design_variance, estimates_of
 from rankbounds.judging.audits.expected_scores import Steps, expected_scores
 from rankbounds.judging.audits.judged_sample import JudgedSample
 from rankbounds.judging.audits.labelled_pool import LabelledPool
-from rankbounds.judging.audits.sample import inclusion_probabilities, sizes_of_question, systematic_sample
+from rankbounds.judging.audits.sample import draw_systematically, inclusion_probabilities, sizes_of_question
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -68,7 +69,7 @@ class Trial:
 
     def judged(self, probability: Floats, rng: np.random.Generator) -> JudgedSample:
         """A sample with people's judgments."""
-        rows = systematic_sample(probability, rng)
+        rows = draw_systematically(probability, rng)
         qrels = Qrels(self.pool.labels.pairs.take(rows), self.grade[rows])
         return JudgedSample(rows, probability[rows], self.grade[rows], qrels)
 
@@ -93,12 +94,12 @@ class Trial:
         count = min(count, pair.number_of_topics)
         unseen = 1 - count / pair.number_of_topics
         sd = by_topic[order[:count]].std(ddof=1) * np.sqrt(unseen / count)
-        return float(sd * student_quantile(CONFIDENCE, np.array(count - 1.0)))
+        return float(sd * stdtrit(count - 1.0, (1 + CONFIDENCE) / 2))
 
 
 def half(variance: Floats, freedom: Floats) -> float:
     """Half the width of the interval."""
-    return float(np.sqrt(variance[0]) * student_quantile(CONFIDENCE, freedom)[0])
+    return float(np.sqrt(variance[0]) * stdtrit(freedom, (1 + CONFIDENCE) / 2)[0])
 
 
 def simulated(human: Qrels, rel: float, rng: np.random.Generator) -> dict[str, Qrels]:

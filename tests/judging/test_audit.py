@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 import rankbounds as rb
 from rankbounds.collection.qrels import Qrels
-from rankbounds.judging.audits.calibration import Features, crossfitted, folds
+from rankbounds.judging.audits.calibration import Features, calibrate_labels, folds
 from rankbounds.judging.audits.estimates import CalibratedPool, design_variance
 from rankbounds.judging.audits.expected_scores import Steps, counts_reaching, expected_scores
 from rankbounds.judging.audits.judged_sample import JudgedSample
@@ -143,11 +143,11 @@ class TestCalibration:
         pool = pool_of(labels, runs)
         rows = np.arange(0, 90, 3)
         reached = (np.random.default_rng(1).random((1, rows.size)) < 0.5).astype(float)
-        before = crossfitted(pool, rows, reached)
+        before = calibrate_labels(pool, rows, reached)
         turned = reached.copy()
         turned[0, 4] = 1 - turned[0, 4]
         sds = {features.fit(rows, r[0]).other_sd for features in [Features(pool)] for r in (reached, turned)}
-        after = crossfitted(pool, rows, turned)
+        after = calibrate_labels(pool, rows, turned)
         mine = folds(len(pool)) == folds(len(pool))[rows[4]]
         if len(sds) == 1:
             assert after[0, mine] == pytest.approx(before[0, mine])

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankbounds as rb
-from rankbounds.judging.audits.sample import inclusion_probabilities, systematic_sample
+from rankbounds.judging.audits.sample import draw_systematically, inclusion_probabilities
 
 RNG = np.random.default_rng(7)
 LABELS = {f"q{topic}": {f"d{doc}": int(RNG.integers(0, 4)) for doc in range(12)} for topic in range(4)}
@@ -50,7 +50,7 @@ def test_probabilities_are_proportional_to_size_and_at_most_one(size, data):
 def test_the_budget_is_met_exactly(size, seed, data):
     budget = data.draw(st.integers(1, len(size)))
     probability = inclusion_probabilities([np.array(size), np.ones(len(size))], budget)
-    drawn = systematic_sample(probability, np.random.default_rng(seed))
+    drawn = draw_systematically(probability, np.random.default_rng(seed))
     assert drawn.size == budget == np.unique(drawn).size
     assert (probability[drawn] > 0).all()
 
@@ -65,7 +65,7 @@ def test_documents_are_drawn_as_often_as_their_probability_says():
     probability = inclusion_probabilities([np.array([5.0, 3.0, 2.0, 1.0, 1.0, 0.5, 0.2, 0.0])], 3)
     rng, count, draws = np.random.default_rng(1), np.zeros(8), 20_000
     for _ in range(draws):
-        count[systematic_sample(probability, rng)] += 1
+        count[draw_systematically(probability, rng)] += 1
     assert np.abs(count / draws - probability).max() < 4 * 0.5 / np.sqrt(draws)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from rankbounds.rbp.vectors import accumulated
+from rankbounds.rbp.published_score import accumulate, greedy_vectors
 
 matplotlib = pytest.importorskip("matplotlib")
 GRID = (0.2, 0.5, 0.9)
@@ -45,8 +45,8 @@ def test_range_with_residual():
     expected = [rb.transfer(0.4, 0.8, to, residual=0.15, digits=4, method="relaxed") for to in (0.2, 0.5, 0.8, 0.9)]
     assert bands["relaxed"][1] == pytest.approx([one.low for one in expected])
     assert bands["relaxed"][2] == pytest.approx([one.high for one in expected])
-    vectors = rb.greedy_vectors(0.4, 0.8, residual=0.15)
-    open_ = accumulated(vectors.greatest + vectors.unjudged_greatest, 0.5)
+    vectors = greedy_vectors(0.4, 0.8, residual=0.15)
+    open_ = accumulate(vectors.greatest + vectors.unjudged_greatest, 0.5)
     assert lines["greedy $R'_G$"][1][1] == pytest.approx(float(open_))
     assert {"greedy $R_G$", "greedy $R_L$", "greedy $R'_L$"} <= set(lines)
 

@@ -296,11 +296,11 @@ class TestEstimates:
 
     def test_a_document_has_one_probability_in_all_runs(self, simulated):
         from rankbounds.evaluation.assumptions import Assumptions
+        from rankbounds.probability.documents import find_retrieved, find_unjudged
         from rankbounds.probability.models.estimates import estimate
-        from rankbounds.probability.unjudged_documents import find_unjudged
 
         facts = TopicFacts(simulated.pooled)
-        fit = estimate("logistic", simulated.runs, facts, Assumptions())
+        fit = estimate("logistic", find_retrieved(simulated.runs, facts, Assumptions()), facts)
         holes = [find_unjudged(run, facts, rb.RBP(), Assumptions()) for run in simulated.runs]
         numbers = np.concatenate(number_pairs([one.pairs for one in holes]))
         chance = np.concatenate([fit(one) for one in holes])

@@ -1,17 +1,16 @@
-"""The urn: exact moments against the published model, full enumeration and simulation; fitting; whole collections."""
+"""The urn: exact moments against the published model, full enumeration and simulation; whole collections."""
 
 from __future__ import annotations
 
 import itertools
 import json
-import math
 
 import numpy as np
 import pytest
 
 import rankbounds as rb
 from rankbounds.cli import main
-from rankbounds.probability.models import urn
+from rankbounds.probability.models.urn import sample_rankings
 from rankbounds.studies import uncertainty_by_relevance_ratio
 
 PAPER = {"p": 0.8, "judged_depth": 10, "topics": 50}
@@ -59,7 +58,7 @@ def test_sampled_rankings_have_the_exact_moments():
     weights = 0.2 * 0.8 ** np.arange(100)
     weights[:10] = 0
     for q, ratio in ((0.2, 0.2), (0.05, 0.05), (0.5, 0.7)):
-        values = rb.sample_rankings(100, 20_000, q=q, relevance_ratio=ratio, seed=3) @ weights
+        values = sample_rankings(100, 20_000, q=q, relevance_ratio=ratio, seed=3) @ weights
         exact = rb.urn_moments(100, q=q, relevance_ratio=ratio)
         assert abs(values.mean() - exact.mean) < 4 * exact.sd / 20_000**0.5
         assert values.std() == pytest.approx(exact.sd, rel=0.03)
@@ -94,44 +93,6 @@ def test_many_pairs_at_once_are_each_pair_alone():
 def test_urns_that_cannot_be(wrong):
     with pytest.raises(rb.UsageError):
         rb.urn_moments(10, **wrong)
-
-
-def test_fitting_finds_the_urn():
-    lists = rb.sample_rankings(60, 200, q=0.2, relevance_ratio=0.2, seed=1)
-    fit = rb.fit_urn(lists[:, :25], 60)
-    assert fit.q == pytest.approx(0.2, abs=0.03)
-    assert fit.relevance_ratio == pytest.approx(0.2, abs=0.06)
-
-
-def test_what_follows_the_judged_ranks_is_predicted():
-    weights = 0.2 * 0.8 ** np.arange(100)
-    lists = rb.sample_rankings(100, 50, q=0.2, relevance_ratio=0.2, seed=2)
-    fit = rb.fit_urn(lists[:, :10], 100)
-    rest = fit.rest(weights)
-    assert abs((lists[:, 10:] @ weights[10:]).mean() - rest.mean) < 3 * rest.sd
-    assert rest.sd > rb.urn_moments(100, q=0.2, relevance_ratio=0.2, topics=50).sd  # q and w are not known
-
-
-def test_numbers_of_relevant_documents_between_those_followed():
-    """An urn of 200 documents is followed at 64 numbers; all of them make no difference that matters."""
-    prefix = rb.sample_rankings(200, 10, q=0.1, relevance_ratio=0.1, seed=3)[:, :6]
-    weights = 0.2 * 0.8 ** np.arange(200)
-    some = rb.fit_urn(prefix, 200).rest(weights)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(urn, "MOST_NUMBERS", 1000)
-        every = rb.fit_urn(prefix, 200).rest(weights)
-    assert some == pytest.approx(every, rel=0.02)
-
-
-def test_a_fit_is_printed_for_people():
-    fit = rb.fit_urn(rb.sample_rankings(60, 200, q=0.2, relevance_ratio=0.2, seed=1)[:, :25], 60)
-    assert len(repr(fit)) < 150
-    assert "200 lists from an urn of 60 documents, judged to depth 25" in repr(fit)
-    (middle, low, high), (_, least, most) = fit.ranges().values()
-    assert low < middle < high
-    assert low < 0.2 < high
-    assert least < 0.2 < most
-    assert f"q={middle:.2g} ({low:.2g} to {high:.2g})" in repr(fit)
 
 
 class TestSimulatedCollections:
@@ -208,25 +169,3 @@ class TestSimulatedCollections:
         assert main(["simulate", str(tmp_path), "--topics", "2", "--runs", "1"]) == 3
         assert "name a new one" in capfd.readouterr().err
         assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
-
-
-def test_likelihood_is_that_of_drawing_one_by_one():
-    """The number of relevant documents is binomial; each draw has the chances of what is left in the urn."""
-    n, lists = 7, [[1, 0, 0], [0, 0, 1], [1, 1], [0]]
-    prefix = np.array([one + [np.nan] * (3 - len(one)) for one in lists])
-    fit = rb.fit_urn(prefix, n)
-    for at_share, at_ratio in ((5, 3), (8, 10), (14, 14)):
-        q, w = fit.shares[at_share], fit.ratios[at_ratio]
-        total = 0.0
-        for one in lists:
-            likely = 0.0
-            for number in range(n + 1):
-                chance = math.comb(n, number) * q**number * (1 - q) ** (n - number)
-                left, others = number, n - number
-                for seen in one:
-                    weight = left + w * others
-                    chance *= (left if seen else w * others) / weight
-                    left, others = left - seen, others - (1 - seen)
-                likely += chance
-            total += math.log(likely)
-        assert fit.likelihood[at_share, at_ratio] == pytest.approx(total)

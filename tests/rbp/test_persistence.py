@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import time
 
 import numpy as np
@@ -12,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
-from rankbounds.rbp.published_score import Published
+from rankbounds.rbp.published_score import Published, accumulate, greedy_vectors, significant_ranks
 from rankbounds.rbp.transfer import compare_published, relaxed_range, transfer
-from rankbounds.rbp.vectors import accumulated, contribution, remaining
 
 LAW = settings(max_examples=60, deadline=None)
 GAINS = {"binary": (0, 1), "thirds": (0, 1 / 3, 2 / 3, 1), "uneven": (0, 0.3, 1), "any": "any"}
@@ -251,22 +249,24 @@ class TestExact:
 
 
 class TestGreedy:
-    def test_worked_example(self):
-        assert accumulated([1, 0, 0, 0, 1], 0.8) == pytest.approx(0.28192)
-        assert remaining(6, 0.8, length=8) == pytest.approx(0.09437, abs=5e-6)
-        assert 0.28192 + remaining(6, 0.8, length=8) < 0.4 < 0.28192 + remaining(6, 0.8)
-        assert contribution(1, 0.8) == pytest.approx(0.2)
+    def test_are_the_first_and_the_last_of_all_vectors(self):
+        for p, score in itertools.product((0.5, 0.6, 0.7), (0.1, 0.43, 0.52, 0.77)):
+            n = significant_ranks(p, 0.02)
+            every = itertools.product((1.0, 0.0), repeat=n)
+            fitting = [vector for vector in every if -1e-9 <= score - plain_rbp(vector, p) <= p**n + 1e-9]
+            vectors = greedy_vectors(score, p, precision=0.02)
+            assert [tuple(vectors.greatest), tuple(vectors.least)] == [fitting[0], fitting[-1]]
 
     def test_vectors_score_as_published(self):
         rng = np.random.default_rng(2)
         for p in rng.uniform(0.5, 0.97, 15):
             scores = rng.random(50).round(4)
-            vectors = rb.greedy_vectors(scores, p)
-            n = rb.significant_ranks(p)
+            vectors = greedy_vectors(scores, p)
+            n = significant_ranks(p)
             assert vectors.greatest.shape == (50, n)
             for found in (vectors.greatest, vectors.least):
-                assert (accumulated(found, p) <= scores + 1e-9).all()
-                assert (accumulated(found, p) >= scores - p**n - 1e-9).all()
+                assert (accumulate(found, p) <= scores + 1e-9).all()
+                assert (accumulate(found, p) >= scores - p**n - 1e-9).all()
             different = (vectors.greatest != vectors.least).any(axis=-1)
             assert (vectors.choices_greatest.any(axis=-1) | ~different).all()
 
@@ -288,65 +288,29 @@ class TestGreedy:
             assert greedy.high <= exact.high + 1e-6
 
     def test_unjudged_ranks_make_up_the_residual(self):
-        vectors = rb.greedy_vectors([0.4, 0.3, 0.25], 0.8, residual=[0.15, 0.02, 0.3])
+        vectors = greedy_vectors([0.4, 0.3, 0.25], 0.8, residual=[0.15, 0.02, 0.3])
         for vector, unjudged in (
             (vectors.greatest, vectors.unjudged_greatest),
             (vectors.least, vectors.unjudged_least),
         ):
             assert not (unjudged & (vector == 1)).any()
-            assert accumulated(unjudged, 0.8) == pytest.approx([0.15, 0.02, 0.3], abs=1e-3)
+            assert accumulate(unjudged, 0.8) == pytest.approx([0.15, 0.02, 0.3], abs=1e-3)
         early, late = (np.argmax(one, axis=-1) for one in (vectors.unjudged_greatest, vectors.unjudged_least))
         assert (early <= late).all()
 
     def test_first_document(self):
-        vectors = rb.greedy_vectors([0.19, 0.5, 0.81], 0.8)
+        vectors = greedy_vectors([0.19, 0.5, 0.81], 0.8)
         assert vectors.choices_greatest[:, 0].tolist() == [False, True, False]
         assert vectors.greatest[:, 0].tolist() == [0, 1, 1]
         assert vectors.least[:, 0].tolist() == [0, 0, 1]
         with pytest.raises(rb.DataError, match="cannot occur"):
-            rb.greedy_vectors(0.5, 0.2)
+            greedy_vectors(0.5, 0.2)
 
     def test_rounded_scores_below_one_half(self):
         """The printed score itself lies in a gap; the one that rounds to it does not."""
         true = [1, 0, 1, 1, 0, 1]
-        vectors = rb.greedy_vectors(round(plain_rbp(true, 0.3), 3), 0.3, precision=1e-3)
+        vectors = greedy_vectors(round(plain_rbp(true, 0.3), 3), 0.3, precision=1e-3)
         assert vectors.greatest[:6].tolist() == true
-
-
-class TestEnumeration:
-    def test_all_vectors_in_order(self):
-        vectors = list(rb.enumerate_vectors(0.4321, 0.6))
-        as_tuples = [tuple(vector) for vector in vectors]
-        ends = rb.greedy_vectors(0.4321, 0.6)
-        assert as_tuples == sorted(set(as_tuples), reverse=True)
-        assert as_tuples[0] == tuple(ends.greatest)
-        assert as_tuples[-1] == tuple(ends.least)
-        assert rb.count_vectors(0.4321, 0.6) == (len(vectors), True)
-
-    def test_is_every_vector_of_a_length(self):
-        found = {tuple(vector) for vector in rb.enumerate_vectors(0.52, 0.7, 1e-2, length=10)}
-        everything = itertools.product((0.0, 1.0), repeat=10)
-        assert found == {vector for vector in everything if abs(plain_rbp(vector, 0.7) - 0.52) <= 0.005}
-        assert len(found) > 3
-
-    def test_count_by_table_agrees_with_exact_count(self, monkeypatch):
-        from rankbounds.rbp import vectors as relevance_vectors
-
-        exact = rb.count_vectors(0.4321, 0.7)
-        monkeypatch.setattr(relevance_vectors, "ENUMERABLE", 10)
-        table = rb.count_vectors(0.4321, 0.7)
-        assert (exact.exact, table.exact) == (True, False)
-        assert table.number == pytest.approx(exact.number, rel=0.02)
-
-    def test_nobody_asks_for_billions_by_accident(self):
-        with pytest.raises(rb.UsageError, match="about 3e\\+09 vectors"):
-            rb.enumerate_vectors(0.4321, 0.8)
-        assert len(list(itertools.islice(rb.enumerate_vectors(0.4321, 0.8, at_most=math.inf), 3))) == 3
-
-    def test_below_one_half_there_is_one(self):
-        assert [vector.tolist() for vector in rb.enumerate_vectors(0.8, 0.2)] == [[1, 0, 0, 0, 0, 0, 0]]
-        with pytest.raises(rb.DataError, match="cannot occur"):
-            rb.count_vectors(0.5, 0.2)
 
 
 class TestPublished:
@@ -439,8 +403,8 @@ class TestComparison:
     def test_six_steps_of_the_paper(self):
         """The score at the higher p moves to the lower one, and R_L or R_G decide."""
         b = Published("0.8000", 0.95)
-        vectors = rb.greedy_vectors(0.8, 0.95)
-        low, high = (float(accumulated(vector, 0.8)) for vector in (vectors.least, vectors.greatest))
+        vectors = greedy_vectors(0.8, 0.95)
+        low, high = (float(accumulate(vector, 0.8)) for vector in (vectors.least, vectors.greatest))
         for score, verdict in ((low - 0.001, "B"), (low + 0.001, "undecided"), (high + 0.0001, "A")):
             a = Published(f"{min(score, 1):.5f}", 0.8)
             assert compare_published(a, b, method="greedy").verdict == (verdict if score <= 1 else "undecided")

@@ -12,7 +12,7 @@ from test_papers import LIST, collection
 from test_residuals import collection as random_collection
 
 import rankbounds as rb
-from rankbounds.rbp.choosing import best_agreement
+from rankbounds.rbp.planning import best_agreement
 from test_laws import LAW
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")

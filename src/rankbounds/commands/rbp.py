@@ -203,7 +203,7 @@ def run_persistence(options: Options) -> None:
     gone on unseen). --examined FILE: how many looked at each rank. Both give the most likely p with an interval. QRELS
     and runs: the p whose order of the runs agrees best (Kendall's tau) with AP, nDCG, P@10 or what -m says.
     """
-    from rankbounds.rbp.choosing import best_agreement, fit_persistence, persistence_agreement
+    from rankbounds.rbp.planning import best_agreement, fit_persistence, persistence_agreement
 
     given = [name for name in ("depths", "examined", "qrels") if getattr(options, name)]
     if len(given) != 1:

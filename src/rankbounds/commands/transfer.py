@@ -10,7 +10,14 @@ from rankbounds.commands.console.options import Option, Options
 from rankbounds.errors import UsageError
 from rankbounds.rbp.integer_program import muted
 from rankbounds.rbp.published_score import Published
-from rankbounds.rbp.transfer import METHODS, PublishedComparison, Transferred, compare_published, interval, transferred
+from rankbounds.rbp.transfer import (
+    METHODS,
+    PublishedComparison,
+    Transferred,
+    compare_published,
+    interval,
+    transfer_published,
+)
 from rankbounds.results import Column, build_table
 from rankbounds.tables import Table
 
@@ -70,7 +77,7 @@ def run_transfer(options: Options) -> None:
     a = published(options.score, options.p, options.residual, options.topics)
     with muted():
         if options.against is None:
-            comparison, found = None, transferred(a, options.to, options.method, options.time_limit)
+            comparison, found = None, transfer_published(a, options.to, options.method, options.time_limit)
         else:
             at = options.to if options.against_p is None else options.against_p
             topics = options.topics if options.against_topics is None else options.against_topics

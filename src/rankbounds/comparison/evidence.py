@@ -26,16 +26,16 @@ from rankbounds.evaluation.differences.bounds import topic_bounds
 from rankbounds.evaluation.options import chosen_options
 from rankbounds.evaluation.score_differences import TOLERANCE
 from rankbounds.evaluation.scores import Scores
-from rankbounds.evaluation.scoring import JoinedRun, Scoring, score_joined
+from rankbounds.evaluation.scoring import JoinedRun, Scoring, join_lists, score_joined
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.completions import OpenCollection
-from rankbounds.probability.differences import SharedUnjudged, chances_of_sums, drawn_chances
+from rankbounds.probability.differences import SharedUnjudged, chances_of_sums, draw_chances
+from rankbounds.probability.documents import UnjudgedDocuments, find_unjudged, follows_grades
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions
 from rankbounds.probability.models.estimates import ChosenModels
 from rankbounds.probability.models.probabilities import ByDocument, Constant
-from rankbounds.probability.unjudged_documents import UnjudgedDocuments, find_unjudged, follows_grades, joined_run
 from rankbounds.rankings.join import Joined
 from rankbounds.rankings.order import Order
 from rankbounds.rankings.rankings import Rankings
@@ -227,13 +227,13 @@ class Evidence:
         """One run's rankings, each cell with the row it came from; kept where they are few."""
 
         def keep() -> Joined:
-            joined = joined_run(self.runs[number], self.facts, self.assumptions)
+            joined = join_lists(self.runs[number], self.facts, self.assumptions)
             slices: list[Callable[[], list[Rankings]]] = [partial(list, [rankings]) for rankings in joined.batches]
             return replace(joined, slices=slices)
 
         if self._few_rows:
             return self._once("joined", number, make=keep)
-        return joined_run(self.runs[number], self.facts, self.assumptions)
+        return join_lists(self.runs[number], self.facts, self.assumptions)
 
     def _batches(self, number: int) -> list[Rankings]:
         return list(self._joined(number).batches)
@@ -318,7 +318,7 @@ class Evidence:
             batches = [self._batches(number) for number in range(len(self.runs))]
             collection = OpenCollection(self.runs, self.facts, self.assumptions, batches)
             completions = DrawnCompletions(collection, measure, self._models.of_grades(measure), SAMPLES, SEED)
-            likely = drawn_chances(completions, list(zip(first.tolist(), second.tolist(), strict=True)))
+            likely = draw_chances(completions, list(zip(first.tolist(), second.tolist(), strict=True)))
             if likely is None:
                 return None
             better, worse, draws = likely
@@ -391,16 +391,7 @@ class Evidence:
             return None
         from rankbounds.judging.next.question import Question
 
-        question = Question(
-            [self.runs[a], self.runs[b]],
-            self.facts,
-            self.assumptions,
-            measure,
-            batches=[self._batches(a), self._batches(b)],
-            models=self._models,
-            seed=SEED,
-        )
-        plan = question.plan([(0, 1)], JUDGMENTS)
+        plan = Question(self._models, measure, (a, b), seed=SEED).plan([(0, 1)], JUDGMENTS)
         return plan if len(plan) else None
 
 

@@ -23,7 +23,7 @@ from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.options import chosen_options
 from rankbounds.evaluation.run_notes import some
 from rankbounds.judging.judges.comparison import DEFAULT_MEASURES
-from rankbounds.judging.judges.label_sets import Scoring, scores_by_labels, topics_of
+from rankbounds.judging.judges.label_sets import Scoring, score_by_labels, topics_of
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.results import CaptionedTables, Column, Row, build_table, interval
 from rankbounds.stats.power import check_level
@@ -226,7 +226,7 @@ def replicates(
             f'Name reruns name#1, name#2, or say what marks them (--replicates REGEX; now "{pattern}").'
         )
     scorings = [Scoring(labels, chosen, assumptions) for labels in labellings.values()]
-    scores = np.transpose(scores_by_labels(scorings, given)[0], (1, 3, 0, 2))  # measure, topic, labelling, run
+    scores = np.transpose(score_by_labels(scorings, given)[0], (1, 3, 0, 2))  # measure, topic, labelling, run
     settings: dict[str, Any] = {
         "topics": scores.shape[1],
         "labels": len(labellings),

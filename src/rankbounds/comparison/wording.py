@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.probability.retrieved_documents import POOLED
+from rankbounds.probability.documents import POOLED
 from rankbounds.stats.corrections import CORRECTIONS
 from rankbounds.stats.equivalence import SOURCE as SOURCE_OF_TOST
 from rankbounds.stats.equivalence import TOST

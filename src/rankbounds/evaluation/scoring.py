@@ -72,6 +72,14 @@ def join_run(run: Run, facts: TopicFacts, scoring: Scoring) -> JoinedRun:
     return JoinedRun(run.name, joined, run.prepared, lambda: run)
 
 
+def join_lists(
+    run: Run, facts: TopicFacts, assumptions: Assumptions, *, keep_rows: bool = True, keep_judgments: bool = False
+) -> Joined:
+    """Join one run with the judgments; each cell of its rankings has the row it came from, or its judgment."""
+    kept = {"keep_rows": keep_rows, "keep_judgments": keep_judgments}
+    return join(run, facts, tie_key=assumptions.ties_key, **Scoring([], assumptions).joining | kept)
+
+
 @contextmanager
 def blaming_judgments(facts: TopicFacts) -> Iterator[None]:
     """Report what a measure cannot take as an error of the judgments' file, which the measure does not know."""

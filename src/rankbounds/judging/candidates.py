@@ -136,7 +136,7 @@ def ranks_of_judgments(
     return rank_of_judgment
 
 
-def compared_runs(names: Sequence[str], compare: tuple[str, str] | str) -> list[int]:
+def runs_to_compare(names: Sequence[str], compare: tuple[str, str] | str) -> list[int]:
     """The runs that a comparison is about, by number: two of these names, or ``"all"``."""
     if isinstance(compare, str):
         if compare != ALL:

@@ -29,26 +29,18 @@ RATES = (90.0, 70.0, 50.0, 30.0, 10.0)
 """In percent."""
 
 
-def pool(
-    runs: Any,
-    *,
-    depth: int | None = None,
-    budget: int | None = None,
-    **options: Unpack[OrderOptions],
-) -> Qrels:
+def pool(runs: Any, *, depth: int | None = None, budget: int | None = None, **options: Unpack[OrderOptions]) -> Qrels:
     """Pool the documents to judge: those that any run has down to a depth, or at most a budget per topic.
 
     Parameters
     ----------
-    runs
-        In any form that ``evaluate`` takes.
+    runs, **options
+        As in ``evaluate``; ties in one fixed order.
     depth
         How many documents of each list are pooled.
     budget
         The most documents for each topic. They come by their best rank in any run, then by the number of runs that
         hold them.
-    **options
-        How runs are read and ordered, as in ``evaluate``; ties in one fixed order.
 
     Returns
     -------
@@ -61,7 +53,6 @@ def pool(
     >>> runs = {"one": {"q": {"a": 2.0, "b": 1.0}}, "two": {"q": {"c": 2.0, "a": 1.0}}}
     >>> rb.pools.pool(runs, depth=1).to_dict()
     {'q': {'a': -1.0, 'c': -1.0}}
-
     """
     for name, number in (("depth", depth), ("budget", budget)):
         if number is not None and number < 1:
@@ -86,14 +77,12 @@ def pool(
 
 
 def restrict(qrels: Any, pooled: Any) -> Qrels:
-    """The judgments that a pool would have led to.
+    """Reduce judgments to those that a pool would have led to.
 
     Parameters
     ----------
-    qrels
-        The judgments there are, in any form that ``evaluate`` takes.
-    pooled
-        A pool, as ``pool`` makes it; its grades are not looked at.
+    qrels, pooled
+        The judgments there are, and a pool, as ``pool`` makes it; its grades are not looked at.
 
     Returns
     -------
@@ -107,7 +96,6 @@ def restrict(qrels: Any, pooled: Any) -> Qrels:
     >>> pooled = rb.pools.pool({"q": {"a": 2.0, "b": 1.0}}, depth=2)
     >>> rb.pools.restrict({"q": {"a": 1, "z": 1}}, pooled).to_dict()
     {'q': {'a': 1.0, 'b': -1.0}}
-
     """
     judgments, wanted = Reading().judgments(qrels), Reading().judgments(pooled)
     known_topic = judgments.pairs.index.topics_of(wanted.pairs)[wanted.pairs.topic] >= 0
@@ -155,10 +143,8 @@ def reduce(qrels: Any, rates: Iterable[float] = RATES, *, seed: int = 0, rel: fl
 
     Parameters
     ----------
-    qrels
-        Judgments, in any form that ``evaluate`` takes.
-    rates
-        Percentages above 0 and up to 100.
+    qrels, rates
+        Judgments as in ``evaluate``, and percentages above 0 and up to 100.
     seed
         Of the shuffle: one for all rates, so that a smaller sample is part of a larger one.
     rel
@@ -177,7 +163,6 @@ def reduce(qrels: Any, rates: Iterable[float] = RATES, *, seed: int = 0, rel: fl
     >>> qrels = {"q": {f"d{number}": number % 2 for number in range(40)}}
     >>> {rate: len(kept) for rate, kept in rb.pools.reduce(qrels, [100, 50, 10]).items()}
     {100: 40, 50: 20, 10: 12}
-
     """
     judgments = Reading().judgments(qrels)
     reductions = draw_reductions(judgments, rates, seed=seed, rel=rel)
@@ -198,28 +183,18 @@ def unique_to_group(rank: Ints, groups: Sequence[str], group: str, depth: int) -
 
 
 def without_group(
-    qrels: Any,
-    runs: Any,
-    groups: Mapping[str, str],
-    group: str,
-    *,
-    depth: int = 100,
-    **options: Unpack[OrderOptions],
+    qrels: Any, runs: Any, groups: Mapping[str, str], group: str, *, depth: int = 100, **options: Unpack[OrderOptions]
 ) -> Qrels:
-    """The judgments as if a group had not taken part: documents that it alone brought into the pool are removed.
+    """Remove the judgments of documents that one group alone brought into the pool, as if it had not taken part.
 
     Parameters
     ----------
-    qrels, runs
-        In any form that ``evaluate`` takes.
-    groups
-        The group of each run, by the run's name; ``read_groups`` reads them from a file.
-    group
-        The one that is left out.
+    qrels, runs, **options
+        As in ``evaluate``; ties in one fixed order.
+    groups, group
+        The group of each run, by the run's name (``read_groups`` reads them from a file), and the one to leave out.
     depth
         Of the pool.
-    **options
-        How files are read and runs ordered, as in ``evaluate``; ties in one fixed order.
 
     Returns
     -------
@@ -233,7 +208,6 @@ def without_group(
     >>> runs = {"one": {"q": {"a": 1.0}}, "two": {"q": {"b": 2.0, "a": 1.0}}}
     >>> rb.pools.without_group(qrels, runs, {"one": "here", "two": "there"}, "there").to_dict()
     {'q': {'a': 1.0}}
-
     """
     assumptions, reading = chosen_options(options, OrderOptions, one_order="Pools need", threads=worth_starting())
     judgments, systems = reading.judgments(qrels), reading.runs(runs)
@@ -243,7 +217,7 @@ def without_group(
 
 
 def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
-    r"""Which group each run belongs to, from a file.
+    r"""Read from a file which group each run belongs to.
 
     Parameters
     ----------
@@ -264,7 +238,6 @@ def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
     ...     _ = path.write_text("bm25 here\ndense there\n")
     ...     print(rb.pools.read_groups(path))
     {'bm25': 'here', 'dense': 'there'}
-
     """
     groups: dict[str, str] = {}
     for place, (run, group) in rows_of_fields(path, "run", "group"):
@@ -275,8 +248,7 @@ def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
 
 def groups_of(names: Iterable[str], groups: Mapping[str, str]) -> list[str]:
     """The group of each run, or an error for a run that has none."""
-    named = list(names)
-    for name in named:
-        if name not in groups:
-            raise DataError(f'The groups do not say which one the run "{name}" belongs to.')
-    return [groups[name] for name in named]
+    try:
+        return [groups[name] for name in names]
+    except KeyError as error:
+        raise DataError(f'The groups do not say which one the run "{error.args[0]}" belongs to.') from None

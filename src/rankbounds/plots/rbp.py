@@ -15,9 +15,8 @@ from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.plots.style import COLOURS, LINES, colour_of, draw_band, figure, fresh_axes, fresh_panels
 from rankbounds.rbp.crossings import Crossings
 from rankbounds.rbp.curves import PERSISTENCES
-from rankbounds.rbp.published_score import BINARY, Published
-from rankbounds.rbp.transfer import transferred
-from rankbounds.rbp.vectors import greedy_vectors
+from rankbounds.rbp.published_score import BINARY, Published, greedy_vectors
+from rankbounds.rbp.transfer import transfer_published
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -271,7 +270,7 @@ def range_over_persistence(
     grid = np.unique([*chosen, published.p, *marks])
     for method, alpha in (("relaxed", 0.18), ("exact", 0.45)):
         if method in methods:
-            ranges = [transferred(published, to, method, time_limit) for to in grid.tolist()]  # type: ignore[arg-type]
+            ranges = [transfer_published(published, to, method, time_limit) for to in grid.tolist()]  # type: ignore[arg-type]
             low, high = [there.low for there in ranges], [there.high for there in ranges]
             axes.fill_between(grid, low, high, color=COLOURS[0], alpha=alpha, linewidth=0, label=method)
     if "greedy" in methods and published.gains == BINARY and published.depth is None:

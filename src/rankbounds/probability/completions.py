@@ -21,7 +21,7 @@ from rankbounds.collection.run import Run
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import SharedLists
 from rankbounds.measures import Measure
-from rankbounds.probability.unjudged_documents import UnjudgedDocuments
+from rankbounds.probability.documents import UnjudgedDocuments
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import CompletedFacts, TopicFacts
@@ -114,11 +114,10 @@ class OpenCollection(SharedLists):
 
     def mean_over_runs(self, values: Sequence[Floats]) -> Floats:
         """One value for each document from those that the runs' ``unjudged`` have."""
-        total = sum(
-            (np.bincount(number, value, len(self)) for number, value in zip(self.numbers, values, strict=True)),
-            start=np.zeros(len(self)),
-        )
-        return np.asarray(total / np.maximum(self.held.sum(axis=0), 1))
+        total = np.zeros(len(self))
+        for number, value in zip(self.numbers, values, strict=True):
+            total += np.bincount(number, value, len(self))
+        return total / np.maximum(self.held.sum(axis=0), 1)
 
     def of_first_run(self, values_of: Callable[[UnjudgedDocuments], Floats]) -> Floats:
         """One value (or row of values) for each document, where it is the same in all runs: asked of the first run."""
@@ -189,8 +188,7 @@ class OpenCollection(SharedLists):
     def number_held(self, topics: Ints, among: Sequence[int]) -> Ints:
         """How many documents of each topic one of the runs holds."""
         ends = zip(self.first[topics].tolist(), self.first[topics + 1].tolist(), strict=True)
-        stretches = [np.arange(begin, end) for begin, end in ends]
-        return np.array([np.count_nonzero(self.held_by(among, stretch)) for stretch in stretches], dtype=np.int64)
+        return np.array([np.count_nonzero(self.held[list(among), begin:end].any(axis=0)) for begin, end in ends], int)
 
     def facts_of(
         self, completed: Completions, among: Sequence[int], elsewhere: tuple[Ints, Floats] | None = None

@@ -15,8 +15,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,20 +24,17 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.columns.pairs import number_pairs
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.differences import DifferenceBounds, difference_bounds
+from rankbounds.evaluation.differences import difference_bounds
 from rankbounds.evaluation.differences.shared_lists import same_lists
 from rankbounds.evaluation.options import RankingOptions
 from rankbounds.evaluation.score_differences import zeroed
-from rankbounds.measures import Measure
 from rankbounds.measures.formulas import is_weighted_sum
-from rankbounds.notebook import Bar, shown
 from rankbounds.probability.completions import OpenCollection
-from rankbounds.probability.distribution import EVEN, Distribution, distribution_of_sum
-from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
+from rankbounds.probability.distribution import EVEN, distribution_of_sum
+from rankbounds.probability.documents import POOLED, UnjudgedDocuments
+from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, draw_differences
 from rankbounds.probability.models.estimates import ChosenModels, estimation_slopes
-from rankbounds.probability.retrieved_documents import POOLED
-from rankbounds.probability.unjudged_documents import UnjudgedDocuments
-from rankbounds.results import Column, Result, Row, build_table, interval
+from rankbounds.results import Column, Result, interval
 from rankbounds.tables import number, signed
 from rankbounds.threads import in_threads, processors
 
@@ -64,6 +61,11 @@ class Difference:
     run_a: str
     run_b: str
     measure: str
+    model: str
+    """The probabilities of relevance in words."""
+    lower_is_better: bool
+    unpooled: tuple[str, ...]
+    """Of these two, the runs of which too little is judged for estimated probabilities."""
     difference: float
     sd: float
     probability_a_better: float
@@ -73,13 +75,8 @@ class Difference:
     certain_high: float
     ci_low: float
     ci_high: float
-    model: str
-    """The probabilities of relevance in words."""
-    error: float = 0.0
+    error: float
     """The standard error of the probabilities; 0 where they were not drawn."""
-    lower_is_better: bool = False
-    unpooled: tuple[str, ...] = ()
-    """Of these two, the runs of which too little is judged for estimated probabilities."""
 
     @property
     def verdict(self) -> str:
@@ -112,13 +109,11 @@ class Differences(Result):
     model: str
     exact: bool
     """Do the probabilities come from the enumerated or convolved distribution, rather than a normal one?"""
-    remarks: Sequence[str] = ()
-    unpooled: frozenset[str] = frozenset()
-    """Runs of which so little is judged that estimated probabilities rest on what other runs found."""
-    drawn: Mapping[str, int] = field(default_factory=dict)
+    remarks: Sequence[str]
+    drawn: Mapping[str, int]
     """By the names of measures that were drawn: how often."""
-    seed: int = 0
-    confidence: float = 0.95
+    seed: int
+    confidence: float
 
     @property
     def columns(self) -> list[Column]:  # type: ignore[override]
@@ -127,7 +122,7 @@ class Differences(Result):
             Column("run_a", "A"),
             Column("run_b", "B", importance=7),
             Column("measure"),
-            Column("difference", "A - B", lambda row: signed(row["difference"]), importance=6, bar=self._bar),
+            Column("difference", "A - B", lambda row: signed(row["difference"]), importance=6),
             Column("sd"),
             interval("ci_low", "ci_high", f"{self.confidence:.6g} interval", signed, importance=5),
             *(Column(name, None) for name in ("ci_low", "ci_high")),
@@ -143,18 +138,6 @@ class Differences(Result):
         """A dict for each pair."""
         return [{name: getattr(pair, name) for name in self.fields} for pair in self.pairs]
 
-    @cached_property
-    def _reach(self) -> float:
-        """How far the bars of differences reach."""
-        ends = [abs(end) for pair in self.pairs for end in (pair.certain_low, pair.certain_high, pair.difference)]
-        return max((end for end in ends if math.isfinite(end)), default=0.0)
-
-    def _bar(self, row: Row) -> Bar | None:
-        if not math.isfinite(row["difference"]):
-            return None
-        certain, likely = (row["certain_low"], row["certain_high"]), (row["ci_low"], row["ci_high"])
-        return Bar(row["difference"], *certain, *likely, -self._reach, self._reach)
-
     def notes(self) -> list[str]:
         """What a reader of the numbers must know, in sentences."""
         how = "the distribution of the difference" if self.exact else "a normal approximation"
@@ -168,14 +151,6 @@ class Differences(Result):
                 f"{worst:.2g}, of a probability {max(pair.error for pair in mine):.2g}."
             )
         return [*sentences, *self.remarks]
-
-    def _repr_html_(self) -> str:
-        shown_beside_bar = [column for column in self.columns if column.in_rows and column.name != "sd"]
-        legend = (
-            f"Bar: the difference; line: its {self.confidence:.6g} interval over what unjudged documents may be; band: "
-            "certain bounds, whatever they are."
-        )
-        return shown(build_table(self.rows(), shown_beside_bar), legend, *self.remarks)
 
 
 def differences(
@@ -194,20 +169,10 @@ def differences(
 
     Parameters
     ----------
-    qrels
-        Judgments, in any form that ``evaluate`` takes.
-    runs
-        Two runs or more, in any form that ``evaluate`` takes.
-    measures
-        Any that depend on what unjudged documents turn out to be: nDCG, AP, RBP, P, recall and the like.
-    q, otherwise
-        How probable it is that an unjudged document is relevant, as in ``uncertainty``.
-    confidence
-        Of the intervals.
-    samples, seed
-        How often measures that are not weighted sums over ranks are drawn, and where the draws start.
-    **options
-        Ties, gains, topics and reading options of ``evaluate``; ``topics="shared"``: those that all runs have.
+    qrels, runs
+        As in ``evaluate``; two runs or more.
+    measures, q, otherwise, confidence, samples, seed, **options
+        As in ``uncertainty``; ``topics="shared"``: the topics that all runs have.
 
     Returns
     -------
@@ -216,16 +181,10 @@ def differences(
 
     Notes
     -----
-    A document has one probability: where a model gives different ones by rank or run, their mean over the runs that
-    hold the document. Documents are relevant independently of each other. Mean and sd concern the retrieved documents;
-    what lies beyond the ends of the lists is within the certain bounds, which no judgments can leave.
-
-    For weighted sums over ranks (RBP, P, DCG), mean and sd are exact, and the interval is a normal one within the
-    certain bounds. Other measures (nDCG, AP, recall) are drawn: each draw gives every unjudged document that either run
-    retrieved one grade, which counts in both lists, in the ideal ranking and in the number of relevant documents. A
-    relevant document's grade is drawn from those of all judged relevant documents, and where probabilities were
-    estimated each draw has its own coefficients. The interval holds the middle of the draws; ``error`` is the standard
-    error of the probabilities.
+    A document counts once, with one probability: where a model gives different ones by rank or run, their mean over the
+    runs that hold it. Mean and sd concern the retrieved documents; what lies beyond the ends of the lists is within the
+    certain bounds, which no judgments can leave. The interval of weighted sums over ranks is a normal one within these
+    bounds, that of other measures the middle of the draws; ``error`` is the standard error of the probabilities.
 
     Examples
     --------
@@ -237,37 +196,40 @@ def differences(
     (0.5, 0.5, 0.5)
     """
     models, chosen = ChosenModels.read(qrels, runs, measures, q, otherwise, options, confidence, samples)
-    if len(models.runs) < 2:
+    names = [run.name for run in models.runs]
+    if len(names) < 2:
         raise UsageError("A difference needs two runs.")
-    exact = len(models.runs) * (len(models.runs) - 1) // 2 <= MANY_PAIRS
+    places = list(itertools.combinations(range(len(names)), 2))
+    exact = len(places) <= MANY_PAIRS
     collection: OpenCollection | None = None
     drawn: dict[str, int] = {}
     pairs: list[Difference] = []
     for measure in chosen:
         if is_weighted_sum(measure):
+            model = models.of(measure)
             unjudged_of = partial(models.unjudged, measure=measure)
-            of_runs = list(in_threads(unjudged_of, range(len(models.runs)), processors()))
-            pairs += SharedUnjudged(of_runs, models.of(measure)).pairs(measure, exact=exact, confidence=confidence)
+            shared = SharedUnjudged(list(in_threads(unjudged_of, range(len(names)), processors())), model)
+            columns = shared.columns_with_interval(confidence, exact=exact)
         else:
+            model = models.of_grades(measure)
             collection = collection or OpenCollection(models.runs, models.facts, models.assumptions, models.batches)
-            completions = DrawnCompletions(collection, measure, models.of_grades(measure), samples, seed)
-            bounds = difference_bounds(collection, measure, models.assumptions)
-            pairs += _drawn_pairs(completions, bounds, str(models.of_grades(measure)), confidence)
+            columns = _drawn_columns(DrawnCompletions(collection, measure, model, samples, seed), places, confidence)
             drawn[str(measure)] = samples
-    model = models.words(chosen)
-    unpooled = frozenset(models.unpooled())
-    pairs = [replace(pair, unpooled=tuple(sorted(unpooled & {pair.run_a, pair.run_b}))) for pair in pairs]
-    settings = {"q": model, "confidence": confidence, "samples": samples, "seed": seed}
-    return Differences(pairs, model, exact, models.remarks(), unpooled, drawn, seed, confidence, settings=settings)
+        unpooled = set(models.unpooled())
+        for (a, b), *numbers in zip(places, *(column.tolist() for column in columns), strict=True):
+            too_few = tuple(sorted(unpooled & {names[a], names[b]}))
+            whose = (names[a], names[b], str(measure), str(model), measure.lower_is_better, too_few)
+            pairs.append(Difference(*whose, *numbers))
+    words = models.words(chosen)
+    settings = {"q": words, "confidence": confidence, "samples": samples, "seed": seed}
+    return Differences(pairs, words, exact, models.remarks(), drawn, seed, confidence, settings=settings)
 
 
-def _drawn_pairs(
-    completions: DrawnCompletions, bounds: DifferenceBounds, model: str, confidence: float
-) -> list[Difference]:
-    """All pairs under a measure that is not a weighted sum."""
+def _drawn_columns(
+    completions: DrawnCompletions, pairs: Sequence[tuple[int, int]], confidence: float
+) -> tuple[Floats, ...]:
+    """The columns of all pairs under a measure that is not a weighted sum."""
     collection, measure = completions.collection, completions.measure
-    names = [run.name for run in collection.runs]
-    pairs = list(itertools.combinations(range(len(names)), 2))
     if not collection.has_list.all(axis=0).any():
         raise UsageError("The runs have no topic in common.")
     if completions.samples * completions.cells(len(pairs)) > MANY_DRAWN:
@@ -275,17 +237,10 @@ def _drawn_pairs(
             f"Drawing {measure} {completions.samples} times for {len(pairs):,} pairs of runs would take hours. Name "
             "fewer runs, or draw less often (samples=, --samples)."
         )
-    differences = drawn_differences(completions, pairs)
-    return [
-        Difference(
-            names[a], names[b], str(measure), drawn.mean, drawn.sd, drawn.better, drawn.worse, low, high,
-            *drawn.interval(confidence), model,
-            drawn.error_of_probability if collection.is_open(measure, (a, b)) else 0.0, measure.lower_is_better,
-        )
-        for (a, b), drawn, low, high in zip(
-            pairs, differences, bounds.low.tolist(), bounds.high.tolist(), strict=True
-        )
-    ]  # fmt: skip
+    bounds = difference_bounds(collection, measure, collection.assumptions)
+    found = draw_differences(completions, pairs)
+    error = np.where([collection.is_open(measure, pair) for pair in pairs], found.error, 0.0)
+    return (found.mean, found.sd, *found.better, bounds.low, bounds.high, *found.interval(confidence), error)
 
 
 def chances_of_sums(of_runs: list[UnjudgedDocuments], model: Any) -> tuple[Floats, Floats]:
@@ -295,18 +250,15 @@ def chances_of_sums(of_runs: list[UnjudgedDocuments], model: Any) -> tuple[Float
     return np.where(sd > 0, better, np.nan), np.where(sd > 0, worse, np.nan)
 
 
-def drawn_chances(drawn: DrawnCompletions, pairs: Sequence[tuple[int, int]]) -> tuple[Floats, Floats, int] | None:
+def draw_chances(drawn: DrawnCompletions, pairs: Sequence[tuple[int, int]]) -> tuple[Floats, Floats, int] | None:
     """Of other measures the same, and how often they were drawn; None where that would take long."""
     often = min(drawn.samples, int(DRAWN_CELLS / drawn.cells(len(pairs))))
     if often < FEWEST_DRAWS:
         return None
     if often < drawn.samples:
         drawn = drawn.again(often)
-    likely = [
-        (pair.better, pair.worse) if drawn.collection.is_open(drawn.measure, runs) else (np.nan, np.nan)
-        for pair, runs in zip(drawn_differences(drawn, pairs), pairs, strict=True)
-    ]
-    better, worse = np.array(likely).T
+    is_open = np.array([drawn.collection.is_open(drawn.measure, pair) for pair in pairs])
+    better, worse = (np.where(is_open, share, np.nan) for share in draw_differences(drawn, pairs).better)
     return better, worse, often
 
 
@@ -314,7 +266,6 @@ class SharedUnjudged:
     """The unjudged documents of several runs, each document once, with its weight in every run."""
 
     def __init__(self, of_runs: list[UnjudgedDocuments], model: Any) -> None:
-        self.model = str(model)
         self.counted = np.logical_and.reduce([unjudged.counted for unjudged in of_runs])
         self.topics = int(np.count_nonzero(self.counted))
         if not self.topics:
@@ -334,22 +285,14 @@ class SharedUnjudged:
         self.tail = np.array([unjudged.tail[self.counted].sum() for unjudged in of_runs])
         self.slope, self.covariance = estimation_slopes(model, of_runs)
 
-    def pairs(self, measure: Measure, *, exact: bool, confidence: float = 0.95) -> list[Difference]:
-        """All pairs, in the order of the runs."""
-        first, second = np.triu_indices(len(self.of_runs), 1)
-        names = [unjudged.run.name for unjudged in self.of_runs]
+    def columns_with_interval(self, confidence: float, *, exact: bool) -> tuple[Floats, ...]:
+        """Beside ``columns``: a normal interval within the certain bounds, and no error of the probabilities."""
         from scipy.special import ndtri
 
-        mean, sd, better, worse, low, high = self.columns(exact=exact)
+        mean, sd, *probabilities, low, high = self.columns(exact=exact)
         half = float(ndtri((1 + confidence) / 2)) * sd
-        columns = (mean, sd, better, worse, low, high, np.maximum(mean - half, low), np.minimum(mean + half, high))
-        rows = zip(first.tolist(), second.tolist(), *(column.tolist() for column in columns), strict=True)
-        return [
-            Difference(
-                names[a], names[b], str(measure), middle, spread, ahead, behind, least, most, start, end, self.model
-            )
-            for a, b, middle, spread, ahead, behind, least, most, start, end in rows
-        ]
+        ends = np.maximum(mean - half, low), np.minimum(mean + half, high)
+        return (mean, sd, *probabilities, low, high, *ends, np.zeros(mean.size))
 
     def columns(self, *, exact: bool) -> tuple[Floats, ...]:
         """For all pairs: mean and sd of the difference, how likely each run is better, and certain bounds."""
@@ -434,26 +377,22 @@ class SharedUnjudged:
                 size, variance = size + topic_size, variance + topic_variance
         return size, variance
 
-    def distribution(self, a: int, b: int) -> Distribution:
-        """The distribution of the mean difference between two of the runs."""
+    def _better(self, a: int, b: int, estimation_sd: float) -> tuple[float, float]:
+        """The probabilities that A and that B is better; what estimating q leaves open is taken as normal."""
+        from scipy.special import ndtr
+
         document = np.concatenate((self.document[a], self.document[b]))
         each, place = np.unique(document, return_inverse=True)
         weight = np.concatenate((self.of_runs[a].weight, -self.of_runs[b].weight))
         net = np.bincount(place, weights=weight, minlength=each.size)
         base = float(self.base[a] - self.base[b])
-        return distribution_of_sum(net / self.topics, self.chance[each], base / self.topics)
-
-    def _better(self, a: int, b: int, estimation_sd: float) -> tuple[float, float]:
-        """The probabilities that A and that B is better; what estimating q leaves open is taken as normal."""
-        difference = self.distribution(a, b)
-        if estimation_sd == 0:
-            turned = Distribution(-difference.value[::-1], difference.probability[::-1])
-            return difference.above(0.0), turned.above(0.0)
-        from scipy.special import ndtr
-
+        difference = distribution_of_sum(net / self.topics, self.chance[each], base / self.topics)
         apart = np.abs(difference.value) > EVEN  # equal scores make no run better, however they were estimated
-        value, probability = difference.value[apart] / estimation_sd, difference.probability[apart]
-        return min(1.0, float(probability @ ndtr(value))), min(1.0, float(probability @ ndtr(-value)))
+        value, probability = difference.value[apart], difference.probability[apart]
+        ahead, behind = value > 0, value < 0
+        if estimation_sd:
+            ahead, behind = ndtr(value / estimation_sd), ndtr(-value / estimation_sd)
+        return min(1.0, float(probability @ ahead)), min(1.0, float(probability @ behind))
 
 
 def limit_certainty(probability: Floats | float, most: Floats | float, error: Floats | float = 0.01) -> Floats:

@@ -65,10 +65,6 @@ class Distribution:
         low, high = self.quantile(np.array([(1 - confidence) / 2, (1 + confidence) / 2])).tolist()
         return low, high
 
-    def above(self, x: float) -> float:
-        """The probability of more than x (differences below a billionth do not count as more)."""
-        return float(self.probability[self.value > x + EVEN].sum())
-
     def distance_from_normal(self) -> float:
         """The largest difference between this distribution function and the normal one of the same mean and sd."""
         from scipy.special import ndtr

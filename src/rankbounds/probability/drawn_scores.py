@@ -8,7 +8,6 @@ the estimate leaves open. Draw i of one topic goes with draw i of every other: t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -135,8 +134,8 @@ class DrawnCompletions:
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnDifference:
-    """Draws of the mean difference of two runs, the first minus the second, over the topics that both are scored on.
+class DrawnDifferences:
+    """Draws (pairs by draws) of mean differences of two runs, the first minus the second, over topics that both have.
 
     ``scale`` says how large the scores are that were subtracted. Mean, sd and interval are NaN where a draw is not
     finite, as of searches that may never end.
@@ -144,56 +143,48 @@ class DrawnDifference:
 
     measure: Measure
     draws: Floats
-    scale: float
+    scale: Floats
 
     @cached_property
     def _finite(self) -> Floats:
-        return self.draws if np.isfinite(self.draws).all() else np.full(self.draws.shape, np.nan)
+        return np.where(np.isfinite(self.draws).all(axis=-1, keepdims=True), self.draws, np.nan)
 
     @property
-    def mean(self) -> float:
-        """The expected difference."""
-        return float(self._finite.mean())
+    def mean(self) -> Floats:
+        """The expected differences."""
+        return self._finite.mean(axis=-1)
 
     @property
-    def sd(self) -> float:
-        """The standard deviation of the difference; 0 where draws differ by no more than a rounding."""
-        return 0.0 if np.ptp(self._finite) <= TOLERANCE * self.scale else float(self._finite.std(ddof=1))
+    def sd(self) -> Floats:
+        """The standard deviations; 0 where draws differ by no more than a rounding."""
+        varies = ~(np.ptp(self._finite, axis=-1) <= TOLERANCE * self.scale)
+        return np.where(varies, self._finite.std(axis=-1, ddof=1), 0.0)
 
-    def interval(self, confidence: float) -> tuple[float, float]:
+    def interval(self, confidence: float) -> tuple[Floats, Floats]:
         """The middle share of the draws."""
-        low, high = np.quantile(self._finite, ((1 - confidence) / 2, (1 + confidence) / 2)).tolist()
+        low, high = np.quantile(self._finite, ((1 - confidence) / 2, (1 + confidence) / 2), axis=-1)
         return low, high
 
-    @property
-    def better(self) -> float:
-        """How likely the first run is the better one; scores that are equal but for rounding make no run better."""
-        return float(np.mean(merit(self.draws, self.measure) > TOLERANCE * self.scale))
+    @cached_property
+    def better(self) -> tuple[Floats, Floats]:
+        """How likely the first run is the better one, and the second; equal but for rounding makes neither better."""
+        lead, slack = merit(self.draws, self.measure), TOLERANCE * self.scale[:, None]
+        return (lead > slack).mean(axis=-1), (lead < -slack).mean(axis=-1)
 
     @property
-    def worse(self) -> float:
-        """How likely the second run is the better one."""
-        return float(np.mean(-merit(self.draws, self.measure) > TOLERANCE * self.scale))
-
-    @property
-    def error(self) -> float:
-        """The standard error of ``mean``."""
-        return self.sd / math.sqrt(self.draws.size)
-
-    @property
-    def error_of_probability(self) -> float:
-        """The standard error of ``better``, or of ``worse`` if that is larger."""
-        return max(error_of_share(share, self.draws.size) for share in (self.better, self.worse))
+    def error(self) -> Floats:
+        """The standard error of the probabilities: that of the less certain one."""
+        return np.maximum(*(error_of_share(share, self.draws.shape[-1]) for share in self.better))
 
 
-def error_of_share(share: float, draws: int) -> float:
+def error_of_share(share: Floats, draws: int) -> Floats:
     """The standard error of a share of draws. All or none of them do not make it certain: one more of each is added."""
     likely = (share * draws + 1) / (draws + 2)
-    return math.sqrt(likely * (1 - likely) / draws)
+    return np.sqrt(likely * (1 - likely) / draws)
 
 
-def drawn_differences(drawn: DrawnCompletions, pairs: Sequence[tuple[int, int]]) -> list[DrawnDifference]:
-    """The mean difference of each pair of runs, over documents that either of the two retrieved."""
+def draw_differences(drawn: DrawnCompletions, pairs: Sequence[tuple[int, int]]) -> DrawnDifferences:
+    """Draw the mean difference of each pair of runs, over documents that either of the two retrieved."""
     has_list = drawn.collection.has_list
     total, scale = np.zeros((len(pairs), drawn.samples)), np.zeros(len(pairs))
     for at, topics, scores in drawn.scores(pairs):
@@ -202,8 +193,5 @@ def drawn_differences(drawn: DrawnCompletions, pairs: Sequence[tuple[int, int]])
         with np.errstate(invalid="ignore"):  # of searches that never end; where neither does, there is no difference
             total[at] += np.where(one == other, 0.0, one - other).sum(axis=0)
         scale[at] += np.where(np.isfinite(scores[:, both]), np.abs(scores[:, both]), 0.0).max(axis=-1).sum()
-    count = [int(has_list[list(pair)].all(axis=0).sum()) for pair in pairs]
-    return [
-        DrawnDifference(drawn.measure, draws / max(topics, 1), float(size) / max(topics, 1))
-        for draws, size, topics in zip(total, scale, count, strict=True)
-    ]
+    topics_of_both = np.array([max(int(has_list[list(pair)].all(axis=0).sum()), 1) for pair in pairs])
+    return DrawnDifferences(drawn.measure, total / topics_of_both[:, None], scale / topics_of_both)

@@ -28,10 +28,10 @@ from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.distribution import Distribution, distribution_of_sum
+from rankbounds.probability.documents import UnjudgedDocuments
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions
 from rankbounds.probability.models.estimates import ChosenModels, estimation_slopes
 from rankbounds.probability.models.probabilities import RelevanceProbability
-from rankbounds.probability.unjudged_documents import UnjudgedDocuments
 from rankbounds.results import Column, Result, Row
 from rankbounds.results import interval as interval_column
 from rankbounds.tables import number
@@ -75,75 +75,64 @@ class UncertainScore:
         """How many topics are scored."""
         return int(np.count_nonzero(~np.isnan(self.base)))
 
-    def mean_of(self, values: Floats) -> float:
-        """The mean over the topics that are scored."""
+    def value(self, name: str, topic: int | None = None) -> float:
+        """The base, mean, low or high of one topic, or its mean over the topics that are scored."""
+        values = getattr(self, name)
+        if topic is not None:
+            return float(values[topic])
         return float(np.nansum(np.where(np.isnan(self.base), np.nan, values)) / self.topics)
 
-    @property
-    def variance_of_documents(self) -> float:
-        """The part of the mean's variance that comes from not knowing which unjudged documents are relevant."""
-        if self.draws is not None:  # estimated probabilities move together in all topics
-            return float(np.nanmean(self.draws, axis=-1).var(ddof=1))
-        return float(np.nansum(self.variance)) / self.topics**2 + self.estimation
+    def sd(self, sources: str = "documents", topic: int | None = None) -> float:
+        """The standard deviation of one topic's score, or of the mean over topics.
 
-    @property
-    def variance_of_topics(self) -> float:
-        """The part of the mean's variance that comes from the topics being a sample."""
-        if self.topics < 2:
-            raise UsageError("With one topic nothing can be said about other topics.")
-        return float(np.nanvar(self.mean, ddof=1)) / self.topics
+        ``documents``: from not knowing which unjudged documents are relevant; ``topics``: from topics being a sample.
+        """
+        if topic is not None:
+            return math.sqrt(self.variance[topic])
+        variance = 0.0
+        if sources != "documents":
+            if self.topics < 2:
+                raise UsageError("With one topic nothing can be said about other topics.")
+            variance = float(np.nanvar(self.mean, ddof=1)) / self.topics
+        if sources != "topics" and self.draws is not None:  # estimated probabilities move together in all topics
+            variance += float(np.nanmean(self.draws, axis=-1).var(ddof=1))
+        elif sources != "topics":
+            variance += float(np.nansum(self.variance)) / self.topics**2 + self.estimation
+        return math.sqrt(variance)
 
-    def sd(self, sources: str = "documents") -> float:
-        """The standard deviation of the mean over topics."""
-        documents = self.variance_of_documents if sources != "topics" else 0.0
-        topics = self.variance_of_topics if sources != "documents" else 0.0
-        return math.sqrt(documents + topics)
-
-    def distribution(self, query_id: str = ALL) -> Distribution:
+    def distribution(self, topic: int | None = None) -> Distribution:
         """The distribution of one topic's score, or of the mean over topics: enumerated or convolved, not normal."""
-        topic = None if query_id == ALL else list(self.query_ids).index(query_id)
         if self.draws is not None:
             draws = np.nanmean(self.draws, axis=-1) if topic is None else self.draws[:, topic]
             return Distribution(np.sort(draws), np.full(draws.size, 1 / draws.size), float("nan"))
         if topic is None:
-            return distribution_of_sum(self.weight / self.topics, self.chance, self.mean_of(self.base))
+            return distribution_of_sum(self.weight / self.topics, self.chance, self.value("base"))
         mine = self.topic == topic
         return distribution_of_sum(self.weight[mine], self.chance[mine], float(self.base[topic]))
 
-    def interval(self, confidence: float, sources: str = "documents", kind: str = "normal") -> tuple[float, float]:
-        """An interval for the mean over topics.
+    def interval(
+        self, confidence: float, sources: str = "documents", kind: str = "normal", topic: int | None = None
+    ) -> tuple[float, float]:
+        """An interval for one topic's score, or for the mean over topics.
 
-        ``documents``: the mean over these topics, were all documents judged. ``topics`` and ``both``: the mean over
-        all topics these are a sample of (Student's t).
+        ``documents``: the score, were all documents judged. ``topics`` and ``both``: the mean over all topics these are
+        a sample of (Student's t).
         """
-        from scipy.special import stdtrit
+        from scipy.special import ndtri, stdtrit
 
-        if sources == "documents" and kind == "distribution":
-            return self.distribution().interval(confidence)
-        middle = self.mean_of(self.mean)
-        if sources == "documents":
-            return _normal(middle, self.sd(), confidence, self.mean_of(self.low), self.mean_of(self.high))
-        half = float(stdtrit(self.topics - 1, (1 + confidence) / 2)) * self.sd(sources)
-        return middle - half, middle + half
+        if kind == "distribution":
+            return self.distribution(topic).interval(confidence)
+        middle, level = self.value("mean", topic), (1 + confidence) / 2
+        if topic is None and sources != "documents":
+            half = float(stdtrit(self.topics - 1, level)) * self.sd(sources)
+            return middle - half, middle + half
+        half = float(ndtri(level)) * self.sd(topic=topic)
+        low, high = (self.value(end, topic) for end in ("low", "high"))  # where they are not known, NaN
+        return float(np.fmax(middle - half, low)), float(np.fmin(middle + half, high))
 
     def distance_from_normal(self) -> float | None:
         """By how much the normal approximation's probabilities are off at most; None for draws, too coarse to say."""
         return None if self.draws is not None else self.distribution().distance_from_normal()
-
-    def topic_interval(self, topic: int, confidence: float, kind: str) -> tuple[float, float]:
-        """An interval for one topic's score."""
-        if kind == "distribution":
-            return self.distribution(self.query_ids[topic]).interval(confidence)
-        sd = math.sqrt(self.variance[topic])
-        return _normal(self.mean[topic], sd, confidence, self.low[topic], self.high[topic])
-
-
-def _normal(middle: float, sd: float, confidence: float, least: float, most: float) -> tuple[float, float]:
-    """A normal interval without what is impossible; where bounds are not known (NaN), as it is."""
-    from scipy.special import ndtri
-
-    half = float(ndtri((1 + confidence) / 2)) * sd
-    return float(np.fmax(middle - half, least)), float(np.fmin(middle + half, most))
 
 
 def exact_score(unjudged: UnjudgedDocuments, measure: Measure, model: RelevanceProbability) -> UncertainScore:
@@ -160,7 +149,7 @@ def exact_score(unjudged: UnjudgedDocuments, measure: Measure, model: RelevanceP
     )  # fmt: skip
 
 
-def drawn_score(models: ChosenModels, at: int, measure: Measure, samples: int, seed: int) -> UncertainScore:
+def draw_score(models: ChosenModels, at: int, measure: Measure, samples: int, seed: int) -> UncertainScore:
     """The moments of any measure, from draws of which unjudged documents are relevant, and how relevant.
 
     A document that is drawn relevant counts among the topic's relevant ones, as it does in the measure's bounds.
@@ -226,25 +215,20 @@ class Uncertainty(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict for each run and measure; with ``per_topic`` one for each topic before it."""
-        rows: list[dict[str, Any]] = []
+        rows = []
         for score in self.scores:
-            label = {"run": score.run, "measure": str(score.measure)}
-            ends = ("base", "mean", "low", "high")
-            for topic in np.flatnonzero(~np.isnan(score.base)).tolist() if self.per_topic else ():
-                low, high = score.topic_interval(topic, self.confidence, self.interval)
-                sd = math.sqrt(score.variance[topic])
-                values = {name: float(getattr(score, name)[topic]) for name in ends}
-                parts = {"sd": sd, "sd_documents": sd, "sd_topics": None}
-                rows.append(
-                    {**label, "query_id": score.query_ids[topic], **values, **parts, "ci_low": low, "ci_high": high}
-                )
-            low, high = score.interval(self.confidence, self.sources, self.interval)
-            values = {name: score.mean_of(getattr(score, name)) for name in ends}
-            values["sd"] = score.sd(self.sources)
-            if self.sources != "documents":
-                values |= {f"sd_{source}": score.sd(source) for source in ("documents", "topics")}
-            rows.append({**label, "query_id": ALL, **values, "ci_low": low, "ci_high": high})
-        return [{name: row[name] for name in self.fields} for row in rows]
+            scored = np.flatnonzero(~np.isnan(score.base)).tolist() if self.per_topic else []
+            for topic in [*scored, None]:
+                query_id = ALL if topic is None else score.query_ids[topic]
+                row: dict[str, Any] = {"run": score.run, "query_id": query_id, "measure": str(score.measure)}
+                row |= {name: score.value(name, topic) for name in ("base", "mean", "low", "high")}
+                row["sd"] = score.sd(self.sources, topic)
+                row["ci_low"], row["ci_high"] = score.interval(self.confidence, self.sources, self.interval, topic)
+                if self.sources != "documents":
+                    row["sd_documents"] = score.sd("documents", topic)
+                    row["sd_topics"] = score.sd("topics") if topic is None else None
+                rows.append({name: row[name] for name in self.fields})
+        return rows
 
     def sort(self, by: str | None = None) -> Uncertainty:
         """The runs by their means of a measure (the first one, unless named), the best first; ``"run"``: by name."""
@@ -254,7 +238,7 @@ class Uncertainty(Result):
         chosen = [score for score in self.scores if str(score.measure) == wanted]
         if not chosen:
             raise UsageError(f"There is no score by {wanted} to sort by.")
-        means = levelled(merit(np.array([score.mean_of(score.mean) for score in chosen]), chosen[0].measure))
+        means = levelled(merit(np.array([score.value("mean") for score in chosen]), chosen[0].measure))
         place = {chosen[at].run: place for place, at in enumerate(np.argsort(-means, kind="stable").tolist())}
         return replace(self, scores=sorted(self.scores, key=lambda score: place[score.run]))
 
@@ -294,11 +278,15 @@ def uncertainty(
     progress: Callable[[int, int], None] | None = None,
     **options: Unpack[RankingOptions],
 ) -> Uncertainty:
-    """Mean scores with intervals for what unjudged documents may turn out to be.
+    """Score runs with intervals for what unjudged documents may turn out to be.
+
+    For weighted sums such as RBP, mean and sd are exact, given the probabilities and that documents are relevant
+    independently of each other. Other measures (AP, nDCG) are drawn; the standard error is among the ``notes()``.
+    Estimated probabilities are an extrapolation from judged to unjudged documents.
 
     Parameters
     ----------
-    qrels, runs, measures
+    qrels, runs, measures, progress, **options
         As in ``evaluate``.
     q
         The probability that an unjudged document is relevant: a number, a sequence by rank, ``{query: {document:
@@ -318,22 +306,12 @@ def uncertainty(
         How often measures that are not weighted sums over ranks are drawn, and where the draws start.
     per_topic
         Add a row for each topic.
-    progress : callable, optional
-        Called with the number of runs that are scored and that of all.
-    **options
-        Ties, gains, topics and reading options of ``evaluate``.
 
     Returns
     -------
     Uncertainty
         For each run and measure ``base`` (unjudged documents non-relevant), ``mean``, ``sd``, ``ci_low, ci_high`` and
         the certain bounds ``low, high``; it prints as a table.
-
-    Notes
-    -----
-    For weighted sums such as RBP, mean and sd are exact, given the probabilities and that documents are relevant
-    independently of each other. Other measures (AP, nDCG) are drawn; the standard error is among the ``notes()``.
-    Estimated probabilities are an extrapolation from judged to unjudged documents.
 
     Examples
     --------
@@ -343,7 +321,6 @@ def uncertainty(
     >>> (row,) = found.rows()
     >>> [row["base"], row["mean"], round(row["sd"], 4), row["low"], row["high"]]
     [0.5, 0.6875, 0.1398, 0.5, 1.0]
-
     """
     check_choice("sources", sources, SOURCES)
     check_choice("interval", interval, INTERVALS)
@@ -358,29 +335,22 @@ def uncertainty(
             elif tail:
                 raise UsageError(f"{measure} says nothing about what lies beyond the end of a list.")
             else:
-                scores.append(drawn_score(models, at, measure, samples, seed))
+                scores.append(draw_score(models, at, measure, samples, seed))
         if progress:
             progress(at + 1, len(models.runs))
     in_words = models.words(chosen)
     settings = {"q": in_words, "confidence": confidence, "sources": sources, "interval": interval, "tail": tail}
     settings |= {"samples": samples, "seed": seed}
-    result = Uncertainty(
-        scores, confidence, sources, interval, in_words, samples, seed, models.remarks(), per_topic, settings=settings
-    )
-    _warn_of_few_topics(result)
-    return result
-
-
-def _warn_of_few_topics(result: Uncertainty) -> None:
-    if result.sources != "documents" or result.interval != "normal":
-        return
-    few = [score for score in result.scores if score.topics < ENOUGH_TOPICS]
-    if few:
+    few = [score for score in scores if score.topics < ENOUGH_TOPICS]
+    if few and sources == "documents" and interval == "normal":
         off = [score.distance_from_normal() for score in few[:SHOWN_DISTRIBUTIONS]]
         known = [distance for distance in off if distance is not None]
         how_far = f": its probabilities are off by up to {max(known):.3f} here" if known else ""
         warn(
             f"{few[0].topics} topic{'s are' if few[0].topics != 1 else ' is'} few for a normal interval (at least "
             f"{ENOUGH_TOPICS} are wanted){how_far}. The interval of the distribution (--interval distribution) is free "
-            "of that.",
+            "of that."
         )
+    return Uncertainty(
+        scores, confidence, sources, interval, in_words, samples, seed, models.remarks(), per_topic, settings=settings
+    )

@@ -26,9 +26,9 @@ from rankbounds.choices import check_share
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.evaluation.scores import ALL
+from rankbounds.evaluation.scoring import join_lists
 from rankbounds.measures import MeasureLike, parse_measures
 from rankbounds.measures.samples import Sampled
-from rankbounds.rankings.join import join
 from rankbounds.rankings.strata import StratifiedLists
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.results import Column, Result, interval
@@ -109,11 +109,11 @@ def sampling_errors(
     per_topic: bool = False,
     **options: Unpack[RankingOptions],
 ) -> SamplingErrors:
-    """Estimates from a sample of judgments, with standard errors and confidence intervals over what was drawn.
+    """Score runs by a sample of judgments, with standard errors and confidence intervals over what was drawn.
 
     Parameters
     ----------
-    qrels, runs
+    qrels, runs, **options
         As in ``evaluate``; judgments list the whole pool, -1 for documents that were not drawn, with the stratum of
         each (five fields in a TREC file, a column ``stratum`` in tables; without it the pool is one stratum).
     measures
@@ -122,8 +122,6 @@ def sampling_errors(
         Of the intervals.
     per_topic
         Add a row for each topic.
-    **options
-        Ties (one order), gains, topics and reading options of ``evaluate``.
 
     Returns
     -------
@@ -132,9 +130,9 @@ def sampling_errors(
 
     Notes
     -----
-    The stratified jackknife with the correction for finite strata, and a normal interval cut at 0: approximate, the
-    better the more documents were drawn. It is about the drawing of documents alone, not about that of topics. Where a
-    stratum was not judged entirely and fewer than two of its documents were drawn, no error can be had (NaN).
+    The stratified jackknife with the correction for finite strata, and a normal interval cut at 0: approximate, and
+    about the drawing of documents alone, not about that of topics. NaN where a stratum was not judged entirely and
+    fewer than two of its documents were drawn.
 
     Examples
     --------
@@ -148,29 +146,19 @@ def sampling_errors(
     [4.3333, 1.0541, 2.2673, 6.3993]
     """
     check_share("The confidence", confidence)
-    chosen = parse_measures(measures)
-    for measure in chosen:
+    sampled: list[Sampled] = []
+    for measure in parse_measures(measures):
         if not isinstance(measure, Sampled):
             known = "xinfAP, infNDCG, infP@10, infNumRelRet or infNumRel"
             raise UsageError(f"{measure} is no estimate from a sample with strata. Use {known}.")
-    sampled = tuple(measure for measure in chosen if isinstance(measure, Sampled))
-    assumptions, reading = chosen_options(options, RankingOptions, threads=processors())
-    if assumptions.order != assumptions.ties:
-        raise UsageError(f'Estimates from a sample need one order of tied documents, not ties="{assumptions.ties}".')
+        sampled.append(measure)
+    one_order = "Estimates from a sample need"
+    assumptions, reading = chosen_options(options, RankingOptions, one_order=one_order, threads=processors())
     facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
     systems = reading.runs(runs)
     value, error = (np.full((len(systems), len(facts.query_ids), len(sampled)), np.nan) for _ in range(2))
     for run_number, run in enumerate(systems):
-        joined = join(
-            run,
-            facts,
-            order=assumptions.order,
-            precision=assumptions.score_precision,
-            topics=assumptions.topics,
-            tie_key=assumptions.ties_key,
-            keep_judgments=True,
-        )
-        for rankings in joined.batches:
+        for rankings in join_lists(run, facts, assumptions, keep_rows=False, keep_judgments=True).batches:
             for place, measure in enumerate(sampled):
                 lists = StratifiedLists.of(rankings, measure.rel)
                 value[run_number, rankings.topic, place] = measure.estimate(lists)
@@ -180,7 +168,7 @@ def sampling_errors(
     names = tuple(run.name for run in systems)
     settings = {"confidence": confidence}
     return SamplingErrors(
-        names, tuple(facts.query_ids), sampled, value, error, confidence, per_topic, settings=settings
+        names, tuple(facts.query_ids), tuple(sampled), value, error, confidence, per_topic, settings=settings
     )
 
 

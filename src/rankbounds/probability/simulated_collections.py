@@ -68,24 +68,21 @@ def simulate(
 ) -> SimulatedCollection:
     """Draw a whole synthetic collection: runs, complete judgments, and those of a pool.
 
+    Every run is exactly a draw from the urn of ``urn_moments``, whatever the agreement between runs.
+
     Parameters
     ----------
     runs, topics, documents, depth
         How many runs, topics and documents, and how many documents a list has.
-    relevant
-        The share of relevant documents, which varies by topic.
-    variation
-        The sd of its log odds.
-    best, worst
-        The relevance ratio w of the best and the worst system, the others evenly between on a log scale.
-    difficulty
-        How far topics move log w up and down (sd).
+    relevant, variation
+        The share of relevant documents, and the sd of its log odds over topics.
+    best, worst, difficulty
+        The relevance ratio w of the best and the worst system, the others evenly between on a log scale; and how far
+        topics move log w up and down (sd).
     agreement
         From 0 (systems rank independently) to 1.
-    ties
-        The share of documents that get the score of the one before.
-    grades
-        Relevant documents have grades 1 to this.
+    ties, grades
+        The share of documents that get the score of the one before; relevant ones have grades 1 to ``grades``.
     pool_depth, pooled_runs
         The pool holds the first ``pool_depth`` documents of ``pooled_runs`` runs drawn at random (else of all).
     seed
@@ -97,17 +94,12 @@ def simulate(
         ``runs`` from the best system to the worst, the judgments ``complete`` and ``pooled``, and the ``settings``;
         ``write`` puts them into a folder.
 
-    Notes
-    -----
-    Every run is exactly a draw from the urn of ``sample_rankings``, whatever the agreement between runs.
-
     Examples
     --------
     >>> import rankbounds as rb
     >>> made = rb.simulate(runs=3, topics=2, documents=50, depth=10, pool_depth=2, seed=1)
     >>> [run.name for run in made.runs], len(made.complete), len(made.pooled)
     (['run1', 'run2', 'run3'], 100, 10)
-
     """
     settings = {name: value for name, value in locals().items() if value is not None}
     _check(settings)

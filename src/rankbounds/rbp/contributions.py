@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,10 +10,9 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.evaluation.options import RankingOptions, chosen_options
+from rankbounds.evaluation.scoring import join_lists
 from rankbounds.measures import Measure, Normalised, parse_measures
 from rankbounds.measures.formulas import is_weighted_sum
-from rankbounds.rankings.join import join
-from rankbounds.rankings.order import ranked
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -23,36 +23,26 @@ FIELDS = ("run", "query_id", "rank", "doc_id", "relevance", "measure", "contribu
 
 
 def contributions(
-    qrels: Any,
-    run: Any,
-    query_id: str,
-    measures: Any = ("AP", "RBP(p=0.8)"),
-    **options: Unpack[RankingOptions],
+    qrels: Any, run: Any, query_id: str, measures: Any = ("AP", "RBP(p=0.8)"), **options: Unpack[RankingOptions]
 ) -> list[dict[str, Any]]:
     """What each document of one topic of one run adds to its score.
 
     Parameters
     ----------
-    qrels, run
-        Judgments and one run, in any form that ``evaluate`` takes.
+    qrels, run, **options
+        As in ``evaluate``: one run, ties in one fixed order.
     query_id
         The topic.
     measures
         Weighted sums over ranks such as RBP, P and DCG, and AP.
-    **options
-        Ties (one fixed order), gains and reading options of ``evaluate``.
 
     Returns
     -------
     list of dict
         A row for each document and measure, from the top of the list. ``contribution`` is what the document adds to
-        the value, ``share`` that as a part of the value; over the list they sum to the value and to 1. ``could_add``
-        is what an unjudged document would add to a weighted measure if it were relevant (None for judged ones, and
-        where the measure is no weighted sum).
-
-    Notes
-    -----
-    A relevant document adds to AP its share of every precision it is counted in. Exact.
+        the value (to AP its share of every precision it is counted in), ``share`` that as a part of the value; over the
+        list they sum to the value and to 1. ``could_add`` is what an unjudged document would add to a weighted measure
+        if it were relevant (None for judged ones, and where the measure is no weighted sum).
 
     Examples
     --------
@@ -63,7 +53,6 @@ def contributions(
     1 a 0.5 0.8 None
     2 b 0.0 0.0 0.25
     3 c 0.125 0.2 None
-
     """
     refused = {"topics": "one topic is looked at."}
     assumptions, reading = chosen_options(options, RankingOptions, refused=refused, one_order="Contributions need")
@@ -74,16 +63,16 @@ def contributions(
         where = "judgments" if query in whole.query_ids else f'run "{whole.name}"'
         known = list(facts.query_ids if query in whole.query_ids else whole.query_ids)
         raise DataError(f'The {where} have no topic "{query}".{did_you_mean(query, known)}')
-    rows_of_topic = np.flatnonzero(whole.pairs.topic == whole.query_ids.index(query))
-    ordered = (assumptions.order, assumptions.score_precision, assumptions.ties_key)
-    ranking = ranked(whole.take(rows_of_topic), *ordered)
-    rankings = next(iter(join(ranking, facts, order="run", topics="shared").batches))
+    of_topic = whole.filter({query})
+    shared = replace(assumptions, topics="shared")
+    rankings = next(join_lists(of_topic, facts, shared).batches)
+    assert rankings.row is not None
     grade = rankings.grade[0].tolist()
     rows = []
     tables = [(str(measure), *_of(measure, rankings)) for measure in parse_measures(measures)]
-    for row, doc in enumerate(ranking.pairs.docs.to_list()):
+    for row, doc in enumerate(of_topic.pairs.docs.take(rankings.row[0]).to_list()):
         judged = not np.isnan(grade[row])
-        place = (ranking.name, query, row + 1, doc, grade[row] if judged else None)
+        place = (whole.name, query, row + 1, doc, grade[row] if judged else None)
         for label, adds, share, could in tables:
             cells = (label, float(adds[row]), float(share[row]), None if judged or could is None else float(could[row]))
             rows.append(dict(zip(FIELDS, (*place, *cells), strict=True)))

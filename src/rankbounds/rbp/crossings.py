@@ -19,8 +19,8 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.evaluation.scores import ALL
+from rankbounds.evaluation.scoring import join_lists
 from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.rankings.join import join
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.rbp.polynomials import sign_changes, sign_near_zero
@@ -81,25 +81,21 @@ class Crossings(Result):
 
 
 def crossings(
-    qrels: Any,
-    runs: Any,
-    *,
-    measure: RBP | None = None,
-    per_topic: bool = False,
-    **options: Unpack[RankingOptions],
+    qrels: Any, runs: Any, *, measure: RBP | None = None, per_topic: bool = False, **options: Unpack[RankingOptions]
 ) -> Crossings:
-    """The values of p at which the winner of two runs changes, or whether it is sure to win.
+    """Find the values of p at which the winner of two runs changes, or whether it is sure to win.
+
+    Exact: the difference of two RBP scores is 1 - p times a polynomial in p, and every change of its sign between 0
+    and 1 is found, to the nearest floating point number.
 
     Parameters
     ----------
-    qrels, runs
-        Judgments and two runs, in any form that ``evaluate`` takes.
+    qrels, runs, **options
+        As in ``evaluate``: two runs, ties in one fixed order.
     measure
         RBP with everything but p, such as ``RBP(graded=True)``; its p is not looked at.
     per_topic
         Add the crossings of each topic to those of the mean over topics.
-    **options
-        Ties (one fixed order), gains and reading options of ``evaluate``.
 
     Returns
     -------
@@ -109,15 +105,6 @@ def crossings(
         ``"undecided"`` and ``"NAME surely"``. Surely means: the run's low is above the other's high. Its ``regions``
         are what lies between.
 
-    See Also
-    --------
-    crossings_of_gains : the same of bare lists of gains, without judgments.
-
-    Notes
-    -----
-    Exact: the difference of two RBP scores is 1 - p times a polynomial in p, and every change of its sign between 0
-    and 1 is found, to the nearest floating point number. No grid is involved, and none is missed.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -126,34 +113,29 @@ def crossings(
     >>> found = rb.crossings(qrels, runs).rows()
     >>> [(row["from"], row["to"], round(row["p"], 4)) for row in found if row["change"] == "winner"]
     [('top', 'deep', 0.618)]
-
     """
     template = _template(measure)
     refused = {"topics": "every judged topic counts."}
     assumptions, reading = chosen_options(options, RankingOptions, refused=refused, one_order="Crossings need")
     facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
-    order, precision, tie_key = assumptions.order, assumptions.score_precision, assumptions.ties_key
     pair = reading.runs(runs)
     if len(pair) != 2:
         raise UsageError(f"Exactly two runs are wanted here, but {len(pair)} were given.")
-    joined = [join(run, facts, order=order, precision=precision, tie_key=tie_key) for run in pair]
-    lists = [_from_rankings(list(one.batches), facts, template) for one in joined]
+    lists = [_from_rankings(list(join_lists(run, facts, assumptions).batches), facts, template) for run in pair]
     difference = _Difference.of(lists, [run.name for run in pair], _largest_gain(template, facts))
     return difference.crossings(facts.query_ids, per_topic=per_topic)
 
 
 def crossings_of_gains(a: Any, b: Any, *, measure: RBP | None = None, per_topic: bool = False) -> Crossings:
-    """The values of p at which the winner of two ranked lists changes, from their gains alone.
+    """Find the values of p at which the winner of two ranked lists changes, from their gains alone.
 
     Parameters
     ----------
     a, b
         The gains of one ranked list each, from the top (1 relevant, 0 not, None unjudged), or lists of such lists,
         topic by topic.
-    measure
-        RBP with everything but p.
-    per_topic
-        Add the crossings of each topic, which are numbered from 1 on.
+    measure, per_topic
+        As in ``crossings``; topics are numbered from 1 on.
 
     Returns
     -------
@@ -165,7 +147,6 @@ def crossings_of_gains(a: Any, b: Any, *, measure: RBP | None = None, per_topic:
     >>> import rankbounds as rb
     >>> [row["to"] for row in rb.crossings_of_gains([1, 0, 0, 0], [0, 1, 1, 1]).rows()]
     ['undecided', 'b']
-
     """
     template = _template(measure)
     lists = [_from_gains(gains, template) for gains in (a, b)]

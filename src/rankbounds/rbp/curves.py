@@ -40,29 +40,21 @@ def bounds_by_persistence(
     progress: Callable[[int, int], None] | None = None,
     **options: Unpack[RankingOptions],
 ) -> Scores:
-    """RBP with low and high of every run and topic, over a grid of p.
+    """Compute RBP with low and high of every run and topic over a grid of p, in one pass over the documents.
 
     Parameters
     ----------
-    qrels, runs
-        In any form that ``evaluate`` takes.
+    qrels, runs, progress, **options
+        As in ``evaluate``; ties in any fixed order, or ``expected``.
     p
         The persistences; without them 0, 0.01, ..., 0.99.
     measure
         Everything of RBP but p, such as ``RBP(graded=True)``.
-    progress
-        Called with the number of runs that are done and that of all.
-    **options
-        Ties (any fixed order, or ``expected``), gains, topics and reading options of ``evaluate``.
 
     Returns
     -------
     Scores
         Its measures are ``RBP(p=...)``.
-
-    Notes
-    -----
-    Value and bounds are exact; the whole grid costs one pass over the documents.
 
     Examples
     --------
@@ -73,7 +65,6 @@ def bounds_by_persistence(
     ...     print(row["measure"], round(row["low"], 3), round(row["high"], 3))
     RBP(p=0.5) 0.5 0.75
     RBP(p=0.8) 0.2 0.84
-
     """
     family = [replace(measure or RBP(), p=float(persistence)) for persistence in p]
     return _scores_of_family(qrels, runs, family, progress, options)
@@ -89,25 +80,21 @@ def bounds_by_depth(
     progress: Callable[[int, int], None] | None = None,
     **options: Unpack[RankingOptions],
 ) -> Scores:
-    """RBP with low and high as the lists are read deeper.
+    """Compute RBP with low and high as the lists are read deeper: low rises and high falls.
 
     Parameters
     ----------
-    qrels, runs
-        In any form that ``evaluate`` takes.
+    qrels, runs, measure, progress, **options
+        As in ``bounds_by_persistence``.
     depths
         The deepest, from 1 on; or those to look at.
     p
         One persistence or several.
-    measure
-        Everything of RBP but p and the depth, such as ``RBP(graded=True)``.
-    progress, **options
-        As of ``bounds_by_persistence``.
 
     Returns
     -------
     Scores
-        Its measures are ``RBP(p=...)@depth``. As the depth grows, low rises and high falls.
+        Its measures are ``RBP(p=...)@depth``.
 
     Examples
     --------
@@ -119,7 +106,6 @@ def bounds_by_depth(
     RBP(p=0.5)@1 0.5 1.0
     RBP(p=0.5)@2 0.5 0.75
     RBP(p=0.5)@3 0.5 0.75
-
     """
     ranks = range(1, depths + 1) if isinstance(depths, int) else list(depths)
     persistences = [p] if isinstance(p, int | float) else list(p)
@@ -130,11 +116,7 @@ def bounds_by_depth(
 
 
 def _scores_of_family(
-    qrels: Any,
-    runs: Any,
-    family: Sequence[RBP],
-    progress: Callable[[int, int], None] | None,
-    options: RankingOptions,
+    qrels: Any, runs: Any, family: Sequence[RBP], progress: Callable[[int, int], None] | None, options: RankingOptions
 ) -> Scores:
     if not family:
         raise UsageError("No persistence or no depth was given.")

@@ -1,23 +1,209 @@
-"""Planning an evaluation with RBP: how deep to judge for a persistence, and what a pool depth supports."""
+"""Planning an evaluation with RBP: which p, from how far users read or by agreement with other measures; how deep to
+judge for it, and what a pool depth supports.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
-from rankbounds.choices import check_persistence
-from rankbounds.collection.qrels import POOLED_NOT_JUDGED
-from rankbounds.errors import UsageError
+from rankbounds.arrays import Floats
+from rankbounds.choices import check_choice, check_persistence, check_share
+from rankbounds.errors import DataError, UsageError, warn
+from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.options import RankingOptions, chosen_options
-from rankbounds.rankings.order import ranked
+from rankbounds.evaluation.score_differences import merit
+from rankbounds.evaluation.scoring import join_lists
+from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.rbp.curves import GRID, bounds_by_persistence
+from rankbounds.stats.rank_correlation import kendall_tau
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from rankbounds.evaluation.options import RankingOptions
+
+
+KINDS = ("depths", "examined")
+FINE_GRID = (*GRID, *(thousandth / 1000 for thousandth in range(991, 1000)))
+"""Persistences 0, 0.01, ..., 0.99, 0.991, ..., 0.999."""
+
+
+def fit_persistence(
+    counts: Mapping[Any, Any] | Iterable[tuple[Any, Any]], *, kind: str = "depths", level: float = 0.95
+) -> dict[str, Any]:
+    """The p that makes the observed reading depths most likely, with a confidence interval.
+
+    Parameters
+    ----------
+    counts
+        A number of sessions by rank, as a mapping or as pairs.
+    kind
+        ``"depths"``: how many sessions ended at each rank (their deepest click, or the last result looked at). A rank
+        written ``"10+"`` counts sessions seen to go at least that far, which may have gone on unseen. ``"examined"``:
+        how many sessions looked at each rank from 1 on; those at the last rank may have gone on.
+    level
+        Of the confidence interval.
+
+    Returns
+    -------
+    dict
+        ``p``, the share of all decisions that went on (maximum likelihood); ``ci_low, ci_high`` at ``level``, exact
+        when the number of stops is given; the number of ``sessions``; ``expected_examined``, how many documents a user
+        of this p reads on average; and ``misfit``, the p-value of a chi-squared test of the geometric model (None where
+        there are too few sessions). When it is small, no single p describes these users, and the interval is too
+        narrow.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> fit = rb.fit_persistence({1: 50, 2: 25, 3: 13, "4+": 12})
+    >>> print(round(fit["p"], 3), round(fit["ci_low"], 3), round(fit["ci_high"], 3))
+    0.497 0.423 0.574
+    """
+    check_choice("kind", kind, KINDS)
+    check_share("The level of the interval", level)
+    ended, unseen = _stops(counts, kind)
+    ranks = np.arange(1, ended.size + 1)
+    stops = float(ended.sum())
+    went_on = float(((ranks - 1) * (ended + unseen)).sum())
+    if not stops:
+        raise DataError("No session is known to have ended: p cannot be told from 1.")
+    from scipy.stats import beta
+
+    p = went_on / (went_on + stops)
+    outside = (1 - level) / 2
+    return {
+        "p": p,
+        "ci_low": float(beta.ppf(outside, went_on, stops)) if went_on else 0.0,
+        "ci_high": float(beta.ppf(1 - outside, went_on + 1, stops)),
+        "level": level,
+        "sessions": stops + float(unseen.sum()),
+        "expected_examined": 1 / (1 - p),
+        "misfit": _misfit(ended, unseen, p),
+    }
+
+
+def _stops(counts: Any, kind: str) -> tuple[Floats, Floats]:
+    """By rank, how many sessions ended there, and how many were seen to go that far and no further."""
+    pairs = list(counts.items() if isinstance(counts, Mapping) else counts)
+    if not pairs:
+        raise DataError("There are no counts.")
+    table: dict[tuple[int, bool], float] = {}
+    for rank, number in pairs:
+        text = str(rank).strip()
+        censored = text.endswith("+")
+        try:
+            depth, value = int(text.rstrip("+")), float(number)
+        except ValueError:
+            raise DataError(f'The line "{rank},{number}" is not a rank and a count.') from None
+        if depth < 1 or not 0 <= value < np.inf:
+            raise DataError(f'The line "{rank},{number}": ranks count from 1 on, and counts are not negative.')
+        if (depth, censored) in table:
+            raise DataError(f"Rank {text} stands there twice.")
+        table[depth, censored] = value
+    deepest = max(depth for depth, _ in table)
+    ended, unseen = (
+        np.array([table.get((depth, mark), 0.0) for depth in range(1, deepest + 1)]) for mark in (False, True)
+    )
+    if kind == "depths":
+        return ended, unseen
+    if unseen.any() or len(table) < deepest:
+        raise DataError("Counts of examined ranks must give every rank from 1 on, without a plus.")
+    fewer = -np.diff(ended)
+    if (fewer < 0).any():
+        rank = int(np.flatnonzero(fewer < 0)[0]) + 2
+        raise DataError(f"More sessions examined rank {rank} than rank {rank - 1}, which RBP's user cannot do.")
+    unseen[-1] = ended[-1]
+    return np.append(fewer, 0.0), unseen
+
+
+def _misfit(ended: Floats, unseen: Floats, p: float) -> float | None:
+    """The p-value of Pearson's test; None where there are too few sessions, or sessions that were lost on the way."""
+    from scipy.stats import chi2
+
+    sessions = ended.sum() + unseen.sum()
+    if unseen[:-1].any() or not 0 < p < 1:
+        return None
+    expected = sessions * (1 - p) * p ** np.arange(ended.size - 1)  # (who went to the last rank may have gone on)
+    left = sessions - np.cumsum(expected)
+    ranks = int(np.cumprod((expected >= 5) & (left >= 5)).sum())
+    if ranks < 2:
+        return None
+    observed = np.append(ended[:ranks], sessions - ended[:ranks].sum())
+    expected = np.append(expected[:ranks], left[ranks - 1])
+    return float(chi2.sf(((observed - expected) ** 2 / expected).sum(), ranks - 1))
+
+
+def persistence_agreement(
+    qrels: Any,
+    runs: Any,
+    measures: Any = ("AP", "nDCG", "P@10"),
+    *,
+    p: Iterable[float] = FINE_GRID,
+    measure: RBP | None = None,
+    **options: Unpack[RankingOptions],
+) -> list[dict[str, Any]]:
+    """How alike RBP and other measures order runs, for each p.
+
+    Parameters
+    ----------
+    qrels, runs, measure, **options
+        As in ``bounds_by_persistence``; at least three runs.
+    measures
+        The measures whose orders RBP is held against.
+    p
+        The persistences; without them 0, 0.01, ..., 0.99, 0.991, ..., 0.999.
+
+    Returns
+    -------
+    list of dict
+        Rows ``measure``, ``p`` and ``tau``: Kendall's tau-b between the order of the runs by mean RBP and by the
+        measure's mean, the best first; 0 where one of the two orders is a single tie.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels = {"q": {"a": 1, "b": 0, "c": 1}}
+    >>> runs = {"best": {"q": {"a": 3, "c": 2, "b": 1}}, "good": {"q": {"a": 3, "b": 2, "c": 1}}}
+    >>> runs["poor"] = {"q": {"b": 3, "a": 2}}
+    >>> rb.persistence_agreement(qrels, runs, "AP", p=[0.5])
+    [{'measure': 'AP', 'p': 0.5, 'tau': 1.0}]
+    """
+    grid = bounds_by_persistence(qrels, runs, p, measure=measure, **options).mean()
+    if len(grid.runs) < 3:
+        raise UsageError("Agreement between orders of runs needs at least three runs.")
+    targets = evaluate(qrels, runs, measures, bounds="none", **options).mean()
+    rows = []
+    for number, target in enumerate(targets.measures):
+        by_target = merit(targets.value[:, 0, number], target)
+        for column, rbp in enumerate(grid.measures):
+            tau = kendall_tau(grid.value[:, 0, column], by_target)
+            rows.append({"measure": str(target), "p": rbp.p, "tau": 0.0 if np.isnan(tau) else tau})  # type: ignore[attr-defined]
+    return rows
+
+
+def best_agreement(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """For each measure the p of greatest agreement, and the range of neighbouring p on the grid that agree as well."""
+    best = []
+    for name in dict.fromkeys(row["measure"] for row in rows):
+        table = [row for row in rows if row["measure"] == name]
+        most = max(row["tau"] for row in table)
+        ties = [place for place, row in enumerate(table) if row["tau"] > most - 1e-12]
+        last = ties[0]
+        while last + 1 in ties:
+            last += 1
+        chosen = table[(ties[0] + last) // 2]
+        if chosen is table[-1]:
+            warn(f"{name} agrees best at {chosen['p']:g}, the largest p that was tried; a larger one may agree better.")
+        best.append({**chosen, "p_from": table[ties[0]]["p"], "p_to": table[last]["p"], "tau": most})
+    return best
+
 
 FINEST = 6
 """Decimals of a persistence that a depth supports."""
@@ -33,10 +219,8 @@ def planned_depth(p: float, digits: int) -> int:
 
     Parameters
     ----------
-    p
-        The persistence, from 0 to below 1.
-    digits
-        How many decimals are to be certain, from 1 on.
+    p, digits
+        The persistence, from 0 to below 1, and how many decimals are to be certain, from 1 on.
 
     Returns
     -------
@@ -48,7 +232,6 @@ def planned_depth(p: float, digits: int) -> int:
     >>> import rankbounds as rb
     >>> rb.planned_depth(0.8, 4), rb.planned_depth(0.95, 4)
     (42, 180)
-
     """
     exact = Fraction(repr(check_persistence(p)))
     if not exact:
@@ -65,10 +248,8 @@ def planned_persistence(depth: int, digits: int) -> float:
 
     Parameters
     ----------
-    depth
-        How many documents of each list are judged.
-    digits
-        How many decimals are to be certain, from 1 on.
+    depth, digits
+        How many documents of each list are judged, and how many decimals are to be certain.
 
     Returns
     -------
@@ -80,7 +261,6 @@ def planned_persistence(depth: int, digits: int) -> float:
     >>> import rankbounds as rb
     >>> rb.planned_persistence(100, 4)
     0.91201
-
     """
     if depth < 1:
         raise UsageError(f"The depth must be a whole number from 1 on, not {depth}.")
@@ -95,24 +275,20 @@ def _digits(digits: int) -> int:
 
 
 def judgments_needed(
-    qrels: Any,
-    runs: Any,
-    p: float | Iterable[float],
-    digits: int = 4,
-    **options: Unpack[RankingOptions],
+    qrels: Any, runs: Any, p: float | Iterable[float], digits: int = 4, **options: Unpack[RankingOptions]
 ) -> list[dict[str, Any]]:
-    """How many more documents must be judged until every run's residual on every topic is below 10^-digits.
+    """Count the documents to be judged until every run's residual on every topic is below 10^-digits.
+
+    Each list gets as few judgments as will do, from the top.
 
     Parameters
     ----------
-    qrels, runs
-        In any form that ``evaluate`` takes.
+    qrels, runs, **options
+        As in ``evaluate``; ties in one fixed order.
     p
         One persistence or several.
     digits
         How many decimals are to be certain.
-    **options
-        Ties (one fixed order) and reading options of ``evaluate``.
 
     Returns
     -------
@@ -122,10 +298,6 @@ def judgments_needed(
         there; what they hold is counted in full. Beside these ``p``, ``digits``, the ``depth`` of ``planned_depth``
         and ``expected_examined``, how many documents a user of this p reads on average.
 
-    Notes
-    -----
-    Each list gets as few judgments as will do, from the top.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -133,66 +305,36 @@ def judgments_needed(
     >>> row = rb.judgments_needed(qrels, run, 0.5, digits=1)[0]
     >>> row["depth"], row["judgments"], row["too_short"]
     (4, 3, 0)
-
     """
     persistences = [p] if isinstance(p, int | float) else list(p)
     depths = [planned_depth(persistence, digits) for persistence in persistences]
     refused = {"gain": "what a document gains does not matter.", "topics": "every judged topic counts."}
     order = "Judgments are planned for"
     assumptions, reading = chosen_options(options, RankingOptions, refused=refused, one_order=order)
-    judgments = reading.judgments(qrels)
-    p_values = np.array(persistences, dtype=np.float64)
+    facts = TopicFacts(reading.judgments(qrels))
     goal = 10.0**-digits
     needed: list[list[Any]] = [[] for _ in persistences]
-    short = np.zeros(len(persistences), dtype=np.int64)
+    short = [0] * len(persistences)
     for job in reading.runs_to_read(runs):
-        run = ranked(job.read(), assumptions.order, assumptions.score_precision, assumptions.ties_key)
-        topic_here = judgments.pairs.index.topics_of(run.pairs)
-        known_rows, judgment = judgments.pairs.index.find(run.pairs, topic_here)
-        unjudged = topic_here[run.pairs.topic] >= 0
-        unjudged[known_rows[judgments.grade[judgment] != POOLED_NOT_JUDGED]] = False
-        start = np.flatnonzero(np.diff(run.pairs.topic, prepend=-1))
-        length = np.diff(start, append=len(run))
-        rank = np.arange(len(run)) - np.repeat(start, length)
-        weight = np.where(unjudged[:, None], (1 - p_values) * p_values ** rank[:, None], 0.0)
-        tail = p_values ** length[:, None]
-        # What is open before a document is judged, when all above it are.
-        before = weight + _sum_below(weight, start, length) + np.repeat(tail, length, axis=0)
-        for number, wanted in enumerate((unjudged[:, None] & (before >= goal)).T):
-            needed[number].append(
-                np.stack([run.pairs.keys[wanted], topic_here[run.pairs.topic[wanted]].astype(np.uint64)])
-            )
-        known = topic_here[run.pairs.topic[start]] >= 0
-        short += np.count_nonzero(known[:, None] & (tail >= goal), axis=0)
-        short += len(judgments.query_ids) - np.count_nonzero(known)
+        run = job.read()
+        for rankings in join_lists(run, facts, assumptions).batches:
+            assert rankings.row is not None
+            for number, persistence in enumerate(persistences):
+                weight = (1 - persistence) * persistence ** np.arange(rankings.width)
+                tail = np.power(float(persistence), rankings.length)
+                # What is open before a document is judged, when all above it are; small weights are added up first.
+                below = np.cumsum(np.where(rankings.holes, weight, 0.0)[:, ::-1], axis=-1)[:, ::-1]
+                line, rank = np.nonzero(rankings.holes & (below + tail[:, None] >= goal))
+                key = run.pairs.keys[rankings.row[line, rank]]
+                needed[number].append(np.stack([key, rankings.topic[line].astype(np.uint64)]))
+                short[number] += int(np.count_nonzero(tail >= goal))
     rows = []
-    for persistence, depth, found, too_short in zip(persistences, depths, needed, short.tolist(), strict=True):
+    for persistence, depth, found, too_short in zip(persistences, depths, needed, short, strict=True):
         key, topic = np.concatenate(found, axis=-1)
         _, first = np.unique(key, return_index=True)  # 64 bits of (topic, document) tell documents apart
-        per_topic = np.bincount(topic[first].astype(np.int64), minlength=len(judgments.query_ids))
-        rows.append(
-            {
-                "p": float(persistence),
-                "digits": digits,
-                "depth": depth,
-                "expected_examined": expected_examined(persistence),
-                "judgments": int(per_topic.sum()),
-                "per_topic": float(per_topic.mean()),
-                "most": int(per_topic.max()),
-                "too_short": too_short,
-            }
-        )
+        per_topic = np.bincount(topic[first].astype(np.int64), minlength=len(facts.query_ids))
+        asked = {"p": float(persistence), "digits": digits, "depth": depth}
+        asked["expected_examined"] = expected_examined(persistence)
+        counts = {"judgments": int(per_topic.sum()), "per_topic": float(per_topic.mean()), "most": int(per_topic.max())}
+        rows.append({**asked, **counts, "too_short": too_short})
     return rows
-
-
-def _sum_below(weight: Floats, start: Ints, length: Ints) -> Floats:
-    """For each row the sum of the rows below it in its list.
-
-    Summed from the bottom of all lists up, where weights are small, so that rounding cannot hide them.
-    """
-    below = np.zeros(weight.shape)
-    last = start + length - 1
-    for step in range(1, int(length.max(initial=0))):
-        rows = (last - step)[length > step]
-        below[rows] = below[rows + 1] + weight[rows + 1]
-    return below

@@ -26,15 +26,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankbounds.arrays import Floats
-from rankbounds.choices import check_persistence
-from rankbounds.errors import DataError, UsageError, did_you_mean
+from rankbounds.choices import check_choice, check_persistence
+from rankbounds.errors import DataError, UsageError
 from rankbounds.rbp.integer_program import solve
-from rankbounds.rbp.published_score import ARITHMETIC, BINARY, Published
-from rankbounds.rbp.vectors import greedy_vectors
+from rankbounds.rbp.published_score import ARITHMETIC, BINARY, Published, greedy_vectors
 
 Method: TypeAlias = Literal["tightest", "exact", "relaxed", "greedy"]
 METHODS = ("tightest", "exact", "relaxed", "greedy")
-BY_CLOSED_FORM = " by the closed-form range."
+NOT_ENOUGH = "would not be enough by the closed-form range."
 Verdict: TypeAlias = Literal["A", "B", "undecided"]
 
 
@@ -79,24 +78,14 @@ def interval(low: float, high: float, digits: int = 4) -> str:
 
 
 def transfer(
-    score: Any,
-    p: float,
-    to: float,
-    *,
-    residual: Any = None,
-    digits: int | None = None,
-    topics: int = 1,
-    gains: Any = BINARY,
-    depth: int | None = None,
-    method: Method | None = None,
-    time_limit: float = 1.0,
+    score: Any, p: float, to: float, *, method: Method | None = None, time_limit: float = 1.0, **known: Any
 ) -> Transferred:
-    """Between which values a published RBP score must lie at another persistence.
+    """Bound a published RBP score at another persistence, over all lists that could have had it.
 
     Parameters
     ----------
-    score, p, residual, digits, topics, gains, depth
-        What is known of the score, as in ``Published``.
+    score, p, **known
+        What is known of the score, as in ``Published``: ``residual``, ``digits``, ``topics``, ``gains``, ``depth``.
     to
         The persistence asked for.
     method
@@ -112,38 +101,27 @@ def transfer(
         ``low`` and ``high``: from the score with unjudged documents non-relevant to that with all of them relevant;
         the ``method`` that found them, and whether they are ``proven`` to be the tightest.
 
-    Notes
-    -----
-    The range always holds (except by ``greedy``), for every list that could have had the printed score.
-
     Examples
     --------
     >>> import rankbounds as rb
     >>> print(rb.transfer("0.4320", 0.8, 0.5, method="relaxed"))
     0.4320 at p=0.8 lies in [0.0761, 0.8204] at p=0.5 (relaxed: holds, a tighter range may exist)
-
     """
-    published = Published(score, p, residual, digits, topics, gains, depth)
-    return transferred(published, to, method, time_limit)
+    return transfer_published(Published(score, p, **known), to, method, time_limit)
 
 
-def transferred(published: Published, to: float, method: Method | None = None, time_limit: float = 1.0) -> Transferred:
+def transfer_published(
+    published: Published, to: float, method: Method | None = None, time_limit: float = 1.0
+) -> Transferred:
     """As ``transfer``, of a ``Published`` score."""
     check_persistence(to)
     chosen = ("tightest" if published.single else "relaxed") if method is None else method
-    if chosen not in METHODS:
-        hint = did_you_mean(str(chosen), list(METHODS))
-        raise UsageError(f'There is no method "{chosen}".{hint} Known: {", ".join(METHODS)}.')
+    check_choice("method", chosen, METHODS)
     if not published.single and chosen in ("tightest", "exact"):
-        every = [transferred(single, to, chosen, time_limit) for single in published.each()]
-        return Transferred(
-            published,
-            to,
-            np.array([single.low for single in every]),
-            np.array([single.high for single in every]),
-            min((single.method for single in every), default=chosen),
-            all(single.proven for single in every),
-        )
+        every = [transfer_published(single, to, chosen, time_limit) for single in published.each()]
+        low, high = (np.array([getattr(single, end) for single in every]) for end in ("low", "high"))
+        found_by = min((single.method for single in every), default=chosen)
+        return Transferred(published, to, low, high, found_by, all(single.proven for single in every))
     if chosen == "greedy":
         return _greedy(published, to)
     relaxed = relaxed_transfer(published, to)
@@ -222,14 +200,8 @@ def _exact(relaxed: Transferred, time_limit: float) -> Transferred:
         return relaxed
     if not (low.reached or high.reached or low.bound > relaxed.low or high.bound < relaxed.high):
         return relaxed
-    return Transferred(
-        published,
-        to,
-        max(relaxed.low, low.bound),
-        min(relaxed.high, high.bound),
-        "exact",
-        low.reached and high.reached,
-    )
+    ends = max(relaxed.low, low.bound), min(relaxed.high, high.bound)
+    return Transferred(published, to, *ends, "exact", low.reached and high.reached)
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,7 +252,7 @@ class PublishedComparison:
 def compare_published(
     a: Published, b: Published, to: float | None = None, *, method: Method | None = None, time_limit: float = 1.0
 ) -> PublishedComparison:
-    """Which of two systems is surely better, from scores that were published at different persistences.
+    """Say which of two systems is surely better, from scores that were published at different persistences.
 
     Parameters
     ----------
@@ -294,12 +266,9 @@ def compare_published(
     Returns
     -------
     PublishedComparison
-        Its ``verdict`` at ``to`` (``"A"``, ``"B"`` or ``"undecided"``), the ``meetings`` there and at either system's
-        own persistence, and ``advice`` on what would decide.
-
-    Notes
-    -----
-    A verdict holds for all lists that could have had the printed scores. The advice is judged by the closed form.
+        Its ``verdict`` at ``to`` (``"A"``, ``"B"`` or ``"undecided"``), which holds for all lists that could have had
+        the printed scores; the ``meetings`` there and at either system's own persistence; and ``advice`` on what would
+        decide, judged by the closed form.
 
     Examples
     --------
@@ -308,15 +277,13 @@ def compare_published(
     >>> found = rb.compare_published(a, b)
     >>> found.verdict, found.meetings[0].p
     ('A', 0.5)
-
     """
     if not (a.single and b.single):
         raise UsageError("compare_published takes one score for each system.")
     asked = min(a.p, b.p) if to is None else check_persistence(to)
     places = dict.fromkeys([asked, *sorted({a.p, b.p})])
     meetings = tuple(
-        Meeting(transferred(a, place, method, time_limit), transferred(b, place, method, time_limit))
-        for place in places
+        Meeting(*(transfer_published(side, place, method, time_limit) for side in (a, b))) for place in places
     )
     decided = meetings[0].verdict != "undecided" or method == "greedy"
     return PublishedComparison(meetings, () if decided else tuple(_advice(a, b, asked)))
@@ -328,15 +295,10 @@ def _advice(a: Published, b: Published, to: float) -> list[str]:
     if a.residual is not None or b.residual is not None:
         judged = Meeting(*(relaxed_transfer(replace(published, residual=None), to) for published in (a, b)))
         could = judged.verdict != "undecided"
-        advice.append(
-            "Judging the documents behind the residuals "
-            + (f"could decide it (for {judged.verdict} if none is relevant)." if could else "would not be enough")
-            + ("" if could else BY_CLOSED_FORM)
-        )
-    if _finer(a, b, to) or _finer(b, a, to):
-        advice.append("More printed digits could decide it.")
-    else:
-        advice.append(f"More printed digits would not be enough{BY_CLOSED_FORM}")
+        verdict = f"could decide it (for {judged.verdict} if none is relevant)."
+        advice.append(f"Judging the documents behind the residuals {verdict if could else NOT_ENOUGH}")
+    finer = _finer(a, b, to) or _finer(b, a, to)
+    advice.append(f"More printed digits {'could decide it.' if finer else NOT_ENOUGH}")
     if max(a.topics, b.topics) > 1:
         advice.append("The scores of the single topics would narrow the range of a mean.")
     for name, published in (("A", a), ("B", b)):

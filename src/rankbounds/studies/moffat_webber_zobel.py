@@ -26,6 +26,7 @@ from rankbounds.judging.pools import subset
 from rankbounds.measures import Measure, RankWeighted, parse_measure, parse_measures
 from rankbounds.measures.formulas import is_weighted_sum, weights_by_rank
 from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.probability.models.estimates import ChosenModels
 from rankbounds.rankings.order import ranks
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.rank_correlation import kendall_tau
@@ -214,7 +215,7 @@ def _settled_after(
     two: list[Run], facts: TopicFacts, at_first: Qrels, judgments: Qrels, measure: Measure, rng: np.random.Generator
 ) -> tuple[dict[str, float], int] | None:
     """For each order, how many judgments settle the pair; None where it is settled at first or never."""
-    asked = Question(two, facts, Assumptions(), measure)
+    asked = Question(ChosenModels("logistic", None, two, facts, Assumptions()), measure)
     collection, pair = asked.collection, [(0, 1)]
     grade, index = np.zeros(len(collection)), judgments.pairs.index
     for unjudged, number in zip(collection.unjudged, collection.numbers, strict=True):

@@ -16,19 +16,18 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.probability.documents import find_retrieved, find_unjudged
 from rankbounds.probability.mean import exact_score
 from rankbounds.probability.models.estimates import estimate
 from rankbounds.probability.models.probabilities import Constant
-from rankbounds.probability.models.urn import fit_urn, sample_rankings, urn_moments
-from rankbounds.probability.retrieved_documents import retrieved_documents
-from rankbounds.probability.unjudged_documents import find_unjudged
+from rankbounds.probability.models.urn import sample_rankings, urn_moments
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.studies.study import BESIDE, Progress, Rows, Study, StudyResult, rows_by
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-WAYS = ("true share", "judged rate", "logistic", "urn", "both sources")
+WAYS = ("true share", "judged rate", "logistic", "both sources")
 
 
 @Study
@@ -111,8 +110,8 @@ def coverage_by_relevance_ratio(
     held against the mean over all topics there could be, which the urn gives exactly.
 
     Ways: ``true share`` (constant q, the one that drew the collection), ``judged rate`` (constant, the rate among
-    judged documents), ``logistic`` (estimated by rank and topic), ``urn`` (an urn fitted to the judged ranks),
-    ``both sources`` (``logistic``, for topics and documents together).
+    judged documents), ``logistic`` (estimated by rank and topic), ``both sources`` (``logistic``, for topics and
+    documents together).
     """
     rng = np.random.default_rng(seed)
     known = JudgedToDepth(n_documents, topics, judged_depth, RBP(p=p))
@@ -150,25 +149,19 @@ class JudgedToDepth:
         run, qrels = simulated_collection(np.zeros((topics, n_documents), dtype=bool), judged_depth)
         self.run, self.facts = run, TopicFacts(qrels)
         self.unjudged = find_unjudged(run, self.facts, measure, Assumptions())
-        self.documents = retrieved_documents([run], self.facts, Assumptions())
+        self.documents = find_retrieved([run], self.facts, Assumptions())
         self.place = self.documents.by_run[run.name].reshape(topics, n_documents)[:, :judged_depth]
 
     def interval(self, way: str, relevant: Flags, q: float, confidence: float) -> tuple[float, float]:
         """The interval for the mean that this way gives, from the judged part of these lists."""
         judged = relevant[:, : self.depth]
         base = judged @ self.weights[: self.depth]
-        if way == "urn":
-            from scipy.special import ndtri
-
-            rest = fit_urn(judged, relevant.shape[1]).rest(self.weights)
-            middle, half = float(base.mean()) + rest.mean, float(ndtri((1 + confidence) / 2)) * rest.sd
-            return middle - half, middle + half
         unjudged = replace(self.unjudged, base=base)
         if way in ("logistic", "both sources"):
             grade = self.documents.grade.copy()
             grade[self.place] = judged
             documents = replace(self.documents, grade=grade)
-            model = estimate("logistic", [self.run], self.facts, Assumptions(), documents=documents)
+            model = estimate("logistic", documents, self.facts)
             return exact_score(unjudged, self.measure, model).interval(
                 confidence, "both" if way == "both sources" else "documents"
             )

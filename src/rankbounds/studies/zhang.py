@@ -18,7 +18,7 @@ from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.plots.style import COLOURS
 from rankbounds.rbp.curves import PERSISTENCES
 from rankbounds.rbp.published_score import Published
-from rankbounds.rbp.transfer import transferred
+from rankbounds.rbp.transfer import transfer_published
 from rankbounds.studies.study import Progress, Rows, Study, StudyResult
 from rankbounds.threads import track
 
@@ -88,7 +88,7 @@ def _draw_pairs(rng: np.random.Generator, runs: int, pairs: int, topics: int | N
 def _decisions(published: Published, met: Floats, to: float, time_limit: float) -> dict[str, Ints]:
     """By method: 1 where the moved score is surely the higher, -1 where it is the lower, 0 where neither is sure."""
     printed = Published(met, to, digits=published.known_digits, topics=published.topics)
-    greedy, relaxed = (transferred(published, to, method) for method in ("greedy", "relaxed"))
+    greedy, relaxed = (transfer_published(published, to, method) for method in ("greedy", "relaxed"))
     decided = {
         "greedy": _side(greedy.low, greedy.high, met, met),
         "relaxed": _side(relaxed.low, relaxed.high, *printed.score_range),
@@ -99,7 +99,7 @@ def _decisions(published: Published, met: Floats, to: float, time_limit: float) 
     scores = np.broadcast_to(published.values, met.shape)
     for place in np.flatnonzero(between).tolist():
         single = Published(scores[place], published.p, digits=published.known_digits, topics=published.topics)
-        range_ = transferred(single, to, "exact", time_limit)
+        range_ = transfer_published(single, to, "exact", time_limit)
         exact[place] = _side(range_.low, range_.high, *(end[place] for end in printed.score_range))
     return decided | {"exact": exact}
 

@@ -14,14 +14,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_choice, check_share
 from rankbounds.errors import UsageError
-from rankbounds.judging.audits.estimates import (
-    LINEARISED,
-    Estimate,
-    design_variance,
-    estimates_of,
-    select_runs,
-    student_quantile,
-)
+from rankbounds.judging.audits.estimates import LINEARISED, Estimate, design_variance, estimates_of, select_runs
 from rankbounds.judging.audits.expected_scores import check_measure
 from rankbounds.judging.audits.judged_sample import JudgedSample
 from rankbounds.judging.audits.labelled_pool import LabelledPool
@@ -92,6 +85,8 @@ class Audit(Result):
         self, estimate: Estimate, value: Floats, first: Ints, second: Ints | None
     ) -> tuple[Floats, Floats, Floats]:
         """The standard error of each estimate (NaN where the sample's spread does not tell it), and its interval."""
+        from scipy.special import stdtrit
+
         variance, freedom = estimate.variance(self.sample.probability, first, second)
         if self.sources == "both":
             topics = select_runs(estimate.topics, first, second)
@@ -101,7 +96,7 @@ class Audit(Result):
             freedom = np.where(over_topics > variance, number_of_topics - 1.0, freedom)
             variance = np.maximum(variance, over_topics)
         sd = np.sqrt(variance)
-        half = np.nan_to_num(sd * student_quantile(self.confidence, freedom), nan=np.inf)
+        half = np.nan_to_num(sd * stdtrit(freedom, (1 + self.confidence) / 2), nan=np.inf)
         half = np.maximum(half, estimate.reach_unsampled(self.sample.probability, first, second))
         below, above = estimate.reach_of_exceptions(self.confidence, first, second)
         least, most = estimate.possible(first, second, self.sources)
@@ -157,18 +152,18 @@ def audit(
     confidence: float = 0.95,
     **options: Unpack[OrderOptions],
 ) -> Audit:
-    """Scores by labels, corrected by a sample that people judged, with intervals that cover.
+    """Correct scores by labels with a sample that people judged, with intervals that cover.
 
     Parameters
     ----------
     labels
-        The labels that the sample was drawn from; in any form that ``evaluate`` takes judgments in. They may be on
-        another scale than the judgments: what a label stands for is read off the sample.
+        The labels that the sample was drawn from, as ``evaluate`` takes judgments. They may be on another scale than
+        the judgments: what a label stands for is read off the sample.
     sample
         A file, a frame or a list of dicts with ``query_id, doc_id, probability, relevance``: what ``draw_sample`` drew,
         judged.
-    runs, measures
-        As in ``evaluate``; measures are weighted sums over ranks (RBP, P, DCG), nDCG, AP and Recall.
+    runs, measures, **options
+        As in ``evaluate``; weighted sums over ranks (RBP, P, DCG), nDCG, AP and Recall; ties in one fixed order.
     difference
         Compare the runs in pairs.
     judgments
@@ -181,8 +176,6 @@ def audit(
         one of labels that have two values and never reach ``rel``.
     confidence
         Of the intervals.
-    **options
-        Ties, gains and how files are read, as in ``evaluate``; ties in one fixed order.
 
     Returns
     -------
@@ -195,11 +188,9 @@ def audit(
 
     Notes
     -----
-    What is estimated is the score with people's judgments of every labelled document; documents without a label count
-    as non-relevant, as unjudged ones do elsewhere. For weighted sums the estimate is unbiased whatever the labels are,
-    up to what folds of one sample know of each other; the interval is approximate as every one from few observations
-    is. It holds for the question that the sample was drawn for: documents without a weight in that may have had no
-    chance to be drawn.
+    The estimate is of the score with people's judgments of every labelled document; documents without a label count as
+    non-relevant. For weighted sums it is unbiased whatever the labels are. The interval holds for the question that the
+    sample was drawn for: documents without a weight in that may have had no chance to be drawn.
 
     Examples
     --------
@@ -212,7 +203,6 @@ def audit(
     >>> rows = rb.audit(labels, judged, {"run": {"q": ["a", "b"]}}, "P@2").rows()
     >>> [rows[0][name] for name in ("by_labels", "estimate", "sd", "judged")]
     [1.0, 0.5, 0.0, 2]
-
     """
     check_choice("sources", sources, SOURCES)
     check_share("The confidence", confidence)

@@ -23,7 +23,7 @@ OTHER_SDS = (0.03, 0.3, 1.0)
 """As much for topics and for how high runs have a document: whichever the judgments make most plausible."""
 
 
-def crossfitted(pool: LabelledPool, rows: Ints, reached: Floats) -> Floats:
+def calibrate_labels(pool: LabelledPool, rows: Ints, reached: Floats) -> Floats:
     """The probability that each document reaches each level (levels by documents).
 
     ``rows`` are the judged documents, ``reached`` says for each level (a row) whether they reach it.
@@ -40,7 +40,7 @@ def crossfitted(pool: LabelledPool, rows: Ints, reached: Floats) -> Floats:
     return chance
 
 
-def simulated(pool: LabelledPool, rows: Ints, reached: Floats, draws: int, rng: np.random.Generator) -> Ints:
+def simulate_levels(pool: LabelledPool, rows: Ints, reached: Floats, draws: int, rng: np.random.Generator) -> Ints:
     """How many levels each document may reach, drawn again and again (draws by documents); judged ones as judged.
 
     Coefficients are drawn from what the sample leaves plausible (the normal approximation of their posterior), then

@@ -25,7 +25,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.qrels import Qrels
-from rankbounds.judging.audits.calibration import crossfitted, simulated
+from rankbounds.judging.audits.calibration import calibrate_labels, simulate_levels
 from rankbounds.judging.audits.expected_scores import Steps, expected_scores
 from rankbounds.judging.audits.judged_sample import JudgedSample
 from rankbounds.judging.audits.labelled_pool import LabelledPool
@@ -155,7 +155,7 @@ class CalibratedPool:
         """Calibrate the labels on the sample, for what the measure tells apart."""
         steps = Steps.of(judged.grade, TopicFacts(judged.judgments, pool.assumptions.gain), measure)
         reached = steps.reached(judged.grade)
-        return cls(pool, judged, steps, reached, crossfitted(pool, judged.row, reached))
+        return cls(pool, judged, steps, reached, calibrate_labels(pool, judged.row, reached))
 
     @cached_property
     def known(self) -> Floats:
@@ -254,7 +254,7 @@ class CalibratedPool:
     @cached_property
     def _drawn(self) -> tuple[Ints, list[TopicFacts]]:
         """Collections that may be the true one: how many levels documents reach (a row for each), and their facts."""
-        drawn = simulated(self.pool, self.judged.row, self.reached, DRAWS, np.random.default_rng(0))
+        drawn = simulate_levels(self.pool, self.judged.row, self.reached, DRAWS, np.random.default_rng(0))
         grades = np.concatenate(([0.0], self.steps.level))
         labels, rule = self.pool.labels, self.pool.assumptions.gain
         return drawn, [TopicFacts(Qrels(labels.pairs, grades[height]), rule) for height in drawn]
@@ -288,14 +288,6 @@ def design_variance(terms: Floats, probability: Floats) -> tuple[Floats, Floats]
     spread = squares.var(axis=1) * size
     freedom = np.divide(2 * variance**2, spread, out=np.full(len(terms), size - 1.0), where=spread > 0)
     return variance, np.clip(freedom, 1.0, size - 1.0)
-
-
-def student_quantile(confidence: float, freedom: Floats) -> Floats:
-    """How many standard errors an interval of this confidence reaches to each side."""
-    from scipy.special import stdtrit
-
-    quantile: Floats = stdtrit(freedom, (1 + confidence) / 2)
-    return quantile
 
 
 def select_runs(of_runs: Floats, first: Ints, second: Ints | None) -> Floats:

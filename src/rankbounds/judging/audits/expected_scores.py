@@ -15,7 +15,7 @@ the score gains when the document surely reaches the level instead of surely not
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
@@ -82,10 +82,8 @@ class Steps:
 
 def expected_scores(measure: Measure, pool: LabelledPool, steps: Steps, chance: Floats) -> Iterator[Scored]:
     """For one run after the other: values of topics, slopes of documents."""
-    if is_weighted_sum(measure):
-        return _weighted_sums(measure, pool, steps.heights(measure), chance)
-    if is_ideal_ratio(measure):
-        return _normalised_gains(measure, pool, steps.heights(measure), chance)
+    if is_weighted_sum(measure) or is_ideal_ratio(measure):
+        return _sums(measure, pool, steps.heights(measure), chance)
     return _averages(measure, pool, chance)
 
 
@@ -100,41 +98,29 @@ def _cells(rankings: Rankings, measure: Measure) -> Ints:
     return rankings.judgment[:, : measure.depth(rankings)]
 
 
-def _weighted_sums(measure: RankWeighted, pool: LabelledPool, height: Floats, chance: Floats) -> Iterator[Scored]:
+def _sums(measure: RankWeighted | IdealRatio, pool: LabelledPool, height: Floats, chance: Floats) -> Iterator[Scored]:
+    """Weighted sums over ranks, divided by that of the ideal ranking where the measure is such a ratio."""
+    ideal, ideal_slope = np.ones(pool.number_of_topics), np.zeros(chance.shape)
+    if is_ideal_ratio(measure):
+        most = int(np.bincount(pool.topic).max())
+        discount = measure.weights(most if measure.cutoff is None else min(most, measure.cutoff))
+        ideal[:] = 0.0
+        for level, step in enumerate(height.tolist()):
+            expected, slope = _ideal_of_level(pool, chance[level], discount)
+            ideal += step * expected
+            ideal_slope[level] = step * slope
+    inverse = np.divide(1.0, ideal, out=np.zeros(ideal.size), where=ideal > 0)
     worth = _padded(height @ chance)
     for lists in pool.rankings:
-        value, weight = _sums_and_weights(measure, pool, lists, worth)
-        yield value, height[:, None] * weight
-
-
-def _sums_and_weights(
-    measure: RankWeighted | IdealRatio, pool: LabelledPool, lists: Sequence[Rankings], worth: Floats
-) -> tuple[Floats, Floats]:
-    """The weighted sum of each topic, and the weight of each document of the pool."""
-    total, weight = np.zeros(pool.number_of_topics), np.zeros(len(pool) + 2)
-    for rankings in lists:
-        cells = _cells(rankings, measure)
-        weights = measure.weights(cells.shape[-1])
-        total[rankings.topic] = worth[cells] @ weights
-        weight[cells] = weights
-    return total, weight[:-2]
-
-
-def _normalised_gains(measure: IdealRatio, pool: LabelledPool, height: Floats, chance: Floats) -> Iterator[Scored]:
-    most = int(np.bincount(pool.topic).max())
-    discount = measure.weights(most if measure.cutoff is None else min(most, measure.cutoff))
-    ideal, ideal_slope = np.zeros(pool.number_of_topics), np.zeros(chance.shape)
-    for level, step in enumerate(height.tolist()):
-        expected, slope = _ideal_of_level(pool, chance[level], discount)
-        ideal += step * expected
-        ideal_slope[level] = step * slope
-    inverse = np.divide(1.0, ideal, out=np.zeros(ideal.size), where=ideal > 0)
-    gain = _padded(height @ chance)
-    for lists in pool.rankings:
-        total, weight = _sums_and_weights(measure, pool, lists, gain)
+        total, weight = np.zeros(pool.number_of_topics), np.zeros(len(pool) + 2)
+        for rankings in lists:
+            cells = _cells(rankings, measure)
+            weights = measure.weights(cells.shape[-1])
+            total[rankings.topic] = worth[cells] @ weights
+            weight[cells] = weights
         value = total * inverse
-        slope = height[:, None] * (weight * inverse[pool.topic]) - ideal_slope * (value * inverse)[pool.topic]
-        yield value, slope
+        of_list = height[:, None] * (weight[:-2] * inverse[pool.topic])
+        yield value, of_list - ideal_slope * (value * inverse)[pool.topic]
 
 
 def _ideal_of_level(pool: LabelledPool, chance: Floats, discount: Floats) -> tuple[Floats, Floats]:

@@ -18,9 +18,9 @@ from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.columns.native import worth_starting
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.options import OrderOptions, chosen_options
-from rankbounds.judging.candidates import compared_runs
+from rankbounds.evaluation.scoring import join_lists
+from rankbounds.judging.candidates import runs_to_compare
 from rankbounds.judging.pools import subset
-from rankbounds.rankings.join import join
 from rankbounds.rankings.rankings import NOT_POOLED, Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -56,8 +56,7 @@ class LabelledPool:
         labelled = read.grade != POOLED_NOT_JUDGED
         kept = read if labelled.all() else subset(read, labelled)
         facts, systems = TopicFacts(kept, assumptions.gain), reading.runs(runs)
-        order, precision = assumptions.order, assumptions.score_precision
-        lists = (join(run, facts, order=order, precision=precision, keep_judgments=True).batches for run in systems)
+        lists = (join_lists(run, facts, assumptions, keep_rows=False, keep_judgments=True).batches for run in systems)
         return cls(kept, tuple(run.name for run in systems), tuple(map(tuple, lists)), assumptions, reading)
 
     def __len__(self) -> int:
@@ -82,7 +81,7 @@ class LabelledPool:
         """The same documents in those runs alone that are compared; in all where nothing is."""
         if compare is None:
             return self
-        chosen = compared_runs(self.names, compare)
+        chosen = runs_to_compare(self.names, compare)
         names, lists = zip(*((self.names[run], self.rankings[run]) for run in chosen), strict=True)
         return replace(self, names=names, rankings=lists)
 

@@ -83,11 +83,14 @@ def plan_audit(
     confidence: float = 0.95,
     **options: Unpack[OrderOptions],
 ) -> AuditPlan:
-    """How many human judgments an audit needs for intervals of a wanted half-width.
+    """Plan how many human judgments an audit needs for intervals of a wanted half-width.
+
+    An expectation: without a pilot it rests on the prior of ``draw_sample`` of how far labels can be trusted, and what
+    linearisation leaves out of nDCG, AP and Recall is not planned for.
 
     Parameters
     ----------
-    labels, runs, measures
+    labels, runs, measures, confidence, **options
         As in ``audit``.
     half_width
         Half the width that intervals should have.
@@ -95,18 +98,11 @@ def plan_audit(
         A pilot sample that people judged, as ``audit`` takes it; None: nobody has judged yet.
     compare
         What is asked, as in ``draw_sample``: two names, ``"all"`` pairs, or (None) the score of every run.
-    confidence, **options
-        As in ``audit``.
 
     Returns
     -------
     AuditPlan
         ``rows()`` are dicts ``question, measure, half_width, judgments, pool, basis`` (``prior`` or ``pilot``).
-
-    Notes
-    -----
-    An expectation, not a promise: without a pilot it rests on a prior of how far labels can be trusted (see
-    ``draw_sample``). What linearisation leaves out of nDCG, AP and Recall is not planned for.
 
     Examples
     --------
@@ -115,7 +111,6 @@ def plan_audit(
     >>> plan = rb.plan_audit(labels, {"run": {"q": ["a", "b", "c", "d"]}}, "P@4", half_width=0.3)
     >>> plan.rows()[0]["judgments"]
     3
-
     """
     check_share("The confidence", confidence)
     if not half_width > 0:

@@ -89,9 +89,9 @@ def draw_sample(
     Parameters
     ----------
     labels
-        Labels of many documents, such as a language model's; in any form that ``evaluate`` takes judgments in.
-    runs
-        As in ``evaluate``.
+        Labels of many documents, such as a language model's, as ``evaluate`` takes judgments.
+    runs, **options
+        As in ``evaluate``; ties in one fixed order.
     measure
         What is to be audited: a weighted sum over ranks (RBP, P, DCG), nDCG, AP or Recall.
     budget
@@ -101,8 +101,6 @@ def draw_sample(
         score of every run.
     seed
         Of the random numbers: the same seed draws the same documents.
-    **options
-        Ties, gains and how files are read, as in ``evaluate``; ties in one fixed order.
 
     Returns
     -------
@@ -111,13 +109,11 @@ def draw_sample(
 
     Notes
     -----
-    A probability is proportional to the document's weight in the question times how unsure its label is, and at most 1.
-    The weight of a pair is the difference of the two runs' weights; of several runs or pairs it is the root of the mean
-    square. For nDCG, AP and Recall it is how fast the expected score moves with the document. How unsure a label is
-    before anybody judged is a mild prior: a document of the lowest label is relevant with probability 0.15, one of the
-    highest with 0.65, which only matters for how short the interval gets. The documents are drawn systematically in
-    random order, so that probabilities are exact and the budget is met. Where the budget goes beyond the documents that
-    have a weight, it is filled up with others that the runs hold, then with the rest.
+    A probability is proportional to the document's weight in the question (for nDCG, AP and Recall, how fast the
+    expected score moves with it) times how unsure its label is, and at most 1. Before anybody judged, a document of the
+    lowest label is taken to be relevant with probability 0.15, one of the highest with 0.65, which only matters for how
+    short the interval gets. Where the budget goes beyond the documents that have a weight, it is filled up with others
+    that the runs hold, then with the rest.
 
     Examples
     --------
@@ -127,7 +123,6 @@ def draw_sample(
     >>> sample = rb.draw_sample(labels, runs, "P@2", budget=2, compare=("one", "two"), seed=1)
     >>> sample.rows()
     [{'query_id': 'q', 'doc_id': 'b', 'probability': 1.0}, {'query_id': 'q', 'doc_id': 'c', 'probability': 1.0}]
-
     """
     chosen = check_measure(parse_measure(measure))
     pool = LabelledPool.of(labels, runs, options)
@@ -140,7 +135,7 @@ def draw_sample(
     pool = pool.about(compare)
     sizes = sizes_of_question(chosen, pool, differences=compare is not None)
     probability = inclusion_probabilities(sizes, budget)
-    drawn = systematic_sample(probability, np.random.default_rng(seed))
+    drawn = draw_systematically(probability, np.random.default_rng(seed))
     pairs = pool.labels.pairs.take(drawn)
     return Sample(
         [pairs.topics[topic] for topic in pairs.topic.tolist()],
@@ -239,7 +234,7 @@ def _proportional(size: Floats, budget: int) -> Floats:
     return probability
 
 
-def systematic_sample(probability: Floats, rng: np.random.Generator) -> Ints:
+def draw_systematically(probability: Floats, rng: np.random.Generator) -> Ints:
     """Documents drawn with exactly these probabilities, as many as they sum to, in their order.
 
     They are laid end to end in random order, each as long as its probability, and every whole step from a random start

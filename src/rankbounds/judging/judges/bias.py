@@ -21,14 +21,7 @@ from rankbounds.judging.judges.agreement import SIGNED, TopicBootstrap
 from rankbounds.measures import Measure
 from rankbounds.stats.corrections import adjusted, over_all_pairs
 from rankbounds.stats.rank_correlation import order_signs, tau_ap_of_signs, tau_of_signs
-from rankbounds.stats.significance import (
-    RESAMPLES,
-    Resampling,
-    check_finite,
-    mean_interval,
-    p_values,
-    pairs_of,
-)
+from rankbounds.stats.significance import RESAMPLES, Resampling, check_finite, mean_interval, p_values, pairs_of
 from rankbounds.tables import plain
 
 TOP = 10
@@ -66,7 +59,7 @@ def rows_of_runs(
         trusted, *others = scores[:, at]
         best_first = np.argsort(-merit(trusted.mean(axis=-1), measure), kind="stable").tolist()
         unknown: dict[str, Value] = dict.fromkeys((*COEFFICIENTS, "slope"), (np.nan, np.nan, np.nan))
-        correlated = resampled_correlations(trusted, others, measure, bootstrap) if several else [unknown] * len(others)
+        correlated = correlate_orders(trusted, others, measure, bootstrap) if several else [unknown] * len(others)
         for name, scores_by_set, p_by_set, found in zip(names, others, p[1:, at], correlated, strict=True):
             of_set = {"labels": name, "measure": str(measure)}
             bias, mean = bias_of_runs(
@@ -158,7 +151,7 @@ def correlations_of_orders(trusted: Floats, others: Sequence[Floats]) -> list[di
     return found
 
 
-def resampled_correlations(
+def correlate_orders(
     trusted: Floats, others: Sequence[Floats], measure: Measure, bootstrap: TopicBootstrap
 ) -> list[dict[str, Value]]:
     """For each of the others, every coefficient with the low and high of its interval, from runs by topics.

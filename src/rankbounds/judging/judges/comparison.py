@@ -92,7 +92,6 @@ class Judges(CaptionedTables):
         Those of them whose winner changes.
     settings : dict
         All that the numbers depend on.
-
     """
 
     agreement: list[dict[str, Any]]
@@ -162,13 +161,28 @@ class Judges(CaptionedTables):
 
     def parts(self) -> list[tuple[str, Table]]:
         """The tables, each with the sentence that introduces it."""
-        found = [(words.fill_in("agreement caption", self.settings), build_table(self.agreement, AGREEMENT_COLUMNS))]
+        known, confidence = self.settings, f"{self.settings['confidence']:.0%}"
+        caption = (
+            f"Agreement with {known['trusted']} (grades {known['scale']}, relevant from {known['rel']:g} on) over "
+            f"{known['topics']} topics. kappa: relevant or not; linear, quadratic: of grades (- where scales differ); "
+            f"alpha: Krippendorff's, of grades (of relevant or not, where scales differ); brackets: {confidence} over "
+            f"{known['resamples']:,} resamples of topics, seed {known['seed']}."
+        )
+        found = [(caption, build_table(self.agreement, AGREEMENT_COLUMNS))]
         found += [("Numbers of pairs:", self.confusion_table(name)) for name in self.labels]
-        if self.orderings and self.settings["runs"] > 1:
-            caption = words.fill_in("ordering caption", self.settings)
+        if self.orderings and known["runs"] > 1:
+            caption = (
+                f'Order of the runs. separated: pairs that {known["trusted"]} tells apart (as "rankbounds compare" '
+                "does); of these the labels tell apart the same way (kept), not at all (lost), or have another winner "
+                "(turned); new: pairs that only the labels tell apart."
+            )
             found.append((caption, build_table(self.orderings, ORDERING_COLUMNS)))
         for measure in self.measures:
-            found.append((words.fill_in("bias caption", self.settings, measure=measure), self.bias_table(measure)))
+            caption = (
+                f"Bias by {measure}: score by the labels minus the trusted one (^ favoured, v punished more than the "
+                f"other runs, Holm over runs, level {known['alpha']:g}; {confidence} intervals in JSON):"
+            )
+            found.append((caption, self.bias_table(measure)))
         return found
 
 
@@ -195,13 +209,11 @@ def judges(
     Parameters
     ----------
     trusted : path, Qrels, dict, frame or rows
-        The labels to believe, such as people's, in any form that ``evaluate`` takes for judgments.
+        The labels to believe, such as people's, as ``evaluate`` takes judgments.
     labels : such, or several
         The labels in question: one set, a list, paths and patterns, or a dict by name.
-    runs : path, Run, dict, frame, rows, or several of them, optional
-        As for ``evaluate``. Without runs only the labels are compared.
-    measures : str, Measure, or iterable of them
-        By which the runs are scored with either labels.
+    runs, measures, **options
+        As in ``evaluate``. Without runs only the labels are compared.
     rel : float, optional
         The lowest trusted grade that counts as relevant, for kappa and for measures that name none. Without it, that of
         the first measure which has one, else 1.
@@ -221,8 +233,6 @@ def judges(
         How often topics are drawn again for intervals, and where the random numbers start.
     trusted_name : str, optional
         What to call the trusted labels; without it by their file, or "trusted".
-    **options
-        Assumptions and reading options of ``evaluate``: ``ties=``, ``unjudged=``, ``gain=``, ``columns=``, ...
 
     Returns
     -------
@@ -235,9 +245,8 @@ def judges(
     Everything is over the topics that the trusted labels and all sets have. Intervals are approximate: those of bias
     are t intervals over topics, all others the value and t times its standard error over resampled topics. A run is
     favoured or punished when its bias differs from the mean bias of all runs by the randomisation test with Holm's
-    correction over runs; beyond scale, when it does so from the line through all runs' scores. Pairs of runs are
-    separated as ``compare`` separates them. ``tau_ap`` is the mean of both directions, as in ``rankbounds agreement``.
-    ``gain`` holds for labels on the scale of the trusted ones.
+    correction over runs. Pairs of runs are separated as ``compare`` separates them. ``gain`` holds for labels on the
+    scale of the trusted ones.
 
     Examples
     --------
@@ -252,7 +261,6 @@ def judges(
     ...     print(row["run"], row["by_labels"], row["trusted"], row["bias"], row["flag"])
     one 0.875 1.0 -0.125 None
     two 0.75 0.5 0.25 None
-
     """
     check_level(alpha)
     check_share("confidence", confidence)
@@ -265,11 +273,11 @@ def judges(
     truth = reading.judgments(trusted)
     sets = reading.label_sets(labels)
     name = trusted_name or _name_of(truth, sets)
-    truth, sets, left_out = label_sets.of_shared_topics(truth, sets, name)
-    labelled = label_sets.only_labelled(truth)
-    judged = label_sets.on_scales(labelled.grade, sets, level, labels_rel, same_scale)
+    truth, sets, left_out = label_sets.keep_shared_topics(truth, sets, name)
+    labelled = label_sets.keep_labelled(truth)
+    judged = label_sets.find_scales(labelled.grade, sets, level, labels_rel, same_scale)
     if votes:
-        judged += label_sets.voted_sets(judged, labelled.grade)
+        judged += label_sets.vote(judged, labelled.grade)
     tables = [
         (judge, agreement.LabelTables.count(labelled, judge.labelled, judge.name, level, judge.rel)) for judge in judged
     ]
@@ -304,7 +312,7 @@ def judges(
     if runs is None:
         return found
     if pairs == "shared":
-        truth, judged = label_sets.of_shared_pairs(truth, judged)
+        truth, judged = label_sets.keep_shared_pairs(truth, judged)
     given = [run.filter(lambda topic: topic not in left_out) if left_out else run for run in reading.runs(runs)]
     linear, _ = chosen_options({**options, "gain": None}, ScoringOptions, bounds="none")  # gains are for one scale
     scorings = [label_sets.Scoring(truth, chosen, assumptions)]
@@ -317,7 +325,7 @@ def judges(
         )
         for judge in judged
     ]
-    matrices, names = label_sets.scores_by_labels(scorings, given)
+    matrices, names = label_sets.score_by_labels(scorings, given)
     settings["runs"] = len(names)
     systems, orderings, changes = rows_of_runs(matrices, names, found.labels, chosen, settings)
     return replace(found, systems=systems, orderings=orderings, changes=changes)

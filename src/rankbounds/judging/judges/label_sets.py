@@ -27,7 +27,7 @@ from rankbounds.threads import processors
 MAJORITY, MEAN_GRADE, SHARE_OF_VOTES = "majority", "mean grade", "share of votes"
 
 
-def only_labelled(labels: Qrels) -> Qrels:
+def keep_labelled(labels: Qrels) -> Qrels:
     """The labels without documents that were only pooled; negative grades are 0, which is non-relevant."""
     labelled = labels.take(np.flatnonzero(labels.grade != POOLED_NOT_JUDGED))
     return Qrels(labelled.pairs, np.maximum(labelled.grade, 0.0))
@@ -35,7 +35,7 @@ def only_labelled(labels: Qrels) -> Qrels:
 
 def topics_of(labels: Qrels) -> set[str]:
     """The topics of which something is labelled."""
-    return set(only_labelled(labels).query_ids)
+    return set(keep_labelled(labels).query_ids)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class LabelSet:
     @cached_property
     def labelled(self) -> Qrels:
         """The labels without documents that were only pooled."""
-        return only_labelled(self.labels)
+        return keep_labelled(self.labels)
 
     @property
     def scale(self) -> str:
@@ -82,7 +82,7 @@ def is_binary(grades: Floats) -> bool:
     return bool(np.isin(grades, (0.0, 1.0)).all())
 
 
-def on_scales(
+def find_scales(
     trusted: Floats,
     sets: Mapping[str, Qrels],
     rel: float,
@@ -99,7 +99,7 @@ def on_scales(
                 raise UsageError(f'There are no labels "{name}".{did_you_mean(name, list(sets))}')
     chosen = []
     for name, labels in sets.items():
-        grades = only_labelled(labels).grade
+        grades = keep_labelled(labels).grade
         alike = same_scale if same_scale is not None else bool(grades.max() == trusted.max())
         level = labels_rel.get(name) if isinstance(labels_rel, Mapping) else labels_rel
         if level is not None and not level > 0:
@@ -118,7 +118,7 @@ def on_scales(
     return chosen
 
 
-def voted_sets(sets: Sequence[LabelSet], trusted: Floats) -> list[LabelSet]:
+def vote(sets: Sequence[LabelSet], trusted: Floats) -> list[LabelSet]:
     """Further labels by the votes of several sets, each pair by those that label it.
 
     The majority calls a document relevant when more than half do. The mean grade is for labels of one scale; where
@@ -148,7 +148,7 @@ def voted_sets(sets: Sequence[LabelSet], trusted: Floats) -> list[LabelSet]:
     return [majority, voted(SHARE_OF_VOTES, share, binary, 0.5)]
 
 
-def of_shared_topics(trusted: Qrels, sets: dict[str, Qrels], name: str) -> tuple[Qrels, dict[str, Qrels], list[str]]:
+def keep_shared_topics(trusted: Qrels, sets: dict[str, Qrels], name: str) -> tuple[Qrels, dict[str, Qrels], list[str]]:
     """All labels of the topics that every set has; and the trusted ones' topics that are left out, with a warning."""
     had = topics_of(trusted)
     of_sets = {other: had & topics_of(labels) for other, labels in sets.items()}
@@ -164,12 +164,12 @@ def of_shared_topics(trusted: Qrels, sets: dict[str, Qrels], name: str) -> tuple
     if left_out:
         warn(
             f"{len(left_out)} of {len(had)} topics of {name} are left out, since not all labels have them "
-            f"({some(left_out)}).",
+            f"({some(left_out)})."
         )
     return trusted.filter(shared), {other: labels.filter(shared) for other, labels in sets.items()}, left_out
 
 
-def of_shared_pairs(trusted: Qrels, sets: Sequence[LabelSet]) -> tuple[Qrels, list[LabelSet]]:
+def keep_shared_pairs(trusted: Qrels, sets: Sequence[LabelSet]) -> tuple[Qrels, list[LabelSet]]:
     """Of all labels, the pairs that everybody labelled."""
     everywhere = trusted.grade != POOLED_NOT_JUDGED
     for judge in sets:
@@ -197,7 +197,7 @@ class Scoring:
     """What warnings that hold for these labels alone begin with; None: they are not passed on."""
 
 
-def scores_by_labels(scorings: Sequence[Scoring], runs: Sequence[Run]) -> tuple[Floats, list[str]]:
+def score_by_labels(scorings: Sequence[Scoring], runs: Sequence[Run]) -> tuple[Floats, list[str]]:
     """Scores with axes labels, measure, run, topic, over the topics that everybody has; and the names of the runs.
 
     Warnings about the first are passed on; of the others, those that are new.

@@ -28,18 +28,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats
 from rankbounds.choices import check_choice
 from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.options import OrderOptions, chosen_options
-from rankbounds.judging.candidates import compared_runs
+from rankbounds.judging.candidates import runs_to_compare
 from rankbounds.judging.next.plan import SETTLED, JudgingPlan, SettlingPlan
 from rankbounds.judging.next.question import Question
 from rankbounds.judging.next.residuals import STRATEGIES, plan_by_residual
 from rankbounds.measures import Measure, RankWeighted, parse_measure
+from rankbounds.probability.documents import open_measures
 from rankbounds.probability.effects import is_plain_sum
-from rankbounds.probability.unjudged_documents import open_measures
+from rankbounds.probability.models.estimates import ChosenModels
 from rankbounds.rankings.topic_facts import TopicFacts
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ def judge_next(
 
     Parameters
     ----------
-    qrels, runs
-        In any form that ``evaluate`` takes. Documents are chosen for topics that have judgments.
+    qrels, runs, **options
+        As in ``evaluate``; ties in one fixed order. Documents are chosen for topics that have judgments.
     budget
         How many documents at most.
     measure
@@ -81,14 +81,10 @@ def judge_next(
     until
         With ``compare``: simulate how many judgments it takes until the question is ``"settled"``, whatever else is
         unjudged, or until one run is the better one with this probability (0.95).
-    q, otherwise
-        How probable it is that an unjudged document is relevant, as in ``uncertainty``.
-    seed
-        Where draws start.
+    q, otherwise, seed
+        How probable it is that an unjudged document is relevant, and where draws start, as in ``uncertainty``.
     progress : callable, optional
-        Told how many of how many documents are valued, or simulated rounds are done.
-    **options
-        Ties, gains and how files are read, as in ``evaluate``; ties in one fixed order.
+        Called with how many of how many documents are valued, or simulated rounds are done.
 
     Returns
     -------
@@ -99,9 +95,8 @@ def judge_next(
     Notes
     -----
     A document's value is what its judgment is expected to move the bound that will settle the question by; without a
-    comparison, what it takes off the bounds of all runs' means. That is exact for weighted sums over ranks, and
-    values add up. For other measures effects are means over seeded draws of the other documents: values make a good
-    order, but do not add up to what several judgments do. Strategies A, B and C: Moffat, Webber and Zobel, SIGIR 2007.
+    comparison, what it takes off the bounds of all runs' means. Values of weighted sums over ranks are exact and add
+    up; those of other measures make a good order. Strategies A, B and C: Moffat, Webber and Zobel, SIGIR 2007.
 
     Examples
     --------
@@ -113,7 +108,6 @@ def judge_next(
     [('y', 0.442, -0.5), ('x', 0.058, 0.5)]
     >>> rb.judge_next(qrels, runs, budget=1, measure="nDCG@2", q=0.1).rows()[0]["doc_id"]
     'y'
-
     """
     if budget < 1:
         raise UsageError(f"The budget must be at least 1, not {budget}.")
@@ -130,9 +124,9 @@ def judge_next(
         raise UsageError(f"Strategy {strategy} is one for weighted sums over ranks without a comparison.")
     (chosen,) = open_measures([chosen], assumptions)
     if compare is not None:
-        systems = [systems[number] for number in compared_runs([run.name for run in systems], compare)]
+        systems = [systems[number] for number in runs_to_compare([run.name for run in systems], compare)]
     facts = TopicFacts(judgments, assumptions.gain)
-    question = Question(systems, facts, assumptions, chosen, q=q, otherwise=otherwise, seed=seed)
+    question = Question(ChosenModels(q, otherwise, systems, facts, assumptions), chosen, seed=seed)
     pairs = None if compare is None else question.pairs_of_leader()
     plan = question.plan(pairs, budget, level or 1.0, progress=progress)
     if plan.settled == (False,) and plan.unpooled.isdisjoint(plan.pairs[0]):
@@ -140,8 +134,8 @@ def judge_next(
     if level is not None and pairs is not None:
         plan = replace(plan, needed=question.needed(pairs, level, progress=progress))
         if plan.is_settled:
-            nothing: Floats = np.empty(0)
-            plan = replace(plan, query_ids=[], doc_ids=[], value=nothing, probability=nothing, effect=nothing)
+            nothing: dict[str, Any] = dict.fromkeys(plan.fields[2:], np.empty(0))
+            plan = replace(plan, query_ids=[], doc_ids=[], **nothing)
     return plan
 
 

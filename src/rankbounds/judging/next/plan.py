@@ -11,7 +11,7 @@ from rankbounds.arrays import Floats
 from rankbounds.evaluation.score_differences import equal
 from rankbounds.judging.candidates import DocumentsToJudge
 from rankbounds.probability.differences import limit_certainty
-from rankbounds.probability.retrieved_documents import POOLED
+from rankbounds.probability.documents import POOLED
 from rankbounds.results import Column
 from rankbounds.tables import number
 

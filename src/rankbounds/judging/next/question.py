@@ -10,8 +10,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.collection.run import Run
-from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import SharedLists, difference_bounds
 from rankbounds.evaluation.score_differences import merit, merit_of_range
 from rankbounds.judging.next.plan import SETTLED, Needed, SettlingPlan
@@ -20,11 +18,10 @@ from rankbounds.judging.next.simulation import SimulatedJudging, chance_of_bette
 from rankbounds.measures import Measure
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.probability.completions import OpenCollection
-from rankbounds.probability.differences import chances_of_sums, drawn_chances
-from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
+from rankbounds.probability.differences import chances_of_sums, draw_chances
+from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, draw_differences
 from rankbounds.probability.effects import document_effects, is_plain_sum
 from rankbounds.probability.models.estimates import ChosenModels
-from rankbounds.probability.unjudged_documents import find_unjudged, joined_run
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import CompletedFacts, TopicFacts
 
@@ -39,30 +36,15 @@ SPAN = (0.05, 0.95)
 
 
 class Question:
-    """Runs under one measure, and what is not known of their documents.
-
-    Probabilities are those of ``models`` or, by ``q`` and ``otherwise``, estimated from what all the runs hold;
-    ``batches`` are the rankings of each run, where they are at hand.
-    """
+    """Runs under one measure, and what is not known of their documents: those of ``models``, or ``among`` them."""
 
     def __init__(
-        self,
-        runs: Sequence[Run],
-        facts: TopicFacts,
-        assumptions: Assumptions,
-        measure: Measure,
-        *,
-        batches: Sequence[Sequence[Rankings]] | None = None,
-        models: ChosenModels | None = None,
-        q: Any = "logistic",
-        otherwise: float | None = None,
-        seed: int = 0,
+        self, models: ChosenModels, measure: Measure, among: Sequence[int] | None = None, *, seed: int = 0
     ) -> None:
-        systems = list(runs)
-        kept = [list(parts) for parts in batches or (joined_run(run, facts, assumptions).batches for run in systems)]
-        self.batches, self.measure, self.seed = kept, measure, seed
-        self.models = models or ChosenModels(q, otherwise, systems, facts, assumptions, kept)
-        self.collection = OpenCollection(systems, facts, assumptions, kept)
+        self.models, self.measure, self.seed = models, measure, seed
+        self.among = range(len(models.runs)) if among is None else among
+        runs, self.batches = [models.runs[at] for at in self.among], [models.batches[at] for at in self.among]
+        self.collection = OpenCollection(runs, models.facts, models.assumptions, self.batches)
         self._effect: dict[Pair, Floats] = {}
         self._standing: dict[Pair, tuple[float, float, float]] = {}
 
@@ -161,23 +143,19 @@ class Question:
 
     def standing(self, pairs: Sequence[Pair]) -> Floats:
         """A row for each pair: the expected difference, its sd, how likely the first run is better (as if normal)."""
-        new = [pair for pair in pairs if pair not in self._standing]
-        for pair, drawn in zip(new, drawn_differences(self.drawn, new), strict=True):
-            mean = float(merit(np.array(drawn.mean), self.measure))
-            self._standing[pair] = mean, drawn.sd, chance_of_better(mean, drawn.sd)
+        if new := [pair for pair in pairs if pair not in self._standing]:
+            drawn = draw_differences(self.drawn, new)
+            for pair, mean, sd in zip(new, merit(drawn.mean, self.measure).tolist(), drawn.sd.tolist(), strict=True):
+                self._standing[pair] = mean, sd, chance_of_better(mean, sd)
         return np.array([self._standing[pair] for pair in pairs])
 
     def likely(self) -> tuple[float, float] | None:
         """Of two runs, how likely each is the better one, as ``compare`` tells it; None where that would take long."""
-        collection = self.collection
         if is_weighted_sum(self.measure):
-            of_runs = [
-                find_unjudged(run, collection.facts, self.measure, collection.assumptions, rankings_of_run=parts)
-                for run, parts in zip(collection.runs, self.batches, strict=True)
-            ]
+            of_runs = [self.models.unjudged(at, self.measure) for at in self.among]
             better, worse = chances_of_sums(of_runs, self._model)
         else:
-            chances = drawn_chances(self.drawn.again(SAMPLES, self.seed), [(0, 1)])
+            chances = draw_chances(self.drawn.again(SAMPLES, self.seed), [(0, 1)])
             if chances is None:
                 return None
             better, worse, _ = chances

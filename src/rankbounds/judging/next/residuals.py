@@ -94,13 +94,7 @@ def heaviest(documents: Candidates | OpenCollection, weight: Floats, budget: int
 
 
 def _one_by_one(
-    candidates: Candidates,
-    entries: Ints,
-    weight: Floats,
-    shrink: Floats,
-    residual: Floats,
-    trust: Floats,
-    budget: int,
+    candidates: Candidates, entries: Ints, weight: Floats, shrink: Floats, residual: Floats, trust: Floats, budget: int
 ) -> tuple[Ints, Floats]:
     """Choose one document at a time, each choice lowering the residuals of the runs that hold it.
 

@@ -23,19 +23,20 @@ from rankbounds.errors import UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.evaluation.run_notes import RunNotes, some, topic_warnings
+from rankbounds.evaluation.scoring import join_lists
 from rankbounds.measures import Measure, RankWeighted
-from rankbounds.probability.models.probabilities import RelevanceProbability, as_relevance_probability
-from rankbounds.probability.retrieved_documents import POOLED, RetrievedDocuments, retrieved_documents
-from rankbounds.probability.unjudged_documents import (
+from rankbounds.probability.documents import (
+    POOLED,
+    RetrievedDocuments,
     UnjudgedDocuments,
+    find_retrieved,
     find_unjudged,
-    joined_run,
     open_measures,
 )
+from rankbounds.probability.models.probabilities import RelevanceProbability, as_relevance_probability
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.logistic import expit, fit_logistic
-from rankbounds.tables import plain_rows
 from rankbounds.threads import processors
 
 KINDS = ("logistic", "isotonic")
@@ -102,13 +103,11 @@ class Estimate:
 
 def estimate(
     kind: str,
-    runs: Sequence[Run],
+    documents: RetrievedDocuments,
     facts: TopicFacts,
-    assumptions: Assumptions,
     *,
     measure: Measure | None = None,
     rel: float = 1.0,
-    documents: RetrievedDocuments | None = None,
     training: Flags | None = None,
 ) -> Estimate:
     """Fit ``logistic`` or ``isotonic`` to the judged documents (``training``: to some of them).
@@ -116,7 +115,6 @@ def estimate(
     What is fitted is whether a document is relevant to ``measure``; for a graded measure, its gain as a share of the
     largest. Without a measure it is whether its grade is at least ``rel``.
     """
-    documents = documents or retrieved_documents(runs, facts, assumptions)
     use = documents.judged if training is None else documents.judged & training
     if not use.any():
         raise UsageError("No retrieved document is judged: there is nothing to estimate q from. Give --q a number.")
@@ -192,9 +190,10 @@ class ChosenModels:
         runs: list[Run],
         facts: TopicFacts,
         assumptions: Assumptions,
-        batches: Sequence[list[Rankings]],
+        batches: Sequence[list[Rankings]] | None = None,
     ) -> None:
-        self.runs, self.facts, self.assumptions, self.batches = runs, facts, assumptions, batches
+        self.runs, self.facts, self.assumptions = runs, facts, assumptions
+        self.batches = batches or [list(join_lists(run, facts, assumptions).batches) for run in runs]
         self.kind = given if isinstance(given, str) and given in KINDS else None
         self.given = None if self.kind else as_relevance_probability(given, otherwise)
         self._fitted: dict[Any, RelevanceProbability] = {}
@@ -220,7 +219,7 @@ class ChosenModels:
         chosen = open_measures(measures, assumptions)
         facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
         systems = reading.runs(runs)
-        joined = [joined_run(run, facts, assumptions) for run in systems]
+        joined = [join_lists(run, facts, assumptions) for run in systems]
         notes = [RunNotes(missing=lists.missing, unknown=lists.unknown) for lists in joined]
         for message in topic_warnings([run.name for run in systems], notes, assumptions.topics):
             warn(message)
@@ -246,11 +245,9 @@ class ChosenModels:
     def _fitted_once(self, graded: Measure | None, rel: float) -> RelevanceProbability:
         key = (graded is not None, rel)
         if key not in self._fitted:
-            collection = (self.runs, self.facts, self.assumptions)
-            self._documents = self._documents or retrieved_documents(*collection, self.batches)
-            self._fitted[key] = estimate(
-                str(self.kind), *collection, measure=graded, rel=rel, documents=self._documents
-            )
+            collection = (self.runs, self.facts, self.assumptions, self.batches)
+            self._documents = self._documents or find_retrieved(*collection)
+            self._fitted[key] = estimate(str(self.kind), self._documents, self.facts, measure=graded, rel=rel)
         return self._fitted[key]
 
     def unpooled(self) -> list[str]:
@@ -261,10 +258,10 @@ class ChosenModels:
     def remarks(self) -> list[str]:
         """What a reader of estimated probabilities must know, in sentences."""
         unpooled = self.unpooled()
-        return [
+        remark = (
             f"{some(unpooled)}: fewer than {POOLED} are judged, so that the estimate rests on what other runs found; "
-            "trust the certain bounds, not the probabilities."
-        ][: len(unpooled)]
+        )
+        return [f"{remark}trust the certain bounds, not the probabilities."] if unpooled else []
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,10 +276,6 @@ class Reliability:
     mean_predicted: float
     mean_observed: float
     held_out: str
-
-    def rows(self) -> list[dict[str, float]]:
-        """A dict for each bin."""
-        return plain_rows(("predicted", "observed", "documents"), self.predicted, self.observed, self.count.tolist())
 
 
 def reliability(
@@ -303,7 +296,7 @@ def reliability(
     largest is held out at once, so that the fit must extrapolate as it does for unjudged documents.
     """
     assumptions = assumptions or Assumptions()
-    documents = retrieved_documents(runs, facts, assumptions)
+    documents = find_retrieved(runs, facts, assumptions)
     judged = np.flatnonzero(documents.judged)
     if deeper:
         best = documents.best_rank.min(axis=0)[judged]
@@ -314,7 +307,7 @@ def reliability(
     for part in parts:
         training = np.ones(documents.topic.size, dtype=bool)
         training[part] = False
-        fit = estimate(kind, runs, facts, assumptions, measure=measure, documents=documents, training=training)
+        fit = estimate(kind, documents, facts, measure=measure, training=training)
         predicted.append(
             fit.predict(fit.features(documents.topic[part], documents.best_rank[:, part], documents.retrieved_by[part]))
         )

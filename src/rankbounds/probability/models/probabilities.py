@@ -20,7 +20,7 @@ from rankbounds.files import delimited, named_columns, parquet, trec
 from rankbounds.files.objects import columns_of, columns_of_json_lines
 from rankbounds.files.opening import format_ending, read_text
 from rankbounds.files.records import decoded, records, table_rows
-from rankbounds.probability.unjudged_documents import UnjudgedDocuments
+from rankbounds.probability.documents import UnjudgedDocuments
 
 PROBABILITY_NAMES = ("probability", "p_relevant", "q", "chance", "score", "relevance")
 DOCUMENT_COLUMNS = named_columns.ColumnNames(value=PROBABILITY_NAMES, what="probabilities")
@@ -55,25 +55,20 @@ class Constant:
 class ByRank:
     """A probability that holds from a rank on, until the next rank that is named."""
 
-    rank: tuple[int, ...]
-    q: tuple[float, ...]
+    q: Mapping[int, float]
 
-    @classmethod
-    def of(cls, given: Sequence[float] | Mapping[int, float]) -> ByRank:
-        """From ``{1: 0.5, 11: 0.2}``, or from the probabilities of ranks 1, 2, 3, ... (the last goes on)."""
-        table = dict(given) if isinstance(given, Mapping) else dict(enumerate(given, 1))
-        if not table:
+    def __post_init__(self) -> None:
+        if not self.q:
             raise UsageError("No rank has a probability.")
-        _checked(list(table.values()), "A probability by rank")
-        ranks = sorted(table)
-        return cls(tuple(int(rank) for rank in ranks), tuple(float(table[rank]) for rank in ranks))
+        _checked(list(self.q.values()), "A probability by rank")
 
     def __call__(self, unjudged: UnjudgedDocuments) -> Floats:
         """By rank."""
-        step = np.searchsorted(self.rank, unjudged.rank, side="right") - 1
+        ranks = sorted(self.q)
+        step = np.searchsorted(ranks, unjudged.rank, side="right") - 1
         if step.size and step.min() < 0:
-            raise DataError(f"Probabilities by rank begin at rank {self.rank[0]}, but rank 1 needs one too.")
-        return np.array(self.q)[step]
+            raise DataError(f"Probabilities by rank begin at rank {ranks[0]}, but rank 1 needs one too.")
+        return np.array([self.q[rank] for rank in ranks], dtype=float)[step]
 
     def __str__(self) -> str:
         return "q by rank"
@@ -156,9 +151,9 @@ def as_relevance_probability(given: Any, otherwise: float | None = None) -> Rele
     if callable(given):
         return given
     if isinstance(given, Mapping) and all(isinstance(key, int | np.integer) for key in given):
-        return ByRank.of(given)
+        return ByRank(given)
     if isinstance(given, Sequence | np.ndarray) and not any(isinstance(row, tuple | list) for row in given):
-        return ByRank.of([float(probability) for probability in given])
+        return ByRank(dict(enumerate(map(float, given), 1)))
     return _by_document(columns_of(given, DOCUMENT_COLUMNS, source="probabilities"), otherwise)
 
 
@@ -202,16 +197,12 @@ def _read(path: str, otherwise: float | None) -> RelevanceProbability:
             table[row[key]] = float(row[value])
         except ValueError:
             raise DataError(place, f'expected {key} and {value}, found "{row[key]}" and "{row[value]}".') from None
-    return _by_key(path, key, table, otherwise)
-
-
-def _by_key(path: str, key: str, table: dict[str, float], otherwise: float | None) -> RelevanceProbability:
     if key != "rank":
         return ByName("run" if key == "run" else "topic", table, otherwise)
     odd = [rank for rank in table if not rank.isdigit() or int(rank) < 1]
     if odd:
         raise DataError(f'{path}: the rank "{odd[0]}" is not a whole number from 1 on.')
-    return ByRank.of({int(rank): q for rank, q in table.items()})
+    return ByRank({int(rank): q for rank, q in table.items()})
 
 
 def _by_document(table: named_columns.Columns, otherwise: float | None) -> ByDocument:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.arrays import Floats
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.errors import DataError, UsageError
@@ -50,12 +50,13 @@ class LabelProbabilities:
 def label_probabilities(labels: Any, truth: Any, rel: float = 1.0) -> LabelProbabilities:
     """Calibrate labels on judgments that are trusted, grade by grade, and apply that where there are only labels.
 
+    The probability of a grade is the share of relevant documents among those that both sources judged, drawn towards
+    one half by one document. It assumes that the other documents are like these.
+
     Parameters
     ----------
-    labels
-        Judgments of the source to be calibrated, such as a language model; in any form that ``evaluate`` takes.
-    truth
-        Judgments that are trusted, such as people's; another entry of ``read_qrels_by_source``.
+    labels, truth
+        Judgments of the source to be calibrated, such as a language model, and trusted ones, such as people's.
     rel
         The lowest trusted grade that counts as relevant.
 
@@ -70,11 +71,6 @@ def label_probabilities(labels: Any, truth: Any, rel: float = 1.0) -> LabelProba
     DataError
         For a grade that never meets a trusted judgment: nothing is known of what it means.
 
-    Notes
-    -----
-    The probability of a grade is the share of relevant documents among those that both sources judged, drawn towards
-    one half by one document. It assumes that the other documents are like these.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -82,11 +78,12 @@ def label_probabilities(labels: Any, truth: Any, rel: float = 1.0) -> LabelProba
     >>> model = {"q": {"a": 1, "b": 1, "c": 0, "d": 1}}
     >>> rb.label_probabilities(model, people).by_pair
     {'q': {'d': 0.5}}
-
     """
     labelled, trusted = Reading().judgments(labels), Reading().judgments(truth)
-    rows, grade, relevant = _judged_by_both(labelled, trusted, rel)
-    judged = labelled.grade != POOLED_NOT_JUDGED
+    rows, there = trusted.pairs.index.find(labelled.pairs, trusted.pairs.index.topics_of(labelled.pairs))
+    both = (trusted.grade[there] != POOLED_NOT_JUDGED) & (labelled.grade[rows] != POOLED_NOT_JUDGED)
+    rows, relevant = rows[both], trusted.grade[there[both]] >= rel
+    judged, grade = labelled.grade != POOLED_NOT_JUDGED, labelled.grade[rows]
     rates = {}
     for level in np.unique(labelled.grade[judged]).tolist():
         same = grade == level
@@ -96,20 +93,10 @@ def label_probabilities(labels: Any, truth: Any, rel: float = 1.0) -> LabelProba
                 f"No document that is labelled {level:g} ({labelled.pairs.source.name}) has a trusted judgment "
                 f"({trusted.pairs.source.name}), so that nothing is known of what this label means."
             )
-    only = judged.copy()
-    only[rows] = False
-    chosen = np.flatnonzero(only)
+    judged[rows] = False
+    chosen = np.flatnonzero(judged)
     probability = np.array([rates[level].probability for level in labelled.grade[chosen].tolist()])
     return LabelProbabilities(labelled.pairs.take(chosen).nested(probability), list(rates.values()))
-
-
-def _judged_by_both(labelled: Qrels, trusted: Qrels, rel: float) -> tuple[Ints, Floats, Flags]:
-    """The rows of the labels that are judged too, their labels, and whether the judgment says relevant."""
-    topic = trusted.pairs.index.topics_of(labelled.pairs)
-    rows, there = trusted.pairs.index.find(labelled.pairs, topic)
-    known = (trusted.grade[there] != POOLED_NOT_JUDGED) & (labelled.grade[rows] != POOLED_NOT_JUDGED)
-    rows, there = rows[known], there[known]
-    return rows, labelled.grade[rows], trusted.grade[there] >= rel
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,13 +158,8 @@ class TrustedFirst:
 
     def model(self, otherwise: float | None = None) -> ByDocument:
         """The probabilities of unjudged documents."""
-        labelled = self.probabilities()
-        return ByDocument(labelled.pairs, labelled.grade, otherwise)
-
-    def probabilities(self) -> Qrels:
-        """The documents that only others labelled, with their probabilities in the place of grades."""
         rows = np.flatnonzero(self.qrels.grade == POOLED_NOT_JUDGED)
-        return Qrels(self.qrels.pairs.take(rows), self.chance[rows])
+        return ByDocument(self.qrels.pairs.take(rows), self.chance[rows], otherwise)
 
     def words(self) -> str:
         """What counts for what, in a sentence."""
