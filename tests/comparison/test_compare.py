@@ -19,7 +19,7 @@ from rankbounds.comparison.comparable_scores import standardise
 from rankbounds.comparison.pairs import VERDICTS, verdicts
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.scores import RunNotes, Scores
-from rankbounds.stats.corrections import adjusted, groups_not_separable, over_all_pairs
+from rankbounds.stats.corrections import correct_p_values, groups_not_separable, over_all_pairs
 from rankbounds.stats.discriminative_power import discriminative_power
 from rankbounds.stats.power import minimum_detectable_effect, power_of_t_test, topics_for_effects, topics_needed
 from rankbounds.stats.rank_correlation import (
@@ -206,10 +206,10 @@ def test_corrections_against_their_definitions(values):
     for place, at in enumerate(order):
         smallest = max(smallest, min(1.0, (count - place) * p[at]))
         holm[at] = smallest
-    assert adjusted(p, "holm") == pytest.approx(holm)
-    assert adjusted(p, "bonferroni") == pytest.approx(np.minimum(1, count * p))
-    assert adjusted(p, "bh") == pytest.approx(stats.false_discovery_control(p))
-    assert (adjusted(p, "none") == p).all()
+    assert correct_p_values(p, "holm") == pytest.approx(holm)
+    assert correct_p_values(p, "bonferroni") == pytest.approx(np.minimum(1, count * p))
+    assert correct_p_values(p, "bh") == pytest.approx(stats.false_discovery_control(p))
+    assert (correct_p_values(p, "none") == p).all()
 
 
 def test_randomized_tukey_against_a_plain_loop_and_scipys_limit():
@@ -584,7 +584,7 @@ class TestCommands:
     @pytest.mark.parametrize(
         ("arguments", "told"),
         [
-            (["--test", "tee"], "no test"),
+            (["--test", "tee"], "for test"),
             (["--correction", "hom"], 'Did you mean "holm"?'),
             (["--alpha", "0"], "alpha"),
             (["--fail-if", "better"], "should name a measure"),

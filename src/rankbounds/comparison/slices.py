@@ -26,7 +26,7 @@ from rankbounds.files.queries import labels_of
 from rankbounds.measures import Measure
 from rankbounds.notebook import shown
 from rankbounds.results import Column, Result, build_table, interval
-from rankbounds.stats.corrections import CORRECTIONS, adjusted, check_correction
+from rankbounds.stats.corrections import CORRECTIONS, check_correction, correct_p_values
 from rankbounds.stats.power import minimum_detectable_effect
 from rankbounds.stats.significance import (
     TESTS,
@@ -400,7 +400,7 @@ def _interaction(apart: Floats, slices_of_topics: Sequence[Ints], resampling: Re
 def _correct(rows: list[dict[str, Any]], correction: str) -> list[dict[str, Any]]:
     """The rows, the p-values of those that were tested corrected for their number."""
     tested = [row for row in rows if row["p_value"] is not None]
-    corrected = adjusted(np.array([row["p_value"] for row in tested]), correction)
+    corrected = correct_p_values(np.array([row["p_value"] for row in tested]), correction)
     for row, p in zip(tested, corrected.tolist(), strict=True):
         row["p_adjusted"] = p
     return rows

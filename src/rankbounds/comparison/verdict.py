@@ -27,8 +27,8 @@ from rankbounds.evaluation.score_differences import (
 )
 from rankbounds.evaluation.score_files import read_scores
 from rankbounds.evaluation.scores import Scores
-from rankbounds.stats.corrections import CORRECTIONS, adjusted, groups_not_separable, over_all_pairs
-from rankbounds.stats.equivalence import TOST, check_equivalence, check_margin, equivalent
+from rankbounds.stats.corrections import CORRECTIONS, correct_p_values, groups_not_separable, over_all_pairs
+from rankbounds.stats.equivalence import TOST, check_equivalence, check_margin, p_of_margin
 from rankbounds.stats.rank_intervals import (
     METHODS,
     counts_for_places,
@@ -165,7 +165,7 @@ def compare(
     p_equivalent: Floats = np.full(apart.shape[:2], np.nan)
     for at, of_measure in enumerate(apart):
         if margin is not None and not np.isinf(of_measure).any():
-            p_equivalent[at] = equivalent(of_measure, margin, "t", measure=measures[at])
+            p_equivalent[at] = p_of_margin(of_measure, margin, "t", measure=measures[at])
     p = p_equivalent
     if test != TOST:  # (all measures share the resamples)
         p = p_values(np.concatenate(gains), test, alternative, how.resampling).reshape(len(apart), -1)
@@ -173,7 +173,7 @@ def compare(
         against = None if baseline is None else run_number(scores.runs, baseline)
         p_adjusted = over_all_pairs(_finite_merits(scores), all_first, all_second, how.resampling, against)
     else:
-        p_adjusted = np.stack([adjusted(of_measure, correction) for of_measure in p])
+        p_adjusted = np.stack([correct_p_values(of_measure, correction) for of_measure in p])
     lettered = baseline is None and test != TOST
     settings = {
         "test": test, "correction": correction, "baseline": baseline, "alternative": alternative, "alpha": alpha,

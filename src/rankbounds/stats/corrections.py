@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.choices import check_choice
 from rankbounds.columns.native.ranking import shuffled_means_by_kernel
-from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import TOLERANCE
 from rankbounds.stats.significance import Resampling, rounding
 
@@ -38,10 +39,7 @@ CORRECTIONS = {
     correction.name: correction
     for correction in (
         Correction("none", np.copy, words="{alone}"),
-        Correction(
-            "bonferroni", lambda p: p * p.size, family_wise=True,
-            words="{alone}, bonferroni correction",
-        ),
+        Correction("bonferroni", lambda p: p * p.size, family_wise=True, words="{alone}, bonferroni correction"),
         Correction(
             "holm", lambda p: np.maximum.accumulate(p * np.arange(p.size, 0, -1)), family_wise=True,
             words="{alone}, holm correction", source="holm1979simple",
@@ -69,17 +67,14 @@ _T_AT_ONCE = 1 << 18
 
 def check_correction(correction: str) -> None:
     """Reject the name of a correction that does not exist."""
-    if correction not in CORRECTIONS:
-        hint = did_you_mean(correction, list(CORRECTIONS))
-        raise UsageError(f'There is no correction "{correction}".{hint} Known: {", ".join(CORRECTIONS)}.')
+    check_choice("correction", correction, list(CORRECTIONS))
 
 
-def adjusted(p_values: Floats, correction: str) -> Floats:
-    """p-values corrected for their number.
+def correct_p_values(p_values: Floats, correction: str) -> Floats:
+    """Correct p-values for their number.
 
     ``bonferroni`` and ``holm`` bound the chance of any false alarm; ``bh`` (Benjamini and Hochberg) the share of false
-    alarms among the alarms. ``tukey`` and ``dunnett`` are no functions of p-values: see
-    ``over_all_pairs``.
+    alarms among the alarms. ``tukey`` and ``dunnett`` are not functions of p-values: see ``over_all_pairs``.
     """
     check_correction(correction)
     correct = CORRECTIONS[correction].of_ranked

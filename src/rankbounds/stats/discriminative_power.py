@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.errors import DataError, UsageError
+from rankbounds.choices import check_share
+from rankbounds.errors import DataError
 from rankbounds.evaluation.score_differences import differences as score_differences
 from rankbounds.evaluation.scores import Scores
 from rankbounds.results import Column, Result
@@ -21,6 +22,7 @@ from rankbounds.stats.significance import (
     check_differences,
     check_finite,
     check_test,
+    chunks,
     drawn_words,
     p_values,
     pairs_of,
@@ -29,8 +31,6 @@ from rankbounds.stats.significance import (
     t_statistic,
     topic_counts,
 )
-
-_PAIRS_AT_ONCE = 1 << 9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,12 +60,6 @@ class DiscriminativePower(Result):
         return [f"{drawn_words(self.settings)}."]
 
 
-def check_levels(alpha: Sequence[float]) -> None:
-    """Reject significance levels that are none."""
-    if not alpha or any(not 0 < level < 1 for level in alpha):
-        raise UsageError("Significance levels must lie between 0 and 1.")
-
-
 def discriminative_power(
     scores: Scores,
     alpha: float | Sequence[float] = (0.05, 0.01),
@@ -81,7 +75,8 @@ def discriminative_power(
     """
     resampling = resampling or Resampling(1000)
     levels = [alpha] if isinstance(alpha, int | float) else list(alpha)
-    check_levels(levels)
+    for level in levels:
+        check_share("alpha", level)
     check_test(test)
     if len(scores.runs) < 2:
         raise DataError("Discriminative power needs at least two runs.")
@@ -116,8 +111,7 @@ def _bootstrap_sensitivity(
     required = np.zeros(len(levels))
     # The (B * alpha)-th largest; with fewer resamples than 1/alpha, the largest there is.
     places = [resamples - max(1, int(resamples * level + 1e-9)) for level in levels]
-    for at in range(0, differences.shape[0], _PAIRS_AT_ONCE):
-        rows = slice(at, at + _PAIRS_AT_ONCE)
+    for rows in chunks(differences.shape[0], resamples):
         t, mean = resampled_t(differences[rows], counts)
         np.abs(t, out=t)
         observed = np.abs(t_statistic(differences[rows]))[:, None]

@@ -18,7 +18,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.score_differences import differences as differences_between
+from rankbounds.evaluation.score_differences import differences as subtract
 from rankbounds.stats.corrections import CORRECTIONS
 from rankbounds.stats.significance import Resampling, p_values
 
@@ -46,37 +46,24 @@ def check_equivalence(margin: float | None, alternative: str, correction: str) -
         raise UsageError(f"The correction {correction} is for differences; with the test tost take holm.")
 
 
-def not_inferior(
-    gains: Floats,
-    margin: float,
-    test: str = "t",
-    resampling: Resampling | None = None,
-    measure: object = "A score",
-) -> Floats:
-    """For each row of differences, where more is better: the p-value of a loss of ``margin`` or more.
-
-    Where it is small, such a loss is ruled out.
-    """
-    return p_values(_moved(gains, margin), test, "greater", resampling, measure)
-
-
-def equivalent(
+def p_of_margin(
     differences: Floats,
     margin: float,
     test: str = "t",
     resampling: Resampling | None = None,
     measure: object = "A score",
+    *,
+    losses_only: bool = False,
 ) -> Floats:
-    """For each row of differences, the p-value of a difference of ``margin`` or more, in whichever direction.
+    """Test each row for a difference of ``margin`` or more; where the p-value is small, it is ruled out.
 
-    Where it is small, such differences are ruled out.
+    With ``losses_only`` a loss of the margin is tested (of differences where more is better), else both directions.
     """
-    above = not_inferior(differences, margin, test, resampling, measure)
-    below = p_values(_moved(differences, -margin), test, "less", resampling, measure)
-    return np.maximum(above, below)
-
-
-def _moved(differences: Floats, margin: float) -> Floats:
-    """The differences plus the margin, 0 where they are equal to it but for rounding."""
     differences = np.atleast_2d(np.asarray(differences, dtype=np.float64))
-    return differences_between(differences, np.full(differences.shape, -margin))
+    sides = [(margin, "greater")] if losses_only else [(margin, "greater"), (-margin, "less")]
+    return np.maximum.reduce(
+        [
+            p_values(subtract(differences, np.full(differences.shape, -moved)), test, side, resampling, measure)
+            for moved, side in sides
+        ]
+    )

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.choices import check_share
 from rankbounds.errors import UsageError
 from rankbounds.stats.significance import RESAMPLES, TESTS, check_test
 
@@ -27,8 +28,7 @@ MANY_DIFFERENCES = 64
 
 def check_level(alpha: float) -> None:
     """Reject a significance level that is none, or that no test can reach in the numbers that computers have."""
-    if not 0 < alpha < 1:
-        raise UsageError(f"alpha must lie between 0 and 1, not {alpha}.")
+    check_share("alpha", alpha)
     if alpha < SMALLEST_LEVEL:
         raise UsageError(f"No test reaches the level {alpha:g}: alpha must be at least {SMALLEST_LEVEL:g}.")
 
@@ -95,8 +95,7 @@ def topics_needed(difference: float, deviation: float, alpha: float = 0.05, powe
     if difference == 0:
         raise UsageError("No number of topics can show a difference of 0.")
     check_level(alpha)
-    if not 0 < power < 1:
-        raise UsageError(f"power must lie between 0 and 1, not {power}.")
+    check_share("power", power)
     effect = abs(difference) / deviation if deviation else np.inf
     needed = int(topics_for_effects(np.array([effect]), alpha, power)[0])
     if not needed:
@@ -106,12 +105,9 @@ def topics_needed(difference: float, deviation: float, alpha: float = 0.05, powe
 
 def topics_for_effects(effects: Floats, alpha: float, power: float) -> Ints:
     """For each standardised effect, how many topics the t test needs; 0 where no realistic number is enough."""
-    shape, size = np.shape(effects), np.abs(np.ravel(effects))
-    needed = np.where(size > 20, 2, 0)
-    left = np.flatnonzero((size <= 20) & (size > MOST_TOPICS**-0.5))
-    effects = size[left]
-    needed[left] = _least_topics(lambda at, topics: power_of_t_test(effects[at], topics, alpha), effects, alpha, power)
-    return needed.reshape(shape)
+    size = np.abs(np.ravel(effects))
+    needed = _least_topics(lambda at, topics: power_of_t_test(size[at], topics, alpha), size, alpha, power)
+    return needed.reshape(np.shape(effects))
 
 
 def topics_for_equivalence(difference: Floats, deviation: Floats, margin: float, alpha: float, power: float) -> Ints:
@@ -119,47 +115,42 @@ def topics_for_equivalence(difference: Floats, deviation: Floats, margin: float,
 
     So often do both one-sided t tests succeed at least; 0 where no realistic number is enough.
     """
-    shape, difference, deviation = np.shape(difference), np.ravel(np.abs(difference)), np.ravel(deviation)
+    from scipy.special import nctdtr, stdtrit
+
     with np.errstate(divide="ignore", invalid="ignore"):
-        near, far = (margin - difference) / deviation, (margin + difference) / deviation
-    needed = np.where(near > 20, 2, 0)
-    left = np.flatnonzero((near <= 20) & (near > MOST_TOPICS**-0.5))
+        near, far = (np.ravel((margin + sign * np.abs(difference)) / deviation) for sign in (-1, 1))
 
     def found(at: Ints, topics: Ints) -> Floats:
         # Both fail together at most as often as either: a lower bound, and all but equal where the power is high.
-        return _one_sided(near[left][at], topics, alpha) + _one_sided(far[left][at], topics, alpha) - 1
+        # Far out what is missed is too small to compute, and comes out as NaN.
+        critical, root = stdtrit(topics - 1, 1 - alpha), np.sqrt(topics)
+        missed = [np.nan_to_num(nctdtr(topics - 1, effect[at] * root, critical)) for effect in (near, far)]
+        return 1 - missed[0] - missed[1]
 
-    needed[left] = _least_topics(found, near[left], 2 * alpha, power)
-    return needed.reshape(shape)
-
-
-def _one_sided(effect: Floats, topics: Ints, alpha: float) -> Floats:
-    """How often a one-sided t test finds a true standardised effect."""
-    from scipy.special import nctdtr, stdtrit
-
-    missed: Floats = nctdtr(topics - 1, effect * np.sqrt(topics), stdtrit(topics - 1, 1 - alpha))
-    return 1 - np.nan_to_num(missed)  # far out it is too small to compute, and comes out as NaN
+    return _least_topics(found, near, 2 * alpha, power).reshape(np.shape(difference))
 
 
-def _least_topics(found: Callable[[Ints, Ints], Floats], size: Floats, alpha: float, power: float) -> Ints:
+def _least_topics(found: Callable[[Ints, Ints], Floats], effects: Floats, alpha: float, power: float) -> Ints:
     """The least numbers of topics with this power: ``found`` is the power of some of the effects, by their places."""
     from scipy.special import ndtri
 
+    needed = np.where(effects > 20, 2, 0)
+    left = np.flatnonzero((effects <= 20) & (effects > MOST_TOPICS**-0.5))
     # The normal distribution's answer is off by a topic or two, unless the power asked for is a low one.
-    guess = ((ndtri(1 - alpha / 2) + ndtri(power)) / size) ** 2 + ndtri(1 - alpha / 2) ** 2 / 2
+    guess = ((ndtri(1 - alpha / 2) + ndtri(power)) / effects[left]) ** 2 + ndtri(1 - alpha / 2) ** 2 / 2
     many = np.clip(guess, 2, MOST_TOPICS).astype(np.int64) + 1
     few = np.ones(many.shape, dtype=np.int64)  # so many are not enough
-    each = np.arange(many.size)
-    while (short := np.flatnonzero(found(each, many) < power)).size:
+    while (short := np.flatnonzero(found(left, many) < power)).size:
         few[short], many[short] = many[short], 2 * many[short]
     below = np.maximum(many - 2, 2)
-    enough = found(each, below) >= power
+    enough = found(left, below) >= power
     few, many = np.where(enough, few, np.maximum(few, below)), np.where(enough, below, many)
     while (wide := np.flatnonzero(many - few > 1)).size:
         middle = (few[wide] + many[wide]) // 2
-        enough = found(wide, middle) >= power
+        enough = found(left[wide], middle) >= power
         few[wide], many[wide] = np.where(enough, few[wide], middle), np.where(enough, middle, many[wide])
-    return np.where(many <= MOST_TOPICS, many, 0)
+    needed[left] = np.where(many <= MOST_TOPICS, many, 0)
+    return needed
 
 
 def smallest_p_value(

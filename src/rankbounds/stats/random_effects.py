@@ -21,11 +21,12 @@ Everything is for many pairs at once: rows are pairs, columns collections, NaN w
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_choice, check_share
 
 ESTIMATORS = ("reml", "dl")
@@ -101,7 +102,11 @@ def random_effects(
     degrees = np.maximum(count - 1, 1)
     with np.errstate(invalid="ignore", divide="ignore"):
         q = _squares(values, 1 / within)
-        tau_squared = _moments(q, 1 / within, degrees) if estimator == "dl" else _likeliest(values, within, count)
+        if estimator == "dl":  # the tau^2 at which Q is what is expected of it, and not below 0
+            total, squared = (1 / within).sum(axis=-1), (1 / within**2).sum(axis=-1)
+            tau_squared = np.maximum(0.0, (q - degrees) / (total - squared / total))
+        else:
+            tau_squared = _likeliest(values, within, count)
         weight = 1 / (within + tau_squared[:, None])
         mean = (weight * values).sum(axis=-1) / weight.sum(axis=-1)
         factor = np.maximum(1.0, _squares(values, weight) / degrees)
@@ -126,12 +131,6 @@ def _squares(values: Floats, weight: Floats) -> Floats:
     return (weight * (values - mean) ** 2).sum(axis=-1)
 
 
-def _moments(q: Floats, weight: Floats, degrees: Ints) -> Floats:
-    """The tau^2 at which Q is what is expected of it, and not below 0."""
-    total = weight.sum(axis=-1)
-    return np.maximum(0.0, (q - degrees) / (total - (weight**2).sum(axis=-1) / total))
-
-
 def _likeliest(values: Floats, within: Floats, count: Ints) -> Floats:
     """The tau^2 of the greatest restricted likelihood: the best of a grid, refined where its slope is 0."""
     known = np.isfinite(within)
@@ -144,11 +143,16 @@ def _likeliest(values: Floats, within: Floats, count: Ints) -> Floats:
     row = np.arange(len(values))
     low, high = grid[np.maximum(best - 1, 0), row], grid[np.minimum(best + 1, _GRID), row]
     at_zero = (best == 0) & (_slope(values, within, np.zeros(len(values))) <= 0)
+    return np.where(at_zero, 0.0, _bisect(lambda middle: _slope(values, within, middle) > 0, low, high))
+
+
+def _bisect(is_low: Callable[[Floats], Flags], low: Floats, high: Floats) -> Floats:
+    """Where numbers between these stop being too low."""
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        rising = _slope(values, within, middle) > 0
-        low, high = np.where(rising, middle, low), np.where(rising, high, middle)
-    return np.where(at_zero, 0.0, (low + high) / 2)
+        too_low = is_low(middle)
+        low, high = np.where(too_low, middle, low), np.where(too_low, high, middle)
+    return (low + high) / 2
 
 
 def _likelihood(values: Floats, within: Floats, tau_squared: Floats) -> Floats:
@@ -180,12 +184,11 @@ def _predicted(values: Floats, within: Floats, degrees: Ints, confidence: float)
     known = np.isfinite(within)
     centre = np.where(known, values, 0.0).sum(axis=-1) / known.sum(axis=-1)
     spread = np.where(known, (values - centre[..., None]) ** 2, 0.0).sum(axis=-1)
-    low, high = np.zeros(squares.shape), spread / squares  # (at tau^2 the sum of squares is at most spread / tau^2)
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        above = _squares(values, 1 / (within + middle[..., None])) > squares
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
-    tau_squared = (low + high) / 2
+    tau_squared = _bisect(
+        lambda middle: _squares(values, 1 / (within + middle[..., None])) > squares,
+        np.zeros(squares.shape),
+        spread / squares,  # at tau^2 the sum of squares is at most spread / tau^2
+    )
     weight = 1 / (within + tau_squared[..., None])
     mean = (weight * values).sum(axis=-1) / weight.sum(axis=-1)
     deviation = np.sqrt(tau_squared + 1 / weight.sum(axis=-1))
@@ -193,13 +196,9 @@ def _predicted(values: Floats, within: Floats, degrees: Ints, confidence: float)
     def below(value: Floats) -> Floats:
         return ndtr((value[:, None] - mean) / deviation) @ share
 
-    ends = []
-    for level in ((1 - confidence) / 2, (1 + confidence) / 2):
-        reach = 40 * deviation.max(axis=-1)
-        low, high = mean.min(axis=-1) - reach, mean.max(axis=-1) + reach
-        for _ in range(_BISECTIONS):
-            middle = (low + high) / 2
-            short = below(middle) < level
-            low, high = np.where(short, middle, low), np.where(short, high, middle)
-        ends.append((low + high) / 2)
+    reach = 40 * deviation.max(axis=-1)
+    least, most = mean.min(axis=-1) - reach, mean.max(axis=-1) + reach
+    low, high = (1 - confidence) / 2, (1 + confidence) / 2
+    ends = [_bisect(lambda middle: below(middle) < low, least, most)]
+    ends.append(_bisect(lambda middle: below(middle) < high, least, most))
     return np.stack([*ends, 1 - below(np.zeros(len(values)))])

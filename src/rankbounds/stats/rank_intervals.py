@@ -20,13 +20,11 @@ order depends on the choice of topics; they are no probabilities of being truly 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.score_differences import levelled, zeroed
-from rankbounds.stats.corrections import CORRECTIONS, adjusted, largest_t, p_of_largest
+from rankbounds.stats.corrections import CORRECTIONS, correct_p_values, largest_t, p_of_largest
 from rankbounds.stats.significance import (
     Resampling,
     check_differences,
@@ -65,7 +63,7 @@ def separated_pairs(p_values: Floats, p_adjusted: Floats, correction: str, alpha
     Where the correction does not say that, Holm's takes its place.
     """
     if p_values.size > 1 and not CORRECTIONS[correction].family_wise:
-        p_adjusted = adjusted(p_values, "holm")
+        p_adjusted = correct_p_values(p_values, "holm")
     return p_adjusted < alpha
 
 
@@ -75,8 +73,7 @@ def separated_by_bootstrap(scores: Floats, alpha: float, resampling: Resampling,
     ``scores`` has a row for each system and a column for each topic. ``drawn`` are ``topic_counts`` that are at hand.
     """
     first, second = pairs_of(scores.shape[0])
-    most = max(1000, CELLS // max(1, first.size))
-    resampling = replace(resampling, resamples=min(resampling.resamples, most))
+    resampling = resampling.at_most(CELLS // max(1, first.size))
     if drawn is None or len(drawn) < resampling.resamples:
         drawn = topic_counts(scores.shape[1], resampling)
     counts = drawn[: resampling.resamples]
@@ -94,8 +91,7 @@ def separated_by_bootstrap(scores: Floats, alpha: float, resampling: Resampling,
 
 def counts_for_places(topics: int, resampling: Resampling) -> Floats:
     """How often each topic is drawn in each resample; a share over a thousand of them is known to two digits."""
-    most = max(1000, DRAWS // max(1, topics))
-    return topic_counts(topics, replace(resampling, resamples=min(resampling.resamples, most)))
+    return topic_counts(topics, resampling.at_most(DRAWS // max(1, topics)))
 
 
 def resampled_places(scores: Floats, counts: Floats) -> tuple[Floats, Floats]:

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.errors import DataError, UsageError, did_you_mean
+from rankbounds.choices import check_choice
+from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.score_differences import TOLERANCE, levelled
 from rankbounds.evaluation.score_differences import differences as differences_between
 from rankbounds.threads import in_threads, processors
@@ -29,8 +30,6 @@ EXACT_SIZES = 50
 RESAMPLES = 10_000
 MOST_RESAMPLES = 10_000_000
 """p-values of more digits than that say nothing."""
-Limits = tuple[float, float]
-"""The least and the greatest number that there can be."""
 _CELLS_AT_ONCE = 1 << 20
 
 
@@ -50,8 +49,12 @@ class Resampling:
             raise UsageError(f"The seed must not be negative: {self.seed}.")
 
     def generator(self) -> np.random.Generator:
-        """A generator that gives the same numbers every time."""
+        """Make a generator that gives the same numbers every time."""
         return np.random.default_rng(self.seed)
+
+    def at_most(self, resamples: int) -> Resampling:
+        """Resample no more often than this where it would take long, but a thousand times."""
+        return Resampling(min(self.resamples, max(1000, resamples)), self.seed)
 
 
 def check_differences(differences: Floats) -> Floats:
@@ -99,7 +102,8 @@ class PairedTest:
         """The smallest possible p-value where only some topics differ; None where it is not known."""
         if self.one_sided_least is None:
             return None
-        p = _sided(self.one_sided_least(differing, topics), alternative)
+        p = self.one_sided_least(differing, topics)
+        p = _tail(p, p, alternative)
         # Among resamples the outcome at hand counts as one.
         return np.maximum(p, 1 / (resamples + 1)) if self.resamples and topics > self.exact_topics else p
 
@@ -124,9 +128,11 @@ def default_first(default: str) -> str:
     return ", ".join([f"{default} (default)", *(name for name in TESTS if name != default)])
 
 
-def _sided(one_sided: Floats, alternative: str) -> Floats:
-    """The p-value of the more extreme side, doubled where both sides count."""
-    return np.minimum(1.0, 2 * one_sided) if alternative == "two-sided" else one_sided
+def _tail(at_least: Floats, at_most: Floats, alternative: str) -> Floats:
+    """The p-value from the chances of an outcome at least and at most as great as the one observed."""
+    if alternative == "two-sided":
+        return np.minimum(1.0, 2 * np.minimum(at_least, at_most))
+    return at_least if alternative == "greater" else at_most
 
 
 # ---- the t test ----
@@ -134,18 +140,14 @@ def _sided(one_sided: Floats, alternative: str) -> Floats:
 
 def t_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
     """Student's paired t test: assumes that the mean difference is about normal."""
-    return p_of_t(t_statistic(differences), differences.shape[-1], alternative)
-
-
-def p_of_t(t: Floats, topics: int | Floats, alternative: str) -> Floats:
-    """The p-values of paired t statistics over these numbers of topics."""
     from scipy.special import stdtr
 
-    distance = {"two-sided": np.abs(t), "greater": t, "less": -t}[alternative]
-    return no_surer_than_signs(_sided(np.asarray(stdtr(topics - 1, -distance)), alternative), t, topics, alternative)
+    t, topics = t_statistic(differences), differences.shape[-1]
+    p = _tail(stdtr(topics - 1, -t), stdtr(topics - 1, t), alternative)
+    return no_surer_than_signs(p, t, topics, alternative)
 
 
-def no_surer_than_signs(p: Floats, t: Floats, topics: int | Floats, alternative: str, comparisons: int = 1) -> Floats:
+def no_surer_than_signs(p: Floats, t: Floats, topics: int, alternative: str, comparisons: int = 1) -> Floats:
     """p-values of t statistics; of an infinite one no smaller than the sign test's times the number of comparisons.
 
     Where all differences are one number, nothing is known of how differences vary, and only their signs are evidence.
@@ -226,13 +228,6 @@ def _chances_of_rank_sums() -> Floats:
         ways[n] = ways[n - 1]
         ways[n, n:] += ways[n - 1, :-n]
     return np.cumsum(ways, axis=-1) / 2.0 ** np.arange(EXACT_SIZES + 1)[:, None]
-
-
-def _tail(at_least: Floats, at_most: Floats, alternative: str) -> Floats:
-    """The p-value from the chances of an outcome at least and at most as great as the one observed."""
-    if alternative == "two-sided":
-        return np.minimum(1.0, 2 * np.minimum(at_least, at_most))
-    return at_least if alternative == "greater" else at_most
 
 
 def _least_of_ranks(differing: Floats, _: int) -> Floats:
@@ -326,9 +321,10 @@ def rounding(statistic: Floats) -> Floats:
     return 1e-9 * (1 + np.where(np.isfinite(statistic), np.abs(statistic), 0.0))
 
 
-def topic_counts(topics: int, resampling: Resampling) -> Floats:
-    """How often each topic is drawn in each resample."""
-    return resampling.generator().multinomial(topics, np.full(topics, 1 / topics), resampling.resamples).astype(float)
+def topic_counts(topics: int, resampling: Resampling, generator: np.random.Generator | None = None) -> Floats:
+    """Count how often each topic is drawn in each resample: resamples x topics."""
+    generator = generator or resampling.generator()
+    return generator.multinomial(topics, np.full(topics, 1 / topics), resampling.resamples).astype(float)
 
 
 def resampled_t(differences: Floats, counts: Floats) -> tuple[Floats, Floats]:
@@ -378,9 +374,8 @@ def check_finite(differences: Floats, what: str, measure: object) -> None:
 
 def check_test(test: str, alternative: str = "two-sided", more: Sequence[str] = ()) -> None:
     """Reject a test or an alternative that does not exist; ``more`` are names of tests that the caller knows."""
-    for value, known, what in ((test, [*TESTS, *more], "test"), (alternative, list(ALTERNATIVES), "alternative")):
-        if value not in known:
-            raise UsageError(f'There is no {what} "{value}".{did_you_mean(value, known)} Known: {", ".join(known)}.')
+    check_choice("test", test, [*TESTS, *more])
+    check_choice("alternative", alternative, ALTERNATIVES)
 
 
 def p_values(
@@ -404,7 +399,7 @@ def p_values(
 
 
 def mean_interval(
-    differences: Floats, confidence: float = 0.95, limits: Limits = (-np.inf, np.inf)
+    differences: Floats, confidence: float = 0.95, limits: tuple[float, float] = (-np.inf, np.inf)
 ) -> tuple[Floats, Floats]:
     """The t interval of each row's mean, cut at what a mean can be (``limits_of``, ``limits_of_differences``).
 

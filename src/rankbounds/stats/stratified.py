@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.stats import significance
 from rankbounds.stats.corrections import largest_t, p_of_largest
 from rankbounds.stats.significance import Resampling, deviation_of, over_error
 
@@ -83,10 +84,9 @@ def _studentised(means: Floats, variances: Floats, share: Floats, topics: Ints) 
 def topic_counts(topics: Ints, rows: int, resampling: Resampling) -> list[Floats]:
     """By collection, how often each topic is drawn in each resample (an axis of resamples and one of topics)."""
     total = int(topics.sum())
-    most = max(1000, min(PRODUCTS // (rows * total), CELLS // (rows * topics.size), DRAWS // total))
+    resampling = resampling.at_most(min(PRODUCTS // (rows * total), CELLS // (rows * topics.size), DRAWS // total))
     generator = resampling.generator()
-    resamples = min(resampling.resamples, most)
-    return [generator.multinomial(size, np.full(size, 1 / size), resamples).astype(float) for size in topics.tolist()]
+    return [significance.topic_counts(size, resampling, generator) for size in topics.tolist()]
 
 
 def family_wise_p_values(parts: Sequence[Floats], share: Floats, counts: Sequence[Floats]) -> Floats:

@@ -22,7 +22,7 @@ from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import differences, equal, mean_difference, merit, merit_of_range
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures.counts import Judged
-from rankbounds.stats.equivalence import TOST, equivalent, not_inferior
+from rankbounds.stats.equivalence import TOST, p_of_margin
 from rankbounds.stats.power import topics_for_effects, topics_that_must_differ
 from rankbounds.stats.significance import TESTS, Resampling, deviation_of, p_values
 from rankbounds.tables import plain
@@ -170,9 +170,9 @@ class HeldChange:
             )
         settings = self.comparison.settings
         resampling = Resampling(settings["resamples"], settings["seed"])
-        ruled_out = not_inferior if self.worse else equivalent
+        how = self.test, resampling, self.measure
         fail = p_values(self.gain, self.test, "less" if self.worse else "two-sided", resampling, self.measure)
-        return float(fail[0]), float(ruled_out(self.gain, self.margin, self.test, resampling, self.measure)[0])
+        return float(fail[0]), float(p_of_margin(self.gain, self.margin, *how, losses_only=self.worse)[0])
 
     def outcome(self) -> Outcome:
         """Pass where the margin is ruled out, fail where a loss is shown, else undecided."""
