@@ -19,7 +19,7 @@ from rankbounds.comparison.tables import (
     best_first,
     measure_place,
     p_column,
-    percent_cell,
+    percent_column,
     place_cell,
 )
 from rankbounds.comparison.words import PairWords
@@ -325,12 +325,12 @@ class Comparison(Result):
         columns += [interval("low", "high", "bounds", importance=6)] if self.has_bounds else []
         columns += [Column("group", importance=4 if letters <= LONGEST_GROUP else 0)] if lettered else []
         if lettered and tested:
-            first = Column("probability_best", "first in", percent_cell("probability_best"), importance=3)
+            first = percent_column("probability_best", "first in", importance=3)
             columns += [Column("rank", cell=place_cell, importance=5), first]
         if tested:
             columns += [p_column("p_value", f"p against {against}"), p_column("p_adjusted", "p corrected", 2)]
         if self.scores.has_judged:
-            columns.append(Column("judged_at_10", "judged@10", percent_cell("judged_at_10"), importance=1))
+            columns.append(percent_column("judged_at_10", "judged@10", importance=1))
         return build_table(rows, [*columns, Column("topics_led", cell=lambda row: f"{row['topics_led']:.3g}")])
 
     def _p_against(self, at: int, run: str) -> dict[str, dict[str, float]]:

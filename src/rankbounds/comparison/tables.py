@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from rankbounds.errors import UsageError
@@ -46,6 +46,6 @@ def place_cell(row: Row) -> str:
     return f"{row['rank']}" if low == high else f"{row['rank']} [{low}, {high}]"
 
 
-def percent_cell(name: str) -> Callable[[Row], str]:
-    """How a column of shares is written."""
-    return lambda row: "-" if row[name] is None else f"{row[name]:.0%}"
+def percent_column(name: str, heading: str, importance: int = 0) -> Column:
+    """A column of shares."""
+    return Column(name, heading, lambda row: "-" if row[name] is None else f"{row[name]:.0%}", importance)
