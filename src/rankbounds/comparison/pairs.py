@@ -9,12 +9,27 @@ from typing import Any, TypedDict
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.choices import check_share
 from rankbounds.errors import DataError, UsageError, did_you_mean
+from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
 from rankbounds.measures import Measure
 from rankbounds.results import Column
 from rankbounds.stats.corrections import check_correction
+from rankbounds.stats.equivalence import TOST, p_of_margin
 from rankbounds.stats.power import check_level
-from rankbounds.stats.significance import RESAMPLES, TESTS, Resampling, check_test, pairs_of
+from rankbounds.stats.significance import (
+    RESAMPLES,
+    TESTS,
+    Resampling,
+    check_differences,
+    check_finite,
+    check_test,
+    deviation_of,
+    mean_interval,
+    p_values,
+    pairs_of,
+    standardised_effect,
+)
 from rankbounds.tables import plain_rows
 
 PAIR_COLUMNS = tuple(
@@ -124,8 +139,7 @@ class PairTesting:
         if len(runs) < 2:
             raise DataError("A comparison needs at least two runs.")
         check_level(self.alpha)
-        if not 0 < self.confidence < 1:
-            raise UsageError(f"confidence must lie between 0 and 1, not {self.confidence}.")
+        check_share("confidence", self.confidence)
         check_test(self.test, self.alternative, more_tests)
 
     @property
@@ -159,6 +173,32 @@ def pairs_against(runs: Sequence[str], baseline: str | None) -> tuple[Ints, Ints
     against = run_number(runs, baseline)
     first = np.delete(np.arange(len(runs)), against)
     return first, np.full(first.size, against)
+
+
+def pair_numbers(
+    values: Floats, first: Ints, second: Ints, measure: Measure, how: PairTesting, margin: float | None = None
+) -> dict[str, Floats]:
+    """Compute what the scores of one measure, by run and topic, say of each pair: the first minus the second."""
+    apart = check_differences(differences(values[first], values[second]))
+    gains = merit(apart, measure)
+    p_equivalent: Floats = np.full(first.size, np.nan)
+    if how.test == TOST:
+        check_finite(apart, f"the {TOST} test", measure)
+    if margin is not None and not np.isinf(apart).any():
+        p_equivalent = p_of_margin(apart, margin, "t", measure=measure)
+    tested = how.test, how.alternative, how.resampling, measure
+    ci_low, ci_high = mean_interval(apart, how.confidence, limits_of_differences(measure, values))
+    return {
+        "difference": mean_difference(values[first], values[second]),
+        "ci_low": ci_low,
+        "ci_high": ci_high,
+        "effect": standardised_effect(apart),
+        "deviation": deviation_of(apart),
+        "p_value": p_equivalent if how.test == TOST else p_values(gains, *tested),
+        "p_equivalent": p_equivalent,
+        "won": np.count_nonzero(gains > 0, axis=-1).astype(np.float64),
+        "lost": np.count_nonzero(gains < 0, axis=-1).astype(np.float64),
+    }
 
 
 def check_means(measures: Sequence[Measure]) -> None:

@@ -14,21 +14,13 @@ from rankbounds.comparison import wording
 from rankbounds.comparison.comparable_scores import keep_shared_topics
 from rankbounds.comparison.comparison import Comparison
 from rankbounds.comparison.evidence import Evidence
-from rankbounds.comparison.pairs import Pairs, PairTesting, build_rows, check_means, run_number
+from rankbounds.comparison.pairs import Pairs, PairTesting, build_rows, check_means, pair_numbers, run_number
 from rankbounds.errors import DataError
-from rankbounds.evaluation.score_differences import differences as score_differences
-from rankbounds.evaluation.score_differences import (
-    equal,
-    levelled,
-    limits_of,
-    limits_of_differences,
-    mean_difference,
-    merit,
-)
+from rankbounds.evaluation.score_differences import equal, levelled, limits_of, mean_difference, merit
 from rankbounds.evaluation.score_files import read_scores
 from rankbounds.evaluation.scores import Scores
 from rankbounds.stats.corrections import CORRECTIONS, correct_p_values, groups_not_separable, over_all_pairs
-from rankbounds.stats.equivalence import TOST, check_equivalence, check_margin, p_of_margin
+from rankbounds.stats.equivalence import TOST, check_equivalence, check_margin
 from rankbounds.stats.rank_intervals import (
     METHODS,
     counts_for_places,
@@ -37,18 +29,7 @@ from rankbounds.stats.rank_intervals import (
     separated_by_bootstrap,
     separated_pairs,
 )
-from rankbounds.stats.significance import (
-    RESAMPLES,
-    TESTS,
-    Resampling,
-    check_differences,
-    check_finite,
-    deviation_of,
-    mean_interval,
-    p_values,
-    pairs_of,
-    standardised_effect,
-)
+from rankbounds.stats.significance import RESAMPLES, Resampling, check_finite, mean_interval, pairs_of
 from rankbounds.threads import in_threads, processors
 
 if TYPE_CHECKING:
@@ -157,18 +138,12 @@ def compare(
     # Of all pairs p-values are needed where they are corrected for their number; shuffles correct by themselves.
     tested = kept if by_shuffles else np.arange(all_first.size)
     first, second = all_first[tested], all_second[tested]
-    apart = np.stack([check_differences(score_differences(matrix[first], matrix[second])) for matrix in values])
-    if test == TOST or TESTS[test].of_mean:
-        for of_measure, measure in zip(apart, measures, strict=True):
-            check_finite(of_measure, f"the {test} test", measure)
-    gains = np.stack(list(map(merit, apart, measures)))
-    p_equivalent: Floats = np.full(apart.shape[:2], np.nan)
-    for at, of_measure in enumerate(apart):
-        if margin is not None and not np.isinf(of_measure).any():
-            p_equivalent[at] = p_of_margin(of_measure, margin, "t", measure=measures[at])
-    p = p_equivalent
-    if test != TOST:  # (all measures share the resamples)
-        p = p_values(np.concatenate(gains), test, alternative, how.resampling).reshape(len(apart), -1)
+    by_measure = [
+        pair_numbers(matrix, first, second, measure, how, margin)
+        for matrix, measure in zip(values, measures, strict=True)
+    ]
+    numbers = {name: np.stack([columns[name] for columns in by_measure]) for name in by_measure[0]}
+    p = numbers["p_value"]
     if by_shuffles:
         against = None if baseline is None else run_number(scores.runs, baseline)
         p_adjusted = over_all_pairs(_finite_merits(scores), all_first, all_second, how.resampling, against)
@@ -182,24 +157,7 @@ def compare(
     }  # fmt: skip
     settings["tested_by"], settings["tested_alone_by"] = wording.test_names(settings, len(scores.runs))
     systems = _system_rows(scores, p, p_adjusted, lettered, settings)
-    limits = [limits_of_differences(measure, matrix) for measure, matrix in zip(measures, values, strict=True)]
-    ends = [mean_interval(of_measure, confidence, cut) for of_measure, cut in zip(apart, limits, strict=True)]
-    found = Pairs(
-        first,
-        second,
-        {
-            "difference": np.stack([mean_difference(matrix[first], matrix[second]) for matrix in values]),
-            "ci_low": np.stack([low for low, _ in ends]),
-            "ci_high": np.stack([high for _, high in ends]),
-            "effect": standardised_effect(apart),
-            "deviation": deviation_of(apart),
-            "p_value": p,
-            "p_adjusted": p_adjusted[:, tested],
-            "p_equivalent": p_equivalent,
-            "won": np.count_nonzero(gains > 0, axis=-1).astype(np.float64),
-            "lost": np.count_nonzero(gains < 0, axis=-1).astype(np.float64),
-        },
-    )
+    found = Pairs(first, second, numbers | {"p_adjusted": p_adjusted[:, tested]})
     found = found if by_shuffles else found.take(kept)
     bounds = _certain_bounds(scores, found.first, found.second, evidence, np.flatnonzero(asked).tolist())
     found = replace(found, numbers={**found.numbers, **bounds})
