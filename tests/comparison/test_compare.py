@@ -19,7 +19,7 @@ from rankbounds.comparison.comparable_scores import standardise
 from rankbounds.comparison.pairs import VERDICTS, verdicts
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.scores import RunNotes, Scores
-from rankbounds.stats.corrections import correct_p_values, groups_not_separable, over_all_pairs
+from rankbounds.stats.corrections import correct_p_values, group_letters, over_all_pairs
 from rankbounds.stats.discriminative_power import discriminative_power
 from rankbounds.stats.power import minimum_detectable_effect, power_of_t_test, topics_for_effects, topics_needed
 from rankbounds.stats.rank_correlation import (
@@ -239,7 +239,7 @@ def test_systems_share_a_letter_unless_a_test_separates_them(count, data):
     separable = np.zeros((count, count), dtype=bool)
     for one, other in itertools.combinations(range(count), 2):
         separable[one, other] = separable[other, one] = data.draw(st.booleans())
-    letters = groups_not_separable(means, separable)
+    letters = group_letters(means, *pairs_of(len(means)), separable[pairs_of(len(means))])
     for one, other in itertools.combinations(range(count), 2):
         assert bool(set(letters[one]) & set(letters[other])) != separable[one, other]
     assert "a" in letters[int(np.argmax(means))]
@@ -255,7 +255,7 @@ def test_a_letter_stands_for_a_largest_set_that_no_test_separates(means, distanc
     sets = [set(chosen) for size in range(len(means) + 1) for chosen in itertools.combinations(range(len(means)), size)]
     together = [chosen for chosen in sets if not any(separable[pair] for pair in itertools.combinations(chosen, 2))]
     largest = [chosen for chosen in together if not any(chosen < other for other in together)]
-    letters = groups_not_separable(np.array(means, dtype=float), separable)
+    letters = group_letters(np.array(means, dtype=float), *pairs_of(len(means)), separable[pairs_of(len(means))])
     found = [
         {run for run, of_run in enumerate(letters) if letter in of_run} for letter in sorted(set("".join(letters)))
     ]

@@ -17,6 +17,7 @@ from rankbounds.comparison.tables import (
     FEW_RUNS,
     LONGEST_GROUP,
     best_first,
+    difference_columns,
     measure_place,
     p_column,
     percent_column,
@@ -31,7 +32,7 @@ from rankbounds.notebook import folded, shown
 from rankbounds.probability.differences import limit_certainty
 from rankbounds.results import Column, Result, build_table, interval
 from rankbounds.stats.equivalence import TOST
-from rankbounds.tables import Table, signed
+from rankbounds.tables import Table
 
 if TYPE_CHECKING:
     from rankbounds.comparison.summary import Summary
@@ -340,9 +341,7 @@ class Comparison(Result):
         found = {name: held.numbers[name][at].tolist() for name in ("p_value", "p_adjusted")}
         return {self.runs[other]: {name: p[place] for name, p in found.items()} for place, other in enumerate(others)}
 
-    def pair_table(
-        self, measure: str | Measure | None = None, at_most: int | None = None, *, top: int | None = None
-    ) -> Table:
+    def pair_table(self, measure: str | Measure | None = None, *, top: int | None = None) -> Table:
         """The pairs for one measure, the least likely to be chance first; the verdict names the better run.
 
         With ``top``, those among that many of the best runs (and the baseline).
@@ -352,20 +351,14 @@ class Comparison(Result):
         rows = [row for row in self.pairs if row["measure"] == label and {row["a"], row["b"]} <= among]
         rows.sort(key=lambda row: (row["p_adjusted"], -abs(row["difference"] or 0.0)))
         bounds = [interval("certain_low", "certain_high", "whatever is judged", importance=2)]
-        corrected = self.settings["correction"] != "none"  # the verdict rests on the p-value that is corrected
         columns = [
             Column("a", "run"),
             Column("b", "against", importance=6),
-            Column("difference", f"{label}, difference", lambda row: signed(row["difference"]), importance=5),
-            interval("ci_low", "ci_high", f"{self.settings['confidence']:.0%} interval", importance=1),
-            Column("won"),
-            Column("lost"),
-            p_column("p_value", "p", 0 if corrected else 4),
-            *([p_column("p_adjusted", "p corrected", 4)] if corrected else []),
+            *difference_columns(label, self.settings, (5, 1, 4)),
             *(bounds if self.has_bounds else []),
             Column("verdict", cell=lambda row: wording.verdict_words(row["verdict"], row["a"], row["b"]), importance=3),
         ]
-        return build_table(rows[:at_most], columns)
+        return build_table(rows, columns)
 
     def tables(self, measure: str | Measure, top: int | None = None) -> list[Table]:
         """The leaderboard, or its ``top``, and the pairs where runs are few or one of them is the baseline."""

@@ -372,7 +372,7 @@ def _reliable(row: Row, plan: Sequence[Row], settings: Row) -> str:
     between = ""
     if row["reliability_low"] is not None:
         between = (
-            f" ({settings['confidence']:.0%} interval {row['reliability_low']:.2f} to {row['reliability_high']:.2f})"
+            f" ({settings['confidence']:.0%} interval [{row['reliability_low']:.2f}, {row['reliability_high']:.2f}])"
         )
     reruns = f" and {row['reruns']} run{'s' * (row['reruns'] > 1)} of each system" if row["reruns"] > 1 else ""
     labels = f" and {row['labels']} labellings" if row["labels"] > 1 else ""

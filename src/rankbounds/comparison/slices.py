@@ -16,7 +16,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.comparison.comparable_scores import keep_shared_topics
 from rankbounds.comparison.pairs import PairTesting, PairTestingOptions, build_rows, pair_numbers
-from rankbounds.comparison.tables import FEW_RUNS, measure_place, p_column
+from rankbounds.comparison.tables import FEW_RUNS, difference_columns, measure_place, p_column
 from rankbounds.comparison.wording import POWER, compared_words
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.run_notes import some
@@ -25,7 +25,7 @@ from rankbounds.evaluation.scores import Scores
 from rankbounds.files.queries import labels_of
 from rankbounds.measures import Measure
 from rankbounds.notebook import shown
-from rankbounds.results import Column, Result, build_table, interval
+from rankbounds.results import Column, Result, build_table
 from rankbounds.stats.corrections import CORRECTIONS, check_correction, correct_p_values
 from rankbounds.stats.power import minimum_detectable_effect
 from rankbounds.stats.significance import (
@@ -170,7 +170,6 @@ class Slices(Result):
         """For each measure the slices, where runs are few or one is the baseline; of several pairs the interactions."""
         few = len(self.runs) <= FEW_RUNS or self.settings["baseline"] is not None
         pair = [Column("a", "run"), Column("b", "against")]
-        corrected = [p_column("p_adjusted", "p corrected")]
         found = []
         for label in map(str, self.measures):
             if few:
@@ -179,17 +178,13 @@ class Slices(Result):
                     Column("slice"),
                     *(pair if len(self.pairs) > 1 else []),
                     Column("topics"),
-                    Column("difference", f"{label}, difference", lambda row: signed(row["difference"])),
-                    interval("ci_low", "ci_high", f"{self.settings['confidence']:.0%} interval"),
-                    Column("won"),
-                    Column("lost"),
-                    p_column("p_value", "p"),
-                    *(corrected if self.settings["correction"] != "none" else []),
+                    *difference_columns(label, self.settings),
                     Column("detectable"),
                 ]
                 found.append(build_table([row for row in self.slices if row["measure"] == label], columns))
             if len(self.pairs) > 1:
-                columns = [Column("by"), *pair, Column("slices"), p_column("p_value", "interaction p"), *corrected]
+                tested = [p_column("p_value", "interaction p"), p_column("p_adjusted", "p corrected")]
+                columns = [Column("by"), *pair, Column("slices"), *tested]
                 rows = [row for row in self.interactions if row["measure"] == label]
                 rows.sort(key=lambda row: (row["p_value"] is None, row["p_value"], -(row["statistic"] or 0)))
                 found.append(build_table(rows[:SHOWN_INTERACTIONS], columns))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rankbounds.errors import UsageError
 from rankbounds.measures import Measure, parse_measure
-from rankbounds.results import Column, Row
-from rankbounds.tables import number
+from rankbounds.results import Column, Row, interval
+from rankbounds.tables import number, signed
 
 LONGEST_GROUP = 6
 """Letters of groups are shown where no run has more of them."""
@@ -31,6 +31,22 @@ def best_first(systems: Sequence[dict[str, Any]], measure: Measure) -> list[dict
     sign = 1 if measure.lower_is_better else -1
     rows = [row for row in systems if row["measure"] == str(measure)]
     return sorted(rows, key=lambda row: (row["mean"] is None, sign * (row["mean"] or 0.0)))
+
+
+def difference_columns(label: str, settings: Mapping[str, Any], importance: Sequence[int] = (0, 0, 0)) -> list[Column]:
+    """The columns of a difference by one measure, its interval, topics won and lost, and p-values.
+
+    The three importances are those of the difference, of its interval, and of the p-value that decides.
+    """
+    corrected = settings["correction"] != "none"  # the verdict rests on the p-value that is corrected
+    return [
+        Column("difference", f"{label}, difference", lambda row: signed(row["difference"]), importance[0]),
+        interval("ci_low", "ci_high", f"{settings['confidence']:.0%} interval", importance=importance[1]),
+        Column("won"),
+        Column("lost"),
+        p_column("p_value", "p", 0 if corrected else importance[2]),
+        *([p_column("p_adjusted", "p corrected", importance[2])] if corrected else []),
+    ]
 
 
 def p_column(name: str, heading: str, importance: int = 0) -> Column:

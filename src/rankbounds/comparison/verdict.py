@@ -19,7 +19,7 @@ from rankbounds.errors import DataError
 from rankbounds.evaluation.score_differences import equal, levelled, limits_of, mean_difference, merit
 from rankbounds.evaluation.score_files import read_scores
 from rankbounds.evaluation.scores import Scores
-from rankbounds.stats.corrections import CORRECTIONS, correct_p_values, groups_not_separable, over_all_pairs
+from rankbounds.stats.corrections import CORRECTIONS, correct_p_values, group_letters, over_all_pairs
 from rankbounds.stats.equivalence import TOST, check_equivalence, check_margin
 from rankbounds.stats.rank_intervals import (
     METHODS,
@@ -208,12 +208,8 @@ def _system_rows(
         # Counts have a sum over topics, and are compared by their means, as differences and intervals are.
         share = 1 / scores.value.shape[1] if measure.total == "sum" else 1.0
         means = levelled(share * mean.value[:, 0, at])
-        groups: list[str] | None = None
-        if lettered:
-            separable = np.zeros((runs, runs), dtype=bool)
-            first, second = pairs_of(runs)
-            separable[first, second] = separable[second, first] = p_adjusted[at] < settings["alpha"]
-            groups = groups_not_separable(merit(means, measure), separable)
+        separated = p_adjusted[at] < settings["alpha"]
+        groups = group_letters(merit(means, measure), *pairs_of(runs), separated) if lettered else None
         level = merit(levelled(matrix.T).T, measure)
         best = level == level.max(axis=0)
         ci_low, ci_high = mean_interval(matrix, settings["confidence"], limits_of(measure, matrix))

@@ -56,7 +56,7 @@ TEMPLATES: dict[str, dict[str, str]] = {
     },
     "interval": {
         "none": "",
-        "known": "; {confidence:.0%} interval {ci_low:+.4f} to {ci_high:+.4f}",
+        "known": "; {confidence:.0%} interval [{ci_low:+.4f}, {ci_high:+.4f}]",
         "constant": "; no interval, since the difference is the same on every topic",
     },
     "test": {

@@ -178,24 +178,26 @@ def p_of_largest(observed: Floats, largest: Floats) -> Floats:
     return p
 
 
-def groups_not_separable(means: Floats, separable: Flags) -> list[str]:
-    """Compact letters: two systems share a letter unless a test separates them.
+def group_letters(means: Floats, first: Ints, second: Ints, separated: Flags) -> list[str]:
+    """Give each system its letters: two systems share one unless a test separates them.
 
-    ``separable`` is a symmetric table of systems by systems. Letters run from the best system on, that of the greatest
-    mean (Piepho's insertion and absorption).
+    ``separated`` is by pair of ``first`` and ``second``. Letters run from the best system on, that of the greatest mean
+    (Piepho's insertion and absorption).
     """
     order = np.argsort(-means, kind="stable")
+    rank = np.argsort(order)
+    separable = np.zeros((means.size, means.size), dtype=bool)
+    separable[rank[first], rank[second]] = separable[rank[second], rank[first]] = separated
     # The systems of a letter are bits by rank: whole columns are compared at once.
-    columns = _intervals(separable[np.ix_(order, order)])
+    columns = _intervals(separable)
     if columns is None:
         columns = [(1 << order.size) - 1]
-        for one, other in zip(*np.nonzero(np.triu(separable[np.ix_(order, order)], 1)), strict=True):
+        for one, other in zip(*np.nonzero(np.triu(separable, 1)), strict=True):
             columns = _split(columns, 1 << int(one), 1 << int(other))
     columns.sort(key=lambda column: [place for place in range(order.size) if column >> place & 1])
-    rank = {system: place for place, system in enumerate(order.tolist())}
     return [
-        "".join(_letter(number) for number, column in enumerate(columns) if column >> rank[system] & 1)
-        for system in range(means.size)
+        "".join(_letter(number) for number, column in enumerate(columns) if column >> place & 1)
+        for place in rank.tolist()
     ]
 
 
