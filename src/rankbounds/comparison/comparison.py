@@ -31,7 +31,10 @@ from rankbounds.measures import Measure
 from rankbounds.notebook import folded, shown
 from rankbounds.probability.differences import limit_certainty
 from rankbounds.results import Column, Result, build_table, interval
+from rankbounds.stats.corrections import CORRECTIONS
+from rankbounds.stats.equivalence import SOURCE as SOURCE_OF_TOST
 from rankbounds.stats.equivalence import TOST
+from rankbounds.stats.significance import TESTS
 from rankbounds.tables import Table
 
 if TYPE_CHECKING:
@@ -314,7 +317,12 @@ class Comparison(Result):
         """The leaderboard for one measure, best first, or its ``top``; of three runs or more with p-values."""
         at = measure_place(self.measures, measure)
         against = self.settings.get("baseline") or self.leader(self.measures[at])
-        tested = self._p_against(at, against) if len(self.runs) > 2 else {}
+        tested = {}
+        if len(self.runs) > 2:
+            held = self.tested.take(self._holds(against))
+            others = [self.runs[run] for run in (held.first + held.second - self.runs.index(against)).tolist()]
+            p = build_rows(**{name: held.numbers[name][at] for name in ("p_value", "p_adjusted")})
+            tested = dict(zip(others, p, strict=True))
         rows = [row | tested.get(row["run"], {}) for row in self.leaderboard(self.measures[at])[:top]]
         lettered = self.settings["baseline"] is None and self.settings["test"] != TOST
         letters = max((len(row["group"]) for row in rows), default=0) if lettered else 0
@@ -333,13 +341,6 @@ class Comparison(Result):
         if self.scores.has_judged:
             columns.append(percent_column("judged_at_10", "judged@10", importance=1))
         return build_table(rows, [*columns, Column("topics_led", cell=lambda row: f"{row['topics_led']:.3g}")])
-
-    def _p_against(self, at: int, run: str) -> dict[str, dict[str, float]]:
-        """For every other run, the p-values of its pair with this one."""
-        held = self.tested.take(self._holds(run))
-        others = (held.first + held.second - self.runs.index(run)).tolist()
-        found = {name: held.numbers[name][at].tolist() for name in ("p_value", "p_adjusted")}
-        return {self.runs[other]: {name: p[place] for name, p in found.items()} for place, other in enumerate(others)}
 
     def pair_table(self, measure: str | Measure | None = None, *, top: int | None = None) -> Table:
         """The pairs for one measure, the least likely to be chance first; the verdict names the better run.
@@ -453,4 +454,6 @@ class Comparison(Result):
         """The sources of the measures and of the tests, as BibTeX."""
         from rankbounds.measures.naming.sources import bibtex
 
-        return bibtex(self.measures, wording.sources_of_tests(self.settings))
+        used = TESTS.get(self.settings["test"]), CORRECTIONS[self.settings["correction"]]
+        sources = (SOURCE_OF_TOST if one is None else one.source for one in used)
+        return bibtex(self.measures, [source for source in sources if source])

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from rankbounds.comparison.comparison import Comparison
-    from rankbounds.comparison.pairs import PairTestingOptions
+    from rankbounds.comparison.pairs import ComparisonOptions
     from rankbounds.evaluation.options import Options
     from rankbounds.judging.next.plan import SettlingPlan
 
@@ -171,18 +171,12 @@ class Evidence:
         return self._score(chosen, progress, observe)
 
     def compare(
-        self,
-        measures: str | Measure | Iterable[str | Measure],
-        *,
-        ranks: str = "auto",
-        margin: float | None = None,
-        among: Sequence[str] | None = None,
-        **how: Unpack[PairTestingOptions],
+        self, measures: str | Measure | Iterable[str | Measure], **how: Unpack[ComparisonOptions]
     ) -> Comparison:
-        """All pairs of the runs; options are those of ``rankbounds.compare``."""
+        """Compare all pairs of the runs; options are those of ``rankbounds.compare``."""
         from rankbounds.comparison.verdict import compare
 
-        return compare(self.scores(measures), ranks=ranks, margin=margin, among=among, evidence=self, **how)
+        return compare(self.scores(measures), evidence=self, **how)
 
     def _score(
         self,
@@ -238,6 +232,10 @@ class Evidence:
 
     def _batches(self, number: int) -> list[Rankings]:
         return list(self._joined(number).batches)
+
+    @property
+    def _all_batches(self) -> list[list[Rankings]]:
+        return [self._batches(number) for number in range(len(self.runs))]
 
     @property
     def _few_rows(self) -> bool:
@@ -308,22 +306,22 @@ class Evidence:
             return None
         if len(self.runs) > PROBABLE_RUNS or not self._few_rows or self._models.kind is None:
             return None
-        return self._once("chances", measure, make=lambda: self._chances(measure))
 
-    def _chances(self, measure: Measure) -> Chances | None:
-        first, second = np.triu_indices(len(self.runs), 1)
-        weighted, draws = self._documents([measure], tuple(range(len(self.runs)))), SAMPLES
-        if measure in weighted:
-            better, worse = chances_of_sums(weighted[measure], self._models.of(measure))
-        else:
-            batches = [self._batches(number) for number in range(len(self.runs))]
-            collection = OpenCollection(self.runs, self.facts, self.assumptions, batches)
-            completions = DrawnCompletions(collection, measure, self._models.of_grades(measure), SAMPLES, SEED)
-            likely = drawn_chances(completions, list(zip(first.tolist(), second.tolist(), strict=True)))
-            if likely is None:
-                return None
-            better, worse, draws = likely
-        return Chances(Pairs(first, second, {"probability_a_better": better, "probability_b_better": worse}), draws)
+        def estimate() -> Chances | None:
+            first, second = np.triu_indices(len(self.runs), 1)
+            weighted, draws = self._documents([measure], tuple(range(len(self.runs)))), SAMPLES
+            if measure in weighted:
+                better, worse = chances_of_sums(weighted[measure], self._models.of(measure))
+            else:
+                collection = OpenCollection(self.runs, self.facts, self.assumptions, self._all_batches)
+                completions = DrawnCompletions(collection, measure, self._models.of_grades(measure), SAMPLES, SEED)
+                likely = drawn_chances(completions, list(zip(first.tolist(), second.tolist(), strict=True)))
+                if likely is None:
+                    return None
+                better, worse, draws = likely
+            return Chances(Pairs(first, second, {"probability_a_better": better, "probability_b_better": worse}), draws)
+
+        return self._once("chances", measure, make=estimate)
 
     @property
     def unpooled(self) -> frozenset[str]:
@@ -338,17 +336,16 @@ class Evidence:
         """
 
         def estimate() -> ChosenModels:
-            batches = [self._batches(number) for number in range(len(self.runs))]
-            rule = self.assumptions.unjudged
-            known: str | ByDocument = "logistic"
+            held = self.runs, self.facts, self.assumptions, self._all_batches
+            rule, known = self.assumptions.unjudged, cast("str | ByDocument", "logistic")
             if isinstance(rule, CalibratedRule):
                 labelled = np.flatnonzero(self.qrels.grade == POOLED_NOT_JUDGED)
                 known = ByDocument(self.qrels.pairs.take(labelled), rule.chance[labelled], rule.q)
-            models = ChosenModels(known, None, self.runs, self.facts, self.assumptions, batches)
+            models = ChosenModels(known, None, *held)
             try:
                 models.of_grades(RBP())
             except UsageError:
-                models = ChosenModels(0.5, None, self.runs, self.facts, self.assumptions, batches)
+                models = ChosenModels(0.5, None, *held)
             return models
 
         return self._once("models", make=estimate)

@@ -18,6 +18,7 @@ from rankbounds.stats.corrections import check_correction
 from rankbounds.stats.equivalence import TOST, p_of_margin
 from rankbounds.stats.power import check_level
 from rankbounds.stats.significance import (
+    DEFAULT_TEST,
     RESAMPLES,
     TESTS,
     Resampling,
@@ -121,11 +122,19 @@ class PairTestingOptions(TypedDict, total=False):
     baseline: str | None
 
 
+class ComparisonOptions(PairTestingOptions, total=False):
+    """All options of ``compare``."""
+
+    ranks: str
+    margin: float | None
+    among: Sequence[str] | None
+
+
 @dataclass(frozen=True)
 class PairTesting:
     """How pairs of runs are tested."""
 
-    test: str = "randomization"
+    test: str = DEFAULT_TEST
     correction: str = "auto"
     alternative: str = "two-sided"
     alpha: float = 0.05

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.arrays import Ints
 from rankbounds.choices import check_share
 from rankbounds.collection.qrels import Qrels
 from rankbounds.comparison.noise import component_rows, flip_rows, floor_rows, plan_rows, reliability_row
@@ -219,7 +218,9 @@ def replicates(
         raise UsageError(f'"{pattern}" is not a regular expression: {error}.') from None
     labellings = _labellings(reading.label_sets(qrels), marks)
     given = reading.runs(runs)
-    systems, system = _group_runs([run.name for run in given], marks)
+    of_run = [_system_name(run.name, marks) for run in given]
+    systems = list(dict.fromkeys(of_run))  # in the order of their first runs
+    system = np.array([systems.index(name) for name in of_run])
     if len(labellings) < 2 and len(systems) == len(given):
         raise UsageError(
             f"No run is a rerun of another ({some([run.name for run in given])}), and there is one set of judgments. "
@@ -267,13 +268,6 @@ def _system_name(name: str, marks: re.Pattern[str]) -> str:
         return name
     left = found[1] if marks.groups else name[: found.start()] + name[found.end() :]
     return left or name
-
-
-def _group_runs(names: Sequence[str], marks: re.Pattern[str]) -> tuple[list[str], Ints]:
-    """The systems in the order of their first runs, and the number of each run's."""
-    of_run = [_system_name(name, marks) for name in names]
-    systems = list(dict.fromkeys(of_run))
-    return systems, np.array([systems.index(system) for system in of_run])
 
 
 def _labellings(sets: dict[str, Qrels], marks: re.Pattern[str]) -> dict[str, Qrels]:

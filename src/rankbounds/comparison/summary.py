@@ -32,6 +32,8 @@ STYLES = ("beats", "groups", "plain")
 """What stands raised beside a mean: the systems that it beats, the letters of systems not separable, or nothing."""
 SMALL_PRINT = ("bounds", "interval", "none")
 """What stands small beside a mean."""
+SMALL_PRINT_MARKS = {"+": "+: so much more at most", "[": "[low, high]: bounds"}
+"""How small print that begins so is to be read."""
 LONG = 12
 """Small print of more characters stands below the means, not beside them."""
 FORMATS: dict[str, tuple[Callable[[str], str], str, str, str]] = {
@@ -303,8 +305,9 @@ def _sentences(comparison: Comparison, made: Summary, style: str, small: str) ->
     elif small == "interval":
         yield f"Small: {settings['confidence']:.0%} t intervals over topics."
     elif small == "bounds" and any(cell.small for cell in cells):
-        how = wording.small_print_words([cell.small for cell in cells])
-        yield f"Small: {open_words(comparison.scores)} ({how})."
+        begun = {cell.small[:1] for cell in cells}
+        how = [words for mark, words in SMALL_PRINT_MARKS.items() if mark in begun]
+        yield f"Small: {open_words(comparison.scores)} ({'; '.join(how)})."
     if made.judged:
         yield "judged@10: the share of the first 10 documents that is judged."
     yield f"Computed with rankbounds {__version__}."

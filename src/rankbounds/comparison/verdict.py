@@ -29,7 +29,7 @@ from rankbounds.stats.rank_intervals import (
     separated_by_bootstrap,
     separated_pairs,
 )
-from rankbounds.stats.significance import RESAMPLES, Resampling, check_finite, mean_interval, pairs_of
+from rankbounds.stats.significance import DEFAULT_TEST, RESAMPLES, Resampling, check_finite, mean_interval, pairs_of
 from rankbounds.threads import in_threads, processors
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 def compare(
     scores: Scores | Frame,
     *,
-    test: str = "randomization",
+    test: str = DEFAULT_TEST,
     correction: str = "auto",
     alternative: str = "two-sided",
     alpha: float = 0.05,
@@ -146,7 +146,14 @@ def compare(
     p = numbers["p_value"]
     if by_shuffles:
         against = None if baseline is None else run_number(scores.runs, baseline)
-        p_adjusted = over_all_pairs(_finite_merits(scores), all_first, all_second, how.resampling, against)
+        merits = np.stack(list(map(merit, values, measures)))
+        for matrix, measure in zip(merits, measures, strict=True):
+            if np.isinf(matrix).any():
+                raise DataError(
+                    f"{measure} is infinite on a topic, which shuffled scores cannot use. Take another correction, "
+                    "such as holm."
+                )
+        p_adjusted = over_all_pairs(merits, all_first, all_second, how.resampling, against)
     else:
         p_adjusted = np.stack([correct_p_values(of_measure, correction) for of_measure in p])
     lettered = baseline is None and test != TOST
@@ -162,18 +169,6 @@ def compare(
     bounds = _certain_bounds(scores, found.first, found.second, evidence, np.flatnonzero(asked).tolist())
     found = replace(found, numbers={**found.numbers, **bounds})
     return Comparison(scores, systems, found, evidence, p_adjusted, settings=settings)
-
-
-def _finite_merits(scores: Scores) -> Floats:
-    """By measure, run and topic, the scores turned so that the greater is the better, if shuffles can use them."""
-    merits = np.stack([merit(scores.value[:, :, at], measure) for at, measure in enumerate(scores.measures)])
-    for matrix, measure in zip(merits, scores.measures, strict=True):
-        if np.isinf(matrix).any():
-            raise DataError(
-                f"{measure} is infinite on a topic, which shuffled scores cannot use. Take another correction, such as "
-                "holm."
-            )
-    return merits
 
 
 def _certain_bounds(

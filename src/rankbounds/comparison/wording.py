@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from rankbounds.probability.retrieved_documents import POOLED
 from rankbounds.stats.corrections import CORRECTIONS
-from rankbounds.stats.equivalence import SOURCE as SOURCE_OF_TOST
 from rankbounds.stats.equivalence import TOST
 from rankbounds.stats.significance import TESTS, drawn_words
 
@@ -239,19 +238,6 @@ def tested_words(settings: Mapping[str, Any], runs: int) -> str:
         f"level {settings['alpha']:g}",
     ]
     return ", ".join(parts)
-
-
-def sources_of_tests(settings: Mapping[str, Any]) -> list[str]:
-    """The keys of what to cite for the test and the correction."""
-    of_test = TESTS[settings["test"]].source if settings["test"] in TESTS else SOURCE_OF_TOST
-    return [key for key in (of_test, CORRECTIONS[settings["correction"]].source) if key]
-
-
-def small_print_words(shown: Sequence[str]) -> str:
-    """How to read small print: as what is added at most, or as bounds in brackets."""
-    added = any(text.startswith("+") for text in shown)
-    bracketed = any(text.startswith("[") for text in shown)
-    return "; ".join([*["+: so much more at most"] * added, *["[low, high]: bounds"] * bracketed])
 
 
 def lead_sentence(changes: Sequence[tuple[float, str, str]] | None, difference: float) -> tuple[str, dict[str, Any]]:

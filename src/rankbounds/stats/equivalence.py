@@ -3,8 +3,7 @@
 A test that finds no difference has not shown that there is none. To show that, name the margin: the largest difference
 that does not matter. A run is *not inferior* when a loss of the margin or more is ruled out by a one-sided test, and
 two runs are *equivalent* when that holds in both directions (two one-sided tests, TOST; the larger p-value counts). The
-test of a margin is any paired test of the differences moved by it. With the t test, equivalence at the level alpha is
-the same as a 1 - 2 alpha interval that lies within the margin on both sides.
+test of a margin is any paired test of the differences moved by it.
 
 Source: Schuirmann, A Comparison of the Two One-Sided Tests Procedure and the Power Approach for Assessing the
 Equivalence of Average Bioavailability, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987.

@@ -14,7 +14,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_share
 from rankbounds.errors import UsageError
-from rankbounds.stats.significance import RESAMPLES, TESTS, check_test
+from rankbounds.stats.significance import DEFAULT_TEST, RESAMPLES, TESTS, check_test
 
 MOST_TOPICS = 1 << 40
 """More topics than that are not worth reporting."""
@@ -156,7 +156,7 @@ def _least_topics(found: Callable[[Ints, Ints], Floats], effects: Floats, alpha:
 def smallest_p_value(
     differing: int | Ints,
     topics: int,
-    test: str = "randomization",
+    test: str = DEFAULT_TEST,
     *,
     alternative: str = "two-sided",
     resamples: int = RESAMPLES,
@@ -169,8 +169,8 @@ def smallest_p_value(
         On how many topics the two systems differ, or can differ.
     topics : int
         How many topics there are.
-    test : str, default "randomization"
-        The test, by its name in ``rankbounds.stats.significance.TESTS``.
+    test : str, optional
+        By default that of ``compare``; by its name in ``rankbounds.stats.significance.TESTS``.
     alternative : {"two-sided", "greater", "less"}
         Two sides, or one.
     resamples : int
@@ -184,10 +184,9 @@ def smallest_p_value(
 
     Notes
     -----
-    All differences have one sign then. The sign and randomisation tests give 2 ** (1 - differing) with two sides; where
-    flips are sampled, that is the p-value that they estimate. Wilcoxon's test gives the same where no sizes are equal;
-    where all are, its normal approximation is that of z = sqrt(differing), and the smaller of both is returned. The t
-    test is most extreme where all differences are the same. Of the bootstrap no more is known than 1 / (resamples + 1).
+    All differences have one sign then. The sign and randomisation tests give 2 ** (1 - differing) with two sides; so
+    does Wilcoxon's where no sizes are equal, and where all are, its normal approximation may give less. The t test is
+    most extreme where all differences are the same. Of the bootstrap no more is known than 1 / (resamples + 1).
 
     Examples
     --------

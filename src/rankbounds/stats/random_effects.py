@@ -6,17 +6,13 @@ collections are taken to vary about a mean with the variance tau^2, the heteroge
 - by ``reml``, restricted maximum likelihood (the greatest of the whole profile, not the nearest stationary point); or
 - by ``dl``, the moments of DerSimonian and Laird (1986, "Meta-analysis in clinical trials").
 
-The mean over collections like these has a Hartung-Knapp interval (t with k - 1 degrees; its factor never below 1, so
-that it is not narrower than the plain one).
+The mean has a Hartung-Knapp interval (t with k - 1 degrees; its factor never below 1).
 
 Where the true value of a *new* collection would lie is the prediction interval. A plain one takes the estimate of tau^2
 as the truth and is too narrow for few collections. Here tau^2 is as uncertain as Cochran's Q leaves it: the weighted
 sum of squares at the true tau^2 has a chi-squared distribution, which is turned around (the Q-profile of Viechtbauer
 2007), and normal predictions are mixed over it. With variances that are equal and small it is the prediction interval
-of the t distribution; it is wide for few collections, as it must be. It takes the collections at hand as a sample of
-those that could be, with true values that are about normal.
-
-Everything is for many pairs at once: rows are pairs, columns collections, NaN where a pair lacks a collection.
+of the t distribution.
 """
 
 from __future__ import annotations
@@ -46,7 +42,6 @@ class RandomEffects:
     where there are fewer than three.
     """
 
-    collections: Ints
     mean: Floats
     error: Floats
     low: Floats
@@ -119,10 +114,9 @@ def random_effects(
         chosen = rows[start : start + _ROWS_PREDICTED_AT_ONCE]
         predicted[:, chosen] = _predicted(values[chosen], within[chosen], degrees[chosen], confidence)
     columns = [
-        mean, error, mean - half, mean + half, tau_squared, i_squared, q, stats.chi2.sf(q, degrees),
-        *predicted,
+        mean, error, mean - half, mean + half, tau_squared, i_squared, q, stats.chi2.sf(q, degrees), *predicted,
     ]  # fmt: skip
-    return RandomEffects(count, *(np.where(usable, column, np.nan) for column in columns))
+    return RandomEffects(*(np.where(usable, column, np.nan) for column in columns))
 
 
 def _squares(values: Floats, weight: Floats) -> Floats:

@@ -90,13 +90,10 @@ def _check_number(scores: Floats) -> None:
 
 def spearman(a: Floats, b: Floats) -> float:
     """Spearman's correlation of ranks; NaN where one side is all ties."""
-    places = []
-    for scores in (a, b):
-        _, level, count = np.unique(levelled(scores), return_inverse=True, return_counts=True)
-        if count.size == 1:
-            return float("nan")
-        places.append((np.cumsum(count) - (count - 1) / 2)[level])  # equal scores share the mean of their places
-    return float(np.asarray(np.corrcoef(places))[0, 1])
+    from scipy.stats import rankdata
+
+    places = np.stack([rankdata(levelled(scores)) for scores in (a, b)])
+    return float("nan") if (np.ptp(places, axis=-1) == 0).any() else float(np.corrcoef(places)[0, 1])
 
 
 def rank_biased_overlap(a: Floats, b: Floats, p: float = 0.9) -> float:

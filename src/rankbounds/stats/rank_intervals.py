@@ -1,10 +1,8 @@
 """Between which places a system stands: "between 3rd and 9th", how often it is first, its expected place.
 
-A place on a leaderboard is a statement about all other systems at once. So an interval for it follows from all pairwise
-comparisons: a system stands behind every system that is surely better, and before every one that is surely worse.
-Where no pairwise statement is wrong, no interval is; a test that bounds the chance of *any* wrong statement by alpha
-gives intervals that hold for all systems together with probability 1 - alpha (Mogstad, Romano, Shaikh and Wilhelm 2024,
-"Inference for ranks"). Statements come
+A system stands behind every system that is surely better, and before every one that is surely worse. A test that bounds
+the chance of *any* wrong statement by alpha gives intervals that hold for all systems together with probability
+1 - alpha (Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for ranks"). Statements come
 
 - from resampled topics (``bootstrap``): the largest studentised difference of any two systems in each resample says how
   large a t has to be. It assumes no more than that topics are a sample; or
@@ -12,10 +10,8 @@ gives intervals that hold for all systems together with probability 1 - alpha (M
   to vary alike over topics; where they do not, its intervals hold somewhat less often than they say (90% instead of 95%
   in a simulation with deviations from 0.5 to 2), and they are wider where systems differ much.
 
-For two systems the test decides alone.
-
-How often a system is first, and its mean place, are shares and means over resampled topics. They describe how much the
-order depends on the choice of topics; they are no probabilities of being truly best.
+For two systems the test decides alone. How often a system is first, and its mean place, are over resampled topics: they
+describe how much the order depends on the choice of topics, and are no probabilities of being truly best.
 """
 
 from __future__ import annotations

@@ -22,6 +22,8 @@ from rankbounds.evaluation.score_differences import TOLERANCE, levelled
 from rankbounds.evaluation.score_differences import differences as differences_between
 from rankbounds.threads import in_threads, processors
 
+DEFAULT_TEST = "randomization"
+"""The test where none is named: in ``compare``, slices, the gate, reports and on the command line."""
 ALTERNATIVES = ("two-sided", "greater", "less")
 EXACT_TOPICS = 16
 """Up to this number of topics the randomisation test goes through all sign flips (2^16), beyond it samples them."""
@@ -380,7 +382,7 @@ def check_test(test: str, alternative: str = "two-sided", more: Sequence[str] = 
 
 def p_values(
     differences: Floats,
-    test: str = "randomization",
+    test: str = DEFAULT_TEST,
     alternative: str = "two-sided",
     resampling: Resampling | None = None,
     measure: object = "A score",
