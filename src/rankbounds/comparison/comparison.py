@@ -46,8 +46,8 @@ class Comparison(Result):
     """What the scores of several systems say of each other.
 
     It prints as a leaderboard for each measure, with the pairs below where runs are few. ``ci_low`` and ``ci_high`` are
-    about topics, a sample: other topics would give another mean. ``certain_low`` and ``certain_high`` are about
-    judgments: whatever the unjudged documents turn out to be, the mean difference on these topics lies between them.
+    about topics, a sample. ``certain_low`` and ``certain_high`` are about judgments: whatever the unjudged documents
+    turn out to be, the mean difference on these topics lies between them.
 
     Attributes
     ----------
@@ -57,9 +57,8 @@ class Comparison(Result):
     pairs : list of dict
         A row for each measure and pair, differences being ``a`` minus ``b``. ``won`` and ``lost`` count topics on which
         ``a`` is better, or worse, by more than rounding. ``probability_a_better`` is how likely ``a`` is the better one
-        on these topics, with probabilities of relevance estimated from the judgments (with ``probability_b_better`` it
-        makes 1 minus the probability that both score the same); None where nothing is open, and without the lists
-        (``evidence``). ``verdict`` speaks of ``a`` and ``b``; ``words`` names them.
+        on these topics, with probabilities of relevance estimated from the judgments; None where nothing is open, and
+        without the lists (``evidence``). ``verdict`` speaks of ``a`` and ``b``; ``words`` names them.
     settings : dict
         The test, the correction and all else that p-values depend on.
     scores : Scores
@@ -247,21 +246,16 @@ class Comparison(Result):
         return one, other
 
     def sentences(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> list[str]:
-        """The verdict on one pair by one measure, sentence by sentence; the first ones where none is named.
+        """Say the verdict on one pair by one measure, sentence by sentence; the first ones where none is named.
 
-        A pair is two runs in either order: differences are the first minus the second. The sentences say what the
-        scores are, whether it is noise, what unjudged documents and ties could do; and, where the runs are at hand as
-        evidence, whether it holds for other persistences and what to judge.
+        A pair is two runs in either order: differences are the first minus the second. Where the runs are at hand as
+        evidence, sentences also say whether it holds for other persistences and what to judge.
         """
         runs = (int(self.tested.first[0]), int(self.tested.second[0])) if pair is None else self._pair(*pair)
         return self.pair_words.sentences(measure_place(self.measures, measure), *runs)
 
     def words(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> str:
-        """The verdict in plain words: a paragraph for each measure and pair asked for, or for all.
-
-        Sentences stand on lines of their own, with an empty line between paragraphs; a pair is two runs in either
-        order.
-        """
+        """Say the verdict in plain words: a paragraph for each measure and pair asked for, a line for each sentence."""
         asked: Iterable[str | Measure] = self.measures if measure is None else [measure]
         sides = zip(self.tested.first.tolist(), self.tested.second.tolist(), strict=True)
         pairs = [(self.runs[a], self.runs[b]) for a, b in sides] if pair is None else [pair]
@@ -304,10 +298,6 @@ class Comparison(Result):
         rows = best_first(self.systems, self.measure(label))
         return sorted(rows, key=lambda row: self.order.index(row["run"])) if self.order else rows
 
-    def leader(self, label: str | Measure) -> str:
-        """The run that is best by this measure."""
-        return str(best_first(self.systems, self.measure(label))[0]["run"])
-
     @property
     def has_bounds(self) -> bool:
         """Is anything known of bounds over judgments? Not of tables without judgments that have none."""
@@ -316,7 +306,7 @@ class Comparison(Result):
     def table(self, measure: str | Measure | None = None, top: int | None = None) -> Table:
         """The leaderboard for one measure, best first, or its ``top``; of three runs or more with p-values."""
         at = measure_place(self.measures, measure)
-        against = self.settings.get("baseline") or self.leader(self.measures[at])
+        against = self.settings.get("baseline") or best_first(self.systems, self.measures[at])[0]["run"]
         tested = {}
         if len(self.runs) > 2:
             held = self.tested.take(self._holds(against))
@@ -424,10 +414,10 @@ class Comparison(Result):
         label: str = "tab:comparison",
         cite: bool = False,
     ) -> str:
-        r"""One table for a paper, with a caption that says how it was made; it needs the package booktabs alone.
+        r"""Write the table of ``summary`` for a paper; it needs the package booktabs alone.
 
-        ``style``, ``small`` and ``top`` are those of ``summary``. Without ``caption`` it is the tabular alone;
-        ``label`` is for ``\ref``; with ``cite`` the caption cites the measures (entries: ``rankbounds.bibtex``).
+        Without ``caption`` it is the tabular alone; ``label`` is for ``\ref``; with ``cite`` the caption cites the
+        measures (entries: ``rankbounds.bibtex``).
 
         >>> import rankbounds as rb
         >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}

@@ -110,13 +110,13 @@ def flip_rows(
     pairs: Rows = []
     totals = np.zeros(4)
     for (a, b), (lead, verdict) in zip(tested, of_systems, strict=True):
-        cases = repeated(np.ones(lead.shape))
+        cases = sum_over_repeats(np.ones(lead.shape))
         if not cases:
             continue
         better, worse, none = ((verdict == value).astype(np.float64) for value in (1, -1, 0))
-        agreeing = sum(map(repeated, (better, worse, none)))
-        leading = sum(repeated((lead == value).astype(np.float64)) for value in (-1, 0, 1))
-        totals += (cases, cases - agreeing, cases - leading, 2 * repeated(better, worse))
+        agreeing = sum(map(sum_over_repeats, (better, worse, none)))
+        leading = sum(sum_over_repeats((lead == value).astype(np.float64)) for value in (-1, 0, 1))
+        totals += (cases, cases - agreeing, cases - leading, 2 * sum_over_repeats(better, worse))
         row = {"a": systems[a], "b": systems[b], "outcomes": lead.size}
         row |= {"a_better": float(better.mean()), "b_better": float(worse.mean()), "no_difference": float(none.mean())}
         pairs.append(row | {"verdict_flips": 1 - agreeing / cases, "winner_flips": 1 - leading / cases})
@@ -142,7 +142,7 @@ def _pairs_to_test(members: Sequence[Ints], labels: int, resampling: Resampling)
     return [every[place] for place in np.sort(kept).tolist()]
 
 
-def repeated(one: Floats, other: Floats | None = None) -> float:
+def sum_over_repeats(one: Floats, other: Floats | None = None) -> float:
     """Over all two outcomes that differ in every rerun (and in the labels), the sum of one's number times other's."""
     rest = one if other is None else other
     for axis, size in enumerate(one.shape):

@@ -156,10 +156,6 @@ class PairTesting:
         """How tests that resample do it."""
         return Resampling(self.resamples, self.seed)
 
-    def pairs(self, runs: Sequence[str]) -> tuple[Ints, Ints]:
-        """The two sides of the pairs that are tested: all of them, or all runs against the baseline."""
-        return pairs_against(runs, self.baseline)
-
     def correction_for(self, pairs: int) -> str:
         """The correction to use: the one asked for, or what this number of pairs needs."""
         if self.correction == "auto":
@@ -176,7 +172,10 @@ class PairTesting:
 
 
 def pairs_against(runs: Sequence[str], baseline: str | None) -> tuple[Ints, Ints]:
-    """The two sides of all pairs of runs; with a baseline, of each other run with it."""
+    """The two sides of all pairs of runs; with a baseline, of each other run with it.
+
+    Differences are the first side minus the second: this is the one place that decides it.
+    """
     if baseline is None:
         return pairs_of(len(runs))
     against = run_number(runs, baseline)

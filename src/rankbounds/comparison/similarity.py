@@ -35,7 +35,7 @@ from rankbounds.evaluation.options import OrderOptions, chosen_options
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.rankings.order import ranked_rows
 from rankbounds.results import Column, Result, build_table
-from rankbounds.stats.rank_biased_overlap import READINGS, TiedLists, looked_at, overlaps
+from rankbounds.stats.rank_biased_overlap import READINGS, TiedLists, deepest_rank, overlaps
 from rankbounds.stats.significance import pairs_of
 from rankbounds.tables import Table
 from rankbounds.threads import in_threads, processors
@@ -283,7 +283,7 @@ def similarity(
     value, low, high = (np.full((len(labels), first.size, len(topics)), np.nan) for _ in range(3))
     numbers = number_pairs([run.pairs for run in compared])
     longest = max(int(np.bincount(run.pairs.topic, minlength=1).max(initial=1)) for run in compared)
-    depth_of_overlap = looked_at(p, longest)
+    depth_of_overlap = deepest_rank(p, longest)
     size = max(1, CELLS // depth_of_overlap)
     documents = int(max((own.max(initial=-1) for own in numbers), default=-1)) + 1
     begun = 0

@@ -15,7 +15,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.comparison.comparable_scores import keep_shared_topics
-from rankbounds.comparison.pairs import PairTesting, PairTestingOptions, build_rows, pair_numbers
+from rankbounds.comparison.pairs import PairTesting, PairTestingOptions, build_rows, pair_numbers, pairs_against
 from rankbounds.comparison.tables import FEW_RUNS, difference_columns, measure_place, p_column
 from rankbounds.comparison.wording import POWER, compared_words
 from rankbounds.errors import DataError, UsageError, warn
@@ -267,7 +267,7 @@ def slices(scores: Scores, labels: Mapping[str, Any], **how: Unpack[PairTestingO
     check_correction(correction)
     scores = keep_shared_topics(scores)
     cut, left_out = _cut_topics(labels, scores.query_ids)
-    first, second = testing.pairs(scores.runs)
+    first, second = pairs_against(scores.runs, testing.baseline)
     parts = [(by, label, topics) for by, held in cut.items() for label, topics in held.items()]
     family = sum(topics.size > 1 for _, _, topics in parts) * first.size
     level = testing.alpha if correction == "none" else testing.alpha / max(family, 1)

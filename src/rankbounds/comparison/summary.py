@@ -1,9 +1,7 @@
 """One table of a comparison for a paper: all measures, the best in bold, what each system beats, how much is open.
 
 Systems are numbered from the best by the first measure on, and a raised number says which of them a system beats
-significantly: numbers go on where letters end, and several in a row are written as a range. The letters of
-``style="groups"`` are those of the leaderboard on a terminal. The same cells are written as LaTeX (which needs booktabs
-and nothing else), as Markdown, as HTML and as plain text, so that all of them say the same.
+significantly: numbers go on where letters end, and several in a row are written as a range.
 """
 
 from __future__ import annotations
@@ -86,8 +84,6 @@ class Summary(Result):
         For each system its means.
     judged : list of str
         For each system the share of its first ten documents that is judged; empty where that is not known.
-    caption : str
-        What one must know to read it: the test, the correction, the level, the topics, the version of this program.
     """
 
     measures: list[str]

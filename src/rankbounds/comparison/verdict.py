@@ -14,7 +14,15 @@ from rankbounds.comparison import wording
 from rankbounds.comparison.comparable_scores import keep_shared_topics
 from rankbounds.comparison.comparison import Comparison
 from rankbounds.comparison.evidence import Evidence
-from rankbounds.comparison.pairs import Pairs, PairTesting, build_rows, check_means, pair_numbers, run_number
+from rankbounds.comparison.pairs import (
+    Pairs,
+    PairTesting,
+    build_rows,
+    check_means,
+    pair_numbers,
+    pairs_against,
+    run_number,
+)
 from rankbounds.errors import DataError
 from rankbounds.evaluation.score_differences import equal, levelled, limits_of, mean_difference, merit
 from rankbounds.evaluation.score_files import read_scores
@@ -95,9 +103,8 @@ def compare(
     -----
     Without evidence, bounds of a difference are one run's low minus the other's high: sound, but wider than need be
     where runs share documents. There are none for measures such as AP and nDCG, which fall when relevant documents of
-    *other* runs are found. Scores that differ by no more than rounding are equal (``score_differences``). The better
-    one is the lower one where the measure says so. Where a topic's score is infinite on both sides there is no
-    difference; on one side, only ``sign`` and ``wilcoxon`` can tell.
+    *other* runs are found. Scores that differ by no more than rounding are equal. Where a topic's score is infinite on
+    both sides there is no difference; on one side, only ``sign`` and ``wilcoxon`` can tell.
 
     Examples
     --------
@@ -126,7 +133,7 @@ def compare(
     if evidence is not None:
         evidence = evidence.filter(scores.runs)
     measures, values = scores.measures, np.moveaxis(scores.value, -1, 0)
-    all_first, all_second = how.pairs(scores.runs)
+    all_first, all_second = pairs_against(scores.runs, baseline)
     correction = how.correction_for(all_first.size)
     by_shuffles = CORRECTIONS[correction].by_shuffles
     if test == TOST:

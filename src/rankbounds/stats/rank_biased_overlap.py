@@ -71,7 +71,7 @@ class TiedLists:
         kept = self.top <= depth
         lists = TiedLists(self.topic[kept], self.document[kept], self.top[kept], self.bottom[kept], self.length)
         cell = lists.topic * (depth + 1) - 1
-        begun, ended = (cumulated(cell, rank, self.length.size, depth) for rank in (lists.top, lists.bottom))
+        begun, ended = (count_within(cell, rank, self.length.size, depth) for rank in (lists.top, lists.bottom))
         cut = begun - ended
         inside = np.minimum(np.arange(1, depth + 1), self.length[:, None]) - ended
         share = np.divide(inside, cut, out=np.zeros(cut.shape), where=cut > 0)
@@ -105,13 +105,13 @@ class CountedLists:
         return squares
 
 
-def cumulated(cell: Ints, rank: Ints, topics: int, depth: int) -> Ints:
+def count_within(cell: Ints, rank: Ints, topics: int, depth: int) -> Ints:
     """By topic and depth, how many of the ranks lie within the depth."""
     counts = np.bincount(cell + np.minimum(rank, depth + 1), minlength=topics * (depth + 1))
     return np.cumsum(counts.reshape(topics, depth + 1)[:, :depth], axis=1)
 
 
-def looked_at(p: float, longest: int) -> int:
+def deepest_rank(p: float, longest: int) -> int:
     """The depth beyond which nothing can be seen of the sum, or the longest list."""
     return max(1, min(longest, math.ceil(math.log(NEGLIGIBLE) / math.log(p))))
 
@@ -128,7 +128,7 @@ def overlaps(
     Parameters
     ----------
     a, b : CountedLists
-        Two runs' lists of the same topics, to the same depth, which is as deep as ``looked_at`` says.
+        Two runs' lists of the same topics, to the same depth, which is as deep as ``deepest_rank`` says.
     p : float
         The persistence.
     readings : sequence of str
@@ -153,7 +153,7 @@ class _PairOfLists:
         top_b, bottom_b = b.lists.top[in_b], b.lists.bottom[in_b]
 
         def within(rank: Ints) -> Ints:
-            return cumulated(cell, rank, length_a.size, a.depth)
+            return count_within(cell, rank, length_a.size, a.depth)
 
         self.tops = self.bottoms = self.top_of_a = self.top_of_b = within(np.maximum(top_a, top_b))
         self.tied = a.has_ties or b.has_ties

@@ -18,7 +18,7 @@ from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.score_differences import levelled, merit, subtracted
 from rankbounds.evaluation.scores import Scores
 from rankbounds.results import Column, Result
-from rankbounds.stats.rank_biased_overlap import TiedLists, looked_at, overlaps
+from rankbounds.stats.rank_biased_overlap import TiedLists, deepest_rank, overlaps
 from rankbounds.stats.significance import Resampling, check_differences, pairs_of, t_test
 from rankbounds.tables import plain
 
@@ -109,7 +109,7 @@ def rank_biased_overlap(a: Floats, b: Floats, p: float = 0.9) -> float:
         order = np.argsort(-level, kind="stable")
         tied = np.append(False, level[order][1:] == level[order][:-1])
         one_list = TiedLists.of(np.zeros(order.size, dtype=np.int64), order, tied, 1)
-        lists.append(one_list.to_depth(looked_at(p, a.size)))
+        lists.append(one_list.to_depth(deepest_rank(p, a.size)))
     return float(overlaps(lists[0], lists[1], p, "a")["a"][0][0])
 
 

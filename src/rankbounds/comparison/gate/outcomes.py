@@ -15,9 +15,9 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.comparison.comparison import Comparison
 from rankbounds.comparison.gate.conditions import SIDES, Condition
-from rankbounds.comparison.open_differences import can_differ
 from rankbounds.comparison.pairs import run_number
 from rankbounds.comparison.wording import POWER, compared_words, measure_words
+from rankbounds.comparison.words import can_differ
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import differences, equal, mean_difference, merit, merit_of_range
 from rankbounds.evaluation.scores import Scores
@@ -46,8 +46,6 @@ class Outcome:
 
     Attributes
     ----------
-    condition : str
-        With its margin.
     run, baseline : str
         The run in question, and the one it is held against; None for a condition on a value.
     answer : {"pass", "fail", "undecided"}
