@@ -14,23 +14,10 @@ from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
 from rankbounds.measures import Measure
 from rankbounds.results import Column
+from rankbounds.stats import significance
 from rankbounds.stats.corrections import check_correction
 from rankbounds.stats.equivalence import TOST, p_of_margin
 from rankbounds.stats.power import check_level
-from rankbounds.stats.significance import (
-    DEFAULT_TEST,
-    RESAMPLES,
-    TESTS,
-    Resampling,
-    check_differences,
-    check_finite,
-    check_test,
-    deviation_of,
-    mean_interval,
-    p_values,
-    pairs_of,
-    standardised_effect,
-)
 from rankbounds.tables import plain_rows
 
 PAIR_COLUMNS = tuple(
@@ -134,12 +121,12 @@ class ComparisonOptions(PairTestingOptions, total=False):
 class PairTesting:
     """How pairs of runs are tested."""
 
-    test: str = DEFAULT_TEST
+    test: str = significance.DEFAULT_TEST
     correction: str = "auto"
     alternative: str = "two-sided"
     alpha: float = 0.05
     confidence: float = 0.95
-    resamples: int = RESAMPLES
+    resamples: int = significance.RESAMPLES
     seed: int = 0
     baseline: str | None = None
 
@@ -149,19 +136,19 @@ class PairTesting:
             raise DataError("A comparison needs at least two runs.")
         check_level(self.alpha)
         check_share("confidence", self.confidence)
-        check_test(self.test, self.alternative, more_tests)
+        significance.check_test(self.test, self.alternative, more_tests)
 
     @property
-    def resampling(self) -> Resampling:
+    def resampling(self) -> significance.Resampling:
         """How tests that resample do it."""
-        return Resampling(self.resamples, self.seed)
+        return significance.Resampling(self.resamples, self.seed)
 
     def correction_for(self, pairs: int) -> str:
         """The correction to use: the one asked for, or what this number of pairs needs."""
         if self.correction == "auto":
             if pairs == 1:
                 return "none"
-            test = TESTS.get(self.test, TESTS["t"])
+            test = significance.TESTS.get(self.test, significance.TESTS["t"])
             return test.correction if self.baseline is None else test.baseline_correction
         check_correction(self.correction)
         if self.correction == "dunnett" and self.baseline is None:
@@ -177,7 +164,7 @@ def pairs_against(runs: Sequence[str], baseline: str | None) -> tuple[Ints, Ints
     Differences are the first side minus the second: this is the one place that decides it.
     """
     if baseline is None:
-        return pairs_of(len(runs))
+        return significance.pairs_of(len(runs))
     against = run_number(runs, baseline)
     first = np.delete(np.arange(len(runs)), against)
     return first, np.full(first.size, against)
@@ -187,22 +174,22 @@ def pair_numbers(
     values: Floats, first: Ints, second: Ints, measure: Measure, how: PairTesting, margin: float | None = None
 ) -> dict[str, Floats]:
     """Compute what the scores of one measure, by run and topic, say of each pair: the first minus the second."""
-    apart = check_differences(differences(values[first], values[second]))
+    apart = significance.check_differences(differences(values[first], values[second]))
     gains = merit(apart, measure)
     p_equivalent: Floats = np.full(first.size, np.nan)
     if how.test == TOST:
-        check_finite(apart, f"the {TOST} test", measure)
+        significance.check_finite(apart, f"the {TOST} test", measure)
     if margin is not None and not np.isinf(apart).any():
         p_equivalent = p_of_margin(apart, margin, "t", measure=measure)
     tested = how.test, how.alternative, how.resampling, measure
-    ci_low, ci_high = mean_interval(apart, how.confidence, limits_of_differences(measure, values))
+    ci_low, ci_high = significance.mean_interval(apart, how.confidence, limits_of_differences(measure, values))
     return {
         "difference": mean_difference(values[first], values[second]),
         "ci_low": ci_low,
         "ci_high": ci_high,
-        "effect": standardised_effect(apart),
-        "deviation": deviation_of(apart),
-        "p_value": p_equivalent if how.test == TOST else p_values(gains, *tested),
+        "effect": significance.standardised_effect(apart),
+        "deviation": significance.deviation_of(apart),
+        "p_value": p_equivalent if how.test == TOST else significance.p_values(gains, *tested),
         "p_equivalent": p_equivalent,
         "won": np.count_nonzero(gains > 0, axis=-1).astype(np.float64),
         "lost": np.count_nonzero(gains < 0, axis=-1).astype(np.float64),

@@ -26,17 +26,9 @@ from rankbounds.files.queries import labels_of
 from rankbounds.measures import Measure
 from rankbounds.notebook import shown
 from rankbounds.results import Column, Result, build_table
+from rankbounds.stats import significance
 from rankbounds.stats.corrections import CORRECTIONS, check_correction, correct_p_values
 from rankbounds.stats.power import minimum_detectable_effect
-from rankbounds.stats.significance import (
-    TESTS,
-    Resampling,
-    check_differences,
-    check_finite,
-    deviation_of,
-    drawn_words,
-    rounding,
-)
 from rankbounds.tables import Table, signed
 
 if TYPE_CHECKING:
@@ -144,8 +136,8 @@ class Slices(Result):
 
     def method(self) -> str:
         """What p-values, detectable differences and the interaction come from."""
-        settings, used = self.settings, TESTS[self.settings["test"]]
-        drawn = drawn_words(settings)
+        settings, used = self.settings, significance.TESTS[self.settings["test"]]
+        drawn = significance.drawn_words(settings)
         how = f"{drawn}; all sign flips up to {used.exact_topics} topics" if used.exact_topics else drawn
         test = f"{used.name} test" + (f" ({how})" if used.resamples else "")
         corrected = (
@@ -276,8 +268,8 @@ def slices(scores: Scores, labels: Mapping[str, Any], **how: Unpack[PairTestingO
     overall: list[dict[str, Any]] = []
     for place, measure in enumerate(scores.measures):
         values = scores.value[:, :, place]
-        apart = check_differences(differences(values[first], values[second]))
-        check_finite(apart, "a comparison in slices", measure)
+        apart = significance.check_differences(differences(values[first], values[second]))
+        significance.check_finite(apart, "a comparison in slices", measure)
         names = {side: [scores.runs[run] for run in runs.tolist()] for side, runs in (("a", first), ("b", second))}
         names["measure"] = [str(measure)] * first.size
         *compared, whole = [
@@ -365,7 +357,11 @@ def _compare_slice(
 
 
 def _interaction(
-    by: str, apart: Floats, slices_of_topics: Sequence[Ints], names: dict[str, list[str]], resampling: Resampling
+    by: str,
+    apart: Floats,
+    slices_of_topics: Sequence[Ints],
+    names: dict[str, list[str]],
+    resampling: significance.Resampling,
 ) -> list[dict[str, Any]]:
     """Is the mean difference of each pair the same in the slices of more than one topic? A row for each pair."""
     large = [topics for topics in slices_of_topics if topics.size > 1]
@@ -389,7 +385,7 @@ def _correct(rows: list[dict[str, Any]], correction: str) -> list[dict[str, Any]
     return rows
 
 
-def interaction_test(apart: Floats, group: Ints, resampling: Resampling) -> tuple[Floats, Floats]:
+def interaction_test(apart: Floats, group: Ints, resampling: significance.Resampling) -> tuple[Floats, Floats]:
     """Is the mean difference of each pair (a row) the same in every group of topics? The statistic and its p-value.
 
     Labels are shuffled over topics, the same way for all pairs; the outcome at hand counts as one (the +1). Shuffles
@@ -406,7 +402,7 @@ def interaction_test(apart: Floats, group: Ints, resampling: Resampling) -> tupl
         count = min(step, resampling.resamples - at)
         shuffled = generator.permuted(np.broadcast_to(group, (count, group.size)), axis=-1)
         statistic = _welch(spread, shuffled, size, variance)
-        as_extreme += np.count_nonzero(statistic >= (observed - rounding(observed))[:, None], axis=-1)
+        as_extreme += np.count_nonzero(statistic >= (observed - significance.rounding(observed))[:, None], axis=-1)
     return observed, np.maximum((as_extreme + 1) / (resampling.resamples + 1), _welch_p_values(spread, group))
 
 
@@ -417,7 +413,7 @@ def _welch_p_values(spread: Floats, group: Ints) -> Floats:
     parts = [spread[:, group == number] for number in range(int(group.max()) + 1)]
     count, size = len(parts), np.array([part.shape[-1] for part in parts], dtype=np.float64)
     mean = np.stack([part.mean(axis=-1) for part in parts], axis=-1)
-    variance = np.stack([deviation_of(part) ** 2 for part in parts], axis=-1)
+    variance = np.stack([significance.deviation_of(part) ** 2 for part in parts], axis=-1)
     varying = np.atleast_1d((variance > 0).all(axis=-1))
     weight = size / np.where(varying[:, None], variance, 1.0)
     share = weight / weight.sum(axis=-1, keepdims=True)

@@ -27,16 +27,9 @@ from rankbounds.errors import DataError
 from rankbounds.evaluation.score_differences import equal, levelled, limits_of, mean_difference, merit
 from rankbounds.evaluation.score_files import read_scores
 from rankbounds.evaluation.scores import Scores
+from rankbounds.stats import rank_intervals
 from rankbounds.stats.corrections import CORRECTIONS, correct_p_values, group_letters, over_all_pairs
 from rankbounds.stats.equivalence import TOST, check_equivalence, check_margin
-from rankbounds.stats.rank_intervals import (
-    METHODS,
-    counts_for_places,
-    places,
-    resampled_places,
-    separated_by_bootstrap,
-    separated_pairs,
-)
 from rankbounds.stats.significance import DEFAULT_TEST, RESAMPLES, Resampling, check_finite, mean_interval, pairs_of
 from rankbounds.threads import in_threads, processors
 
@@ -128,7 +121,7 @@ def compare(
     check_means(scores.measures)
     if margin is not None:
         check_margin(margin)
-    check_choice("ranks", ranks, METHODS)
+    check_choice("ranks", ranks, rank_intervals.METHODS)
     scores = keep_shared_topics(scores)
     if evidence is not None:
         evidence = evidence.filter(scores.runs)
@@ -233,7 +226,7 @@ def _place_systems(scores: Scores, p: Floats, p_adjusted: Floats, settings: Mapp
     """
     first, second = pairs_of(len(scores.runs))
     resampling, ranks, alpha = Resampling(settings["resamples"], settings["seed"]), settings["ranks"], settings["alpha"]
-    counts = counts_for_places(scores.value.shape[1], resampling)
+    counts = rank_intervals.counts_for_places(scores.value.shape[1], resampling)
 
     def of_measure(at: int) -> tuple[Any, ...]:
         measure = scores.measures[at]
@@ -241,11 +234,11 @@ def _place_systems(scores: Scores, p: Floats, p_adjusted: Floats, settings: Mapp
         if ranks == "bootstrap":
             check_finite(merits, "the bootstrap", measure)
         if ranks == "bootstrap" or (ranks == "auto" and len(scores.runs) > 2 and np.isfinite(merits).all()):
-            separated = separated_by_bootstrap(merits, alpha, resampling, counts)
+            separated = rank_intervals.separated_by_bootstrap(merits, alpha, resampling, counts)
         else:
-            separated = separated_pairs(p[at], p_adjusted[at], settings["correction"], alpha)
+            separated = rank_intervals.separated_pairs(p[at], p_adjusted[at], settings["correction"], alpha)
         with np.errstate(invalid="ignore"):
-            bounds = places(merits.mean(axis=-1), first, second, separated)
-        return *(part.tolist() for part in bounds), *resampled_places(merits, counts)
+            bounds = rank_intervals.places(merits.mean(axis=-1), first, second, separated)
+        return *(part.tolist() for part in bounds), *rank_intervals.resampled_places(merits, counts)
 
     return list(in_threads(of_measure, range(len(scores.measures)), processors()))

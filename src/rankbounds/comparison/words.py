@@ -24,14 +24,9 @@ from rankbounds.probability.differences import limit_certainty
 from rankbounds.probability.effects import is_plain_sum
 from rankbounds.rankings.join import empty_rankings
 from rankbounds.rankings.ties import ORDERS
+from rankbounds.stats import power
 from rankbounds.stats.corrections import CORRECTIONS
 from rankbounds.stats.equivalence import TOST
-from rankbounds.stats.power import (
-    minimum_detectable_effect,
-    topics_for_effects,
-    topics_for_equivalence,
-    topics_that_must_differ,
-)
 
 if TYPE_CHECKING:
     from rankbounds.comparison.comparison import Comparison
@@ -82,15 +77,15 @@ class PairWords:
         """What goes into the sentences; NaN where something is not known."""
         comparison, pairs, settings = self.comparison, self.comparison.tested, self.comparison.settings
         scores, known = comparison.scores, comparison.tested.numbers
-        effect = minimum_detectable_effect(1.0, scores.value.shape[1], settings["alpha"], wording.POWER)
+        effect = power.minimum_detectable_effect(1.0, scores.value.shape[1], settings["alpha"], wording.POWER)
         wanted = effect * known["deviation"]
         most = [limits_of_differences(measure, scores.value[..., at])[1] for at, measure in enumerate(scores.measures)]
         if settings["test"] == TOST:
-            needed = topics_for_equivalence(
+            needed = power.topics_for_equivalence(
                 known["difference"], known["deviation"], settings["margin"], settings["alpha"], wording.POWER
             )
         else:
-            needed = topics_for_effects(known["effect"], settings["alpha"], wording.POWER)
+            needed = power.topics_for_effects(known["effect"], settings["alpha"], wording.POWER)
         shape = known["difference"].shape
         unknown = np.full(shape, np.nan)
         found = {
@@ -146,7 +141,7 @@ class PairWords:
         if settings["test"] == TOST or CORRECTIONS[settings["correction"]].by_shuffles:
             return None
         how = {name: settings[name] for name in ("topics", "test", "alpha", "alternative", "resamples")}
-        return topics_that_must_differ(**how)
+        return power.topics_that_must_differ(**how)
 
     def _can_differ(self) -> Floats:
         """On how many topics each pair can differ at the most; looked up where too few do as judged, else all."""

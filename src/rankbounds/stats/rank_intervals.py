@@ -20,15 +20,8 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.score_differences import levelled, zeroed
+from rankbounds.stats import significance
 from rankbounds.stats.corrections import CORRECTIONS, correct_p_values, largest_t, p_of_largest
-from rankbounds.stats.significance import (
-    Resampling,
-    check_differences,
-    no_surer_than_signs,
-    over_error,
-    pairs_of,
-    topic_counts,
-)
 
 METHODS = ("auto", "test", "bootstrap")
 CELLS = 20_000_000
@@ -63,31 +56,33 @@ def separated_pairs(p_values: Floats, p_adjusted: Floats, correction: str, alpha
     return p_adjusted < alpha
 
 
-def separated_by_bootstrap(scores: Floats, alpha: float, resampling: Resampling, drawn: Floats | None = None) -> Flags:
+def separated_by_bootstrap(
+    scores: Floats, alpha: float, resampling: significance.Resampling, drawn: Floats | None = None
+) -> Flags:
     """The pairs whose t exceeds what the largest t of any pair in resampled topics exceeds with probability alpha.
 
     ``scores`` has a row for each system and a column for each topic. ``drawn`` are ``topic_counts`` that are at hand.
     """
-    first, second = pairs_of(scores.shape[0])
+    first, second = significance.pairs_of(scores.shape[0])
     resampling = resampling.at_most(CELLS // max(1, first.size))
     if drawn is None or len(drawn) < resampling.resamples:
-        drawn = topic_counts(scores.shape[1], resampling)
+        drawn = significance.topic_counts(scores.shape[1], resampling)
     counts = drawn[: resampling.resamples]
     level = levelled(scores.T).T
-    apart = check_differences(level[first] - level[second])
+    apart = significance.check_differences(level[first] - level[second])
     largest_score = np.abs(level).max(axis=-1)
     scale, topics = np.maximum(largest_score[first], largest_score[second]), apart.shape[-1]
     centre, deviation = zeroed(apart.mean(axis=-1), scale), zeroed(apart.std(axis=-1, ddof=1), scale)
     error = deviation / np.sqrt(topics)
-    observed = over_error(np.abs(centre), error)
+    observed = significance.over_error(np.abs(centre), error)
     p = p_of_largest(observed, largest_t([(apart - centre[:, None]) / topics], error, [counts]))
     # What is the same on every topic does not vary in resamples either: only its signs count, one of so many pairs.
-    return no_surer_than_signs(p, observed, topics, "two-sided", first.size) < alpha
+    return significance.no_surer_than_signs(p, observed, topics, "two-sided", first.size) < alpha
 
 
-def counts_for_places(topics: int, resampling: Resampling) -> Floats:
+def counts_for_places(topics: int, resampling: significance.Resampling) -> Floats:
     """How often each topic is drawn in each resample; a share over a thousand of them is known to two digits."""
-    return topic_counts(topics, resampling.at_most(DRAWS // max(1, topics)))
+    return significance.topic_counts(topics, resampling.at_most(DRAWS // max(1, topics)))
 
 
 def resampled_places(scores: Floats, counts: Floats) -> tuple[Floats, Floats]:
