@@ -162,14 +162,9 @@ class Comparison(Result):
             p_adjusted=None if self.p_adjusted is None else self.p_adjusted[at : at + 1],
         )
 
-    def filter(self, run: str | None = None, *, significant: bool | None = None) -> Comparison:
-        """Only the pairs that hold this run, or that are significant by any measure; p-values stay as they are."""
-        kept = np.ones(self.tested.first.size, dtype=bool)
-        if run is not None:
-            kept &= self._holds(run)
-        if significant is not None:
-            kept &= (self.tested.numbers["p_adjusted"] < self.settings["alpha"]).any(axis=0) == significant
-        return replace(self, tested=self.tested.take(kept))
+    def filter(self, run: str) -> Comparison:
+        """Keep only the pairs that hold this run; p-values stay as they are."""
+        return replace(self, tested=self.tested.take(self._holds(run)))
 
     def _holds(self, run: str) -> Flags:
         """By pair: is this run one of the two?"""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.choices import check_share
+from rankbounds.choices import check_choice, check_share
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.columns.native import worth_starting
@@ -262,9 +262,8 @@ def similarity(
     for depth in depths:
         if depth < 1:
             raise UsageError(f"A depth is a whole number from 1 on, not {depth}.")
-    unknown = [reading for reading in readings if reading not in READINGS]
-    if unknown:
-        raise UsageError(f'RBO reads ties as a, b or w, not as "{unknown[0]}".')
+    for reading_of_ties in readings:
+        check_choice("readings", reading_of_ties, READINGS)
     assumptions, reading = chosen_options(
         options,
         OrderOptions,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -78,8 +79,8 @@ class Summary(Result):
     ----------
     measures : list of str
         The heads of the columns.
-    numbers, runs : list
-        The systems' numbers and names, the best by the first measure first.
+    runs : list of str
+        The systems' names, the best by the first measure first, which is number 1.
     cells : list of list of Cell
         For each system its means.
     judged : list of str
@@ -87,7 +88,6 @@ class Summary(Result):
     """
 
     measures: list[str]
-    numbers: list[int]
     runs: list[str]
     cells: list[list[Cell]]
     judged: list[str]
@@ -113,7 +113,7 @@ class Summary(Result):
             judged = list(map(in_latex, self.judged[place : place + 1]))
             below = stacked and any(cell.small for cell in row)
             end = r" \\[-.5ex]" if below else r" \\"
-            lines.append(" & ".join([str(self.numbers[place]), in_latex(run), *means, *judged]) + end)
+            lines.append(" & ".join([str(place + 1), in_latex(run), *means, *judged]) + end)
             if below:
                 gap = "" if place == len(self.runs) - 1 else r" \addlinespace[.4ex]"
                 small = [FORMATS["latex"][3].format(in_latex(cell.small)).strip() if cell.small else "" for cell in row]
@@ -151,8 +151,8 @@ class Summary(Result):
     def _lines(self, write: Callable[[Cell], str], name: Callable[[str], str] = str) -> list[list[str]]:
         """The cells of each system, as a format writes them."""
         return [
-            [str(number), name(run), *map(write, cells), *self.judged[place : place + 1]]
-            for place, (number, run, cells) in enumerate(zip(self.numbers, self.runs, self.cells, strict=True))
+            [str(place), name(run), *map(write, cells), *self.judged[place - 1 : place]]
+            for place, (run, cells) in enumerate(zip(self.runs, self.cells, strict=True), 1)
         ]
 
     @property
@@ -200,25 +200,19 @@ def summary(
         shown = numbers_and_bounds(mean, low, high)
         no_bars = measure.total == "sum" or small == "none"
         bars = [None] * count if no_bars else _bars(np.stack([mean, low, high, ci_low, ci_high], axis=-1))
-        raised = {"beats": _beaten(comparison, at, place_of), "groups": [row["group"] for row in rows]}.get(style)
+        raised = {"beats": _beaten(comparison, at, place_of), "groups": [row["group"] for row in rows]}
         between = interval("ci_low", "ci_high", "")
         smalls = {
             "bounds": [bounds for _, bounds in shown],
             "interval": ["" if row["ci_low"] is None else between.text(row) for row in rows],
-        }.get(small)
-        columns.append(
-            [
-                Cell(
-                    shown[run][0], bool(best[run]), raised[run] if raised else "", smalls[run] if smalls else "",
-                    bars[run],
-                )
-                for run in place_of
-            ]
-        )  # fmt: skip
+        }
+        none = [""] * count
+        beside = raised.get(style, none), smalls.get(small, none), bars
+        cells = list(map(Cell, [number for number, _ in shown], best.tolist(), *beside))
+        columns.append([cells[run] for run in place_of])
     judged = [row["judged_at_10"] for row in comparison.systems[:count]] if comparison.scores.has_judged else []
     made = Summary(
         [str(measure) + (" ↓" if measure.lower_is_better else "") for measure in comparison.measures],
-        list(place_of.values()),
         [comparison.runs[run] for run in place_of],
         [list(row) for row in zip(*columns, strict=True)],
         [f"{judged[run]:.0%}" for run in place_of] if judged else [],
@@ -252,15 +246,10 @@ def _beaten(comparison: Comparison, at: int, place_of: dict[int, int]) -> list[s
 
 def ranges(numbers: Sequence[int]) -> str:
     """Rising numbers with commas, three or more in a row as a range: ``1,2,4-7``."""
-    parts: list[list[int]] = []
-    for value in numbers:
-        if parts and value == parts[-1][-1] + 1:
-            parts[-1].append(value)
-        else:
-            parts.append([value])
-    return ",".join(
-        f"{part[0]}-{part[-1]}" if len(part) > 2 else ",".join(map(str, part)) for part in parts
-    )  # fmt: skip
+    # In a row, numbers minus their places are the same.
+    numbered = groupby(enumerate(numbers), key=lambda placed: placed[1] - placed[0])
+    rows = [[number for _, number in row] for _, row in numbered]
+    return ",".join(f"{row[0]}-{row[-1]}" if len(row) > 2 else ",".join(map(str, row)) for row in rows)
 
 
 def _bars(numbers: Floats) -> list[Bar | None]:
