@@ -131,7 +131,7 @@ class Comparison(Result):
         return rows
 
     def rows(self) -> list[dict[str, Any]]:
-        """The rows of ``pairs``."""
+        """List the rows of ``pairs``."""
         return self.pairs
 
     @cached_property
@@ -172,7 +172,7 @@ class Comparison(Result):
         return (self.tested.first == number) | (self.tested.second == number)
 
     def measure(self, label: str | Measure) -> Measure:
-        """The measure of this name."""
+        """Find the measure of this name."""
         return self.measures[measure_place(self.measures, label)]
 
     def __eq__(self, other: object) -> bool:
@@ -227,7 +227,7 @@ class Comparison(Result):
         return np.array([len(noted.missing) for noted in counted] or [0] * len(self.runs))
 
     def row(self, measure: str | Measure, pair: tuple[str, str]) -> dict[str, float]:
-        """The numbers of two runs by one measure, differences being the first minus the second; NaN: not known."""
+        """Return the numbers of two runs by one measure, differences being the first minus the second; NaN: unknown."""
         at, numbers = measure_place(self.measures, measure), self.tested.get(*self._pair(*pair))
         return {name: float(column[at]) for name, column in numbers.items()}
 
@@ -257,21 +257,21 @@ class Comparison(Result):
         return "\n".join("\n".join(self.sentences(one, two)) + "\n" for one in asked for two in pairs)
 
     def method(self) -> str:
-        """Which tests the p-values come from, in one sentence."""
+        """Say in one sentence which tests the p-values come from."""
         return wording.method(self.settings, len(self.runs))
 
     def notes(self) -> list[str]:
-        """Which tests the p-values come from."""
+        """Say which tests the p-values come from."""
         return [self.method()]
 
     def means(self) -> Floats:
-        """By measure and run."""
+        """Return the means by measure and run."""
         return np.array([row["mean"] for row in self.systems], dtype=np.float64).reshape(len(self.measures), -1)
 
     # ---- tables ----
 
     def sort(self, by: str | Measure | None = None) -> Comparison:
-        """The comparison with its runs in one order in all tables, and ``top`` the first ones in that order.
+        """Put the runs into one order in all tables; ``top`` takes the first ones in that order.
 
         ``by`` is a measure, by which the best come first; ``"run"``: the runs' names; ``"given"``: as they were given.
         Without it every measure has its own best first, and tables of all measures the best by the first one.
@@ -289,7 +289,7 @@ class Comparison(Result):
         return replace(self, order=tuple(self.runs if by == "given" else self.scores.sort(by).runs))
 
     def leaderboard(self, label: str | Measure) -> list[dict[str, Any]]:
-        """The systems by one measure, best first, or in the order that was asked for (``sort``)."""
+        """List the systems by one measure, best first, or in the order that was asked for (``sort``)."""
         rows = best_first(self.systems, self.measure(label))
         return sorted(rows, key=lambda row: self.order.index(row["run"])) if self.order else rows
 
@@ -299,7 +299,7 @@ class Comparison(Result):
         return self.scores.has_judged or self.scores.bounds != "none"
 
     def table(self, measure: str | Measure | None = None, top: int | None = None) -> Table:
-        """The leaderboard for one measure, best first, or its ``top``; of three runs or more with p-values."""
+        """Show the leaderboard for one measure, best first, or its ``top``; of three runs or more with p-values."""
         at = measure_place(self.measures, measure)
         against = self.settings.get("baseline") or best_first(self.systems, self.measures[at])[0]["run"]
         tested = {}
@@ -328,7 +328,7 @@ class Comparison(Result):
         return build_table(rows, [*columns, Column("topics_led", cell=lambda row: f"{row['topics_led']:.3g}")])
 
     def pair_table(self, measure: str | Measure | None = None, *, top: int | None = None) -> Table:
-        """The pairs for one measure, the least likely to be chance first; the verdict names the better run.
+        """Show the pairs for one measure, the least likely to be chance first; the verdict names the better run.
 
         With ``top``, those among that many of the best runs (and the baseline).
         """
@@ -347,7 +347,7 @@ class Comparison(Result):
         return build_table(rows, columns)
 
     def tables(self, measure: str | Measure, top: int | None = None) -> list[Table]:
-        """The leaderboard, or its ``top``, and the pairs where runs are few or one of them is the baseline."""
+        """Show the leaderboard, or its ``top``, and the pairs where runs are few or one of them is the baseline."""
         few = len(self.runs) <= FEW_RUNS or self.settings.get("baseline") is not None
         return [self.table(measure, top), *([self.pair_table(measure, top=top)] if few else [])]
 
@@ -367,7 +367,7 @@ class Comparison(Result):
     # ---- for a paper ----
 
     def summary(self, style: str = "beats", small: str = "bounds", top: int | None = None) -> Summary:
-        """One table of all measures: the best in bold, raised what each system beats, small what is open.
+        """Show all measures in one table: the best in bold, raised what each system beats, small what is open.
 
         Parameters
         ----------
@@ -432,11 +432,11 @@ class Comparison(Result):
         return summary(self, style, small, top, cite=cite).latex(caption=caption, label=label)
 
     def to_markdown(self, style: str = "beats", *, small: str = "bounds", top: int | None = None) -> str:
-        """The table of ``to_latex`` for a README or a wiki, its caption below; options are those of ``summary``."""
+        """Write the table of ``summary`` for a README or a wiki, its caption below."""
         return self.summary(style, small, top).markdown()
 
     def to_bibtex(self) -> str:
-        """The sources of the measures and of the tests, as BibTeX."""
+        """Write the sources of the measures and of the tests as BibTeX."""
         from rankbounds.measures.naming.sources import bibtex
 
         used = TESTS.get(self.settings["test"]), CORRECTIONS[self.settings["correction"]]

@@ -125,14 +125,14 @@ class Evidence:
     def read(
         cls, qrels: Any, runs: Any, assumptions: Assumptions | None = None, **options: Unpack[Options]
     ) -> Evidence:
-        """From everything that ``evaluate`` takes for judgments and runs, and its options; each file is read once."""
+        """Read everything that ``evaluate`` takes for judgments and runs, with its options; each file is read once."""
         assumed, reading = chosen_options(options)
         assumptions = assumptions or assumed
         reading = replace(reading, threads=options.get("threads") or worth_starting(), gain=assumptions.gain)
         return cls(reading.judgments(qrels), reading.runs(runs), assumptions)
 
     def filter(self, names: Sequence[str]) -> Evidence:
-        """The same of some of the runs."""
+        """Keep some of the runs."""
         if list(names) == self.names:
             return self
         chosen = copy(self)
@@ -242,7 +242,7 @@ class Evidence:
         return sum(map(len, self.runs)) <= KEPT_ROWS
 
     def shared_lists(self, among: Sequence[int] | None = None) -> SharedLists:
-        """The lists of all runs, or of those with these numbers, topic by topic."""
+        """Gather the lists of all runs, or of those with these numbers, topic by topic."""
         numbers = tuple(range(len(self.runs)) if among is None else among)
 
         def join() -> SharedLists:
@@ -264,7 +264,7 @@ class Evidence:
         )
 
     def bounds(self, measures: Sequence[Measure], among: Sequence[int] | None = None) -> Pairs:
-        """Bounds of the mean differences of all pairs of runs, or of those ``among`` these, over all judgments.
+        """Bound the mean differences of all pairs of runs, or of those ``among`` these, over all judgments.
 
         ``certain_low``, ``certain_high`` and ``certain`` have an axis of measures and one of pairs. ``certain`` is 1
         where some judgments attain both, 0 where they hold but may be wider than needed, NaN where none are known.
@@ -301,7 +301,7 @@ class Evidence:
         return {measure: self._made["documents", measure, numbers] for measure in weighted}
 
     def chances(self, measure: Measure) -> Chances | None:
-        """How likely each run of every pair is the better one; None where that is not known, or would take long."""
+        """Estimate how likely each run of every pair is the better one; None where unknown, or where it takes long."""
         if not follows_grades(measure) or not self._follows_unjudged:
             return None
         if len(self.runs) > PROBABLE_RUNS or not self._few_rows or self._models.kind is None:
@@ -351,7 +351,7 @@ class Evidence:
         return self._once("models", make=estimate)
 
     def topics_that_can_differ(self, measure: Measure, first: Ints, second: Ints) -> Ints:
-        """On how many topics each pair can differ at the most, whatever unjudged documents turn out to be."""
+        """Count the topics on which each pair can differ at the most, whatever unjudged documents turn out to be."""
         lists = self.shared_lists()
         can = np.zeros(first.size, dtype=np.int64)
         for of_topic in topic_bounds(lists, measure, self.assumptions, (first, second)):
@@ -360,7 +360,7 @@ class Evidence:
         return can
 
     def unjudged_documents(self, measure: Measure, runs: Sequence[int]) -> int:
-        """How many different documents of these runs nobody judged, down to the measure's depth, on judged topics."""
+        """Count the documents of these runs that nobody judged, down to the measure's depth, on judged topics."""
         from rankbounds.judging.candidates import collect
 
         order = self.assumptions.ties if self.assumptions.ties in ORDERS else "trec"
@@ -373,7 +373,7 @@ class Evidence:
     # ---- two runs ----
 
     def lead_changes(self, measure: Measure, a: int, b: int) -> list[tuple[float, str, str]] | None:
-        """Where, over p, the lead changes: p, who leads below, who above. None: not for this measure or order."""
+        """Find where, over p, the lead changes: p, who leads below, who above. None: not for this measure or order."""
         if not isinstance(measure, RBP) or measure.by_topic or self.assumptions.ties not in ORDERS:
             return None
         from rankbounds.rbp.crossings import lead_changes
@@ -382,7 +382,7 @@ class Evidence:
         return lead_changes(lists, self.facts, measure)
 
     def to_judge(self, measure: Measure, a: int, b: int) -> SettlingPlan | None:
-        """The documents whose judgments are expected to settle most between two runs; None where that is not known."""
+        """Plan the judgments that are expected to settle most between two runs; None where that is not known."""
         if self.assumptions.ties not in ORDERS or not self._follows_unjudged or not self._few_rows:
             return None
         if not follows_grades(measure):
@@ -403,7 +403,7 @@ class Evidence:
 
 
 def left_out_words(topics: Sequence[str], number: int, *, judged: bool = True) -> str:
-    """Which of the topics, or of the judged ones, are left out of a comparison, and why."""
+    """Say which of the topics, or of the judged ones, are left out of a comparison, and why."""
     named = ", ".join(topics[:NAMED]) + (", ..." if len(topics) > NAMED else "")
     return (
         f"{len(topics)} of {number} {'judged ' * judged}topics are left out, since a run lacks them ({named}); "

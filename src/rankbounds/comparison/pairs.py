@@ -56,7 +56,7 @@ _OPPOSITE = {"a better": "b better", "b better": "a better"}
 
 
 def turn(pair: Mapping[str, Any]) -> dict[str, Any]:
-    """The numbers of pairs, or the row of one, had the runs been named the other way round."""
+    """Turn the numbers of pairs, or the row of one, as if the runs had been named the other way round."""
     found = dict(pair) | {name: pair[other] for name, other in SWAPPED.items() if other in pair}
     found |= {name: 0.0 - pair[other] for name, other in NEGATED.items() if pair.get(other) is not None}
     if pair.get("new_a_better") is not None:
@@ -76,12 +76,12 @@ class Pairs:
     """By name, arrays whose last axis is pairs."""
 
     def take(self, kept: Any) -> Pairs:
-        """The pairs at these places."""
+        """Keep the pairs at these places."""
         numbers = {name: column[..., kept] for name, column in self.numbers.items()}
         return Pairs(self.first[kept], self.second[kept], numbers)
 
     def places(self, first: Any, second: Any) -> Ints:
-        """Where the pairs of these runs are, whichever is the first; -1 for pairs that are not here."""
+        """Find the pairs of these runs, whichever is the first; -1 for pairs that are not here."""
         sides = (self.first, self.second, first, second)
         runs = 1 + max(int(np.max(side, initial=-1)) for side in sides)
         place = np.full((runs, runs), -1)
@@ -89,7 +89,7 @@ class Pairs:
         return np.asarray(place[first, second])
 
     def get(self, first: Any, second: Any) -> dict[str, Any]:
-        """The numbers of these pairs, all of which are here: ``first`` minus ``second``."""
+        """Return the numbers of these pairs, all of which are here: ``first`` minus ``second``."""
         places = self.places(first, second)
         found = {name: column[..., places] for name, column in self.numbers.items()}
         around, is_turned = turn(found), self.first[places] != first
@@ -144,7 +144,7 @@ class PairTesting:
         return significance.Resampling(self.resamples, self.seed)
 
     def correction_for(self, pairs: int) -> str:
-        """The correction to use: the one asked for, or what this number of pairs needs."""
+        """Choose the correction: the one asked for, or what this number of pairs needs."""
         if self.correction == "auto":
             if pairs == 1:
                 return "none"
@@ -159,7 +159,7 @@ class PairTesting:
 
 
 def pairs_against(runs: Sequence[str], baseline: str | None) -> tuple[Ints, Ints]:
-    """The two sides of all pairs of runs; with a baseline, of each other run with it.
+    """List the two sides of all pairs of runs; with a baseline, of each other run with it.
 
     Differences are the first side minus the second: this is the one place that decides it.
     """
@@ -207,7 +207,7 @@ def check_means(measures: Sequence[Measure]) -> None:
 
 
 def run_number(runs: Sequence[str], name: str) -> int:
-    """The place of a run among the others."""
+    """Find the place of a run among the others."""
     if name not in runs:
         raise UsageError(
             f'There is no run "{name}".{did_you_mean(name, list(runs))} There are: {", ".join(runs[:12])}.'
@@ -223,7 +223,7 @@ def verdicts(lead: Floats, p_adjusted: Floats, low: Floats, high: Floats, alpha:
 
 
 def build_rows(**columns: Any) -> list[dict[str, Any]]:
-    """A dict per row. Columns are lists and arrays, whose NaN becomes None; any other value is that of every row."""
+    """Build a dict per row from lists and arrays, whose NaN becomes None; any other value is that of every row."""
     size = next(len(column) for column in columns.values() if isinstance(column, list | np.ndarray))
     spread = [column if isinstance(column, list | np.ndarray) else [column] * size for column in columns.values()]
     return plain_rows(list(columns), *spread)

@@ -95,11 +95,11 @@ class Replicates(CaptionedTables):
         return list(dict.fromkeys(row["measure"] for row in self.components))
 
     def rows(self) -> list[dict[str, Any]]:
-        """Those of ``components``."""
+        """List the rows of ``components``."""
         return self.components
 
     def words(self) -> str:
-        """What the numbers say, a paragraph per measure with an empty line between; each sentence on its own line."""
+        """Say what the numbers say: a paragraph per measure, each sentence on its own line."""
         paragraphs = []
         for measure in self.measures:
             rows = {name: [row for row in getattr(self, name) if row["measure"] == measure] for name in PARTS}
@@ -107,7 +107,7 @@ class Replicates(CaptionedTables):
         return "\n\n".join(paragraphs) + "\n"
 
     def parts(self) -> list[tuple[str, Table]]:
-        """The tables, each with the sentence that introduces it."""
+        """Show the tables, each with the sentence that introduces it."""
         confidence = f"{self.settings['confidence']:.0%}"
         causes = (
             f"Variance of a single score, by what causes it ({confidence} intervals by chi-square draws, which take "
@@ -121,7 +121,7 @@ class Replicates(CaptionedTables):
         return [*found, (needed, self.plan_table())] if self.plan else found
 
     def plan_table(self) -> Table:
-        """Topics needed: a row for each wanted reliability (and number of labellings), a column for each of reruns."""
+        """Show topics needed: a row for each wanted reliability (and number of labellings), a column per reruns."""
         several = self.settings["labels"] > 1
         reruns = list(dict.fromkeys(row["reruns"] for row in self.plan))
         cells: dict[tuple[str, float, int], list[str]] = {}
@@ -154,7 +154,7 @@ def replicates(
     seed: int = 0,
     **options: Unpack[Options],
 ) -> Replicates:
-    """What reruns of systems, or labels made again, say of the noise in scores.
+    """Measure the noise in scores by reruns of systems, or labels made again.
 
     Parameters
     ----------

@@ -86,7 +86,7 @@ class Slices(Result):
     )  # fmt: skip
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each measure, way of slicing, slice and pair."""
+        """List a row for each measure, way of slicing, slice and pair."""
         return self.slices
 
     @property
@@ -97,7 +97,7 @@ class Slices(Result):
     # ---- words ----
 
     def words(self) -> str:
-        """For every measure, way of slicing and pair, what the slices and their interaction say."""
+        """Say for every measure, way of slicing and pair what the slices and their interaction show."""
         return "".join(f"{self._slice_words(row)} {self._interaction_words(row)}\n" for row in self.interactions)
 
     def _slice_words(self, interaction: Mapping[str, Any]) -> str:
@@ -135,7 +135,7 @@ class Slices(Result):
         return f"The difference depends on {row['by']} ({p}).{few * (row['smallest'] < FEW_TOPICS)}"
 
     def method(self) -> str:
-        """What p-values, detectable differences and the interaction come from."""
+        """Say what p-values, detectable differences and the interaction come from."""
         settings, used = self.settings, significance.TESTS[self.settings["test"]]
         drawn = significance.drawn_words(settings)
         how = f"{drawn}; all sign flips up to {used.exact_topics} topics" if used.exact_topics else drawn
@@ -153,7 +153,7 @@ class Slices(Result):
         )
 
     def notes(self) -> list[str]:
-        """What p-values, detectable differences and the interaction come from."""
+        """Say what p-values, detectable differences and the interaction come from."""
         return [self.method()]
 
     # ---- tables and figures ----
@@ -192,7 +192,7 @@ class Slices(Result):
     def forest_rows(
         self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None
     ) -> list[dict[str, Any]]:
-        """What ``plots.forest`` draws: a row for each slice under its heading, and one over all topics.
+        """List what ``plots.forest`` draws: a row for each slice under its heading, and one over all topics.
 
         Of the first measure and pair, where none is named.
         """

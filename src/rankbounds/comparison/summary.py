@@ -56,7 +56,7 @@ class Cell:
     bar: Bar | None = None
 
     def write(self, kind: str, before: str = "", *, with_small: bool = True) -> str:
-        """The cell in one of ``FORMATS``; ``before`` stands before the mean."""
+        """Write the cell in one of ``FORMATS``; ``before`` stands before the mean."""
         text, best, raised, small = FORMATS[kind]
         mean = LATEX_MEANS.get(self.mean, text(self.mean)) if kind == "latex" else text(self.mean)
         mark = f">{self.raised}" if kind == "table" and self.raised[:1].isdigit() else self.raised
@@ -98,7 +98,7 @@ class Summary(Result):
     """For LaTeX, the sentence that cites the measures."""
 
     def latex(self, *, caption: bool = True, label: str = "tab:comparison") -> str:
-        r"""A table for LaTeX with ``\usepackage{booktabs}``; without ``caption`` the tabular alone."""
+        r"""Write a table for LaTeX with ``\usepackage{booktabs}``; without ``caption`` the tabular alone."""
         stacked = any(len(cell.small) > LONG for row in self.cells for cell in row)
         columns = "rl" + "l" * len(self.measures) + "r" * bool(self.judged)
         heads = ["", "System", *map(_latex_words, self._header[2:])]
@@ -126,19 +126,19 @@ class Summary(Result):
         return "\n".join([*head, rf"\label{{{label}}}", r"\smallskip", r"\centering", *lines, r"\end{table}"]) + "\n"
 
     def markdown(self) -> str:
-        """A pipe table, the caption below it."""
+        """Write a pipe table, the caption below it."""
         rule = ["---:", ":---", *[":---"] * len(self.measures), *["---:"] * bool(self.judged)]
         rows = [map(in_markdown, self._header), rule, *self._lines(lambda cell: cell.write("markdown"), in_markdown)]
         table = "".join("| " + " | ".join(row) + " |\n" for row in rows)
         return f"{table}\n{in_markdown(self.caption)}\n"
 
     def table(self) -> Table:
-        """Plain cells: the best has a star, the numbers of what a system beats stand behind ``>``."""
+        """Show plain cells: the best has a star, the numbers of what a system beats stand behind ``>``."""
         left = frozenset(range(1, 2 + len(self.measures)))
         return Table(self._header, self._lines(lambda cell: cell.write("table")), left)
 
     def html(self, at_most: int | None = None) -> str:
-        """A table for notebooks, means with bars for what is open, the caption below it."""
+        """Write a table for notebooks, means with bars for what is open, the caption below it."""
         bars = {column: [cell.bar for cell in cells] for column, cells in enumerate(zip(*self.cells, strict=True), 2)}
         left = frozenset(range(1, 2 + len(self.measures)))
         lines = self._lines(lambda cell: Markup(cell.write("html", with_small=cell.bar is None)))
@@ -161,11 +161,11 @@ class Summary(Result):
         return tuple(Column(name or "number") for name in self._header)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for each system with the cells of the table."""
+        """List a dict for each system with the cells of the table."""
         return [dict(zip(self.fields, line, strict=True)) for line in self.table().rows]
 
     def words(self) -> str:
-        """The caption."""
+        """Return the caption."""
         return self.caption
 
     def _repr_html_(self) -> str:
@@ -180,7 +180,7 @@ def summary(
     *,
     cite: bool = False,
 ) -> Summary:
-    """The table of a comparison; see ``Comparison.summary``."""
+    """Build the table of a comparison; see ``Comparison.summary``."""
     check_choice("style", style, STYLES)
     check_choice("small", small, SMALL_PRINT)
     if top is not None and top < 1:
@@ -245,7 +245,7 @@ def _beaten(comparison: Comparison, at: int, place_of: dict[int, int]) -> list[s
 
 
 def ranges(numbers: Sequence[int]) -> str:
-    """Rising numbers with commas, three or more in a row as a range: ``1,2,4-7``."""
+    """Write rising numbers with commas, three or more in a row as a range: ``1,2,4-7``."""
     # In a row, numbers minus their places are the same.
     numbered = groupby(enumerate(numbers), key=lambda placed: placed[1] - placed[0])
     rows = [[number for _, number in row] for _, row in numbered]

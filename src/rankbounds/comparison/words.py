@@ -44,7 +44,7 @@ class PairWords:
         self.comparison = comparison
 
     def sentences(self, at: int, a: int, b: int) -> list[str]:
-        """The verdict on two runs by one measure, by their numbers; differences are the first minus the second."""
+        """Say the verdict on two runs by one measure, by their numbers; differences are the first minus the second."""
         comparison, pairs = self.comparison, self.comparison.tested
         numbers, codes = (
             {name: column[at] for name, column in Pairs(pairs.first, pairs.second, held).get(a, b).items()}
@@ -279,7 +279,7 @@ def _elsewhere_cases(numbers: Mapping[str, Floats]) -> list[tuple[Flags, str]]:
 
 
 def can_differ(scores: Scores, place: int, first: Ints, second: Ints, evidence: Evidence | None) -> Ints:
-    """On how many topics each pair can differ by one measure at the most, whatever unjudged documents turn out to be.
+    """Count the topics on which each pair can differ by one measure at the most, whatever is judged.
 
     With the lists as evidence by the bounds of each topic's difference; else a topic on which two scores are equal and
     nothing of either is open has none. All topics where nothing is known.
@@ -303,7 +303,7 @@ def left_open(
     second: Ints,
     certain: tuple[Floats, Floats],
 ) -> tuple[Floats, Floats, Flags]:
-    """Between which means the differences of these pairs lie, whatever relevant documents nobody retrieved.
+    """Bound the differences of these pairs, whatever relevant documents nobody retrieved.
 
     NaN where something that the measure reads is unjudged, or where unknown relevant documents do not act on all lists
     alike. The last array says where a difference shrinks without limit, the more of them there are. ``certain`` are the

@@ -89,7 +89,7 @@ def correct_p_values(p_values: Floats, correction: str) -> Floats:
 def over_all_pairs(
     scores: Floats, first: Ints, second: Ints, resampling: Resampling, baseline: int | None = None
 ) -> Floats:
-    """Paired randomised Tukey HSD: for each pair, how often chance alone gives any two systems so large a difference.
+    """Test all pairs by paired randomised Tukey HSD: how often does chance alone give any two so large a difference?
 
     ``scores`` has axes measure, system, topic. In each resample the systems' scores are shuffled within every topic,
     and the largest difference of two means is noted. The outcome at hand counts as one (the +1). With a
@@ -141,7 +141,7 @@ def _shuffled_means(values: Floats, resampling: Resampling) -> Iterator[Floats]:
 
 
 def largest_t(parts: Sequence[Floats], error: Floats, counts: Sequence[Floats]) -> Floats:
-    """The largest t of any row in each resample of topics, which are drawn within each part.
+    """Find the largest t of any row in each resample of topics, which are drawn within each part.
 
     A row is the sum of its numbers in all ``parts``, which have mean 0 in each; ``error`` is its standard error, and
     rows without one are passed over. With M and Q for the drawn sums of the numbers of a part of n topics and of their
@@ -172,7 +172,7 @@ def largest_t(parts: Sequence[Floats], error: Floats, counts: Sequence[Floats]) 
 
 
 def p_of_largest(observed: Floats, largest: Floats) -> Floats:
-    """How often the largest statistic of any row in a resample is as large as each observed one; that counts as one."""
+    """Compute how often the largest statistic of any row is as large as each observed one; that counts as one."""
     as_large = largest.size - np.searchsorted(np.sort(largest), observed - rounding(observed))
     p: Floats = (as_large + 1) / (largest.size + 1)
     return p

@@ -43,7 +43,7 @@ class DiscriminativePower(Result):
         return self.found
 
     def notes(self) -> list[str]:
-        """How many resamples there were, and from which seed."""
+        """Say how many resamples there were, and from which seed."""
         return [f"{significance.drawn_words(self.settings)}."]
 
 
@@ -54,7 +54,7 @@ def discriminative_power(
     resampling: significance.Resampling | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> DiscriminativePower:
-    """The share of pairs of runs that each measure separates at each level.
+    """Compute the share of pairs of runs that each measure separates at each level.
 
     ``test="bootstrap"`` is Sakai's method: the significance level is the share of resamples, drawn from differences
     shifted to mean 0, whose t is at least as large as the one observed, and the required difference is the largest over

@@ -34,7 +34,7 @@ def check_level(alpha: float) -> None:
 
 
 def power_of_t_test(effect: float | Floats, topics: int | Ints, alpha: float = 0.05) -> Any:
-    """How often a two-sided paired t test finds a true standardised effect, by the noncentral t distribution."""
+    """Compute how often a two-sided paired t test finds a true standardised effect (noncentral t distribution)."""
     from scipy.special import nctdtr, stdtrit  # (scipy.stats takes long to load)
 
     critical = stdtrit(topics - 1, 1 - alpha / 2)
@@ -45,7 +45,7 @@ def power_of_t_test(effect: float | Floats, topics: int | Ints, alpha: float = 0
 
 
 def minimum_detectable_effect(deviation: float, topics: int, alpha: float = 0.05, power: float = 0.8) -> float:
-    """The mean difference that a two-sided paired t test finds with this power, given the deviation over topics.
+    """Find the mean difference that a two-sided paired t test finds with this power, given the deviation over topics.
 
     Infinite where so few topics find no difference of any size that often at so strict a level.
     """
@@ -64,7 +64,7 @@ def minimum_detectable_effect(deviation: float, topics: int, alpha: float = 0.05
 
 
 def topics_needed(difference: float, deviation: float, alpha: float = 0.05, power: float = 0.8) -> int:
-    """How many topics a two-sided paired t test needs to find this mean difference with this power (Sakai's design).
+    """Count the topics that a two-sided paired t test needs to find a mean difference with this power (Sakai's design).
 
     Parameters
     ----------
@@ -104,14 +104,14 @@ def topics_needed(difference: float, deviation: float, alpha: float = 0.05, powe
 
 
 def topics_for_effects(effects: Floats, alpha: float, power: float) -> Ints:
-    """For each standardised effect, how many topics the t test needs; 0 where no realistic number is enough."""
+    """Count the topics that the t test needs for each standardised effect; 0 where no realistic number is enough."""
     size = np.abs(np.ravel(effects))
     needed = _least_topics(lambda at, topics: power_of_t_test(size[at], topics, alpha), size, alpha, power)
     return needed.reshape(np.shape(effects))
 
 
 def topics_for_equivalence(difference: Floats, deviation: Floats, margin: float, alpha: float, power: float) -> Ints:
-    """For each true difference and deviation over topics, how many topics rule out differences of ``margin`` or more.
+    """Count the topics that rule out differences of ``margin`` or more, for each true difference and deviation.
 
     So often do both one-sided t tests succeed at least; 0 where no realistic number is enough.
     """
@@ -161,7 +161,7 @@ def smallest_p_value(
     alternative: str = "two-sided",
     resamples: int = RESAMPLES,
 ) -> Floats:
-    """The smallest p-value that a paired test can give when only so many topics differ, whatever happens on them.
+    """Return the smallest p-value that a paired test can give when only so many topics differ, whatever happens there.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def smallest_p_value(
 def topics_that_must_differ(
     topics: int, test: str, alpha: float, *, alternative: str = "two-sided", resamples: int = RESAMPLES
 ) -> int | None:
-    """On how many topics two systems must differ at the least for p < alpha; 0 where that is never enough.
+    """Count the topics on which two systems must differ at the least for p < alpha; 0 where that is never enough.
 
     More than there are topics means that so few topics show nothing, whatever happens on them. None where the test does
     not say what its smallest p-value is.

@@ -57,7 +57,7 @@ class TiedLists:
 
     @classmethod
     def of(cls, topic: Ints, document: Ints, tied: Flags, topics: int) -> TiedLists:
-        """From rows in the order of rank, and marks at those that have the score of the row before."""
+        """Build lists from rows in the order of rank, and marks at those that have the score of the row before."""
         length = np.bincount(topic, minlength=topics)
         start = np.cumsum(length) - length
         rank = np.arange(topic.size) - start[topic] + 1
@@ -67,7 +67,7 @@ class TiedLists:
         return cls(topic, document, top, top + np.repeat(size, size) - 1, length)
 
     def to_depth(self, depth: int) -> CountedLists:
-        """The lists as far as this depth, ready to be compared with others."""
+        """Cut the lists at this depth, ready to be compared with others."""
         kept = self.top <= depth
         lists = TiedLists(self.topic[kept], self.document[kept], self.top[kept], self.bottom[kept], self.length)
         cell = lists.topic * (depth + 1) - 1
@@ -106,13 +106,13 @@ class CountedLists:
 
 
 def count_within(cell: Ints, rank: Ints, topics: int, depth: int) -> Ints:
-    """By topic and depth, how many of the ranks lie within the depth."""
+    """Count by topic and depth how many of the ranks lie within the depth."""
     counts = np.bincount(cell + np.minimum(rank, depth + 1), minlength=topics * (depth + 1))
     return np.cumsum(counts.reshape(topics, depth + 1)[:, :depth], axis=1)
 
 
 def deepest_rank(p: float, longest: int) -> int:
-    """The depth beyond which nothing can be seen of the sum, or the longest list."""
+    """Return the depth beyond which nothing can be seen of the sum, or the longest list."""
     return max(1, min(longest, math.ceil(math.log(NEGLIGIBLE) / math.log(p))))
 
 
@@ -123,7 +123,7 @@ Overlap = tuple[Floats, Floats, Floats]
 def overlaps(
     a: CountedLists, b: CountedLists, p: float, readings: Sequence[str] = READINGS, place: Ints | None = None
 ) -> dict[str, Overlap]:
-    """The overlap of every topic by each reading; every list holds something.
+    """Compute the overlap of every topic by each reading; every list holds something.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ class _PairOfLists:
             self.alone_ended = np.where(self.a_is_long, a.ended - within(bottom_a), b.ended - within(bottom_b))
 
     def overlap(self, reading: str) -> Overlap:
-        """The extrapolated, the least and the greatest overlap of every topic."""
+        """Compute the extrapolated, the least and the greatest overlap of every topic."""
         p, within = self.p, self.depth <= self.long[:, None]
         weight = np.where(within, (1 - p) * p ** (self.depth - 1), 0.0)
         overlap, divisor = self._agreement(reading)
@@ -235,7 +235,7 @@ def _at(by_depth: Floats, depth: Ints) -> Floats:
 
 
 def common_rows(a: Ints, b: Ints, place: Ints | None) -> tuple[Ints, Ints]:
-    """The rows of both that hold the same document."""
+    """Find the rows of both that hold the same document."""
     if place is None:
         place = np.full(int(max(a.max(initial=-1), b.max(initial=-1))) + 1, -1)
     place[a] = np.arange(a.size)

@@ -27,12 +27,12 @@ LEVEL = 0.05
 
 
 def levels(scores: Floats) -> Floats:
-    """The scores' places from the lowest on, equal scores on one place: all that an order is."""
+    """Number the scores from the lowest on, equal scores alike: all that an order is."""
     return np.unique(levelled(scores), return_inverse=True)[1].astype(np.float64)
 
 
 def order_signs(scores: Floats) -> Ints:
-    """For every two systems, which of them scores higher: 1 the row's, -1 the column's, 0 neither."""
+    """Say for every two systems which of them scores higher: 1 the row's, -1 the column's, 0 neither."""
     level = levelled(scores)
     row, column = level[..., :, None], level[..., None, :]
     return np.greater(row, column).view(np.int8) - np.less(row, column).view(np.int8)
@@ -114,7 +114,7 @@ def rank_biased_overlap(a: Floats, b: Floats, p: float = 0.9) -> float:
 
 
 def correlations(a: Floats, b: Floats, p: float = 0.9) -> dict[str, float]:
-    """All coefficients for two columns of scores of the same systems."""
+    """Compute all coefficients for two columns of scores of the same systems."""
     return {
         "tau": kendall_tau(a, b),
         "tau_a": kendall_tau_a(a, b),
@@ -178,7 +178,7 @@ class Agreement(Result):
 
 
 def agreement(scores: Scores, p: float = 0.9, against: Scores | None = None) -> Agreement:
-    """How alike the runs are ordered by their means, the best first: for every two measures, or under other judgments.
+    """Compare how the runs are ordered by their means: by every two measures, or under other judgments.
 
     ``against`` holds scores of the same runs, say from a shallower pool. ``tau`` is tau-b, ``tau_ap`` the mean
     of both directions, ``rbo`` at persistence ``p``. ``swapped`` counts pairs of runs that change places, and

@@ -32,7 +32,7 @@ _RESAMPLES_AT_ONCE = 1 << 17
 
 
 def places(means: Floats, first: Ints, second: Ints, separated: Flags) -> tuple[Ints, Ints, Ints]:
-    """Each system's place by its mean, and the least and the greatest that the separated pairs leave.
+    """Place each system by its mean; return also the least and the greatest place that the separated pairs leave.
 
     Means are the greater the better. Systems of equal means share the place of the first of them.
     """
@@ -47,7 +47,7 @@ def places(means: Floats, first: Ints, second: Ints, separated: Flags) -> tuple[
 
 
 def separated_pairs(p_values: Floats, p_adjusted: Floats, correction: str, alpha: float) -> Flags:
-    """The pairs that a test separates, such that the chance of any wrong statement is at most alpha.
+    """Find the pairs that a test separates, such that the chance of any wrong statement is at most alpha.
 
     Where the correction does not say that, Holm's takes its place.
     """
@@ -59,7 +59,7 @@ def separated_pairs(p_values: Floats, p_adjusted: Floats, correction: str, alpha
 def separated_by_bootstrap(
     scores: Floats, alpha: float, resampling: significance.Resampling, drawn: Floats | None = None
 ) -> Flags:
-    """The pairs whose t exceeds what the largest t of any pair in resampled topics exceeds with probability alpha.
+    """Find the pairs whose t is beyond the largest of any pair in all but a share alpha of resamples of topics.
 
     ``scores`` has a row for each system and a column for each topic. ``drawn`` are ``topic_counts`` that are at hand.
     """
@@ -81,12 +81,12 @@ def separated_by_bootstrap(
 
 
 def counts_for_places(topics: int, resampling: significance.Resampling) -> Floats:
-    """How often each topic is drawn in each resample; a share over a thousand of them is known to two digits."""
+    """Draw topics for places; a share over a thousand resamples is known to two digits."""
     return significance.topic_counts(topics, resampling.at_most(DRAWS // max(1, topics)))
 
 
 def resampled_places(scores: Floats, counts: Floats) -> tuple[Floats, Floats]:
-    """How often each system has the best mean over resampled topics, and its mean place there.
+    """Compute how often each system has the best mean over resampled topics, and its mean place there.
 
     ``scores`` has a row for each system and a column for each topic, the greater the better; ``counts`` a row for each
     resample. Systems of equal means share a place. Infinite scores have no means to resample (NaN).
@@ -123,11 +123,11 @@ def _summed_places(level: Ints) -> Floats:
 
 
 def ordinal(place: int) -> str:
-    """1st, 2nd, 3rd, 4th."""
+    """Write a place: 1st, 2nd, 3rd, 4th."""
     ending = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
     return f"{place}{ending}"
 
 
 def words(low: int, high: int) -> str:
-    """An interval for a place: "between 3rd and 9th", "3rd"."""
+    """Say an interval for a place: "between 3rd and 9th", "3rd"."""
     return ordinal(low) if low == high else f"between {ordinal(low)} and {ordinal(high)}"

@@ -60,7 +60,7 @@ class Resampling:
 
 
 def check_differences(differences: Floats) -> Floats:
-    """Two topics at least, and no topic that one side lacks."""
+    """Reject fewer than two topics, and a topic that one side lacks."""
     differences = np.atleast_2d(np.asarray(differences, dtype=np.float64))
     if differences.shape[-1] < 2:
         raise DataError("A paired test needs at least two topics that both systems answered.")
@@ -95,13 +95,13 @@ class PairedTest:
     """What to cite, by its key in ``measures/naming/sources.bib``."""
 
     def draws(self, settings: Mapping[str, Any]) -> list[str]:
-        """How p-values were drawn, in words: nothing for tests that do not resample."""
+        """Say how p-values were drawn: nothing for tests that do not resample."""
         if self.exact_topics >= settings["topics"]:
             return ["all sign flips"]
         return [drawn_words(settings)] if self.resamples else []
 
     def smallest_p(self, differing: Floats, topics: int, alternative: str, resamples: int) -> Floats | None:
-        """The smallest possible p-value where only some topics differ; None where it is not known."""
+        """Return the smallest possible p-value where only some topics differ; None where it is not known."""
         if self.one_sided_least is None:
             return None
         p = self.one_sided_least(differing, topics)
@@ -121,12 +121,12 @@ def register(test: PairedTest) -> PairedTest:
 
 
 def drawn_words(settings: Mapping[str, Any]) -> str:
-    """How many resamples were drawn, and from which seed."""
+    """Say how many resamples were drawn, and from which seed."""
     return f"{settings['resamples']:,} resamples, seed {settings['seed']}"
 
 
 def default_first(default: str) -> str:
-    """The names of all tests, for the help of options: "t (default), sign, ..."."""
+    """List the names of all tests, for the help of options: "t (default), sign, ..."."""
     return ", ".join([f"{default} (default)", *(name for name in TESTS if name != default)])
 
 
@@ -150,7 +150,7 @@ def t_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
 
 
 def no_surer_than_signs(p: Floats, t: Floats, topics: int, alternative: str, comparisons: int = 1) -> Floats:
-    """p-values of t statistics; of an infinite one no smaller than the sign test's times the number of comparisons.
+    """Raise p-values of infinite t statistics to the sign test's times the number of comparisons.
 
     Where all differences are one number, nothing is known of how differences vary, and only their signs are evidence.
     """
@@ -171,19 +171,19 @@ register(PairedTest("t", t_test, _least_of_t))
 
 
 def t_statistic(differences: Floats) -> Floats:
-    """Mean over its standard error; 0 where all differences are 0, infinite where all are the same other number."""
+    """Divide the mean by its error; 0 where all differences are 0, infinite where all are the same other number."""
     return over_error(differences.mean(axis=-1), deviation_of(differences) / np.sqrt(differences.shape[-1]))
 
 
 def deviation_of(differences: Floats) -> Floats:
-    """The standard deviation over topics, 0 where all differences are the same; NaN where one is infinite."""
+    """Compute the standard deviation over topics, 0 where all differences are the same; NaN where one is infinite."""
     same = (differences == differences[..., :1]).all(axis=-1)
     with np.errstate(invalid="ignore"):
         return np.where(same, 0.0, differences.std(axis=-1, ddof=1))
 
 
 def over_error(mean: Floats, error: Floats) -> Floats:
-    """The mean in units of its error: 0 where both are 0, infinite where only the error is."""
+    """Divide the mean by its error: 0 where both are 0, infinite where only the error is."""
     with np.errstate(divide="ignore", invalid="ignore"):
         t = mean / error
     return np.where(np.isnan(t), 0.0, t)
@@ -319,7 +319,7 @@ def bootstrap_test(differences: Floats, alternative: str, resampling: Resampling
 
 
 def rounding(statistic: Floats) -> Floats:
-    """By how much equal statistics may differ when they were summed in another order; an infinite one by nothing."""
+    """Return by how much equal statistics may differ when summed in another order; an infinite one by nothing."""
     return 1e-9 * (1 + np.where(np.isfinite(statistic), np.abs(statistic), 0.0))
 
 
@@ -330,7 +330,7 @@ def topic_counts(topics: int, resampling: Resampling, generator: np.random.Gener
 
 
 def resampled_t(differences: Floats, counts: Floats) -> tuple[Floats, Floats]:
-    """The t statistic and the mean of every resample of differences shifted to mean 0: pairs x resamples."""
+    """Compute t and the mean of every resample of differences shifted to mean 0: pairs x resamples."""
     shifted = differences_between(differences, differences.mean(axis=-1, keepdims=True))
     topics = differences.shape[-1]
     mean = shifted @ counts.T
@@ -348,7 +348,7 @@ def resampled_t(differences: Floats, counts: Floats) -> tuple[Floats, Floats]:
 
 
 def chunks(pairs: int, resamples: int) -> list[slice]:
-    """The pairs in slices, each of which fits into memory with all resamples."""
+    """Divide the pairs into slices, each of which fits into memory with all resamples."""
     step = max(1, _CELLS_AT_ONCE // resamples)
     return [slice(start, start + step) for start in range(0, pairs, step)]
 
@@ -387,7 +387,7 @@ def p_values(
     resampling: Resampling | None = None,
     measure: object = "A score",
 ) -> Floats:
-    """The p-value of each row of differences by the named test.
+    """Compute the p-value of each row of differences by the named test.
 
     ``greater`` asks whether the differences are above 0, ``less`` whether they are below. Tests that are not of the
     mean can use infinite differences. ``measure`` is named where another test cannot.
@@ -403,7 +403,7 @@ def p_values(
 def mean_interval(
     differences: Floats, confidence: float = 0.95, limits: tuple[float, float] = (-np.inf, np.inf)
 ) -> tuple[Floats, Floats]:
-    """The t interval of each row's mean, cut at what a mean can be (``limits_of``, ``limits_of_differences``).
+    """Compute the t interval of each row's mean, cut at what a mean can be (``limits_of``, ``limits_of_differences``).
 
     None (NaN) where a number is infinite, and where all are the same: nothing is known then of how they vary.
     """
@@ -419,7 +419,7 @@ def mean_interval(
 
 
 def standardised_effect(differences: Floats) -> Floats:
-    """The mean difference in units of its standard deviation over topics; 0 where there is no difference at all.
+    """Divide the mean difference by its standard deviation over topics; 0 where there is no difference at all.
 
     None (NaN) where a difference is infinite.
     """
@@ -429,5 +429,5 @@ def standardised_effect(differences: Floats) -> Floats:
 
 
 def pairs_of(systems: int) -> tuple[Ints, Ints]:
-    """The two sides of all pairs of systems, the first before the second."""
+    """List the two sides of all pairs of systems, the first before the second."""
     return np.triu_indices(systems, 1)

@@ -34,7 +34,7 @@ from rankbounds.tables import plain
 def compare_scores(
     scored: Mapping[str, Scores], settings: dict[str, Any], resampling: Resampling
 ) -> CollectionsComparison:
-    """The comparison by every measure, from scores that fit together."""
+    """Compare by every measure, from scores that fit together."""
     runs = list(dict.fromkeys(run for scores in scored.values() for run in scores.runs))
     measures = next(iter(scored.values())).measures
     topics = np.array([len(scores.query_ids) for scores in scored.values()])
@@ -113,7 +113,7 @@ class ByMeasure:
         return zeroed(difference, (self.share * sizes).sum(axis=-1)), low, high
 
     def pair_rows(self) -> list[dict[str, Any]]:
-        """A row per pair, over the collections that both runs have."""
+        """List a row per pair, over the collections that both runs have."""
         difference, *ends = self._estimates
         p_value, p_adjusted, separated = self._tests
         none = ~self.both.any(axis=-1)
@@ -151,7 +151,7 @@ class ByMeasure:
         )
 
     def difference_rows(self) -> list[dict[str, Any]]:
-        """A row per pair and collection that both runs have."""
+        """List a row per pair and collection that both runs have."""
         ends = [np.full((2, self.first.size), np.nan) for _ in self.parts]
         for place, part in enumerate(self.parts):
             there = self.both[:, place]
@@ -171,7 +171,7 @@ class ByMeasure:
         )
 
     def system_rows(self) -> list[dict[str, Any]]:
-        """A row per run; one that lacks a collection has no mean and no place."""
+        """List a row per run; one that lacks a collection has no mean and no place."""
         complete = np.flatnonzero(self.has.all(axis=-1))
         parts = [part[complete] for part in self.values]
         share = stratified.shares(self.has[complete], self.topics, self.settings["mean"])

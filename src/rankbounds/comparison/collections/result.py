@@ -106,7 +106,7 @@ class CollectionsComparison(Result):
         return [{"run": row["run"], "collection": name} for row in first for name in row["lacks"]]
 
     def rows(self) -> list[dict[str, Any]]:
-        """The pairs."""
+        """List the pairs."""
         return self.pairs
 
     # ---- parts ----

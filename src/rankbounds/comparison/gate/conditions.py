@@ -37,7 +37,7 @@ class Condition:
         return self.relation in CHANGES
 
     def with_margin(self, margin: float) -> Condition:
-        """The condition with this margin, unless it has its own."""
+        """Give the condition this margin, unless it has its own."""
         return self if self.limit is not None or not self.of_change else Condition(self.measure, self.relation, margin)
 
     def holds(self, value: float) -> bool:
@@ -78,7 +78,7 @@ def parse_condition(text: str, known: Iterable[Measure] = ()) -> Condition:
 def parse_conditions(
     conditions: str | Condition | Iterable[str | Condition], known: Iterable[Measure] = ()
 ) -> list[Condition]:
-    """One condition or several, of ``known`` measures or any others; the same one twice is one."""
+    """Read one condition or several, of ``known`` measures or any others; the same one twice is one."""
     known = list(known)
     given = [conditions] if isinstance(conditions, str | Condition) else list(conditions)
     if not given:

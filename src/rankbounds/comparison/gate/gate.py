@@ -104,26 +104,26 @@ class Gate(Result):
     )
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for each outcome, for other programs."""
+        """List a dict for each outcome, for other programs."""
         return [{name: plain(value) for name, value in asdict(outcome).items()} for outcome in self.outcomes]
 
     def words(self) -> str:
-        """A line for each outcome: the answer, why, and what would decide it."""
+        """Write a line for each outcome: the answer, why, and what would decide it."""
         return "".join(f"{outcome.words()}\n" for outcome in self.outcomes)
 
     def reasons(self) -> Table:
-        """Why each answer is what it is, and what would decide it."""
+        """Show why each answer is what it is, and what would decide it."""
         columns = [Column("answer", "gate"), Column("why", left=True), Column("decide", "what would decide it")]
         return build_table(self.rows(), columns)
 
     def render(self, kind: str, *, raw: bool = False) -> str:
-        """In any text format of the command line; in Markdown with the reasons below."""
+        """Write any text format of the command line; Markdown with the reasons below."""
         if kind != "markdown":
             return super().render(kind, raw=raw)
         return f"### Gate: {SAID[self.answer]}\n\n{self.table().markdown()}\n{self.reasons().markdown()}"
 
     def junit(self) -> str:
-        """The outcomes as JUnit XML, which pipelines show as test cases.
+        """Write the outcomes as JUnit XML, which pipelines show as test cases.
 
         What failed is a ``failure``. What is undecided is an ``error``, the word that test reports have for a check
         without a result; where it counts as passed it is ``skipped``, where it counts as failed a ``failure``.

@@ -79,7 +79,7 @@ class Outcome:
     could_turn: bool | None = None
 
     def words(self) -> str:
-        """The answer in a sentence or two."""
+        """Say the answer in a sentence or two."""
         return f"gate {SAID[self.answer]}: {self.why}{' ' if self.decide else ''}{self.decide}"
 
 
