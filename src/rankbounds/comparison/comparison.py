@@ -202,11 +202,11 @@ class Comparison(Result):
         for at, measure in enumerate(self.measures):
             chances = self.evidence.chances(measure) if self.evidence is not None else None
             if chances is not None:
-                of_pairs = chances.pairs.get(first, second)
+                of_pairs, draws = chances[0].get(first, second), chances[1]
                 both = np.stack([of_pairs["probability_a_better"], of_pairs["probability_b_better"]])
                 low, high = merit_of_range(known["certain_low"][at], known["certain_high"][at], measure)
                 certain = (low > 0) | (high < 0) | ((low == 0) & (high == 0))
-                limited = limit_certainty(both, np.stack([high, -low]), 1 / (chances.draws + 1))
+                limited = limit_certainty(both, np.stack([high, -low]), 1 / (draws + 1))
                 unpooled = self.unpooled[at, first] | self.unpooled[at, second]
                 found[:, at] = np.where(certain, both, np.where(unpooled, np.nan, limited))
         return found

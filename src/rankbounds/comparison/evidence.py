@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -64,18 +64,6 @@ KEPT_ROWS = 4_000_000
 NAMED = 10
 """How many of the topics that are left out are named."""
 Made = TypeVar("Made")
-
-
-@dataclass(frozen=True, eq=False)
-class Chances:
-    """How likely each run of every pair is the better one by one measure, with probabilities estimated from judgments.
-
-    ``pairs`` has ``probability_a_better`` and ``probability_b_better``, NaN where nothing is open; together they make 1
-    minus the probability that both score the same. Exact for weighted sums over ranks, else drawn ``draws`` times.
-    """
-
-    pairs: Pairs
-    draws: int = SAMPLES
 
 
 class Evidence:
@@ -160,7 +148,7 @@ class Evidence:
         progress: Callable[[int, int], None] | None = None,
         observe: Callable[[int, Rankings], None] | None = None,
     ) -> Scores:
-        """As ``evaluate`` scores them. ``observe`` is shown every batch of rankings with the number of its run."""
+        """Score the runs as ``evaluate`` does; ``observe`` is shown each batch of rankings and the number of its run."""
         chosen = tuple(parse_measures(measures))
         if observe is None and ("scores", chosen) in self._made:
             found: Scores = self._made["scores", chosen]
@@ -300,14 +288,18 @@ class Evidence:
         self._made |= {("documents", one, numbers): [of_run[at] for of_run in by_run] for at, one in enumerate(new)}
         return {measure: self._made["documents", measure, numbers] for measure in weighted}
 
-    def chances(self, measure: Measure) -> Chances | None:
-        """Estimate how likely each run of every pair is the better one; None where unknown, or where it takes long."""
+    def chances(self, measure: Measure) -> tuple[Pairs, int] | None:
+        """Estimate how likely each run of every pair is the better one; None where unknown, or where it takes long.
+
+        ``probability_a_better`` and ``probability_b_better`` are NaN where nothing is open; together they make 1 minus
+        the probability that both score the same. The number is that of draws; weighted sums over ranks are exact.
+        """
         if not follows_grades(measure) or not self._follows_unjudged:
             return None
         if len(self.runs) > PROBABLE_RUNS or not self._few_rows or self._models.kind is None:
             return None
 
-        def estimate() -> Chances | None:
+        def estimate() -> tuple[Pairs, int] | None:
             first, second = np.triu_indices(len(self.runs), 1)
             weighted, draws = self._documents([measure], tuple(range(len(self.runs)))), SAMPLES
             if measure in weighted:
@@ -319,7 +311,7 @@ class Evidence:
                 if likely is None:
                     return None
                 better, worse, draws = likely
-            return Chances(Pairs(first, second, {"probability_a_better": better, "probability_b_better": worse}), draws)
+            return Pairs(first, second, {"probability_a_better": better, "probability_b_better": worse}), draws
 
         return self._once("chances", measure, make=estimate)
 

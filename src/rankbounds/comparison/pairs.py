@@ -29,14 +29,9 @@ PAIR_COLUMNS = tuple(
     )
 )  # fmt: skip
 VERDICTS = (
-    "no difference shown",
-    "a better",
-    "a better as judged",
-    "b better",
-    "b better as judged",
-    "equivalent",
+    "no difference shown", "a better", "a better as judged", "b better", "b better as judged", "equivalent",
     "equivalence not shown",
-)
+)  # fmt: skip
 CERTAIN = {1.0: "exact", 0.0: "outer"}
 """What is said of certain bounds: some judgments attain them, or they hold but may be wider than needed."""
 _ENDS = {f"{what}_low": f"{what}_high" for what in ("ci", "certain", "elsewhere", "ties", "summary", "new")}

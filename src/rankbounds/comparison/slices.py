@@ -159,7 +159,7 @@ class Slices(Result):
     # ---- tables and figures ----
 
     def tables(self) -> list[Table]:
-        """For each measure the slices, where runs are few or one is the baseline; of several pairs the interactions."""
+        """Show for each measure the slices (of few runs or against a baseline), and of several pairs the interaction."""
         few = len(self.runs) <= FEW_RUNS or self.settings["baseline"] is not None
         pair = [Column("a", "run"), Column("b", "against")]
         found = []
