@@ -148,7 +148,7 @@ class Evidence:
         progress: Callable[[int, int], None] | None = None,
         observe: Callable[[int, Rankings], None] | None = None,
     ) -> Scores:
-        """Score the runs as ``evaluate`` does; ``observe`` is shown each batch of rankings and the number of its run."""
+        """Score the runs as ``evaluate`` does; ``observe`` is shown each batch of rankings with its run's number."""
         chosen = tuple(parse_measures(measures))
         if observe is None and ("scores", chosen) in self._made:
             found: Scores = self._made["scores", chosen]

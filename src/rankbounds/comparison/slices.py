@@ -159,7 +159,7 @@ class Slices(Result):
     # ---- tables and figures ----
 
     def tables(self) -> list[Table]:
-        """Show for each measure the slices (of few runs or against a baseline), and of several pairs the interaction."""
+        """Show for each measure the slices (of few runs or against a baseline), of several pairs the interactions."""
         few = len(self.runs) <= FEW_RUNS or self.settings["baseline"] is not None
         pair = [Column("a", "run"), Column("b", "against")]
         found = []
