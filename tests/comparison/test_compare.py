@@ -1,160 +1,29 @@
-"""Tests, corrections, discriminative power and agreement, against SciPy and against slow loops."""
+"""Comparisons of runs: verdicts, tables, commands and figures."""
 
 from __future__ import annotations
 
-import itertools
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
 import rankbounds as rb
+from array_scores import scores_of
 from rankbounds.cli import main
 from rankbounds.comparison import compare
 from rankbounds.comparison.comparable_scores import standardise
 from rankbounds.comparison.pairs import VERDICTS, verdicts
-from rankbounds.errors import DataError, UsageError
-from rankbounds.evaluation.scores import RunNotes, Scores
-from rankbounds.stats.corrections import adjusted, groups_not_separable, over_all_pairs
+from rankbounds.errors import UsageError
+from rankbounds.evaluation.scores import Scores
+from rankbounds.stats.corrections import over_all_pairs
 from rankbounds.stats.discriminative_power import discriminative_power
-from rankbounds.stats.power import minimum_detectable_effect, power_of_t_test, topics_for_effects, topics_needed
-from rankbounds.stats.rank_correlation import (
-    agreement,
-    kendall_tau,
-    kendall_tau_a,
-    rank_biased_overlap,
-    spearman,
-    tau_ap,
-)
+from rankbounds.stats.power import topics_needed
 from rankbounds.stats.significance import (
-    ALTERNATIVES,
-    TESTS,
     Resampling,
-    mean_interval,
-    p_values,
     pairs_of,
-    topic_counts,
 )
-
-DIFFERENCES = np.random.default_rng(1).normal(0.2, 1, (6, 20))
-DIFFERENCES[1, :4] = 0
-DIFFERENCES[2] = np.round(DIFFERENCES[2], 1)
-DIFFERENCES[3] = 0
-
-
-def scores_of(value, low=None, high=None, measures=("AP",)):
-    """Scores from an array of run, topic, measure."""
-    value = np.asarray(value, dtype=float)
-    unknown = np.full(value.shape, np.nan)
-    return Scores(
-        runs=[f"run{at}" for at in range(value.shape[0])],
-        query_ids=[str(at) for at in range(value.shape[1])],
-        measures=[rb.parse_measure(measure) for measure in measures],
-        value=value,
-        low=unknown if low is None else low,
-        high=unknown if high is None else high,
-        judged=np.ones(value.shape[:2]),
-        notes=[RunNotes()] * value.shape[0],
-    )
-
-
-@pytest.mark.parametrize("alternative", ALTERNATIVES)
-class TestAgainstScipy:
-    def test_t(self, alternative):
-        found = p_values(DIFFERENCES, "t", alternative)
-        for row, p in zip(DIFFERENCES, found, strict=True):
-            if row.any():
-                assert p == pytest.approx(stats.ttest_1samp(row, 0, alternative=alternative).pvalue)
-            else:
-                assert p in (0.5, 1)
-
-    @pytest.mark.filterwarnings("ignore")
-    def test_wilcoxon(self, alternative):
-        found = p_values(DIFFERENCES, "wilcoxon", alternative)
-        for row, p in zip(DIFFERENCES, found, strict=True):
-            left = row[row != 0]  # without zeros SciPy's test is exact, too
-            expected = stats.wilcoxon(left, alternative=alternative).pvalue if left.size else 1
-            assert p == pytest.approx(expected)
-
-    def test_sign(self, alternative):
-        found = p_values(DIFFERENCES, "sign", alternative)
-        for row, p in zip(DIFFERENCES, found, strict=True):
-            games = int(np.count_nonzero(row))
-            wins = int(np.count_nonzero(row > 0))
-            expected = stats.binomtest(wins, games, alternative=alternative).pvalue if games else 1
-            assert p == pytest.approx(expected)
-
-    def test_randomization_is_exact_for_few_topics(self, alternative):
-        few = DIFFERENCES[:, :9]
-        found = p_values(few, "randomization", alternative)
-        for row, p in zip(few, found, strict=True):
-            sums = np.array([np.dot(flips, row) for flips in itertools.product((1, -1), repeat=9)])
-            observed = row.sum()
-            extreme = {
-                "two-sided": np.abs(sums) >= abs(observed) - 1e-9,
-                "greater": sums >= observed - 1e-9,
-                "less": sums <= observed + 1e-9,
-            }
-            assert p == pytest.approx(np.mean(extreme[alternative]))
-
-
-def test_sampled_randomization_is_near_the_exact_one_and_never_zero():
-    row = DIFFERENCES[:1, :16]
-    exact = p_values(row, "randomization")[0]
-    padded = np.concatenate([row, np.zeros((1, 1))], axis=1)  # one topic more, no difference: now it samples
-    sampled = p_values(padded, "randomization", resampling=Resampling(20_000))[0]
-    assert sampled == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 20_000))
-    certain = np.ones((1, 40))
-    assert p_values(certain, "randomization", resampling=Resampling(99))[0] == pytest.approx(1 / 100)
-
-
-def test_bootstrap_against_a_plain_loop():
-    counts = topic_counts(20, Resampling(300, seed=4))
-    assert (counts.sum(axis=1) == 20).all()
-    for row, p in zip(
-        DIFFERENCES[:3], p_values(DIFFERENCES[:3], "bootstrap", resampling=Resampling(300, seed=4)), strict=True
-    ):
-        observed = abs(stats.ttest_1samp(row, 0).statistic)
-        larger = 0
-        for count in counts:
-            sample = np.repeat(row - row.mean(), count.astype(int))
-            larger += abs(sample.mean() / (sample.std(ddof=1) / np.sqrt(20))) >= observed
-        assert p == pytest.approx((larger + 1) / 301)
-
-
-@pytest.mark.parametrize("test", TESTS)
-def test_under_a_true_null_one_in_twenty_is_rejected(test):
-    rng = np.random.default_rng(7)
-    sizes = np.abs(rng.normal(size=(1, 25)))
-    flipped = sizes * rng.choice([-1, 1], (3000, 25))
-    rate = np.mean(p_values(flipped, test, resampling=Resampling(1000)) < 0.05)
-    if test == "sign":  # its steps are coarse: below the level
-        assert rate <= 0.05 + 0.012
-    else:
-        assert rate == pytest.approx(0.05, abs=0.016 if test == "bootstrap" else 0.012)
-
-
-def test_intervals():
-    low, high = mean_interval(DIFFERENCES)
-    expected = stats.ttest_1samp(DIFFERENCES[0], 0).confidence_interval()
-    assert (low[0], high[0]) == pytest.approx((expected.low, expected.high))
-
-
-def test_topic_set_size_design():
-    # A standardised effect of 0.25 at alpha 0.05 and power 0.8 takes 128 topics (128 by G*Power and Sakai's sheets).
-    assert topics_needed(0.05, 0.2) == 128
-    assert power_of_t_test(0.25, 128) >= 0.8 > power_of_t_test(0.25, 127)
-    assert minimum_detectable_effect(0.2, 128) == pytest.approx(0.05, abs=2e-4)
-    assert minimum_detectable_effect(0.0, 10) == 0
-    assert minimum_detectable_effect(0.2, 2, alpha=1e-12) == np.inf
-    assert minimum_detectable_effect(0.2, 50, alpha=1e-320) == np.inf
-    assert topics_needed(1.0, 0.0) == 2
-    with pytest.raises(UsageError, match="0"):
-        topics_needed(0.0, 0.2)
 
 
 def test_a_level_that_no_test_reaches_is_refused(tmp_path, command):
@@ -168,205 +37,6 @@ def test_a_level_that_no_test_reaches_is_refused(tmp_path, command):
         assert command(question, *files, "--alpha", "1e-12", "-o", tmp_path / "out")[0] == 0
     with pytest.raises(UsageError, match="at least 1e-12"):
         topics_needed(0.05, 0.2, alpha=1e-320)
-
-
-@pytest.mark.parametrize(("alpha", "power"), [(0.05, 0.8), (0.01, 0.9), (0.2, 0.5), (0.9, 0.8)])
-def test_topics_for_many_effects_are_just_enough(alpha, power):
-    effects = np.concatenate([np.geomspace(0.004, 3, 1600), -np.geomspace(0.02, 1, 30)])
-    needed = topics_for_effects(effects, alpha, power)
-    assert (power_of_t_test(np.abs(effects), needed, alpha) >= power - 1e-9).all()
-    more = needed > 2
-    assert (power_of_t_test(np.abs(effects[more]), needed[more] - 1, alpha) < power + 1e-9).all()
-    assert needed[::160].tolist() == [topics_needed(effect, 1.0, alpha, power) for effect in effects[::160]]
-    assert topics_for_effects(np.array([0.0, 1e-9, np.nan, 50.0]), alpha, power).tolist() == [0, 0, 0, 2]
-
-
-def test_a_difference_too_small_for_any_topics_is_told_of():
-    values = np.array([[0.2, 0.4, 0.6], [0.3, 0.4, 0.5 - 1e-9]])[:, :, None]
-    scores = rb.Scores(["a", "b"], ["1", "2", "3"], [rb.RBP()], values, values, values, values[..., 0])
-    assert "cannot be found with any realistic number of topics" in compare(scores, test="t").words()
-
-
-def test_a_topic_missing_on_one_side_is_never_dropped():
-    value = np.ones((2, 5, 1))
-    value[1, 2, 0] = np.nan
-    with pytest.raises(DataError, match="no score on one side"):
-        compare(scores_of(value))
-    with pytest.raises(DataError, match="at least two topics"):
-        compare(scores_of(np.ones((2, 1, 1))))
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_corrections_against_their_definitions(values):
-    p = np.array(values)
-    count = p.size
-    order = np.argsort(p, kind="stable")
-    holm, smallest = np.empty(count), 0.0
-    for place, at in enumerate(order):
-        smallest = max(smallest, min(1.0, (count - place) * p[at]))
-        holm[at] = smallest
-    assert adjusted(p, "holm") == pytest.approx(holm)
-    assert adjusted(p, "bonferroni") == pytest.approx(np.minimum(1, count * p))
-    assert adjusted(p, "bh") == pytest.approx(stats.false_discovery_control(p))
-    assert (adjusted(p, "none") == p).all()
-
-
-def test_randomized_tukey_against_a_plain_loop_and_scipys_limit():
-    rng = np.random.default_rng(3)
-    matrix = rng.normal(size=(4, 30)) + np.array([[0.0], [0.1], [0.5], [0.9]]) + rng.normal(size=(1, 30))
-    found = over_all_pairs(matrix[None], *pairs_of(4), Resampling(4000))[0]
-    generator = np.random.default_rng(11)
-    ranges = []
-    for _ in range(2000):
-        shuffled = np.stack([generator.permutation(matrix[:, topic]) for topic in range(30)], axis=1)
-        ranges.append(np.ptp(shuffled.mean(axis=1)))
-    means = matrix.mean(axis=1)
-    for (one, other), p in zip(itertools.combinations(range(4), 2), found, strict=True):
-        expected = np.mean(np.array(ranges) >= abs(means[one] - means[other]))
-        assert p == pytest.approx(expected, abs=0.04)
-    # Without an effect of topics the test nears Tukey's own, which knows no pairing.
-    unpaired = rng.normal(size=(3, 200)) + np.array([[0.0], [0.1], [0.2]])
-    expected = stats.tukey_hsd(*unpaired).pvalue[np.triu_indices(3, 1)]
-    found = over_all_pairs(unpaired[None], *pairs_of(3), Resampling(4000))[0]
-    assert found == pytest.approx(expected, abs=0.05)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.integers(2, 7), st.data())
-def test_systems_share_a_letter_unless_a_test_separates_them(count, data):
-    means = np.array(data.draw(st.lists(st.floats(0, 1), min_size=count, max_size=count)))
-    separable = np.zeros((count, count), dtype=bool)
-    for one, other in itertools.combinations(range(count), 2):
-        separable[one, other] = separable[other, one] = data.draw(st.booleans())
-    letters = groups_not_separable(means, separable)
-    for one, other in itertools.combinations(range(count), 2):
-        assert bool(set(letters[one]) & set(letters[other])) != separable[one, other]
-    assert "a" in letters[int(np.argmax(means))]
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.integers(0, 9), min_size=1, max_size=7), st.integers(0, 9), st.sets(st.integers(0, 48), max_size=2))
-def test_a_letter_stands_for_a_largest_set_that_no_test_separates(means, distance, odd):
-    separable = np.abs(np.subtract.outer(means, means)) > distance  # by distance alone, but for a few pairs
-    for one, other in itertools.combinations(range(len(means)), 2):
-        if 7 * one + other in odd:
-            separable[one, other] = separable[other, one] = not separable[one, other]
-    sets = [set(chosen) for size in range(len(means) + 1) for chosen in itertools.combinations(range(len(means)), size)]
-    together = [chosen for chosen in sets if not any(separable[pair] for pair in itertools.combinations(chosen, 2))]
-    largest = [chosen for chosen in together if not any(chosen < other for other in together)]
-    letters = groups_not_separable(np.array(means, dtype=float), separable)
-    found = [
-        {run for run, of_run in enumerate(letters) if letter in of_run} for letter in sorted(set("".join(letters)))
-    ]
-    assert sorted(map(sorted, found)) == sorted(map(sorted, largest))
-
-
-class TestDiscriminativePower:
-    value = np.random.default_rng(5).random((5, 12, 2)) + np.linspace(0, 0.5, 5)[:, None, None]
-
-    def test_against_a_plain_loop(self):
-        found = discriminative_power(
-            scores_of(self.value, measures=("AP", "RR")), 0.05, resampling=Resampling(200, seed=2)
-        )
-        counts = topic_counts(12, Resampling(200, seed=2))
-        for at, row in enumerate(found.rows()):
-            discriminated, required = 0, 0.0
-            for one, other in itertools.combinations(range(5), 2):
-                z = self.value[one, :, at] - self.value[other, :, at]
-                observed = abs(z.mean() / (z.std(ddof=1) / np.sqrt(12)))
-                tried = []
-                for count in counts:
-                    sample = np.repeat(z - z.mean(), count.astype(int))
-                    tried.append((abs(sample.mean() / (sample.std(ddof=1) / np.sqrt(12))), abs(sample.mean())))
-                discriminated += np.mean([t >= observed for t, _ in tried]) < 0.05
-                required = max(required, sorted(tried, reverse=True)[9][1])
-            assert (row["discriminated"], row["pairs"]) == (discriminated, 10)
-            assert row["required_difference"] == pytest.approx(required)
-            assert row["power"] == discriminated / 10
-
-    def test_by_other_tests(self):
-        rows = discriminative_power(scores_of(self.value, measures=("AP", "RR")), (0.05, 0.01), test="t").rows()
-        assert [(row["measure"], row["alpha"]) for row in rows] == [
-            ("AP", 0.05),
-            ("AP", 0.01),
-            ("RR", 0.05),
-            ("RR", 0.01),
-        ]
-        assert rows[0]["discriminated"] >= rows[1]["discriminated"]
-        assert rows[0]["required_difference"] is None
-
-    def test_the_order_of_runs_does_not_matter_and_a_seed_repeats_everything(self):
-        one = discriminative_power(scores_of(self.value, measures=("AP", "RR"))).rows()
-        reversed_runs = discriminative_power(scores_of(self.value[::-1], measures=("AP", "RR"))).rows()
-        assert one == discriminative_power(scores_of(self.value, measures=("AP", "RR"))).rows()
-        for row, other in zip(one, reversed_runs, strict=True):
-            assert row["discriminated"] == other["discriminated"]
-            assert row["required_difference"] == pytest.approx(other["required_difference"])
-
-
-orders = st.lists(st.integers(0, 4), min_size=3, max_size=6)
-
-
-def broken_ties(values):
-    """All strict orders, best first, that agree with the values."""
-    ranked = sorted(range(len(values)), key=lambda at: -values[at])
-    groups = [list(group) for _, group in itertools.groupby(ranked, key=lambda at: values[at])]
-    for choice in itertools.product(*(itertools.permutations(group) for group in groups)):
-        yield [at for group in choice for at in group]
-
-
-class TestAgreement:
-    @settings(max_examples=60, deadline=None)
-    @given(orders, st.randoms())
-    def test_tau_and_spearman_against_scipy(self, a, random):
-        b = random.sample(a, len(a))
-        one, other = np.array(a, dtype=float), np.array(b, dtype=float)
-        if np.ptp(one) == 0:
-            assert np.isnan(kendall_tau(one, other))
-            return
-        assert kendall_tau(one, other) == pytest.approx(stats.kendalltau(one, other).statistic)
-        assert spearman(one, other) == pytest.approx(stats.spearmanr(one, other).statistic)
-        pairs = list(itertools.combinations(range(len(a)), 2))
-        signs = [np.sign((a[i] - a[j]) * (b[i] - b[j])) for i, j in pairs]
-        assert kendall_tau_a(one, other) == pytest.approx(sum(signs) / len(pairs))
-
-    @settings(max_examples=60, deadline=None)
-    @given(orders, st.randoms())
-    def test_tau_ap_is_the_mean_over_broken_ties(self, observed, random):
-        reference = random.sample(range(10), len(observed))
-        values = []
-        for order in broken_ties(observed):
-            total = 0.0
-            for rank in range(2, len(order) + 1):
-                above = sum(reference[other] > reference[order[rank - 1]] for other in order[: rank - 1])
-                total += above / (rank - 1)
-            values.append(2 * total / (len(order) - 1) - 1)
-        found = tau_ap(np.array(observed, dtype=float), np.array(reference, dtype=float))
-        assert found == pytest.approx(np.mean(values))
-
-    @settings(max_examples=40, deadline=None)
-    @given(st.lists(st.integers(0, 3), min_size=2, max_size=5), st.randoms())
-    def test_overlap_is_the_mean_over_broken_ties(self, a, random):
-        b = [random.randrange(4) for _ in a]
-        p = 0.8
-        values = []
-        for one, other in itertools.product(broken_ties(a), broken_ties(b)):
-            agreements = [len(set(one[:d]) & set(other[:d])) / d for d in range(1, len(a) + 1)]
-            values.append((1 - p) * sum(p**at * x for at, x in enumerate(agreements)) + p ** len(a) * agreements[-1])
-        found = rank_biased_overlap(np.array(a, dtype=float), np.array(b, dtype=float), p)
-        assert found == pytest.approx(np.mean(values))
-
-    def test_rows(self):
-        value = np.array([[[0.9, 0.1]] * 6, [[0.5, 0.5]] * 6, [[0.1, 0.2]] * 6])
-        scores = scores_of(value, measures=("AP", "RR"))
-        row = agreement(scores).rows()[0]
-        assert (row["measure_a"], row["measure_b"], row["tau"]) == ("AP", "RR", pytest.approx(-1 / 3))
-        assert (row["swapped"], row["swapped_significantly"]) == (2, 2)
-        few = agreement(scores_of(value[:, :2], measures=("AP", "RR"))).rows()[0]  # equal differences on two topics
-        assert (few["swapped"], few["swapped_significantly"]) == (2, 0)
-        same = agreement(scores, against=scores).rows()
-        assert [(one["measure_a"], one["measure_b"], one["tau"]) for one in same] == [("AP", "AP", 1), ("RR", "RR", 1)]
 
 
 class TestComparison:
@@ -584,7 +254,7 @@ class TestCommands:
     @pytest.mark.parametrize(
         ("arguments", "told"),
         [
-            (["--test", "tee"], "no test"),
+            (["--test", "tee"], "for test"),
             (["--correction", "hom"], 'Did you mean "holm"?'),
             (["--alpha", "0"], "alpha"),
             (["--fail-if", "better"], "should name a measure"),

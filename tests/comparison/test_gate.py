@@ -280,7 +280,7 @@ class TestConditions:
             ("AP < 1", {}, "AP is not among these scores"),
             ("RR worse by -1", {}, "A margin"),
             ("RR worse", {"margin": -1}, "A margin"),
-            ("RR worse", {"undecided": "maybe"}, 'counts as "pass" or "fail"'),
+            ("RR worse", {"undecided": "maybe"}, "for undecided"),
             ([], {}, "needs a condition"),
         ):
             with pytest.raises(rb.RankboundsError, match=told):

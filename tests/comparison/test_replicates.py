@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import rankbounds as rb
-from rankbounds.comparison.noise import repeated
+from rankbounds.comparison.noise import sum_over_repeats
 from rankbounds.stats.significance import Resampling
 from rankbounds.stats.variance_components import Anova, Design, topics_for_reliability
 
@@ -237,7 +237,7 @@ def test_two_outcomes_differ_in_every_rerun():
         for x, y in itertools.permutations(np.ndindex(shape), 2):
             if all(a != b for a, b, size in zip(x, y, shape, strict=True) if size > 1):
                 expected += one[x] * other[y]
-        assert repeated(one, other) == pytest.approx(expected)
+        assert sum_over_repeats(one, other) == pytest.approx(expected)
 
 
 def test_many_tests_are_drawn(monkeypatch):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from rankbounds.stats.rank_biased_overlap import READINGS, TiedLists, looked_at, overlaps
+from rankbounds.stats.rank_biased_overlap import READINGS, TiedLists, deepest_rank, overlaps
 
 # ---- plain definitions: documents one by one, depths one by one ----
 
@@ -100,7 +100,7 @@ def lists_of(one, other):
 def by_reading(one, other, p):
     """RBO of two lists of groups, as it is computed."""
     a, b = lists_of(one, other)
-    depth = looked_at(p, int(max(a.length[0], b.length[0])))
+    depth = deepest_rank(p, int(max(a.length[0], b.length[0])))
     found = overlaps(a.to_depth(depth), b.to_depth(depth), p)
     return {reading: tuple(float(part[0]) for part in parts) for reading, parts in found.items()}
 

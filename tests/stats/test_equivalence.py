@@ -12,7 +12,7 @@ from scipy import stats
 import rankbounds as rb
 from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence
-from rankbounds.stats.equivalence import equivalent, not_inferior
+from rankbounds.stats.equivalence import p_of_margin
 from rankbounds.stats.power import topics_that_must_differ
 from rankbounds.stats.significance import TESTS, Resampling, p_values
 
@@ -33,7 +33,7 @@ class TestTwoOneSidedTests:
             other = one + rng.normal(0.02, 0.1, size=one.shape)
             for margin in (0.001, 0.05, 0.3):
                 expected = [weightstats.ttost_paired(a, b, -margin, margin)[0] for a, b in zip(one, other, strict=True)]
-                assert equivalent(one - other, margin) == pytest.approx(expected, abs=1e-12)
+                assert p_of_margin(one - other, margin) == pytest.approx(expected, abs=1e-12)
 
     def test_compare_tells_what_statsmodels_does(self, scores):
         weightstats = pytest.importorskip("statsmodels.stats.weightstats", reason="pip install statsmodels")
@@ -51,20 +51,21 @@ class TestTwoOneSidedTests:
         margin, mean, error = 0.04, differences.mean(axis=-1), stats.sem(differences, axis=-1)
         half = stats.t.ppf(0.95, 11) * error
         inside = (mean - half > -margin) & (mean + half < margin)
-        assert ((equivalent(differences, margin) < 0.05) == inside).all()
+        assert ((p_of_margin(differences, margin) < 0.05) == inside).all()
         assert 0 < inside.sum() < inside.size
 
     @pytest.mark.parametrize("test", TESTS)
     def test_swapped_runs_are_as_equivalent(self, test):
         differences = np.random.default_rng(1).normal(0.02, 0.1, size=(30, 11))
-        there, back = (equivalent(sign * differences, 0.05, test, Resampling(999)) for sign in (1, -1))
+        there, back = (p_of_margin(sign * differences, 0.05, test, Resampling(999)) for sign in (1, -1))
         tolerance = 0.05 if test == "bootstrap" else 1e-12  # other topics are drawn to the other side
         assert there == pytest.approx(back, abs=tolerance)
 
     @pytest.mark.parametrize("test", TESTS)
     def test_a_wider_margin_is_never_harder_to_show(self, test):
         differences = np.random.default_rng(2).normal(0.0, 0.1, size=(30, 9))
-        found = np.stack([not_inferior(differences, margin, test) for margin in (0.0, 0.02, 0.05, 0.2)])
+        margins = (0.0, 0.02, 0.05, 0.2)
+        found = np.stack([p_of_margin(differences, margin, test, losses_only=True) for margin in margins])
         if test in ("t", "sign", "bootstrap"):
             slack = 0.02 if test == "bootstrap" else 1e-12
             assert (np.diff(found, axis=0) <= slack).all()
@@ -72,16 +73,16 @@ class TestTwoOneSidedTests:
 
     def test_a_difference_of_the_margin_but_for_rounding_is_the_margin(self):
         differences = np.array([[0.6 - 0.4, 0.4 - 0.2, 0.2 - 0.0]])
-        assert not_inferior(-differences, 0.2, "sign").tolist() == [1.0]
-        assert equivalent(differences, 0.2, "t").tolist() == [0.5]
+        assert p_of_margin(-differences, 0.2, "sign", losses_only=True).tolist() == [1.0]
+        assert p_of_margin(differences, 0.2, "t").tolist() == [0.5]
 
     @pytest.mark.parametrize("test", ["t", "randomization", "wilcoxon", "sign"])
     def test_wrong_answers_are_as_rare_as_promised(self, test):
         """Of runs whose true loss is the margin, or difference, no more than alpha pass."""
         changes = np.random.default_rng(6).normal(-0.05, 0.1, size=(3000, 12))
         rare = 0.05 + 3 * (0.05 * 0.95 / 3000) ** 0.5
-        assert 0.01 < (not_inferior(changes, 0.05, test) < 0.05).mean() < rare
-        assert (equivalent(changes, 0.05, test) < 0.05).mean() < rare
+        assert 0.01 < (p_of_margin(changes, 0.05, test, losses_only=True) < 0.05).mean() < rare
+        assert (p_of_margin(changes, 0.05, test) < 0.05).mean() < rare
         no_worse = changes + 0.05
         assert 0.01 < (p_values(no_worse, test, "less") < 0.05).mean() < rare
 
@@ -89,7 +90,7 @@ class TestTwoOneSidedTests:
         differences = np.random.default_rng(6).normal(size=(3, 8))
         for test in TESTS:
             for margin in (1e-300, 1e100):
-                assert np.isfinite(equivalent(differences, margin, test)).all()
+                assert np.isfinite(p_of_margin(differences, margin, test)).all()
 
     @pytest.mark.parametrize(
         ("options", "told"),
@@ -172,7 +173,7 @@ class TestSmallestPValue:
         assert topics_that_must_differ(topics, "sign", alpha) == exact
 
     def test_names_that_do_not_exist(self):
-        with pytest.raises(rb.UsageError, match="no test"):
+        with pytest.raises(rb.UsageError, match="for test"):
             rb.smallest_p_value(3, 5, "tee")
         with pytest.raises(rb.UsageError, match="negative"):
             rb.smallest_p_value(-1, 5)

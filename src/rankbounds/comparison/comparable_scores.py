@@ -14,7 +14,7 @@ from rankbounds.evaluation.scores import Scores
 
 
 def keep_shared_topics(scores: Scores) -> Scores:
-    """Where topics that a run lacks are left out of its means: the scores of topics that all runs have."""
+    """Keep the topics that all runs have, where topics that a run lacks are left out of its means."""
     has = np.asarray(~np.isnan(scores.value).any(axis=(0, 2)))
     if scores.topics != "shared" or has.all():
         return scores
@@ -30,7 +30,7 @@ def keep_shared_topics(scores: Scores) -> Scores:
 
 
 def standardise(scores: Scores, reference: Scores | None = None, *, cdf: bool = True) -> Scores:
-    """Each topic's scores minus the mean of the reference runs on it, over their deviation.
+    """Subtract from each topic's scores the mean of the reference runs on it, and divide by their deviation.
 
     With ``cdf`` the result goes through the normal distribution, so that it lies between 0 and 1 and 0.5 is the
     average run. The reference is the scores themselves, or those of other runs on the same topics and measures. A topic

@@ -17,9 +17,10 @@ from rankbounds.comparison.tables import (
     FEW_RUNS,
     LONGEST_GROUP,
     best_first,
+    difference_columns,
     measure_place,
     p_column,
-    percent_cell,
+    percent_column,
     place_cell,
 )
 from rankbounds.comparison.words import PairWords
@@ -30,8 +31,11 @@ from rankbounds.measures import Measure
 from rankbounds.notebook import folded, shown
 from rankbounds.probability.differences import limit_certainty
 from rankbounds.results import Column, Result, build_table, interval
+from rankbounds.stats.corrections import CORRECTIONS
+from rankbounds.stats.equivalence import SOURCE as SOURCE_OF_TOST
 from rankbounds.stats.equivalence import TOST
-from rankbounds.tables import Table, signed
+from rankbounds.stats.significance import TESTS
+from rankbounds.tables import Table
 
 if TYPE_CHECKING:
     from rankbounds.comparison.summary import Summary
@@ -42,8 +46,8 @@ class Comparison(Result):
     """What the scores of several systems say of each other.
 
     It prints as a leaderboard for each measure, with the pairs below where runs are few. ``ci_low`` and ``ci_high`` are
-    about topics, a sample: other topics would give another mean. ``certain_low`` and ``certain_high`` are about
-    judgments: whatever the unjudged documents turn out to be, the mean difference on these topics lies between them.
+    about topics, a sample. ``certain_low`` and ``certain_high`` are about judgments: whatever the unjudged documents
+    turn out to be, the mean difference on these topics lies between them.
 
     Attributes
     ----------
@@ -53,9 +57,8 @@ class Comparison(Result):
     pairs : list of dict
         A row for each measure and pair, differences being ``a`` minus ``b``. ``won`` and ``lost`` count topics on which
         ``a`` is better, or worse, by more than rounding. ``probability_a_better`` is how likely ``a`` is the better one
-        on these topics, with probabilities of relevance estimated from the judgments (with ``probability_b_better`` it
-        makes 1 minus the probability that both score the same); None where nothing is open, and without the lists
-        (``evidence``). ``verdict`` speaks of ``a`` and ``b``; ``words`` names them.
+        on these topics, with probabilities of relevance estimated from the judgments; None where nothing is open, and
+        without the lists (``evidence``). ``verdict`` speaks of ``a`` and ``b``; ``words`` names them.
     settings : dict
         The test, the correction and all else that p-values depend on.
     scores : Scores
@@ -128,7 +131,7 @@ class Comparison(Result):
         return rows
 
     def rows(self) -> list[dict[str, Any]]:
-        """The rows of ``pairs``."""
+        """List the rows of ``pairs``."""
         return self.pairs
 
     @cached_property
@@ -159,14 +162,9 @@ class Comparison(Result):
             p_adjusted=None if self.p_adjusted is None else self.p_adjusted[at : at + 1],
         )
 
-    def filter(self, run: str | None = None, *, significant: bool | None = None) -> Comparison:
-        """Only the pairs that hold this run, or that are significant by any measure; p-values stay as they are."""
-        kept = np.ones(self.tested.first.size, dtype=bool)
-        if run is not None:
-            kept &= self._holds(run)
-        if significant is not None:
-            kept &= (self.tested.numbers["p_adjusted"] < self.settings["alpha"]).any(axis=0) == significant
-        return replace(self, tested=self.tested.take(kept))
+    def filter(self, run: str) -> Comparison:
+        """Keep only the pairs that hold this run; p-values stay as they are."""
+        return replace(self, tested=self.tested.take(self._holds(run)))
 
     def _holds(self, run: str) -> Flags:
         """By pair: is this run one of the two?"""
@@ -174,7 +172,7 @@ class Comparison(Result):
         return (self.tested.first == number) | (self.tested.second == number)
 
     def measure(self, label: str | Measure) -> Measure:
-        """The measure of this name."""
+        """Find the measure of this name."""
         return self.measures[measure_place(self.measures, label)]
 
     def __eq__(self, other: object) -> bool:
@@ -204,11 +202,11 @@ class Comparison(Result):
         for at, measure in enumerate(self.measures):
             chances = self.evidence.chances(measure) if self.evidence is not None else None
             if chances is not None:
-                of_pairs = chances.pairs.get(first, second)
+                of_pairs, draws = chances[0].get(first, second), chances[1]
                 both = np.stack([of_pairs["probability_a_better"], of_pairs["probability_b_better"]])
                 low, high = merit_of_range(known["certain_low"][at], known["certain_high"][at], measure)
                 certain = (low > 0) | (high < 0) | ((low == 0) & (high == 0))
-                limited = limit_certainty(both, np.stack([high, -low]), 1 / (chances.draws + 1))
+                limited = limit_certainty(both, np.stack([high, -low]), 1 / (draws + 1))
                 unpooled = self.unpooled[at, first] | self.unpooled[at, second]
                 found[:, at] = np.where(certain, both, np.where(unpooled, np.nan, limited))
         return found
@@ -229,7 +227,7 @@ class Comparison(Result):
         return np.array([len(noted.missing) for noted in counted] or [0] * len(self.runs))
 
     def row(self, measure: str | Measure, pair: tuple[str, str]) -> dict[str, float]:
-        """The numbers of two runs by one measure, differences being the first minus the second; NaN: not known."""
+        """Return the numbers of two runs by one measure, differences being the first minus the second; NaN: unknown."""
         at, numbers = measure_place(self.measures, measure), self.tested.get(*self._pair(*pair))
         return {name: float(column[at]) for name, column in numbers.items()}
 
@@ -243,42 +241,37 @@ class Comparison(Result):
         return one, other
 
     def sentences(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> list[str]:
-        """The verdict on one pair by one measure, sentence by sentence; the first ones where none is named.
+        """Say the verdict on one pair by one measure, sentence by sentence; the first ones where none is named.
 
-        A pair is two runs in either order: differences are the first minus the second. The sentences say what the
-        scores are, whether it is noise, what unjudged documents and ties could do; and, where the runs are at hand as
-        evidence, whether it holds for other persistences and what to judge.
+        A pair is two runs in either order: differences are the first minus the second. Where the runs are at hand as
+        evidence, sentences also say whether it holds for other persistences and what to judge.
         """
         runs = (int(self.tested.first[0]), int(self.tested.second[0])) if pair is None else self._pair(*pair)
         return self.pair_words.sentences(measure_place(self.measures, measure), *runs)
 
     def words(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> str:
-        """The verdict in plain words: a paragraph for each measure and pair asked for, or for all.
-
-        Sentences stand on lines of their own, with an empty line between paragraphs; a pair is two runs in either
-        order.
-        """
+        """Say the verdict in plain words: a paragraph for each measure and pair asked for, a line for each sentence."""
         asked: Iterable[str | Measure] = self.measures if measure is None else [measure]
         sides = zip(self.tested.first.tolist(), self.tested.second.tolist(), strict=True)
         pairs = [(self.runs[a], self.runs[b]) for a, b in sides] if pair is None else [pair]
         return "\n".join("\n".join(self.sentences(one, two)) + "\n" for one in asked for two in pairs)
 
     def method(self) -> str:
-        """Which tests the p-values come from, in one sentence."""
+        """Say in one sentence which tests the p-values come from."""
         return wording.method(self.settings, len(self.runs))
 
     def notes(self) -> list[str]:
-        """Which tests the p-values come from."""
+        """Say which tests the p-values come from."""
         return [self.method()]
 
     def means(self) -> Floats:
-        """By measure and run."""
+        """Return the means by measure and run."""
         return np.array([row["mean"] for row in self.systems], dtype=np.float64).reshape(len(self.measures), -1)
 
     # ---- tables ----
 
     def sort(self, by: str | Measure | None = None) -> Comparison:
-        """The comparison with its runs in one order in all tables, and ``top`` the first ones in that order.
+        """Put the runs into one order in all tables; ``top`` takes the first ones in that order.
 
         ``by`` is a measure, by which the best come first; ``"run"``: the runs' names; ``"given"``: as they were given.
         Without it every measure has its own best first, and tables of all measures the best by the first one.
@@ -296,13 +289,9 @@ class Comparison(Result):
         return replace(self, order=tuple(self.runs if by == "given" else self.scores.sort(by).runs))
 
     def leaderboard(self, label: str | Measure) -> list[dict[str, Any]]:
-        """The systems by one measure, best first, or in the order that was asked for (``sort``)."""
+        """List the systems by one measure, best first, or in the order that was asked for (``sort``)."""
         rows = best_first(self.systems, self.measure(label))
         return sorted(rows, key=lambda row: self.order.index(row["run"])) if self.order else rows
-
-    def leader(self, label: str | Measure) -> str:
-        """The run that is best by this measure."""
-        return str(best_first(self.systems, self.measure(label))[0]["run"])
 
     @property
     def has_bounds(self) -> bool:
@@ -310,10 +299,15 @@ class Comparison(Result):
         return self.scores.has_judged or self.scores.bounds != "none"
 
     def table(self, measure: str | Measure | None = None, top: int | None = None) -> Table:
-        """The leaderboard for one measure, best first, or its ``top``; of three runs or more with p-values."""
+        """Show the leaderboard for one measure, best first, or its ``top``; of three runs or more with p-values."""
         at = measure_place(self.measures, measure)
-        against = self.settings.get("baseline") or self.leader(self.measures[at])
-        tested = self._p_against(at, against) if len(self.runs) > 2 else {}
+        against = self.settings.get("baseline") or best_first(self.systems, self.measures[at])[0]["run"]
+        tested = {}
+        if len(self.runs) > 2:
+            held = self.tested.take(self._holds(against))
+            others = [self.runs[run] for run in (held.first + held.second - self.runs.index(against)).tolist()]
+            p = build_rows(**{name: held.numbers[name][at] for name in ("p_value", "p_adjusted")})
+            tested = dict(zip(others, p, strict=True))
         rows = [row | tested.get(row["run"], {}) for row in self.leaderboard(self.measures[at])[:top]]
         lettered = self.settings["baseline"] is None and self.settings["test"] != TOST
         letters = max((len(row["group"]) for row in rows), default=0) if lettered else 0
@@ -325,25 +319,16 @@ class Comparison(Result):
         columns += [interval("low", "high", "bounds", importance=6)] if self.has_bounds else []
         columns += [Column("group", importance=4 if letters <= LONGEST_GROUP else 0)] if lettered else []
         if lettered and tested:
-            first = Column("probability_best", "first in", percent_cell("probability_best"), importance=3)
+            first = percent_column("probability_best", "first in", importance=3)
             columns += [Column("rank", cell=place_cell, importance=5), first]
         if tested:
             columns += [p_column("p_value", f"p against {against}"), p_column("p_adjusted", "p corrected", 2)]
         if self.scores.has_judged:
-            columns.append(Column("judged_at_10", "judged@10", percent_cell("judged_at_10"), importance=1))
+            columns.append(percent_column("judged_at_10", "judged@10", importance=1))
         return build_table(rows, [*columns, Column("topics_led", cell=lambda row: f"{row['topics_led']:.3g}")])
 
-    def _p_against(self, at: int, run: str) -> dict[str, dict[str, float]]:
-        """For every other run, the p-values of its pair with this one."""
-        held = self.tested.take(self._holds(run))
-        others = (held.first + held.second - self.runs.index(run)).tolist()
-        found = {name: held.numbers[name][at].tolist() for name in ("p_value", "p_adjusted")}
-        return {self.runs[other]: {name: p[place] for name, p in found.items()} for place, other in enumerate(others)}
-
-    def pair_table(
-        self, measure: str | Measure | None = None, at_most: int | None = None, *, top: int | None = None
-    ) -> Table:
-        """The pairs for one measure, the least likely to be chance first; the verdict names the better run.
+    def pair_table(self, measure: str | Measure | None = None, *, top: int | None = None) -> Table:
+        """Show the pairs for one measure, the least likely to be chance first; the verdict names the better run.
 
         With ``top``, those among that many of the best runs (and the baseline).
         """
@@ -352,23 +337,17 @@ class Comparison(Result):
         rows = [row for row in self.pairs if row["measure"] == label and {row["a"], row["b"]} <= among]
         rows.sort(key=lambda row: (row["p_adjusted"], -abs(row["difference"] or 0.0)))
         bounds = [interval("certain_low", "certain_high", "whatever is judged", importance=2)]
-        corrected = self.settings["correction"] != "none"  # the verdict rests on the p-value that is corrected
         columns = [
             Column("a", "run"),
             Column("b", "against", importance=6),
-            Column("difference", f"{label}, difference", lambda row: signed(row["difference"]), importance=5),
-            interval("ci_low", "ci_high", f"{self.settings['confidence']:.0%} interval", importance=1),
-            Column("won"),
-            Column("lost"),
-            p_column("p_value", "p", 0 if corrected else 4),
-            *([p_column("p_adjusted", "p corrected", 4)] if corrected else []),
+            *difference_columns(label, self.settings, (5, 1, 4)),
             *(bounds if self.has_bounds else []),
             Column("verdict", cell=lambda row: wording.verdict_words(row["verdict"], row["a"], row["b"]), importance=3),
         ]
-        return build_table(rows[:at_most], columns)
+        return build_table(rows, columns)
 
     def tables(self, measure: str | Measure, top: int | None = None) -> list[Table]:
-        """The leaderboard, or its ``top``, and the pairs where runs are few or one of them is the baseline."""
+        """Show the leaderboard, or its ``top``, and the pairs where runs are few or one of them is the baseline."""
         few = len(self.runs) <= FEW_RUNS or self.settings.get("baseline") is not None
         return [self.table(measure, top), *([self.pair_table(measure, top=top)] if few else [])]
 
@@ -388,7 +367,7 @@ class Comparison(Result):
     # ---- for a paper ----
 
     def summary(self, style: str = "beats", small: str = "bounds", top: int | None = None) -> Summary:
-        """One table of all measures: the best in bold, raised what each system beats, small what is open.
+        """Show all measures in one table: the best in bold, raised what each system beats, small what is open.
 
         Parameters
         ----------
@@ -430,10 +409,10 @@ class Comparison(Result):
         label: str = "tab:comparison",
         cite: bool = False,
     ) -> str:
-        r"""One table for a paper, with a caption that says how it was made; it needs the package booktabs alone.
+        r"""Write the table of ``summary`` for a paper; it needs the package booktabs alone.
 
-        ``style``, ``small`` and ``top`` are those of ``summary``. Without ``caption`` it is the tabular alone;
-        ``label`` is for ``\ref``; with ``cite`` the caption cites the measures (entries: ``rankbounds.bibtex``).
+        Without ``caption`` it is the tabular alone; ``label`` is for ``\ref``; with ``cite`` the caption cites the
+        measures (entries: ``rankbounds.bibtex``).
 
         >>> import rankbounds as rb
         >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
@@ -453,11 +432,13 @@ class Comparison(Result):
         return summary(self, style, small, top, cite=cite).latex(caption=caption, label=label)
 
     def to_markdown(self, style: str = "beats", *, small: str = "bounds", top: int | None = None) -> str:
-        """The table of ``to_latex`` for a README or a wiki, its caption below; options are those of ``summary``."""
+        """Write the table of ``summary`` for a README or a wiki, its caption below."""
         return self.summary(style, small, top).markdown()
 
     def to_bibtex(self) -> str:
-        """The sources of the measures and of the tests, as BibTeX."""
+        """Write the sources of the measures and of the tests as BibTeX."""
         from rankbounds.measures.naming.sources import bibtex
 
-        return bibtex(self.measures, wording.sources_of_tests(self.settings))
+        used = TESTS.get(self.settings["test"]), CORRECTIONS[self.settings["correction"]]
+        sources = (SOURCE_OF_TOST if one is None else one.source for one in used)
+        return bibtex(self.measures, [source for source in sources if source])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from rankbounds.comparison.comparison import Comparison
-    from rankbounds.comparison.pairs import PairTestingOptions
+    from rankbounds.comparison.pairs import ComparisonOptions
     from rankbounds.evaluation.options import Options
     from rankbounds.judging.next.plan import SettlingPlan
 
@@ -63,18 +63,6 @@ KEPT_ROWS = 4_000_000
 NAMED = 10
 """How many of the topics that are left out are named."""
 Made = TypeVar("Made")
-
-
-@dataclass(frozen=True, eq=False)
-class Chances:
-    """How likely each run of every pair is the better one by one measure, with probabilities estimated from judgments.
-
-    ``pairs`` has ``probability_a_better`` and ``probability_b_better``, NaN where nothing is open; together they make 1
-    minus the probability that both score the same. Exact for weighted sums over ranks, else drawn ``draws`` times.
-    """
-
-    pairs: Pairs
-    draws: int = SAMPLES
 
 
 class Evidence:
@@ -124,14 +112,14 @@ class Evidence:
     def read(
         cls, qrels: Any, runs: Any, assumptions: Assumptions | None = None, **options: Unpack[Options]
     ) -> Evidence:
-        """From everything that ``evaluate`` takes for judgments and runs, and its options; each file is read once."""
+        """Read everything that ``evaluate`` takes for judgments and runs, with its options; each file is read once."""
         assumed, reading = chosen_options(options)
         assumptions = assumptions or assumed
         reading = replace(reading, threads=options.get("threads") or worth_starting(), gain=assumptions.gain)
         return cls(reading.judgments(qrels), reading.runs(runs), assumptions)
 
     def filter(self, names: Sequence[str]) -> Evidence:
-        """The same of some of the runs."""
+        """Keep some of the runs."""
         if list(names) == self.names:
             return self
         chosen = copy(self)
@@ -159,7 +147,7 @@ class Evidence:
         progress: Callable[[int, int], None] | None = None,
         observe: Callable[[int, Rankings], None] | None = None,
     ) -> Scores:
-        """As ``evaluate`` scores them. ``observe`` is shown every batch of rankings with the number of its run."""
+        """Score the runs as ``evaluate`` does; ``observe`` is shown each batch of rankings with its run's number."""
         chosen = tuple(parse_measures(measures))
         if observe is None and ("scores", chosen) in self._made:
             found: Scores = self._made["scores", chosen]
@@ -170,18 +158,12 @@ class Evidence:
         return self._score(chosen, progress, observe)
 
     def compare(
-        self,
-        measures: str | Measure | Iterable[str | Measure],
-        *,
-        ranks: str = "auto",
-        margin: float | None = None,
-        among: Sequence[str] | None = None,
-        **how: Unpack[PairTestingOptions],
+        self, measures: str | Measure | Iterable[str | Measure], **how: Unpack[ComparisonOptions]
     ) -> Comparison:
-        """All pairs of the runs; options are those of ``rankbounds.compare``."""
+        """Compare all pairs of the runs; options are those of ``rankbounds.compare``."""
         from rankbounds.comparison.verdict import compare
 
-        return compare(self.scores(measures), ranks=ranks, margin=margin, among=among, evidence=self, **how)
+        return compare(self.scores(measures), evidence=self, **how)
 
     def _score(
         self,
@@ -239,11 +221,15 @@ class Evidence:
         return list(self._joined(number).batches)
 
     @property
+    def _all_batches(self) -> list[list[Rankings]]:
+        return [self._batches(number) for number in range(len(self.runs))]
+
+    @property
     def _few_rows(self) -> bool:
         return sum(map(len, self.runs)) <= KEPT_ROWS
 
     def shared_lists(self, among: Sequence[int] | None = None) -> SharedLists:
-        """The lists of all runs, or of those with these numbers, topic by topic."""
+        """Gather the lists of all runs, or of those with these numbers, topic by topic."""
         numbers = tuple(range(len(self.runs)) if among is None else among)
 
         def join() -> SharedLists:
@@ -265,7 +251,7 @@ class Evidence:
         )
 
     def bounds(self, measures: Sequence[Measure], among: Sequence[int] | None = None) -> Pairs:
-        """Bounds of the mean differences of all pairs of runs, or of those ``among`` these, over all judgments.
+        """Bound the mean differences of all pairs of runs, or of those ``among`` these, over all judgments.
 
         ``certain_low``, ``certain_high`` and ``certain`` have an axis of measures and one of pairs. ``certain`` is 1
         where some judgments attain both, 0 where they hold but may be wider than needed, NaN where none are known.
@@ -301,28 +287,32 @@ class Evidence:
         self._made |= {("documents", one, numbers): [of_run[at] for of_run in by_run] for at, one in enumerate(new)}
         return {measure: self._made["documents", measure, numbers] for measure in weighted}
 
-    def chances(self, measure: Measure) -> Chances | None:
-        """How likely each run of every pair is the better one; None where that is not known, or would take long."""
+    def chances(self, measure: Measure) -> tuple[Pairs, int] | None:
+        """Estimate how likely each run of every pair is the better one; None where unknown, or where it takes long.
+
+        ``probability_a_better`` and ``probability_b_better`` are NaN where nothing is open; together they make 1 minus
+        the probability that both score the same. The number is that of draws; weighted sums over ranks are exact.
+        """
         if not follows_grades(measure) or not self._follows_unjudged:
             return None
         if len(self.runs) > PROBABLE_RUNS or not self._few_rows or self._models.kind is None:
             return None
-        return self._once("chances", measure, make=lambda: self._chances(measure))
 
-    def _chances(self, measure: Measure) -> Chances | None:
-        first, second = np.triu_indices(len(self.runs), 1)
-        weighted, draws = self._documents([measure], tuple(range(len(self.runs)))), SAMPLES
-        if measure in weighted:
-            better, worse = chances_of_sums(weighted[measure], self._models.of(measure))
-        else:
-            batches = [self._batches(number) for number in range(len(self.runs))]
-            collection = OpenCollection(self.runs, self.facts, self.assumptions, batches)
-            completions = DrawnCompletions(collection, measure, self._models.of_grades(measure), SAMPLES, SEED)
-            likely = draw_chances(completions, list(zip(first.tolist(), second.tolist(), strict=True)))
-            if likely is None:
-                return None
-            better, worse, draws = likely
-        return Chances(Pairs(first, second, {"probability_a_better": better, "probability_b_better": worse}), draws)
+        def estimate() -> tuple[Pairs, int] | None:
+            first, second = np.triu_indices(len(self.runs), 1)
+            weighted, draws = self._documents([measure], tuple(range(len(self.runs)))), SAMPLES
+            if measure in weighted:
+                better, worse = chances_of_sums(weighted[measure], self._models.of(measure))
+            else:
+                collection = OpenCollection(self.runs, self.facts, self.assumptions, self._all_batches)
+                completions = DrawnCompletions(collection, measure, self._models.of_grades(measure), SAMPLES, SEED)
+                likely = draw_chances(completions, list(zip(first.tolist(), second.tolist(), strict=True)))
+                if likely is None:
+                    return None
+                better, worse, draws = likely
+            return Pairs(first, second, {"probability_a_better": better, "probability_b_better": worse}), draws
+
+        return self._once("chances", measure, make=estimate)
 
     @property
     def unpooled(self) -> frozenset[str]:
@@ -337,23 +327,22 @@ class Evidence:
         """
 
         def estimate() -> ChosenModels:
-            batches = [self._batches(number) for number in range(len(self.runs))]
-            rule = self.assumptions.unjudged
-            known: str | ByDocument = "logistic"
+            held = self.runs, self.facts, self.assumptions, self._all_batches
+            rule, known = self.assumptions.unjudged, cast("str | ByDocument", "logistic")
             if isinstance(rule, CalibratedRule):
                 labelled = np.flatnonzero(self.qrels.grade == POOLED_NOT_JUDGED)
                 known = ByDocument(self.qrels.pairs.take(labelled), rule.chance[labelled], rule.q)
-            models = ChosenModels(known, None, self.runs, self.facts, self.assumptions, batches)
+            models = ChosenModels(known, None, *held)
             try:
                 models.of_grades(RBP())
             except UsageError:
-                models = ChosenModels(0.5, None, self.runs, self.facts, self.assumptions, batches)
+                models = ChosenModels(0.5, None, *held)
             return models
 
         return self._once("models", make=estimate)
 
     def topics_that_can_differ(self, measure: Measure, first: Ints, second: Ints) -> Ints:
-        """On how many topics each pair can differ at the most, whatever unjudged documents turn out to be."""
+        """Count the topics on which each pair can differ at the most, whatever unjudged documents turn out to be."""
         lists = self.shared_lists()
         can = np.zeros(first.size, dtype=np.int64)
         for of_topic in topic_bounds(lists, measure, self.assumptions, (first, second)):
@@ -362,7 +351,7 @@ class Evidence:
         return can
 
     def unjudged_documents(self, measure: Measure, runs: Sequence[int]) -> int:
-        """How many different documents of these runs nobody judged, down to the measure's depth, on judged topics."""
+        """Count the documents of these runs that nobody judged, down to the measure's depth, on judged topics."""
         from rankbounds.judging.candidates import collect
 
         order = self.assumptions.ties if self.assumptions.ties in ORDERS else "trec"
@@ -375,7 +364,7 @@ class Evidence:
     # ---- two runs ----
 
     def lead_changes(self, measure: Measure, a: int, b: int) -> list[tuple[float, str, str]] | None:
-        """Where, over p, the lead changes: p, who leads below, who above. None: not for this measure or order."""
+        """Find where, over p, the lead changes: p, who leads below, who above. None: not for this measure or order."""
         if not isinstance(measure, RBP) or measure.by_topic or self.assumptions.ties not in ORDERS:
             return None
         from rankbounds.rbp.crossings import lead_changes
@@ -384,7 +373,7 @@ class Evidence:
         return lead_changes(lists, self.facts, measure)
 
     def to_judge(self, measure: Measure, a: int, b: int) -> SettlingPlan | None:
-        """The documents whose judgments are expected to settle most between two runs; None where that is not known."""
+        """Plan the judgments that are expected to settle most between two runs; None where that is not known."""
         if self.assumptions.ties not in ORDERS or not self._follows_unjudged or not self._few_rows:
             return None
         if not follows_grades(measure):
@@ -396,7 +385,7 @@ class Evidence:
 
 
 def left_out_words(topics: Sequence[str], number: int, *, judged: bool = True) -> str:
-    """Which of the topics, or of the judged ones, are left out of a comparison, and why."""
+    """Say which of the topics, or of the judged ones, are left out of a comparison, and why."""
     named = ", ".join(topics[:NAMED]) + (", ..." if len(topics) > NAMED else "")
     return (
         f"{len(topics)} of {number} {'judged ' * judged}topics are left out, since a run lacks them ({named}); "

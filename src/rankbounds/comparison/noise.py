@@ -34,7 +34,7 @@ def _ends(drawn: Floats, confidence: float) -> list[Any]:
 
 
 def component_rows(anova: Anova, drawn: Mapping[str, Floats], confidence: float) -> Rows:
-    """A row per part of the variance of a single score."""
+    """List a row per part of the variance of a single score."""
     total = sum(anova.variances.values())
     ends = [_ends(drawn[effect], confidence) for effect in anova.effects]
     return build_rows(
@@ -50,7 +50,7 @@ def component_rows(anova: Anova, drawn: Mapping[str, Floats], confidence: float)
 
 
 def floor_rows(scores: Floats, system: Ints, measure: Measure, confidence: float) -> Rows:
-    """How far apart means lie that differ by a rerun, or by labels made again."""
+    """Compute how far apart means lie that differ by a rerun, or by labels made again."""
     farthest = limits_of_differences(measure, scores)[1]
     means = scores.mean(axis=0)  # labelling, run
     labels, runs = means.shape
@@ -98,7 +98,7 @@ def _floor_row(
 def flip_rows(
     scores: Floats, systems: Sequence[str], system: Ints, measure: Measure, alpha: float, resampling: Resampling
 ) -> tuple[dict[str, Any], Rows]:
-    """How often repeated experiments disagree: over all, and for each pair of systems."""
+    """Count how often repeated experiments disagree: over all, and for each pair of systems."""
     by_run = np.transpose(scores, (2, 1, 0))  # run, labelling, topic
     members = [np.flatnonzero(system == number) for number in range(len(systems))]
     tested = _pairs_to_test(members, by_run.shape[1], resampling)
@@ -110,13 +110,13 @@ def flip_rows(
     pairs: Rows = []
     totals = np.zeros(4)
     for (a, b), (lead, verdict) in zip(tested, of_systems, strict=True):
-        cases = repeated(np.ones(lead.shape))
+        cases = sum_over_repeats(np.ones(lead.shape))
         if not cases:
             continue
         better, worse, none = ((verdict == value).astype(np.float64) for value in (1, -1, 0))
-        agreeing = sum(map(repeated, (better, worse, none)))
-        leading = sum(repeated((lead == value).astype(np.float64)) for value in (-1, 0, 1))
-        totals += (cases, cases - agreeing, cases - leading, 2 * repeated(better, worse))
+        agreeing = sum(map(sum_over_repeats, (better, worse, none)))
+        leading = sum(sum_over_repeats((lead == value).astype(np.float64)) for value in (-1, 0, 1))
+        totals += (cases, cases - agreeing, cases - leading, 2 * sum_over_repeats(better, worse))
         row = {"a": systems[a], "b": systems[b], "outcomes": lead.size}
         row |= {"a_better": float(better.mean()), "b_better": float(worse.mean()), "no_difference": float(none.mean())}
         pairs.append(row | {"verdict_flips": 1 - agreeing / cases, "winner_flips": 1 - leading / cases})
@@ -142,8 +142,8 @@ def _pairs_to_test(members: Sequence[Ints], labels: int, resampling: Resampling)
     return [every[place] for place in np.sort(kept).tolist()]
 
 
-def repeated(one: Floats, other: Floats | None = None) -> float:
-    """Over all two outcomes that differ in every rerun (and in the labels), the sum of one's number times other's."""
+def sum_over_repeats(one: Floats, other: Floats | None = None) -> float:
+    """Sum one's number times other's over all two outcomes that differ in every rerun (and in the labels)."""
     rest = one if other is None else other
     for axis, size in enumerate(one.shape):
         if size > 1:
@@ -169,7 +169,7 @@ def _outcomes(
 
 
 def reliability_row(anova: Anova, drawn: Mapping[str, Floats], design: Design, confidence: float) -> dict[str, Any]:
-    """How reliable the order of systems and their scores are in a design."""
+    """Compute how reliable the order of systems and their scores are in a design."""
     row: dict[str, Any] = {"topics": design.topics, "labels": design.labels, "reruns": design.reruns}
     for name, absolute in (("reliability", False), ("dependability", True)):
         row[name] = plain(design.reliability(anova.variances, absolute=absolute))
@@ -178,7 +178,7 @@ def reliability_row(anova: Anova, drawn: Mapping[str, Floats], design: Design, c
 
 
 def plan_rows(anova: Anova, drawn: Mapping[str, Floats], wanted: Sequence[float], confidence: float) -> Rows:
-    """How many topics each reliability needs, by the number of labellings and reruns."""
+    """Count the topics that each reliability needs, by the number of labellings and reruns."""
     has_reruns = any("r" in effect for effect in anova.effects)
     labellings = (1, 2, 3) if anova.sizes["j"] > 1 else (1,)
     rows = []

@@ -9,12 +9,15 @@ from typing import Any, TypedDict
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.choices import check_share
 from rankbounds.errors import DataError, UsageError, did_you_mean
+from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
 from rankbounds.measures import Measure
 from rankbounds.results import Column
+from rankbounds.stats import significance
 from rankbounds.stats.corrections import check_correction
+from rankbounds.stats.equivalence import TOST, p_of_margin
 from rankbounds.stats.power import check_level
-from rankbounds.stats.significance import RESAMPLES, TESTS, Resampling, check_test, pairs_of
 from rankbounds.tables import plain_rows
 
 PAIR_COLUMNS = tuple(
@@ -26,14 +29,9 @@ PAIR_COLUMNS = tuple(
     )
 )  # fmt: skip
 VERDICTS = (
-    "no difference shown",
-    "a better",
-    "a better as judged",
-    "b better",
-    "b better as judged",
-    "equivalent",
+    "no difference shown", "a better", "a better as judged", "b better", "b better as judged", "equivalent",
     "equivalence not shown",
-)
+)  # fmt: skip
 CERTAIN = {1.0: "exact", 0.0: "outer"}
 """What is said of certain bounds: some judgments attain them, or they hold but may be wider than needed."""
 _ENDS = {f"{what}_low": f"{what}_high" for what in ("ci", "certain", "elsewhere", "ties", "summary", "new")}
@@ -53,7 +51,7 @@ _OPPOSITE = {"a better": "b better", "b better": "a better"}
 
 
 def turn(pair: Mapping[str, Any]) -> dict[str, Any]:
-    """The numbers of pairs, or the row of one, had the runs been named the other way round."""
+    """Turn the numbers of pairs, or the row of one, as if the runs had been named the other way round."""
     found = dict(pair) | {name: pair[other] for name, other in SWAPPED.items() if other in pair}
     found |= {name: 0.0 - pair[other] for name, other in NEGATED.items() if pair.get(other) is not None}
     if pair.get("new_a_better") is not None:
@@ -73,12 +71,12 @@ class Pairs:
     """By name, arrays whose last axis is pairs."""
 
     def take(self, kept: Any) -> Pairs:
-        """The pairs at these places."""
+        """Keep the pairs at these places."""
         numbers = {name: column[..., kept] for name, column in self.numbers.items()}
         return Pairs(self.first[kept], self.second[kept], numbers)
 
     def places(self, first: Any, second: Any) -> Ints:
-        """Where the pairs of these runs are, whichever is the first; -1 for pairs that are not here."""
+        """Find the pairs of these runs, whichever is the first; -1 for pairs that are not here."""
         sides = (self.first, self.second, first, second)
         runs = 1 + max(int(np.max(side, initial=-1)) for side in sides)
         place = np.full((runs, runs), -1)
@@ -86,7 +84,7 @@ class Pairs:
         return np.asarray(place[first, second])
 
     def get(self, first: Any, second: Any) -> dict[str, Any]:
-        """The numbers of these pairs, all of which are here: ``first`` minus ``second``."""
+        """Return the numbers of these pairs, all of which are here: ``first`` minus ``second``."""
         places = self.places(first, second)
         found = {name: column[..., places] for name, column in self.numbers.items()}
         around, is_turned = turn(found), self.first[places] != first
@@ -106,16 +104,24 @@ class PairTestingOptions(TypedDict, total=False):
     baseline: str | None
 
 
+class ComparisonOptions(PairTestingOptions, total=False):
+    """All options of ``compare``."""
+
+    ranks: str
+    margin: float | None
+    among: Sequence[str] | None
+
+
 @dataclass(frozen=True)
 class PairTesting:
     """How pairs of runs are tested."""
 
-    test: str = "randomization"
+    test: str = significance.DEFAULT_TEST
     correction: str = "auto"
     alternative: str = "two-sided"
     alpha: float = 0.05
     confidence: float = 0.95
-    resamples: int = RESAMPLES
+    resamples: int = significance.RESAMPLES
     seed: int = 0
     baseline: str | None = None
 
@@ -124,25 +130,20 @@ class PairTesting:
         if len(runs) < 2:
             raise DataError("A comparison needs at least two runs.")
         check_level(self.alpha)
-        if not 0 < self.confidence < 1:
-            raise UsageError(f"confidence must lie between 0 and 1, not {self.confidence}.")
-        check_test(self.test, self.alternative, more_tests)
+        check_share("confidence", self.confidence)
+        significance.check_test(self.test, self.alternative, more_tests)
 
     @property
-    def resampling(self) -> Resampling:
+    def resampling(self) -> significance.Resampling:
         """How tests that resample do it."""
-        return Resampling(self.resamples, self.seed)
-
-    def pairs(self, runs: Sequence[str]) -> tuple[Ints, Ints]:
-        """The two sides of the pairs that are tested: all of them, or all runs against the baseline."""
-        return pairs_against(runs, self.baseline)
+        return significance.Resampling(self.resamples, self.seed)
 
     def correction_for(self, pairs: int) -> str:
-        """The correction to use: the one asked for, or what this number of pairs needs."""
+        """Choose the correction: the one asked for, or what this number of pairs needs."""
         if self.correction == "auto":
             if pairs == 1:
                 return "none"
-            test = TESTS.get(self.test, TESTS["t"])
+            test = significance.TESTS.get(self.test, significance.TESTS["t"])
             return test.correction if self.baseline is None else test.baseline_correction
         check_correction(self.correction)
         if self.correction == "dunnett" and self.baseline is None:
@@ -153,12 +154,41 @@ class PairTesting:
 
 
 def pairs_against(runs: Sequence[str], baseline: str | None) -> tuple[Ints, Ints]:
-    """The two sides of all pairs of runs; with a baseline, of each other run with it."""
+    """List the two sides of all pairs of runs; with a baseline, of each other run with it.
+
+    Differences are the first side minus the second: this is the one place that decides it.
+    """
     if baseline is None:
-        return pairs_of(len(runs))
+        return significance.pairs_of(len(runs))
     against = run_number(runs, baseline)
     first = np.delete(np.arange(len(runs)), against)
     return first, np.full(first.size, against)
+
+
+def pair_numbers(
+    values: Floats, first: Ints, second: Ints, measure: Measure, how: PairTesting, margin: float | None = None
+) -> dict[str, Floats]:
+    """Compute what the scores of one measure, by run and topic, say of each pair: the first minus the second."""
+    apart = significance.check_differences(differences(values[first], values[second]))
+    gains = merit(apart, measure)
+    p_equivalent: Floats = np.full(first.size, np.nan)
+    if how.test == TOST:
+        significance.check_finite(apart, f"the {TOST} test", measure)
+    if margin is not None and not np.isinf(apart).any():
+        p_equivalent = p_of_margin(apart, margin, "t", measure=measure)
+    tested = how.test, how.alternative, how.resampling, measure
+    ci_low, ci_high = significance.mean_interval(apart, how.confidence, limits_of_differences(measure, values))
+    return {
+        "difference": mean_difference(values[first], values[second]),
+        "ci_low": ci_low,
+        "ci_high": ci_high,
+        "effect": significance.standardised_effect(apart),
+        "deviation": significance.deviation_of(apart),
+        "p_value": p_equivalent if how.test == TOST else significance.p_values(gains, *tested),
+        "p_equivalent": p_equivalent,
+        "won": np.count_nonzero(gains > 0, axis=-1).astype(np.float64),
+        "lost": np.count_nonzero(gains < 0, axis=-1).astype(np.float64),
+    }
 
 
 def check_means(measures: Sequence[Measure]) -> None:
@@ -172,7 +202,7 @@ def check_means(measures: Sequence[Measure]) -> None:
 
 
 def run_number(runs: Sequence[str], name: str) -> int:
-    """The place of a run among the others."""
+    """Find the place of a run among the others."""
     if name not in runs:
         raise UsageError(
             f'There is no run "{name}".{did_you_mean(name, list(runs))} There are: {", ".join(runs[:12])}.'
@@ -188,7 +218,7 @@ def verdicts(lead: Floats, p_adjusted: Floats, low: Floats, high: Floats, alpha:
 
 
 def build_rows(**columns: Any) -> list[dict[str, Any]]:
-    """A dict per row. Columns are lists and arrays, whose NaN becomes None; any other value is that of every row."""
+    """Build a dict per row from lists and arrays, whose NaN becomes None; any other value is that of every row."""
     size = next(len(column) for column in columns.values() if isinstance(column, list | np.ndarray))
     spread = [column if isinstance(column, list | np.ndarray) else [column] * size for column in columns.values()]
     return plain_rows(list(columns), *spread)

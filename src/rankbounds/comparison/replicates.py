@@ -1,21 +1,19 @@
 """The noise floor: what changes when nothing changed? Reruns of the same systems, and labels made again by a model.
 
-Two runs of one system differ, so a difference of two systems that is no larger than that says nothing of them. This
-module asks where the spread of scores comes from (``variance_components``), by how much two runs of one system differ
-(the A/A floor), how often a verdict changes when an experiment is repeated, and how many topics and reruns make the
-order of systems reliable.
+Where the spread of scores comes from (``variance_components``), by how much two runs of one system differ (the A/A
+floor), how often a verdict changes when an experiment is repeated, and how many topics and reruns make the order of
+systems reliable.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.arrays import Ints
 from rankbounds.choices import check_share
 from rankbounds.collection.qrels import Qrels
 from rankbounds.comparison.noise import component_rows, flip_rows, floor_rows, plan_rows, reliability_row
@@ -97,11 +95,11 @@ class Replicates(CaptionedTables):
         return list(dict.fromkeys(row["measure"] for row in self.components))
 
     def rows(self) -> list[dict[str, Any]]:
-        """Those of ``components``."""
+        """List the rows of ``components``."""
         return self.components
 
     def words(self) -> str:
-        """What the numbers say, a paragraph per measure with an empty line between; each sentence on its own line."""
+        """Say what the numbers say: a paragraph per measure, each sentence on its own line."""
         paragraphs = []
         for measure in self.measures:
             rows = {name: [row for row in getattr(self, name) if row["measure"] == measure] for name in PARTS}
@@ -109,7 +107,7 @@ class Replicates(CaptionedTables):
         return "\n\n".join(paragraphs) + "\n"
 
     def parts(self) -> list[tuple[str, Table]]:
-        """The tables, each with the sentence that introduces it."""
+        """Show the tables, each with the sentence that introduces it."""
         confidence = f"{self.settings['confidence']:.0%}"
         causes = (
             f"Variance of a single score, by what causes it ({confidence} intervals by chi-square draws, which take "
@@ -123,7 +121,7 @@ class Replicates(CaptionedTables):
         return [*found, (needed, self.plan_table())] if self.plan else found
 
     def plan_table(self) -> Table:
-        """Topics needed: a row for each wanted reliability (and number of labellings), a column for each of reruns."""
+        """Show topics needed: a row for each wanted reliability (and number of labellings), a column per reruns."""
         several = self.settings["labels"] > 1
         reruns = list(dict.fromkeys(row["reruns"] for row in self.plan))
         cells: dict[tuple[str, float, int], list[str]] = {}
@@ -135,7 +133,7 @@ class Replicates(CaptionedTables):
             [measure, f"{level:g}", *([str(labels)] if several else []), *of_row]
             for (measure, level, labels), of_row in cells.items()
         ]
-        columns = [f"{number} run{'s' * (number > 1)}" for number in reruns]
+        columns = [_several(number, "run") for number in reruns]
         return Table(["measure", "reliability", *(["labellings"] if several else []), *columns], rows)
 
 
@@ -156,7 +154,7 @@ def replicates(
     seed: int = 0,
     **options: Unpack[Options],
 ) -> Replicates:
-    """What reruns of systems, or labels made again, say of the noise in scores.
+    """Measure the noise in scores by reruns of systems, or labels made again.
 
     Parameters
     ----------
@@ -219,7 +217,9 @@ def replicates(
         raise UsageError(f'"{pattern}" is not a regular expression: {error}.') from None
     labellings = _labellings(reading.label_sets(qrels), marks)
     given = reading.runs(runs)
-    systems, system = _group_runs([run.name for run in given], marks)
+    of_run = [_system_name(run.name, marks) for run in given]
+    systems = list(dict.fromkeys(of_run))  # in the order of their first runs
+    system = np.array([systems.index(name) for name in of_run])
     if len(labellings) < 2 and len(systems) == len(given):
         raise UsageError(
             f"No run is a rerun of another ({some([run.name for run in given])}), and there is one set of judgments. "
@@ -228,17 +228,10 @@ def replicates(
     scorings = [Scoring(labels, chosen, assumptions) for labels in labellings.values()]
     scores = np.transpose(score_by_labels(scorings, given)[0], (1, 3, 0, 2))  # measure, topic, labelling, run
     settings: dict[str, Any] = {
-        "topics": scores.shape[1],
-        "labels": len(labellings),
-        "systems": len(systems),
-        "runs": len(given),
-        "runs_of_system": dict(zip(systems, np.bincount(system).tolist(), strict=True)),
-        "pattern": pattern,
-        "alpha": alpha,
-        "confidence": confidence,
-        "resamples": resamples,
-        "seed": seed,
-    }
+        "topics": scores.shape[1], "labels": len(labellings), "systems": len(systems), "runs": len(given),
+        "runs_of_system": dict(zip(systems, np.bincount(system).tolist(), strict=True)), "pattern": pattern,
+        "alpha": alpha, "confidence": confidence, "resamples": resamples, "seed": seed,
+    }  # fmt: skip
     parts: dict[str, list[dict[str, Any]]] = {name: [] for name in PARTS}
     for values, measure in zip(scores, chosen, strict=True):
         check_finite(values, "an analysis of variance", measure)
@@ -269,13 +262,6 @@ def _system_name(name: str, marks: re.Pattern[str]) -> str:
     return left or name
 
 
-def _group_runs(names: Sequence[str], marks: re.Pattern[str]) -> tuple[list[str], Ints]:
-    """The systems in the order of their first runs, and the number of each run's."""
-    of_run = [_system_name(name, marks) for name in names]
-    systems = list(dict.fromkeys(of_run))
-    return systems, np.array([systems.index(system) for system in of_run])
-
-
 def _labellings(sets: dict[str, Qrels], marks: re.Pattern[str]) -> dict[str, Qrels]:
     """Labels made again and again of the topics that all have; of one judge, not of several."""
     judges = {_system_name(name, marks) for name in sets if marks.search(name)}
@@ -301,22 +287,18 @@ def _labellings(sets: dict[str, Qrels], marks: re.Pattern[str]) -> dict[str, Qre
 # ---- words ----
 
 
-def _sentences(measure: str, rows: Mapping[str, Sequence[Row]], settings: Row) -> list[str]:
+def _sentences(measure: str, rows: Mapping[str, Sequence[Row]], settings: Row) -> Iterator[str]:
     """The paragraph of one measure, from its rows by the names that ``Replicates`` has for them."""
-    found = [_what(measure, settings), _spread(rows["components"])]
-    found += [_floor(row, settings) for row in rows["floors"]]
-    found += [sentence for row in rows["flips"] for sentence in _flips(row, settings)]
-    found += [_reliable(row, rows["plan"], settings) for row in rows["reliability"]]
-    return found
-
-
-def _what(measure: str, settings: Row) -> str:
     several = settings["runs_of_system"].values()
     least, most = min(several), max(several)
-    each = f"{least}" if least == most else f"{least} to {most}"
+    each = f"{f'{least} to ' * (least < most)}{_several(most, 'run')} of each"
     again = f", labels made {settings['labels']} times" if settings["labels"] > 1 else ""
-    systems = _several(settings["systems"], "system")
-    return f"{measure}: {systems}, {each} run{'s' * (most > 1)} of each, {settings['topics']} topics{again}."
+    yield f"{measure}: {_several(settings['systems'], 'system')}, {each}, {settings['topics']} topics{again}."
+    yield _spread(rows["components"])
+    yield from (_floor(row, settings) for row in rows["floors"])
+    for row in rows["flips"]:
+        yield from _flips(row, settings)
+    yield from (_reliable(row, rows["plan"], settings) for row in rows["reliability"])
 
 
 def _spread(components: Sequence[Row]) -> str:
@@ -332,25 +314,23 @@ def _spread(components: Sequence[Row]) -> str:
 
 def _floor(row: Row, settings: Row) -> str:
     who = {
-        "rerun": "Two runs of the same system",
+        "rerun": "What is the noise floor? Two runs of the same system",
         "labels": "Scores of the same run by two labellings",
         "labels, difference": "Differences of the same two runs by two labellings",
     }[row["kind"]]
     beyond = {0: "none lies", 1: "1 lies"}.get(row["observed_beyond"], f"{row['observed_beyond']:,} lie")
     observed = _several(row["observed_pairs"], "such pair")
     seen = f"of {observed} at hand {beyond} beyond, the largest at {row['observed_largest']:.4f}"
-    start = "What is the noise floor? " if row["kind"] == "rerun" else ""
-    end = " A smaller difference of two systems says nothing of them." if row["kind"] == "rerun" else ""
+    end = " A smaller difference of two systems says nothing of them." * (row["kind"] == "rerun")
     return (
-        f"{start}{who} differ by up to {row['floor']:.4f} in {settings['confidence']:.0%} of cases (t distribution, "
-        f"{row['degrees']} degree{'s' * (row['degrees'] != 1)} of freedom; {seen}).{end}"
+        f"{who} differ by up to {row['floor']:.4f} in {settings['confidence']:.0%} of cases (t distribution, "
+        f"{_several(row['degrees'], 'degree')} of freedom; {seen}).{end}"
     )
 
 
-def _flips(row: Row, settings: Row) -> list[str]:
-    found = []
+def _flips(row: Row, settings: Row) -> Iterator[str]:
     if row["verdict_flips"] is not None:
-        found.append(
+        yield (
             f"Do verdicts flip? Made again, a comparison of two systems gets another verdict (better, worse, no "
             f"difference shown) in {row['verdict_flips']:.0%} of cases, another leader in {row['winner_flips']:.0%}, "
             f"and in {row['reversals']:.0%} the opposite verdict (randomisation test of two runs, level "
@@ -358,23 +338,19 @@ def _flips(row: Row, settings: Row) -> list[str]:
             f"{_several(row['outcomes'], 'outcome')})."
         )
     if row["rerun_pairs"]:
-        found.append(
+        yield (
             f"Two runs of one system are called different in {row['rerun_alarms']:,} of "
             f"{_several(row['rerun_pairs'], 'case')}; by chance alone it would be about "
             f"{settings['alpha'] * row['rerun_pairs']:.1f}."
         )
-    return found
 
 
 def _reliable(row: Row, plan: Sequence[Row], settings: Row) -> str:
     if row["reliability"] is None:
         return "How reliable is the order of the systems? Not defined: all means are the same."
-    between = ""
-    if row["reliability_low"] is not None:
-        between = (
-            f" ({settings['confidence']:.0%} interval {row['reliability_low']:.2f} to {row['reliability_high']:.2f})"
-        )
-    reruns = f" and {row['reruns']} run{'s' * (row['reruns'] > 1)} of each system" if row["reruns"] > 1 else ""
+    known, level = row["reliability_low"] is not None, f"{settings['confidence']:.0%}"
+    between = f" ({level} interval [{row['reliability_low']:.2f}, {row['reliability_high']:.2f}])" if known else ""
+    reruns = f" and {row['reruns']} runs of each system" if row["reruns"] > 1 else ""
     labels = f" and {row['labels']} labellings" if row["labels"] > 1 else ""
     found = (
         f"How reliable is the order of the systems? With {row['topics']} topics{reruns}{labels}, "
@@ -384,7 +360,7 @@ def _reliable(row: Row, plan: Sequence[Row], settings: Row) -> str:
     asked = [other for other in plan if other["reliability"] == highest and other["labels"] == 1]
     shown = [other for other in asked if other["reruns"] in (1, 3)] or asked[:1]
     counts = [
-        f"{other['topics']:,} topics with {other['reruns']} run{'s' * (other['reruns'] > 1)} of each"
+        f"{other['topics']:,} topics with {_several(other['reruns'], 'run')} of each"
         for other in shown
         if other["topics"] is not None
     ]

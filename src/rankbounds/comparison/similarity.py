@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.choices import check_share
+from rankbounds.choices import check_choice, check_share
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.columns.native import worth_starting
@@ -35,7 +35,7 @@ from rankbounds.evaluation.options import OrderOptions, chosen_options
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.rankings.order import ranked_rows
 from rankbounds.results import Column, Result, build_table
-from rankbounds.stats.rank_biased_overlap import READINGS, TiedLists, looked_at, overlaps
+from rankbounds.stats.rank_biased_overlap import READINGS, TiedLists, deepest_rank, overlaps
 from rankbounds.stats.significance import pairs_of
 from rankbounds.tables import Table
 from rankbounds.threads import in_threads, processors
@@ -98,7 +98,7 @@ class Similarity(Result):
     )
 
     def mean(self, measure: str) -> Floats:
-        """By pair, the value over all topics with its low and high: what rows of the topic ``all`` hold."""
+        """Return by pair the value over all topics with its low and high: what rows of the topic ``all`` hold."""
         place = self._place(measure)
         low, high = self.low[place].mean(axis=-1), self.high[place].mean(axis=-1)
         value = self.value[place].mean(axis=-1)
@@ -107,14 +107,14 @@ class Similarity(Result):
         return np.stack([value, low, high], axis=-1)
 
     def matrix(self, measure: str | None = None) -> Floats:
-        """Runs by runs, the value over all topics; of a run and itself what a copy of it would have."""
+        """Return the value over all topics, runs by runs; of a run and itself what a copy of it would have."""
         table = np.full((len(self.runs), len(self.runs)), np.nan)
         table[self.first, self.second] = table[self.second, self.first] = self.mean(measure or self.measures[0])[:, 0]
         np.fill_diagonal(table, 0.0 if (measure or self.measures[0]).startswith(LARGEST) else 1.0)
         return table
 
     def rows(self, *, topics: bool = True) -> list[dict[str, Any]]:
-        """A row per pair, measure and, unless ``topics`` is false, topic; ``query_id`` is ``all`` for the mean."""
+        """List a row per pair, measure and, unless ``topics`` is false, topic; ``query_id`` is ``all`` for the mean."""
         query_ids = [*(self.query_ids if topics else ()), "all"]
         rows: list[dict[str, Any]] = []
         means = [self.mean(measure) for measure in self.measures]
@@ -127,7 +127,7 @@ class Similarity(Result):
         return rows
 
     def changed_most(self, pair: int = 0, measure: str | None = None) -> list[str]:
-        """The topics in which the two runs of a pair are least alike, worst first, of those that changed."""
+        """Name the topics in which the two runs of a pair are least alike, worst first, of those that changed."""
         place = self._place(measure or self.measures[0])
         value = self.value[place, pair]
         if self.measures[place].startswith(LARGEST):
@@ -143,7 +143,7 @@ class Similarity(Result):
     # ---- which belong together ----
 
     def tree(self, measure: str | None = None) -> list[tuple[list[float], list[float]]]:
-        """Branches of the tree of runs, each a line: how unlike the runs are that it joins, and places in ``order``.
+        """Return the branches of the tree of runs: how unlike the runs are that each joins, and places in ``order``.
 
         Clusters are joined by the mean likeness of their members.
         """
@@ -152,7 +152,7 @@ class Similarity(Result):
         return [(list(unlike), [place / 10 - 0.5 for place in places]) for unlike, places in branches]
 
     def order(self, measure: str | None = None) -> list[int]:
-        """The runs by number, those that are alike side by side."""
+        """Order the runs by number, those that are alike side by side."""
         return [int(run) for run in self._dendrogram(measure)["leaves"]]
 
     def _dendrogram(self, measure: str | None) -> dict[str, Any]:
@@ -170,7 +170,7 @@ class Similarity(Result):
     # ---- for people ----
 
     def table(self, pairs: int | None = SHOWN_PAIRS, *, topics: bool = False) -> Table:
-        """The mean of each measure for this number of pairs (None: all), the most alike first; and topics, if asked."""
+        """Show the mean of each measure for this number of pairs (None: all), the most alike first; topics if asked."""
         order = np.argsort(-self.mean(self.measures[0])[:, 0], kind="stable")[:pairs].tolist()
         numbers = {name: getattr(self, name)[:, order] for name in ("value", "low", "high")}
         chosen = replace(self, first=self.first[order], second=self.second[order], **numbers)
@@ -178,7 +178,7 @@ class Similarity(Result):
         return build_table(chosen.rows(topics=topics), columns)
 
     def words(self) -> str:
-        """The same in a paragraph: two runs, or which of several are most and least alike."""
+        """Say it in a paragraph: two runs, or which of several are most and least alike."""
         if self.first.size > 1:
             return self._words_of_all()
         sentences, largest = [], []
@@ -225,7 +225,7 @@ def similarity(
     progress: Callable[[int, int], None] | None = None,
     **options: Unpack[OrderOptions],
 ) -> Similarity:
-    """How alike every two of several runs are, without judgments.
+    """Compare every two of several rankings, without judgments: how alike are they?
 
     Parameters
     ----------
@@ -262,9 +262,8 @@ def similarity(
     for depth in depths:
         if depth < 1:
             raise UsageError(f"A depth is a whole number from 1 on, not {depth}.")
-    unknown = [reading for reading in readings if reading not in READINGS]
-    if unknown:
-        raise UsageError(f'RBO reads ties as a, b or w, not as "{unknown[0]}".')
+    for reading_of_ties in readings:
+        check_choice("readings", reading_of_ties, READINGS)
     assumptions, reading = chosen_options(
         options,
         OrderOptions,
@@ -283,7 +282,7 @@ def similarity(
     value, low, high = (np.full((len(labels), first.size, len(topics)), np.nan) for _ in range(3))
     numbers = number_pairs([run.pairs for run in compared])
     longest = max(int(np.bincount(run.pairs.topic, minlength=1).max(initial=1)) for run in compared)
-    depth_of_overlap = looked_at(p, longest)
+    depth_of_overlap = deepest_rank(p, longest)
     size = max(1, CELLS // depth_of_overlap)
     documents = int(max((own.max(initial=-1) for own in numbers), default=-1)) + 1
     begun = 0
@@ -316,7 +315,7 @@ def similarity(
 def with_largest_differences(
     alike: Similarity, runs: Sequence[Run], measures: Sequence[str | Measure], assumptions: Assumptions
 ) -> Similarity:
-    """The same with the most that measures can differ: the bounds of a difference where no document is judged."""
+    """Add the most that measures can differ: the bounds of a difference where no document is judged."""
     chosen = parse_measures(list(measures))
     pooled = Qrels.from_columns(alike.query_ids, [UNKNOWN] * len(alike.query_ids), [-1] * len(alike.query_ids))
     evidence = Evidence(pooled, runs, assumptions)
@@ -337,7 +336,7 @@ def with_largest_differences(
 
 
 def shared_topics(runs: Sequence[Run]) -> list[str]:
-    """The topics that all runs have, in the order of the first; a warning counts the others."""
+    """List the topics that all runs have, in the order of the first; a warning counts the others."""
     shared = set.intersection(*(set(run.query_ids) for run in runs))
     topics = [topic for topic in runs[0].query_ids if topic in shared]
     if not topics:
@@ -349,7 +348,7 @@ def shared_topics(runs: Sequence[Run]) -> list[str]:
 
 
 def tied_lists(run: Run, numbers: Ints, topics: Sequence[str], assumptions: Assumptions) -> TiedLists:
-    """The run's lists for these topics in the order of rank, documents by their numbers."""
+    """List the run's documents for these topics in the order of rank, by their numbers."""
     place = {topic: number for number, topic in enumerate(topics)}
     topic_here = np.array([place.get(topic, -1) for topic in run.pairs.topics])
     rows, tied = ranked_rows(run, order=assumptions.order, precision=assumptions.score_precision)
@@ -361,7 +360,7 @@ def tied_lists(run: Run, numbers: Ints, topics: Sequence[str], assumptions: Assu
 
 
 def overlap_at(a: TiedLists, b: TiedLists, depth: int, place: Ints) -> Floats:
-    """By topic, the share of the first documents that both lists hold."""
+    """Compute by topic the share of the first documents that both lists hold."""
     deepest = np.minimum(depth, np.maximum(a.length, b.length))
     cut_a, cut_b = (lists.rank <= depth for lists in (a, b))
     held = a.document[cut_a]

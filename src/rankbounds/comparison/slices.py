@@ -1,22 +1,22 @@
 """Does a difference hold for every kind of query? The comparison in slices of topics, and a test of the interaction.
 
-In every slice two runs are compared as over all topics, and p-values are corrected over all slices and pairs of a
-measure. That one slice shows a difference and another none does not show that they differ: small slices show little.
-Whether the difference depends on the slice is a question of its own, and has a test of its own, the interaction.
+That one slice shows a difference and another none does not show that they differ: small slices show little. Whether the
+difference depends on the slice has a test of its own, the interaction.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.comparison.comparable_scores import keep_shared_topics
-from rankbounds.comparison.pairs import PairTesting, PairTestingOptions, build_rows
-from rankbounds.comparison.tables import FEW_RUNS, p_column
+from rankbounds.comparison.pairs import PairTesting, PairTestingOptions, build_rows, pair_numbers, pairs_against
+from rankbounds.comparison.tables import FEW_RUNS, difference_columns, measure_place, p_column
 from rankbounds.comparison.wording import POWER, compared_words
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.run_notes import some
@@ -25,20 +25,10 @@ from rankbounds.evaluation.scores import Scores
 from rankbounds.files.queries import labels_of
 from rankbounds.measures import Measure
 from rankbounds.notebook import shown
-from rankbounds.results import Column, Result, build_table, interval
-from rankbounds.stats.corrections import CORRECTIONS, adjusted, check_correction
+from rankbounds.results import Column, Result, build_table
+from rankbounds.stats import significance
+from rankbounds.stats.corrections import CORRECTIONS, check_correction, correct_p_values
 from rankbounds.stats.power import minimum_detectable_effect
-from rankbounds.stats.significance import (
-    TESTS,
-    Resampling,
-    check_differences,
-    check_finite,
-    deviation_of,
-    drawn_words,
-    mean_interval,
-    p_values,
-    rounding,
-)
 from rankbounds.tables import Table, signed
 
 if TYPE_CHECKING:
@@ -63,8 +53,6 @@ class Slices(Result):
     ----------
     interactions : list of dict
         For each measure, way of slicing and pair: is the mean difference the same in every slice?
-    settings : dict
-        The test and all else that p-values depend on.
     left_out : dict of list
         For each way of slicing, topics without a label.
 
@@ -98,7 +86,7 @@ class Slices(Result):
     )  # fmt: skip
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each measure, way of slicing, slice and pair."""
+        """List a row for each measure, way of slicing, slice and pair."""
         return self.slices
 
     @property
@@ -109,29 +97,26 @@ class Slices(Result):
     # ---- words ----
 
     def words(self) -> str:
-        """For every measure, way of slicing and pair, what the slices and their interaction say."""
+        """Say for every measure, way of slicing and pair what the slices and their interaction show."""
         return "".join(f"{self._slice_words(row)} {self._interaction_words(row)}\n" for row in self.interactions)
 
     def _slice_words(self, interaction: Mapping[str, Any]) -> str:
         """In which slices one run beats the other."""
-        by, a, b, label = (interaction[name] for name in ("by", "a", "b", "measure"))
-        measure = next(measure for measure in self.measures if str(measure) == label)
-        gains: list[str] = []
-        losses: list[str] = []
-        unclear: list[str] = []
+        by, a, b, label = asked = [interaction[name] for name in ("by", "a", "b", "measure")]
+        measure = self.measures[measure_place(self.measures, label)]
+        sides: dict[str, list[str]] = {"gains": [], "loses": [], "unclear": []}
         for row in self.slices:
-            if (row["by"], row["a"], row["b"], row["measure"]) == (by, a, b, label):
+            if [row[name] for name in ("by", "a", "b", "measure")] == asked:
                 p, difference = row["p_adjusted"], row["difference"]
                 if p is None or p >= self.settings["alpha"] or difference == 0:
-                    unclear.append(row["slice"])
+                    sides["unclear"].append(row["slice"])
                     continue
                 words = f"{row['slice']} ({signed(difference)} over {row['topics']} topics, p = {p:.4f})"
-                (gains if (difference > 0) != measure.lower_is_better else losses).append(words)
-        start = f"{compared_words(measure)} by {by}: "
-        if not gains and not losses:
+                sides["gains" if (difference > 0) != measure.lower_is_better else "loses"].append(words)
+        start, unclear = f"{compared_words(measure)} by {by}: ", sides.pop("unclear")
+        if not any(sides.values()):
             return f"{start}no slice shows a difference between {a} and {b}."
-        sides = (("gains", gains), ("loses", losses))
-        shown = " and ".join(f"{verb} on {_listed(words)}" for verb, words in sides if words)
+        shown = " and ".join(f"{verb} on {_listed(words)}" for verb, words in sides.items() if words)
         rest = f"; on {_listed(unclear)} no difference is shown" if unclear else ""
         return f"{start}{a} {shown} against {b}{rest}."
 
@@ -143,18 +128,16 @@ class Slices(Result):
         p = f"interaction p = {row['p_value']:.4f}" + (f", corrected {row['p_adjusted']:.4f}" if several else "")
         if row["p_adjusted"] >= self.settings["alpha"]:
             return f"That the difference depends on {row['by']} is not shown ({p})."
-        if row["smallest"] >= FEW_TOPICS:
-            return f"The difference depends on {row['by']} ({p})."
-        return (
-            f"The difference depends on {row['by']} ({p}). The smallest slice has {row['smallest']} topics, and with "
-            f"fewer than {FEW_TOPICS} chance alone says so more often than the level of {self.settings['alpha']:g} "
-            "promises: take it as a hint."
+        few = (
+            f" The smallest slice has {row['smallest']} topics, and with fewer than {FEW_TOPICS} chance alone says so "
+            f"more often than the level of {self.settings['alpha']:g} promises: take it as a hint."
         )
+        return f"The difference depends on {row['by']} ({p}).{few * (row['smallest'] < FEW_TOPICS)}"
 
     def method(self) -> str:
-        """What p-values, detectable differences and the interaction come from."""
-        settings, used = self.settings, TESTS[self.settings["test"]]
-        drawn = drawn_words(settings)
+        """Say what p-values, detectable differences and the interaction come from."""
+        settings, used = self.settings, significance.TESTS[self.settings["test"]]
+        drawn = significance.drawn_words(settings)
         how = f"{drawn}; all sign flips up to {used.exact_topics} topics" if used.exact_topics else drawn
         test = f"{used.name} test" + (f" ({how})" if used.resamples else "")
         corrected = (
@@ -170,16 +153,15 @@ class Slices(Result):
         )
 
     def notes(self) -> list[str]:
-        """What p-values, detectable differences and the interaction come from."""
+        """Say what p-values, detectable differences and the interaction come from."""
         return [self.method()]
 
     # ---- tables and figures ----
 
     def tables(self) -> list[Table]:
-        """For each measure the slices, where runs are few or one is the baseline; of several pairs the interactions."""
+        """Show for each measure the slices (of few runs or against a baseline), of several pairs the interactions."""
         few = len(self.runs) <= FEW_RUNS or self.settings["baseline"] is not None
         pair = [Column("a", "run"), Column("b", "against")]
-        corrected = [p_column("p_adjusted", "p corrected")]
         found = []
         for label in map(str, self.measures):
             if few:
@@ -188,17 +170,13 @@ class Slices(Result):
                     Column("slice"),
                     *(pair if len(self.pairs) > 1 else []),
                     Column("topics"),
-                    Column("difference", f"{label}, difference", lambda row: signed(row["difference"])),
-                    interval("ci_low", "ci_high", f"{self.settings['confidence']:.0%} interval"),
-                    Column("won"),
-                    Column("lost"),
-                    p_column("p_value", "p"),
-                    *(corrected if self.settings["correction"] != "none" else []),
+                    *difference_columns(label, self.settings),
                     Column("detectable"),
                 ]
                 found.append(build_table([row for row in self.slices if row["measure"] == label], columns))
             if len(self.pairs) > 1:
-                columns = [Column("by"), *pair, Column("slices"), p_column("p_value", "interaction p"), *corrected]
+                tested = [p_column("p_value", "interaction p"), p_column("p_adjusted", "p corrected")]
+                columns = [Column("by"), *pair, Column("slices"), *tested]
                 rows = [row for row in self.interactions if row["measure"] == label]
                 rows.sort(key=lambda row: (row["p_value"] is None, row["p_value"], -(row["statistic"] or 0)))
                 found.append(build_table(rows[:SHOWN_INTERACTIONS], columns))
@@ -214,7 +192,7 @@ class Slices(Result):
     def forest_rows(
         self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None
     ) -> list[dict[str, Any]]:
-        """What ``plots.forest`` draws: a row for each slice under its heading, and one over all topics.
+        """List what ``plots.forest`` draws: a row for each slice under its heading, and one over all topics.
 
         Of the first measure and pair, where none is named.
         """
@@ -258,10 +236,9 @@ def slices(scores: Scores, labels: Mapping[str, Any], **how: Unpack[PairTestingO
     added, so that a slice without any variance has one. It is exact where topics' differences have the same
     distribution in every slice. Where slices vary differently, small ones raise false alarms; so the p-value is at
     least that of Welch's F test, wherever all slices vary. In simulations at the level 0.05, a slice of two or three
-    topics that varies five times as much as the others gives 5 to 8% of false alarms (two such slices 12%), or 14%
-    where differences are as skewed as an exponential distribution; without Welch's test it is 25 to 40%.
-    Slices of one topic take no part. Detectable differences are those of a t test at the level alpha over the number of
-    tests, which is what Holm's correction asks of the smallest p-value. Nothing is said of unjudged documents.
+    topics that varies five times as much as the others gives 5 to 8% of false alarms (two such slices 12%; without
+    Welch's test 25 to 40%). Slices of one topic take no part. Detectable differences are those of a t test at the level
+    alpha over the number of tests, which is what Holm's correction asks of the smallest p-value.
 
     Examples
     --------
@@ -282,33 +259,30 @@ def slices(scores: Scores, labels: Mapping[str, Any], **how: Unpack[PairTestingO
     check_correction(correction)
     scores = keep_shared_topics(scores)
     cut, left_out = _cut_topics(labels, scores.query_ids)
-    first, second = testing.pairs(scores.runs)
+    first, second = pairs_against(scores.runs, testing.baseline)
     parts = [(by, label, topics) for by, held in cut.items() for label, topics in held.items()]
     family = sum(topics.size > 1 for _, _, topics in parts) * first.size
     level = testing.alpha if correction == "none" else testing.alpha / max(family, 1)
     rows: list[dict[str, Any]] = []
     interactions: list[dict[str, Any]] = []
     overall: list[dict[str, Any]] = []
-    names = {side: [scores.runs[run] for run in runs.tolist()] for side, runs in (("a", first), ("b", second))}
     for place, measure in enumerate(scores.measures):
         values = scores.value[:, :, place]
-        apart = check_differences(differences(values[first], values[second]))
-        check_finite(apart, "a comparison in slices", measure)
-        compared = [
-            {"by": by, "slice": label, "topics": int(topics.size), **names, "measure": str(measure)}
-            | _compare_slice(values[:, topics], apart[:, topics], first, second, measure, testing, level)
+        apart = significance.check_differences(differences(values[first], values[second]))
+        significance.check_finite(apart, "a comparison in slices", measure)
+        names = {side: [scores.runs[run] for run in runs.tolist()] for side, runs in (("a", first), ("b", second))}
+        names["measure"] = [str(measure)] * first.size
+        *compared, whole = [
+            build_rows(
+                by=by, slice=label, topics=int(topics.size), **names,
+                **_compare_slice(values[:, topics], first, second, measure, testing, level),
+            )
             for by, label, topics in [*parts, ("", "", np.arange(apart.shape[-1]))]
-        ]
-        tested = [
-            {"by": by, **_interaction(apart, list(held.values()), testing.resampling)} for by, held in cut.items()
-        ]
-        rows += _correct([row for columns in compared[:-1] for row in build_rows(**columns)], correction)
-        overall += build_rows(**compared[-1] | {"p_value": None})
-        order = ("by", "slices", "topics", "smallest", "a", "b", "measure", "statistic", "p_value", "p_adjusted")
-        for columns in tested:
-            columns |= {**names, "measure": str(measure)}
-        found = [row for columns in tested for row in build_rows(**{name: columns[name] for name in order})]
-        interactions += _correct(found, correction)
+        ]  # fmt: skip
+        tested = [_interaction(by, apart, list(held.values()), names, testing.resampling) for by, held in cut.items()]
+        rows += _correct(list(chain(*compared)), correction)
+        overall += [row | {"p_value": None} for row in whole]
+        interactions += _correct(list(chain(*tested)), correction)
     settings = {
         "test": testing.test, "correction": correction, "alpha": testing.alpha, "confidence": testing.confidence,
         "resamples": testing.resamples, "seed": testing.seed, "baseline": testing.baseline, "family": family,
@@ -357,56 +331,61 @@ def _natural(label: str) -> tuple[bool, float, str]:
 
 
 def _compare_slice(
-    values: Floats, apart: Floats, first: Ints, second: Ints, measure: Measure, testing: PairTesting, level: float
+    values: Floats, first: Ints, second: Ints, measure: Measure, testing: PairTesting, level: float
 ) -> dict[str, Any]:
-    """The numbers of all pairs on some topics, from the scores by run and topic and the differences of pairs."""
-    topics, gains, means = apart.shape[-1], merit(apart, measure), values.mean(axis=-1)
-    ci_low, ci_high, p, detectable = np.full((4, first.size), np.nan)
+    """The numbers of all pairs on some topics, from the scores by run and topic."""
+    topics, means = values.shape[-1], values.mean(axis=-1)
     if topics > 1:
-        p = p_values(gains, testing.test, resampling=testing.resampling, measure=measure)
-        limits = limits_of_differences(measure, values)
-        ci_low, ci_high = np.clip(mean_interval(apart, testing.confidence), *limits)
-        deviation = deviation_of(apart)
+        numbers = pair_numbers(values, first, second, measure, testing)
+        deviation, most = numbers["deviation"], limits_of_differences(measure, values)[1]
         # Where all differences are the same, nothing is known of how they vary; beyond the limits there are none.
         wanted = minimum_detectable_effect(1.0, topics, level, POWER) * deviation
-        detectable = np.where((deviation > 0) & (wanted <= limits[1]) & np.isfinite(wanted), wanted, np.nan)
+        detectable = np.where((deviation > 0) & (wanted <= most) & np.isfinite(wanted), wanted, np.nan)
+    else:
+        difference = mean_difference(values[first], values[second])
+        sign, detectable = np.sign(merit(difference, measure)), np.full(first.size, np.nan)
+        numbers = {"difference": difference, "won": np.maximum(sign, 0.0), "lost": np.maximum(-sign, 0.0)}
+        numbers |= dict.fromkeys(("ci_low", "ci_high", "p_value"), detectable)
     return {
         "mean_a": means[first],
         "mean_b": means[second],
-        "difference": mean_difference(values[first], values[second]),
-        "ci_low": ci_low,
-        "ci_high": ci_high,
-        "p_value": p,
-        "p_adjusted": p,
+        **{name: numbers[name] for name in ("difference", "ci_low", "ci_high", "p_value")},
+        "p_adjusted": numbers["p_value"],
         "detectable": detectable,
-        "won": np.count_nonzero(gains > 0, axis=-1).tolist(),
-        "lost": np.count_nonzero(gains < 0, axis=-1).tolist(),
+        **{name: numbers[name].astype(int).tolist() for name in ("won", "lost")},
     }
 
 
-def _interaction(apart: Floats, slices_of_topics: Sequence[Ints], resampling: Resampling) -> dict[str, Any]:
-    """Is the mean difference of each pair the same in the slices of more than one topic?"""
+def _interaction(
+    by: str,
+    apart: Floats,
+    slices_of_topics: Sequence[Ints],
+    names: dict[str, list[str]],
+    resampling: significance.Resampling,
+) -> list[dict[str, Any]]:
+    """Is the mean difference of each pair the same in the slices of more than one topic? A row for each pair."""
     large = [topics for topics in slices_of_topics if topics.size > 1]
     sizes = [int(topics.size) for topics in large]
     statistic = p = np.full(len(apart), np.nan)
     if len(large) > 1:
         group = np.repeat(np.arange(len(large)), sizes)
         statistic, p = interaction_test(apart[:, np.concatenate(large)], group, resampling)
-    smallest = min(sizes, default=None)
-    numbers = {"statistic": statistic, "p_value": p, "p_adjusted": p}
-    return {"slices": len(large), "topics": sum(sizes), "smallest": smallest} | numbers
+    return build_rows(
+        by=by, slices=len(large), topics=sum(sizes), smallest=min(sizes, default=None), **names, statistic=statistic,
+        p_value=p, p_adjusted=p,
+    )  # fmt: skip
 
 
 def _correct(rows: list[dict[str, Any]], correction: str) -> list[dict[str, Any]]:
     """The rows, the p-values of those that were tested corrected for their number."""
     tested = [row for row in rows if row["p_value"] is not None]
-    corrected = adjusted(np.array([row["p_value"] for row in tested]), correction)
+    corrected = correct_p_values(np.array([row["p_value"] for row in tested]), correction)
     for row, p in zip(tested, corrected.tolist(), strict=True):
         row["p_adjusted"] = p
     return rows
 
 
-def interaction_test(apart: Floats, group: Ints, resampling: Resampling) -> tuple[Floats, Floats]:
+def interaction_test(apart: Floats, group: Ints, resampling: significance.Resampling) -> tuple[Floats, Floats]:
     """Is the mean difference of each pair (a row) the same in every group of topics? The statistic and its p-value.
 
     Labels are shuffled over topics, the same way for all pairs; the outcome at hand counts as one (the +1). Shuffles
@@ -423,7 +402,7 @@ def interaction_test(apart: Floats, group: Ints, resampling: Resampling) -> tupl
         count = min(step, resampling.resamples - at)
         shuffled = generator.permuted(np.broadcast_to(group, (count, group.size)), axis=-1)
         statistic = _welch(spread, shuffled, size, variance)
-        as_extreme += np.count_nonzero(statistic >= (observed - rounding(observed))[:, None], axis=-1)
+        as_extreme += np.count_nonzero(statistic >= (observed - significance.rounding(observed))[:, None], axis=-1)
     return observed, np.maximum((as_extreme + 1) / (resampling.resamples + 1), _welch_p_values(spread, group))
 
 
@@ -434,7 +413,7 @@ def _welch_p_values(spread: Floats, group: Ints) -> Floats:
     parts = [spread[:, group == number] for number in range(int(group.max()) + 1)]
     count, size = len(parts), np.array([part.shape[-1] for part in parts], dtype=np.float64)
     mean = np.stack([part.mean(axis=-1) for part in parts], axis=-1)
-    variance = np.stack([deviation_of(part) ** 2 for part in parts], axis=-1)
+    variance = np.stack([significance.deviation_of(part) ** 2 for part in parts], axis=-1)
     varying = np.atleast_1d((variance > 0).all(axis=-1))
     weight = size / np.where(varying[:, None], variance, 1.0)
     share = weight / weight.sum(axis=-1, keepdims=True)

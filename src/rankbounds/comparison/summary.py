@@ -1,15 +1,14 @@
 """One table of a comparison for a paper: all measures, the best in bold, what each system beats, how much is open.
 
 Systems are numbered from the best by the first measure on, and a raised number says which of them a system beats
-significantly: numbers go on where letters end, and several in a row are written as a range. The letters of
-``style="groups"`` are those of the leaderboard on a terminal. The same cells are written as LaTeX (which needs booktabs
-and nothing else), as Markdown, as HTML and as plain text, so that all of them say the same.
+significantly: numbers go on where letters end, and several in a row are written as a range.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -32,6 +31,8 @@ STYLES = ("beats", "groups", "plain")
 """What stands raised beside a mean: the systems that it beats, the letters of systems not separable, or nothing."""
 SMALL_PRINT = ("bounds", "interval", "none")
 """What stands small beside a mean."""
+SMALL_PRINT_MARKS = {"+": "+: so much more at most", "[": "[low, high]: bounds"}
+"""How small print that begins so is to be read."""
 LONG = 12
 """Small print of more characters stands below the means, not beside them."""
 FORMATS: dict[str, tuple[Callable[[str], str], str, str, str]] = {
@@ -55,7 +56,7 @@ class Cell:
     bar: Bar | None = None
 
     def write(self, kind: str, before: str = "", *, with_small: bool = True) -> str:
-        """The cell in one of ``FORMATS``; ``before`` stands before the mean."""
+        """Write the cell in one of ``FORMATS``; ``before`` stands before the mean."""
         text, best, raised, small = FORMATS[kind]
         mean = LATEX_MEANS.get(self.mean, text(self.mean)) if kind == "latex" else text(self.mean)
         mark = f">{self.raised}" if kind == "table" and self.raised[:1].isdigit() else self.raised
@@ -78,18 +79,15 @@ class Summary(Result):
     ----------
     measures : list of str
         The heads of the columns.
-    numbers, runs : list
-        The systems' numbers and names, the best by the first measure first.
+    runs : list of str
+        The systems' names, the best by the first measure first, which is number 1.
     cells : list of list of Cell
         For each system its means.
     judged : list of str
         For each system the share of its first ten documents that is judged; empty where that is not known.
-    caption : str
-        What one must know to read it: the test, the correction, the level, the topics, the version of this program.
     """
 
     measures: list[str]
-    numbers: list[int]
     runs: list[str]
     cells: list[list[Cell]]
     judged: list[str]
@@ -100,7 +98,7 @@ class Summary(Result):
     """For LaTeX, the sentence that cites the measures."""
 
     def latex(self, *, caption: bool = True, label: str = "tab:comparison") -> str:
-        r"""A table for LaTeX with ``\usepackage{booktabs}``; without ``caption`` the tabular alone."""
+        r"""Write a table for LaTeX with ``\usepackage{booktabs}``; without ``caption`` the tabular alone."""
         stacked = any(len(cell.small) > LONG for row in self.cells for cell in row)
         columns = "rl" + "l" * len(self.measures) + "r" * bool(self.judged)
         heads = ["", "System", *map(_latex_words, self._header[2:])]
@@ -115,7 +113,7 @@ class Summary(Result):
             judged = list(map(in_latex, self.judged[place : place + 1]))
             below = stacked and any(cell.small for cell in row)
             end = r" \\[-.5ex]" if below else r" \\"
-            lines.append(" & ".join([str(self.numbers[place]), in_latex(run), *means, *judged]) + end)
+            lines.append(" & ".join([str(place + 1), in_latex(run), *means, *judged]) + end)
             if below:
                 gap = "" if place == len(self.runs) - 1 else r" \addlinespace[.4ex]"
                 small = [FORMATS["latex"][3].format(in_latex(cell.small)).strip() if cell.small else "" for cell in row]
@@ -128,19 +126,19 @@ class Summary(Result):
         return "\n".join([*head, rf"\label{{{label}}}", r"\smallskip", r"\centering", *lines, r"\end{table}"]) + "\n"
 
     def markdown(self) -> str:
-        """A pipe table, the caption below it."""
+        """Write a pipe table, the caption below it."""
         rule = ["---:", ":---", *[":---"] * len(self.measures), *["---:"] * bool(self.judged)]
         rows = [map(in_markdown, self._header), rule, *self._lines(lambda cell: cell.write("markdown"), in_markdown)]
         table = "".join("| " + " | ".join(row) + " |\n" for row in rows)
         return f"{table}\n{in_markdown(self.caption)}\n"
 
     def table(self) -> Table:
-        """Plain cells: the best has a star, the numbers of what a system beats stand behind ``>``."""
+        """Show plain cells: the best has a star, the numbers of what a system beats stand behind ``>``."""
         left = frozenset(range(1, 2 + len(self.measures)))
         return Table(self._header, self._lines(lambda cell: cell.write("table")), left)
 
     def html(self, at_most: int | None = None) -> str:
-        """A table for notebooks, means with bars for what is open, the caption below it."""
+        """Write a table for notebooks, means with bars for what is open, the caption below it."""
         bars = {column: [cell.bar for cell in cells] for column, cells in enumerate(zip(*self.cells, strict=True), 2)}
         left = frozenset(range(1, 2 + len(self.measures)))
         lines = self._lines(lambda cell: Markup(cell.write("html", with_small=cell.bar is None)))
@@ -153,8 +151,8 @@ class Summary(Result):
     def _lines(self, write: Callable[[Cell], str], name: Callable[[str], str] = str) -> list[list[str]]:
         """The cells of each system, as a format writes them."""
         return [
-            [str(number), name(run), *map(write, cells), *self.judged[place : place + 1]]
-            for place, (number, run, cells) in enumerate(zip(self.numbers, self.runs, self.cells, strict=True))
+            [str(place), name(run), *map(write, cells), *self.judged[place - 1 : place]]
+            for place, (run, cells) in enumerate(zip(self.runs, self.cells, strict=True), 1)
         ]
 
     @property
@@ -163,11 +161,11 @@ class Summary(Result):
         return tuple(Column(name or "number") for name in self._header)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for each system with the cells of the table."""
+        """List a dict for each system with the cells of the table."""
         return [dict(zip(self.fields, line, strict=True)) for line in self.table().rows]
 
     def words(self) -> str:
-        """The caption."""
+        """Return the caption."""
         return self.caption
 
     def _repr_html_(self) -> str:
@@ -182,7 +180,7 @@ def summary(
     *,
     cite: bool = False,
 ) -> Summary:
-    """The table of a comparison; see ``Comparison.summary``."""
+    """Build the table of a comparison; see ``Comparison.summary``."""
     check_choice("style", style, STYLES)
     check_choice("small", small, SMALL_PRINT)
     if top is not None and top < 1:
@@ -202,25 +200,19 @@ def summary(
         shown = numbers_and_bounds(mean, low, high)
         no_bars = measure.total == "sum" or small == "none"
         bars = [None] * count if no_bars else _bars(np.stack([mean, low, high, ci_low, ci_high], axis=-1))
-        raised = {"beats": _beaten(comparison, at, place_of), "groups": [row["group"] for row in rows]}.get(style)
+        raised = {"beats": _beaten(comparison, at, place_of), "groups": [row["group"] for row in rows]}
         between = interval("ci_low", "ci_high", "")
         smalls = {
             "bounds": [bounds for _, bounds in shown],
             "interval": ["" if row["ci_low"] is None else between.text(row) for row in rows],
-        }.get(small)
-        columns.append(
-            [
-                Cell(
-                    shown[run][0], bool(best[run]), raised[run] if raised else "", smalls[run] if smalls else "",
-                    bars[run],
-                )
-                for run in place_of
-            ]
-        )  # fmt: skip
+        }
+        none = [""] * count
+        beside = raised.get(style, none), smalls.get(small, none), bars
+        cells = list(map(Cell, [number for number, _ in shown], best.tolist(), *beside))
+        columns.append([cells[run] for run in place_of])
     judged = [row["judged_at_10"] for row in comparison.systems[:count]] if comparison.scores.has_judged else []
     made = Summary(
         [str(measure) + (" ↓" if measure.lower_is_better else "") for measure in comparison.measures],
-        list(place_of.values()),
         [comparison.runs[run] for run in place_of],
         [list(row) for row in zip(*columns, strict=True)],
         [f"{judged[run]:.0%}" for run in place_of] if judged else [],
@@ -253,16 +245,11 @@ def _beaten(comparison: Comparison, at: int, place_of: dict[int, int]) -> list[s
 
 
 def ranges(numbers: Sequence[int]) -> str:
-    """Rising numbers with commas, three or more in a row as a range: ``1,2,4-7``."""
-    parts: list[list[int]] = []
-    for value in numbers:
-        if parts and value == parts[-1][-1] + 1:
-            parts[-1].append(value)
-        else:
-            parts.append([value])
-    return ",".join(
-        f"{part[0]}-{part[-1]}" if len(part) > 2 else ",".join(map(str, part)) for part in parts
-    )  # fmt: skip
+    """Write rising numbers with commas, three or more in a row as a range: ``1,2,4-7``."""
+    # In a row, numbers minus their places are the same.
+    numbered = groupby(enumerate(numbers), key=lambda placed: placed[1] - placed[0])
+    rows = [[number for _, number in row] for _, row in numbered]
+    return ",".join(f"{row[0]}-{row[-1]}" if len(row) > 2 else ",".join(map(str, row)) for row in rows)
 
 
 def _bars(numbers: Floats) -> list[Bar | None]:
@@ -303,8 +290,9 @@ def _sentences(comparison: Comparison, made: Summary, style: str, small: str) ->
     elif small == "interval":
         yield f"Small: {settings['confidence']:.0%} t intervals over topics."
     elif small == "bounds" and any(cell.small for cell in cells):
-        how = wording.small_print_words([cell.small for cell in cells])
-        yield f"Small: {open_words(comparison.scores)} ({how})."
+        begun = {cell.small[:1] for cell in cells}
+        how = [words for mark, words in SMALL_PRINT_MARKS.items() if mark in begun]
+        yield f"Small: {open_words(comparison.scores)} ({'; '.join(how)})."
     if made.judged:
         yield "judged@10: the share of the first 10 documents that is judged."
     yield f"Computed with rankbounds {__version__}."

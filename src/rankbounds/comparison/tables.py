@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rankbounds.errors import UsageError
 from rankbounds.measures import Measure, parse_measure
-from rankbounds.results import Column, Row
-from rankbounds.tables import number
+from rankbounds.results import Column, Row, interval
+from rankbounds.tables import number, signed
 
 LONGEST_GROUP = 6
 """Letters of groups are shown where no run has more of them."""
@@ -17,7 +17,7 @@ FEW_RUNS = 6
 
 
 def measure_place(measures: Sequence[Measure], label: str | Measure | None) -> int:
-    """The place of the measure of this name; that of the first where none is named."""
+    """Find the place of the measure of this name; that of the first where none is named."""
     labels = [str(measure) for measure in measures]
     wanted = labels[0] if label is None else str(label)
     wanted = wanted if wanted in labels else str(parse_measure(label or wanted))
@@ -27,25 +27,41 @@ def measure_place(measures: Sequence[Measure], label: str | Measure | None) -> i
 
 
 def best_first(systems: Sequence[dict[str, Any]], measure: Measure) -> list[dict[str, Any]]:
-    """The rows of one measure, the best mean first; those without a mean last."""
+    """Sort the rows of one measure, the best mean first; those without a mean last."""
     sign = 1 if measure.lower_is_better else -1
     rows = [row for row in systems if row["measure"] == str(measure)]
     return sorted(rows, key=lambda row: (row["mean"] is None, sign * (row["mean"] or 0.0)))
 
 
+def difference_columns(label: str, settings: Mapping[str, Any], importance: Sequence[int] = (0, 0, 0)) -> list[Column]:
+    """Make the columns of a difference by one measure, its interval, topics won and lost, and p-values.
+
+    The three importances are those of the difference, of its interval, and of the p-value that decides.
+    """
+    corrected = settings["correction"] != "none"  # the verdict rests on the p-value that is corrected
+    return [
+        Column("difference", f"{label}, difference", lambda row: signed(row["difference"]), importance[0]),
+        interval("ci_low", "ci_high", f"{settings['confidence']:.0%} interval", importance=importance[1]),
+        Column("won"),
+        Column("lost"),
+        p_column("p_value", "p", 0 if corrected else importance[2]),
+        *([p_column("p_adjusted", "p corrected", importance[2])] if corrected else []),
+    ]
+
+
 def p_column(name: str, heading: str, importance: int = 0) -> Column:
-    """A column of p-values."""
+    """Make a column of p-values."""
     return Column(name, heading, lambda row: number(row.get(name), 4), importance)
 
 
 def place_cell(row: Row) -> str:
-    """The place with its interval, a dash for a run that has none."""
+    """Write the place with its interval, a dash for a run that has none."""
     if row["rank"] is None:
         return "-"
     low, high = row["rank_low"], row["rank_high"]
     return f"{row['rank']}" if low == high else f"{row['rank']} [{low}, {high}]"
 
 
-def percent_cell(name: str) -> Callable[[Row], str]:
-    """How a column of shares is written."""
-    return lambda row: "-" if row[name] is None else f"{row[name]:.0%}"
+def percent_column(name: str, heading: str, importance: int = 0) -> Column:
+    """Make a column of shares."""
+    return Column(name, heading, lambda row: "-" if row[name] is None else f"{row[name]:.0%}", importance)

@@ -14,41 +14,23 @@ from rankbounds.comparison import wording
 from rankbounds.comparison.comparable_scores import keep_shared_topics
 from rankbounds.comparison.comparison import Comparison
 from rankbounds.comparison.evidence import Evidence
-from rankbounds.comparison.pairs import Pairs, PairTesting, build_rows, check_means, run_number
-from rankbounds.errors import DataError
-from rankbounds.evaluation.score_differences import differences as score_differences
-from rankbounds.evaluation.score_differences import (
-    equal,
-    levelled,
-    limits_of,
-    limits_of_differences,
-    mean_difference,
-    merit,
+from rankbounds.comparison.pairs import (
+    Pairs,
+    PairTesting,
+    build_rows,
+    check_means,
+    pair_numbers,
+    pairs_against,
+    run_number,
 )
+from rankbounds.errors import DataError
+from rankbounds.evaluation.score_differences import equal, levelled, limits_of, mean_difference, merit
 from rankbounds.evaluation.score_files import read_scores
 from rankbounds.evaluation.scores import Scores
-from rankbounds.stats.corrections import CORRECTIONS, adjusted, groups_not_separable, over_all_pairs
-from rankbounds.stats.equivalence import TOST, check_equivalence, check_margin, equivalent
-from rankbounds.stats.rank_intervals import (
-    METHODS,
-    counts_for_places,
-    places,
-    resampled_places,
-    separated_by_bootstrap,
-    separated_pairs,
-)
-from rankbounds.stats.significance import (
-    RESAMPLES,
-    TESTS,
-    Resampling,
-    check_differences,
-    check_finite,
-    deviation_of,
-    mean_interval,
-    p_values,
-    pairs_of,
-    standardised_effect,
-)
+from rankbounds.stats import rank_intervals
+from rankbounds.stats.corrections import CORRECTIONS, correct_p_values, group_letters, over_all_pairs
+from rankbounds.stats.equivalence import TOST, check_equivalence, check_margin
+from rankbounds.stats.significance import DEFAULT_TEST, RESAMPLES, Resampling, check_finite, mean_interval, pairs_of
 from rankbounds.threads import in_threads, processors
 
 if TYPE_CHECKING:
@@ -58,7 +40,7 @@ if TYPE_CHECKING:
 def compare(
     scores: Scores | Frame,
     *,
-    test: str = "randomization",
+    test: str = DEFAULT_TEST,
     correction: str = "auto",
     alternative: str = "two-sided",
     alpha: float = 0.05,
@@ -114,9 +96,8 @@ def compare(
     -----
     Without evidence, bounds of a difference are one run's low minus the other's high: sound, but wider than need be
     where runs share documents. There are none for measures such as AP and nDCG, which fall when relevant documents of
-    *other* runs are found. Scores that differ by no more than rounding are equal (``score_differences``). The better
-    one is the lower one where the measure says so. Where a topic's score is infinite on both sides there is no
-    difference; on one side, only ``sign`` and ``wilcoxon`` can tell.
+    *other* runs are found. Scores that differ by no more than rounding are equal. Where a topic's score is infinite on
+    both sides there is no difference; on one side, only ``sign`` and ``wilcoxon`` can tell.
 
     Examples
     --------
@@ -140,12 +121,12 @@ def compare(
     check_means(scores.measures)
     if margin is not None:
         check_margin(margin)
-    check_choice("ranks", ranks, METHODS)
+    check_choice("ranks", ranks, rank_intervals.METHODS)
     scores = keep_shared_topics(scores)
     if evidence is not None:
         evidence = evidence.filter(scores.runs)
     measures, values = scores.measures, np.moveaxis(scores.value, -1, 0)
-    all_first, all_second = how.pairs(scores.runs)
+    all_first, all_second = pairs_against(scores.runs, baseline)
     correction = how.correction_for(all_first.size)
     by_shuffles = CORRECTIONS[correction].by_shuffles
     if test == TOST:
@@ -157,23 +138,24 @@ def compare(
     # Of all pairs p-values are needed where they are corrected for their number; shuffles correct by themselves.
     tested = kept if by_shuffles else np.arange(all_first.size)
     first, second = all_first[tested], all_second[tested]
-    apart = np.stack([check_differences(score_differences(matrix[first], matrix[second])) for matrix in values])
-    if test == TOST or TESTS[test].of_mean:
-        for of_measure, measure in zip(apart, measures, strict=True):
-            check_finite(of_measure, f"the {test} test", measure)
-    gains = np.stack(list(map(merit, apart, measures)))
-    p_equivalent: Floats = np.full(apart.shape[:2], np.nan)
-    for at, of_measure in enumerate(apart):
-        if margin is not None and not np.isinf(of_measure).any():
-            p_equivalent[at] = equivalent(of_measure, margin, "t", measure=measures[at])
-    p = p_equivalent
-    if test != TOST:  # (all measures share the resamples)
-        p = p_values(np.concatenate(gains), test, alternative, how.resampling).reshape(len(apart), -1)
+    by_measure = [
+        pair_numbers(matrix, first, second, measure, how, margin)
+        for matrix, measure in zip(values, measures, strict=True)
+    ]
+    numbers = {name: np.stack([columns[name] for columns in by_measure]) for name in by_measure[0]}
+    p = numbers["p_value"]
     if by_shuffles:
         against = None if baseline is None else run_number(scores.runs, baseline)
-        p_adjusted = over_all_pairs(_finite_merits(scores), all_first, all_second, how.resampling, against)
+        merits = np.stack(list(map(merit, values, measures)))
+        for matrix, measure in zip(merits, measures, strict=True):
+            if np.isinf(matrix).any():
+                raise DataError(
+                    f"{measure} is infinite on a topic, which shuffled scores cannot use. Take another correction, "
+                    "such as holm."
+                )
+        p_adjusted = over_all_pairs(merits, all_first, all_second, how.resampling, against)
     else:
-        p_adjusted = np.stack([adjusted(of_measure, correction) for of_measure in p])
+        p_adjusted = np.stack([correct_p_values(of_measure, correction) for of_measure in p])
     lettered = baseline is None and test != TOST
     settings = {
         "test": test, "correction": correction, "baseline": baseline, "alternative": alternative, "alpha": alpha,
@@ -182,40 +164,11 @@ def compare(
     }  # fmt: skip
     settings["tested_by"], settings["tested_alone_by"] = wording.test_names(settings, len(scores.runs))
     systems = _system_rows(scores, p, p_adjusted, lettered, settings)
-    limits = [limits_of_differences(measure, matrix) for measure, matrix in zip(measures, values, strict=True)]
-    ends = [mean_interval(of_measure, confidence, cut) for of_measure, cut in zip(apart, limits, strict=True)]
-    found = Pairs(
-        first,
-        second,
-        {
-            "difference": np.stack([mean_difference(matrix[first], matrix[second]) for matrix in values]),
-            "ci_low": np.stack([low for low, _ in ends]),
-            "ci_high": np.stack([high for _, high in ends]),
-            "effect": standardised_effect(apart),
-            "deviation": deviation_of(apart),
-            "p_value": p,
-            "p_adjusted": p_adjusted[:, tested],
-            "p_equivalent": p_equivalent,
-            "won": np.count_nonzero(gains > 0, axis=-1).astype(np.float64),
-            "lost": np.count_nonzero(gains < 0, axis=-1).astype(np.float64),
-        },
-    )
+    found = Pairs(first, second, numbers | {"p_adjusted": p_adjusted[:, tested]})
     found = found if by_shuffles else found.take(kept)
     bounds = _certain_bounds(scores, found.first, found.second, evidence, np.flatnonzero(asked).tolist())
     found = replace(found, numbers={**found.numbers, **bounds})
     return Comparison(scores, systems, found, evidence, p_adjusted, settings=settings)
-
-
-def _finite_merits(scores: Scores) -> Floats:
-    """By measure, run and topic, the scores turned so that the greater is the better, if shuffles can use them."""
-    merits = np.stack([merit(scores.value[:, :, at], measure) for at, measure in enumerate(scores.measures)])
-    for matrix, measure in zip(merits, scores.measures, strict=True):
-        if np.isinf(matrix).any():
-            raise DataError(
-                f"{measure} is infinite on a topic, which shuffled scores cannot use. Take another correction, such as "
-                "holm."
-            )
-    return merits
 
 
 def _certain_bounds(
@@ -250,12 +203,8 @@ def _system_rows(
         # Counts have a sum over topics, and are compared by their means, as differences and intervals are.
         share = 1 / scores.value.shape[1] if measure.total == "sum" else 1.0
         means = levelled(share * mean.value[:, 0, at])
-        groups: list[str] | None = None
-        if lettered:
-            separable = np.zeros((runs, runs), dtype=bool)
-            first, second = pairs_of(runs)
-            separable[first, second] = separable[second, first] = p_adjusted[at] < settings["alpha"]
-            groups = groups_not_separable(merit(means, measure), separable)
+        separated = p_adjusted[at] < settings["alpha"]
+        groups = group_letters(merit(means, measure), *pairs_of(runs), separated) if lettered else None
         level = merit(levelled(matrix.T).T, measure)
         best = level == level.max(axis=0)
         ci_low, ci_high = mean_interval(matrix, settings["confidence"], limits_of(measure, matrix))
@@ -277,7 +226,7 @@ def _place_systems(scores: Scores, p: Floats, p_adjusted: Floats, settings: Mapp
     """
     first, second = pairs_of(len(scores.runs))
     resampling, ranks, alpha = Resampling(settings["resamples"], settings["seed"]), settings["ranks"], settings["alpha"]
-    counts = counts_for_places(scores.value.shape[1], resampling)
+    counts = rank_intervals.counts_for_places(scores.value.shape[1], resampling)
 
     def of_measure(at: int) -> tuple[Any, ...]:
         measure = scores.measures[at]
@@ -285,11 +234,11 @@ def _place_systems(scores: Scores, p: Floats, p_adjusted: Floats, settings: Mapp
         if ranks == "bootstrap":
             check_finite(merits, "the bootstrap", measure)
         if ranks == "bootstrap" or (ranks == "auto" and len(scores.runs) > 2 and np.isfinite(merits).all()):
-            separated = separated_by_bootstrap(merits, alpha, resampling, counts)
+            separated = rank_intervals.separated_by_bootstrap(merits, alpha, resampling, counts)
         else:
-            separated = separated_pairs(p[at], p_adjusted[at], settings["correction"], alpha)
+            separated = rank_intervals.separated_pairs(p[at], p_adjusted[at], settings["correction"], alpha)
         with np.errstate(invalid="ignore"):
-            bounds = places(merits.mean(axis=-1), first, second, separated)
-        return *(part.tolist() for part in bounds), *resampled_places(merits, counts)
+            bounds = rank_intervals.places(merits.mean(axis=-1), first, second, separated)
+        return *(part.tolist() for part in bounds), *rank_intervals.resampled_places(merits, counts)
 
     return list(in_threads(of_measure, range(len(scores.measures)), processors()))

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from rankbounds.probability.documents import POOLED
 from rankbounds.stats.corrections import CORRECTIONS
-from rankbounds.stats.equivalence import SOURCE as SOURCE_OF_TOST
 from rankbounds.stats.equivalence import TOST
 from rankbounds.stats.significance import TESTS, drawn_words
 
@@ -56,7 +55,7 @@ TEMPLATES: dict[str, dict[str, str]] = {
     },
     "interval": {
         "none": "",
-        "known": "; {confidence:.0%} interval {ci_low:+.4f} to {ci_high:+.4f}",
+        "known": "; {confidence:.0%} interval [{ci_low:+.4f}, {ci_high:+.4f}]",
         "constant": "; no interval, since the difference is the same on every topic",
     },
     "test": {
@@ -197,7 +196,7 @@ WHOLE = ("won", "lost", "topics_needed", "differing", "can_differ", "missing_a",
 
 
 def test_names(settings: Mapping[str, Any], runs: int) -> tuple[str, str]:
-    """What corrected p-values come from, and those of one pair alone, in words."""
+    """Say what corrected p-values come from, and those of one pair alone."""
     equivalence = settings["test"] == TOST
     alone = f"two one-sided t tests, margin {settings['margin']:g}" if equivalence else f"{settings['test']} test"
     others = "the other run" if runs == 2 else f"all {runs - 1} others"
@@ -211,7 +210,7 @@ def _draws(settings: Mapping[str, Any]) -> list[str]:
 
 
 def method(settings: Mapping[str, Any], runs: int) -> str:
-    """Which tests the p-values of a table come from, in one sentence."""
+    """Say in one sentence which tests the p-values of a table come from."""
     used, alone = test_names(settings, runs)
     of_pair, topics = _draws(settings), f"{settings['topics']} topics"
     if settings["correction"] == "none":
@@ -229,7 +228,7 @@ def method(settings: Mapping[str, Any], runs: int) -> str:
 
 
 def tested_words(settings: Mapping[str, Any], runs: int) -> str:
-    """The test, how it was corrected, and the level, in brackets of a caption."""
+    """Say the test, how it was corrected, and the level, in brackets of a caption."""
     by_shuffles = CORRECTIONS[settings["correction"]].by_shuffles
     parts = [
         test_names(settings, runs)[0],
@@ -241,21 +240,8 @@ def tested_words(settings: Mapping[str, Any], runs: int) -> str:
     return ", ".join(parts)
 
 
-def sources_of_tests(settings: Mapping[str, Any]) -> list[str]:
-    """The keys of what to cite for the test and the correction."""
-    of_test = TESTS[settings["test"]].source if settings["test"] in TESTS else SOURCE_OF_TOST
-    return [key for key in (of_test, CORRECTIONS[settings["correction"]].source) if key]
-
-
-def small_print_words(shown: Sequence[str]) -> str:
-    """How to read small print: as what is added at most, or as bounds in brackets."""
-    added = any(text.startswith("+") for text in shown)
-    bracketed = any(text.startswith("[") for text in shown)
-    return "; ".join([*["+: so much more at most"] * added, *["[low, high]: bounds"] * bracketed])
-
-
 def lead_sentence(changes: Sequence[tuple[float, str, str]] | None, difference: float) -> tuple[str, dict[str, Any]]:
-    """The template for where the lead changes over p, and what goes into it; none where nobody leads."""
+    """Choose the template for where the lead changes over p, and what goes into it; none where nobody leads."""
     if changes is None or (not changes and difference == 0):
         return "none", {}
     told = ", ".join(LEAD_CHANGE.format(p=p, below=below, above=above) for p, below, above in changes[:SHOWN_CHANGES])
@@ -265,7 +251,7 @@ def lead_sentence(changes: Sequence[tuple[float, str, str]] | None, difference: 
 
 
 def judge_sentence(plan: SettlingPlan | None, *, adds_up: bool) -> tuple[str, dict[str, Any]]:
-    """The template for what to judge, and what goes into it.
+    """Choose the template for what to judge, and what goes into it.
 
     ``adds_up``: what several judgments do is the sum of what each does, so that it can be told.
     """
@@ -280,12 +266,12 @@ def judge_sentence(plan: SettlingPlan | None, *, adds_up: bool) -> tuple[str, di
 
 
 def name_templates(codes: Mapping[str, Any]) -> dict[str, str]:
-    """The names of templates, from the places that they have among those of their kind."""
+    """Name templates from the places that they have among those of their kind."""
     return {kind: list(TEMPLATES[kind])[int(code)] for kind, code in codes.items()}
 
 
 def fill_templates(choices: Mapping[str, str], numbers: Mapping[str, Any]) -> list[str]:
-    """The sentences of a paragraph: each template filled in, parts first."""
+    """Write the sentences of a paragraph: each template filled in, parts first."""
     held = dict(numbers)
     for kind, templates in TEMPLATES.items():
         held[kind] = templates[choices[kind]].format_map(held) if kind in choices else ""
@@ -293,7 +279,7 @@ def fill_templates(choices: Mapping[str, str], numbers: Mapping[str, Any]) -> li
 
 
 def verdict_words(verdict: str, a: str, b: str) -> str:
-    """A verdict with the runs' names: "a better" becomes "bm25 better"."""
+    """Name the runs in a verdict: "a better" becomes "bm25 better"."""
     said, *lacking = verdict.split("; ")
     return "; ".join(
         f"{a if run == 'a' else b} {rest}" if run in ("a", "b") else part
@@ -303,11 +289,11 @@ def verdict_words(verdict: str, a: str, b: str) -> str:
 
 
 def measure_words(label: str, *, lower_is_better: bool) -> str:
-    """The measure's name, and which way is up where that is not plain."""
+    """Name the measure, and which way is up where that is not plain."""
     return f"{label} (lower is better)" if lower_is_better else label
 
 
 def compared_words(measure: Measure) -> str:
-    """The name of a measure that runs are compared by, which is by means over topics, also of counts."""
+    """Name a measure that runs are compared by, which is by means over topics, also of counts."""
     label = f"{measure} (mean over topics)" if measure.total == "sum" else str(measure)
     return measure_words(label, lower_is_better=measure.lower_is_better)

@@ -10,23 +10,31 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.comparison import wording
-from rankbounds.comparison.open_differences import can_differ, left_open
 from rankbounds.comparison.pairs import Pairs
-from rankbounds.evaluation.score_differences import equal, limits_of_differences, merit_of_range, subtracted
+from rankbounds.evaluation.score_differences import (
+    differences,
+    equal,
+    limits_of_differences,
+    merit_of_range,
+    subtracted,
+)
 from rankbounds.evaluation.score_table import UNJUDGED
+from rankbounds.measures import Measure
 from rankbounds.probability.differences import limit_certainty
 from rankbounds.probability.effects import is_plain_sum
+from rankbounds.rankings.join import empty_rankings
+from rankbounds.rankings.ties import ORDERS
+from rankbounds.stats import power
 from rankbounds.stats.corrections import CORRECTIONS
 from rankbounds.stats.equivalence import TOST
-from rankbounds.stats.power import (
-    minimum_detectable_effect,
-    topics_for_effects,
-    topics_for_equivalence,
-    topics_that_must_differ,
-)
 
 if TYPE_CHECKING:
     from rankbounds.comparison.comparison import Comparison
+    from rankbounds.comparison.evidence import Evidence
+    from rankbounds.evaluation.scores import Scores
+
+COVERED = 10
+"""How deep ``Scores.judged`` looks."""
 
 
 class PairWords:
@@ -36,7 +44,7 @@ class PairWords:
         self.comparison = comparison
 
     def sentences(self, at: int, a: int, b: int) -> list[str]:
-        """The verdict on two runs by one measure, by their numbers; differences are the first minus the second."""
+        """Say the verdict on two runs by one measure, by their numbers; differences are the first minus the second."""
         comparison, pairs = self.comparison, self.comparison.tested
         numbers, codes = (
             {name: column[at] for name, column in Pairs(pairs.first, pairs.second, held).get(a, b).items()}
@@ -69,15 +77,15 @@ class PairWords:
         """What goes into the sentences; NaN where something is not known."""
         comparison, pairs, settings = self.comparison, self.comparison.tested, self.comparison.settings
         scores, known = comparison.scores, comparison.tested.numbers
-        effect = minimum_detectable_effect(1.0, scores.value.shape[1], settings["alpha"], wording.POWER)
+        effect = power.minimum_detectable_effect(1.0, scores.value.shape[1], settings["alpha"], wording.POWER)
         wanted = effect * known["deviation"]
         most = [limits_of_differences(measure, scores.value[..., at])[1] for at, measure in enumerate(scores.measures)]
         if settings["test"] == TOST:
-            needed = topics_for_equivalence(
+            needed = power.topics_for_equivalence(
                 known["difference"], known["deviation"], settings["margin"], settings["alpha"], wording.POWER
             )
         else:
-            needed = topics_for_effects(known["effect"], settings["alpha"], wording.POWER)
+            needed = power.topics_for_effects(known["effect"], settings["alpha"], wording.POWER)
         shape = known["difference"].shape
         unknown = np.full(shape, np.nan)
         found = {
@@ -133,7 +141,7 @@ class PairWords:
         if settings["test"] == TOST or CORRECTIONS[settings["correction"]].by_shuffles:
             return None
         how = {name: settings[name] for name in ("topics", "test", "alpha", "alternative", "resamples")}
-        return topics_that_must_differ(**how)
+        return power.topics_that_must_differ(**how)
 
     def _can_differ(self) -> Floats:
         """On how many topics each pair can differ at the most; looked up where too few do as judged, else all."""
@@ -260,3 +268,86 @@ def _elsewhere_cases(numbers: Mapping[str, Floats]) -> list[tuple[Flags, str]]:
         (kept & shrinks, "shrinks"),
         (kept, "grows"),
     ]
+
+
+# ---- what may still change a difference ----
+#
+# A relevant document that no list holds makes the ideal ranking (nDCG) or the number of relevant documents (AP, recall)
+# larger, by which both scores are divided. So on each topic it shrinks the difference by a factor and never turns it,
+# but perhaps only on topics that one run wins. The mean lies between the one where the topics won shrink as far as they
+# can and those lost stay as they are, and the reverse: both are attained.
+
+
+def can_differ(scores: Scores, place: int, first: Ints, second: Ints, evidence: Evidence | None) -> Ints:
+    """Count the topics on which each pair can differ by one measure at the most, whatever is judged.
+
+    With the lists as evidence by the bounds of each topic's difference; else a topic on which two scores are equal and
+    nothing of either is open has none. All topics where nothing is known.
+    """
+    measure, topics = scores.measures[place], scores.value.shape[1]
+    if evidence is not None:
+        return evidence.topics_that_can_differ(measure, first, second)
+    if scores.bounds not in ("unjudged", "both") or not measure.list_only:
+        return np.full(first.size, topics)
+    value, low, high = (part[:, :, place] for part in (scores.value, scores.low, scores.high))
+    settled = np.asarray(equal(low, high))
+    alike = equal(value[first], value[second]) & settled[first] & settled[second]
+    return topics - np.count_nonzero(alike, axis=-1)
+
+
+def left_open(
+    evidence: Evidence | None,
+    scores: Scores,
+    measure: Measure,
+    first: Ints,
+    second: Ints,
+    certain: tuple[Floats, Floats],
+) -> tuple[Floats, Floats, Flags]:
+    """Bound the differences of these pairs, whatever relevant documents nobody retrieved.
+
+    NaN where something that the measure reads is unjudged, or where unknown relevant documents do not act on all lists
+    alike. The last array says where a difference shrinks without limit, the more of them there are. ``certain`` are the
+    bounds of the differences, which are the answer where they cover the whole collection.
+    """
+    low, high = np.full((2, first.size), np.nan)
+    endless = np.zeros(first.size, dtype=bool)
+    if evidence is None or not _concerned(evidence, scores):
+        return low, high, endless
+    topics = empty_rankings(np.arange(len(scores.query_ids)), evidence.facts).open_to(np.inf)
+    shrinkage = measure.shrinkage(topics)
+    if shrinkage is None:
+        return low, high, endless
+    judged = _all_judged(evidence, scores, measure, np.unique(np.concatenate([first, second])))
+    pairs = np.flatnonzero(judged[first] & judged[second])
+    if evidence.assumptions.open == "collection":
+        low[pairs], high[pairs] = (bound[pairs] for bound in certain)
+    else:
+        values = scores.value[:, :, scores.measures.index(measure)]
+        apart = differences(values[first[pairs]], values[second[pairs]])
+        shrunk = apart * shrinkage
+        low[pairs], high[pairs] = np.minimum(apart, shrunk).mean(axis=-1), np.maximum(apart, shrunk).mean(axis=-1)
+    endless[pairs] = evidence.assumptions.most_relevant is None and measure.vanishes
+    return low, high, endless
+
+
+def _concerned(evidence: Evidence, scores: Scores) -> bool:
+    """Are values those of judged documents in one order, of the runs and on the topics of the evidence?"""
+    assumptions = evidence.assumptions
+    return (
+        assumptions.ties in ORDERS
+        and assumptions.bounds == "unjudged"
+        and assumptions.unjudged.name == "nonrelevant"
+        and scores.runs == evidence.names
+        and scores.query_ids == list(evidence.facts.query_ids)
+    )
+
+
+def _all_judged(evidence: Evidence, scores: Scores, measure: Measure, runs: Ints) -> Flags:
+    """By run, of those with these numbers: is every document judged, as far down as the measure reads?"""
+    judged = np.zeros(len(scores.runs), dtype=bool)
+    judged[runs] = (scores.judged[runs] == 1).all(axis=-1)
+    if not judged.any() or (measure.cutoff is not None and measure.cutoff <= COVERED):
+        return judged
+    for rankings in evidence.shared_lists(runs.tolist()).by_topic:
+        judged[runs] &= ~rankings.holes[:, : measure.depth(rankings)].any(axis=-1)
+    return judged

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.choices import check_choice
 from rankbounds.columns.native.ranking import shuffled_means_by_kernel
-from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import TOLERANCE
 from rankbounds.stats.significance import Resampling, rounding
 
@@ -38,10 +39,7 @@ CORRECTIONS = {
     correction.name: correction
     for correction in (
         Correction("none", np.copy, words="{alone}"),
-        Correction(
-            "bonferroni", lambda p: p * p.size, family_wise=True,
-            words="{alone}, bonferroni correction",
-        ),
+        Correction("bonferroni", lambda p: p * p.size, family_wise=True, words="{alone}, bonferroni correction"),
         Correction(
             "holm", lambda p: np.maximum.accumulate(p * np.arange(p.size, 0, -1)), family_wise=True,
             words="{alone}, holm correction", source="holm1979simple",
@@ -69,17 +67,14 @@ _T_AT_ONCE = 1 << 18
 
 def check_correction(correction: str) -> None:
     """Reject the name of a correction that does not exist."""
-    if correction not in CORRECTIONS:
-        hint = did_you_mean(correction, list(CORRECTIONS))
-        raise UsageError(f'There is no correction "{correction}".{hint} Known: {", ".join(CORRECTIONS)}.')
+    check_choice("correction", correction, list(CORRECTIONS))
 
 
-def adjusted(p_values: Floats, correction: str) -> Floats:
-    """p-values corrected for their number.
+def correct_p_values(p_values: Floats, correction: str) -> Floats:
+    """Correct p-values for their number.
 
     ``bonferroni`` and ``holm`` bound the chance of any false alarm; ``bh`` (Benjamini and Hochberg) the share of false
-    alarms among the alarms. ``tukey`` and ``dunnett`` are no functions of p-values: see
-    ``over_all_pairs``.
+    alarms among the alarms. ``tukey`` and ``dunnett`` are not functions of p-values: see ``over_all_pairs``.
     """
     check_correction(correction)
     correct = CORRECTIONS[correction].of_ranked
@@ -94,7 +89,7 @@ def adjusted(p_values: Floats, correction: str) -> Floats:
 def over_all_pairs(
     scores: Floats, first: Ints, second: Ints, resampling: Resampling, baseline: int | None = None
 ) -> Floats:
-    """Paired randomised Tukey HSD: for each pair, how often chance alone gives any two systems so large a difference.
+    """Test all pairs by paired randomised Tukey HSD: how often does chance alone give any two so large a difference?
 
     ``scores`` has axes measure, system, topic. In each resample the systems' scores are shuffled within every topic,
     and the largest difference of two means is noted. The outcome at hand counts as one (the +1). With a
@@ -146,7 +141,7 @@ def _shuffled_means(values: Floats, resampling: Resampling) -> Iterator[Floats]:
 
 
 def largest_t(parts: Sequence[Floats], error: Floats, counts: Sequence[Floats]) -> Floats:
-    """The largest t of any row in each resample of topics, which are drawn within each part.
+    """Find the largest t of any row in each resample of topics, which are drawn within each part.
 
     A row is the sum of its numbers in all ``parts``, which have mean 0 in each; ``error`` is its standard error, and
     rows without one are passed over. With M and Q for the drawn sums of the numbers of a part of n topics and of their
@@ -177,30 +172,32 @@ def largest_t(parts: Sequence[Floats], error: Floats, counts: Sequence[Floats]) 
 
 
 def p_of_largest(observed: Floats, largest: Floats) -> Floats:
-    """How often the largest statistic of any row in a resample is as large as each observed one; that counts as one."""
+    """Compute how often the largest statistic of any row is as large as each observed one; that counts as one."""
     as_large = largest.size - np.searchsorted(np.sort(largest), observed - rounding(observed))
     p: Floats = (as_large + 1) / (largest.size + 1)
     return p
 
 
-def groups_not_separable(means: Floats, separable: Flags) -> list[str]:
-    """Compact letters: two systems share a letter unless a test separates them.
+def group_letters(means: Floats, first: Ints, second: Ints, separated: Flags) -> list[str]:
+    """Give each system its letters: two systems share one unless a test separates them.
 
-    ``separable`` is a symmetric table of systems by systems. Letters run from the best system on, that of the greatest
-    mean (Piepho's insertion and absorption).
+    ``separated`` is by pair of ``first`` and ``second``. Letters run from the best system on, that of the greatest mean
+    (Piepho's insertion and absorption).
     """
     order = np.argsort(-means, kind="stable")
+    rank = np.argsort(order)
+    separable = np.zeros((means.size, means.size), dtype=bool)
+    separable[rank[first], rank[second]] = separable[rank[second], rank[first]] = separated
     # The systems of a letter are bits by rank: whole columns are compared at once.
-    columns = _intervals(separable[np.ix_(order, order)])
+    columns = _intervals(separable)
     if columns is None:
         columns = [(1 << order.size) - 1]
-        for one, other in zip(*np.nonzero(np.triu(separable[np.ix_(order, order)], 1)), strict=True):
+        for one, other in zip(*np.nonzero(np.triu(separable, 1)), strict=True):
             columns = _split(columns, 1 << int(one), 1 << int(other))
     columns.sort(key=lambda column: [place for place in range(order.size) if column >> place & 1])
-    rank = {system: place for place, system in enumerate(order.tolist())}
     return [
-        "".join(_letter(number) for number, column in enumerate(columns) if column >> rank[system] & 1)
-        for system in range(means.size)
+        "".join(_letter(number) for number, column in enumerate(columns) if column >> place & 1)
+        for place in rank.tolist()
     ]
 
 

@@ -12,25 +12,12 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.errors import DataError, UsageError
+from rankbounds.choices import check_share
+from rankbounds.errors import DataError
 from rankbounds.evaluation.score_differences import differences as score_differences
 from rankbounds.evaluation.scores import Scores
 from rankbounds.results import Column, Result
-from rankbounds.stats.significance import (
-    Resampling,
-    check_differences,
-    check_finite,
-    check_test,
-    drawn_words,
-    p_values,
-    pairs_of,
-    resampled_t,
-    rounding,
-    t_statistic,
-    topic_counts,
-)
-
-_PAIRS_AT_ONCE = 1 << 9
+from rankbounds.stats import significance
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,46 +43,41 @@ class DiscriminativePower(Result):
         return self.found
 
     def notes(self) -> list[str]:
-        """How many resamples there were, and from which seed."""
-        return [f"{drawn_words(self.settings)}."]
-
-
-def check_levels(alpha: Sequence[float]) -> None:
-    """Reject significance levels that are none."""
-    if not alpha or any(not 0 < level < 1 for level in alpha):
-        raise UsageError("Significance levels must lie between 0 and 1.")
+        """Say how many resamples there were, and from which seed."""
+        return [f"{significance.drawn_words(self.settings)}."]
 
 
 def discriminative_power(
     scores: Scores,
     alpha: float | Sequence[float] = (0.05, 0.01),
     test: str = "bootstrap",
-    resampling: Resampling | None = None,
+    resampling: significance.Resampling | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> DiscriminativePower:
-    """The share of pairs of runs that each measure separates at each level.
+    """Compute the share of pairs of runs that each measure separates at each level.
 
     ``test="bootstrap"`` is Sakai's method: the significance level is the share of resamples, drawn from differences
     shifted to mean 0, whose t is at least as large as the one observed, and the required difference is the largest over
     pairs of the mean difference at the resample that is just significant. Other tests have no required difference.
     """
-    resampling = resampling or Resampling(1000)
+    resampling = resampling or significance.Resampling(1000)
     levels = [alpha] if isinstance(alpha, int | float) else list(alpha)
-    check_levels(levels)
-    check_test(test)
+    for level in levels:
+        check_share("alpha", level)
+    significance.check_test(test)
     if len(scores.runs) < 2:
         raise DataError("Discriminative power needs at least two runs.")
-    first, second = pairs_of(len(scores.runs))
+    first, second = significance.pairs_of(len(scores.runs))
     rows, curves = [], {}
     for at, measure in enumerate(scores.measures):
         matrix = scores.value[:, :, at]
-        differences = check_differences(score_differences(matrix[first], matrix[second]))
+        differences = significance.check_differences(score_differences(matrix[first], matrix[second]))
         required: Sequence[float | None] = [None] * len(levels)
         if test == "bootstrap":
-            check_finite(differences, "the bootstrap test", measure)
+            significance.check_finite(differences, "the bootstrap test", measure)
             level_of_pair, required = _bootstrap_sensitivity(differences, levels, resampling)
         else:
-            level_of_pair = p_values(differences, test, resampling=resampling, measure=measure)
+            level_of_pair = significance.p_values(differences, test, resampling=resampling, measure=measure)
         curves[str(measure)] = np.sort(level_of_pair)[::-1]
         for level, needed in zip(levels, required, strict=True):
             found = int(np.count_nonzero(level_of_pair < level))
@@ -107,21 +89,20 @@ def discriminative_power(
 
 
 def _bootstrap_sensitivity(
-    differences: Floats, levels: list[float], resampling: Resampling
+    differences: Floats, levels: list[float], resampling: significance.Resampling
 ) -> tuple[Floats, Sequence[float]]:
     """Each pair's achieved significance level, and for each alpha the difference required."""
-    counts = topic_counts(differences.shape[-1], resampling)
+    counts = significance.topic_counts(differences.shape[-1], resampling)
     resamples = counts.shape[0]
     achieved = np.empty(differences.shape[0])
     required = np.zeros(len(levels))
     # The (B * alpha)-th largest; with fewer resamples than 1/alpha, the largest there is.
     places = [resamples - max(1, int(resamples * level + 1e-9)) for level in levels]
-    for at in range(0, differences.shape[0], _PAIRS_AT_ONCE):
-        rows = slice(at, at + _PAIRS_AT_ONCE)
-        t, mean = resampled_t(differences[rows], counts)
+    for rows in significance.chunks(differences.shape[0], resamples):
+        t, mean = significance.resampled_t(differences[rows], counts)
         np.abs(t, out=t)
-        observed = np.abs(t_statistic(differences[rows]))[:, None]
-        achieved[rows] = np.count_nonzero(t >= observed - rounding(observed), axis=-1) / resamples
+        observed = np.abs(significance.t_statistic(differences[rows]))[:, None]
+        achieved[rows] = np.count_nonzero(t >= observed - significance.rounding(observed), axis=-1) / resamples
         ranked = np.argpartition(t, places, axis=-1)
         just_significant = np.abs(np.take_along_axis(mean, ranked[:, places], axis=-1))
         required = np.maximum(required, just_significant.max(axis=0))

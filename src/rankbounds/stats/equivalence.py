@@ -3,8 +3,7 @@
 A test that finds no difference has not shown that there is none. To show that, name the margin: the largest difference
 that does not matter. A run is *not inferior* when a loss of the margin or more is ruled out by a one-sided test, and
 two runs are *equivalent* when that holds in both directions (two one-sided tests, TOST; the larger p-value counts). The
-test of a margin is any paired test of the differences moved by it. With the t test, equivalence at the level alpha is
-the same as a 1 - 2 alpha interval that lies within the margin on both sides.
+test of a margin is any paired test of the differences moved by it.
 
 Source: Schuirmann, A Comparison of the Two One-Sided Tests Procedure and the Power Approach for Assessing the
 Equivalence of Average Bioavailability, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987.
@@ -18,7 +17,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.score_differences import differences as differences_between
+from rankbounds.evaluation.score_differences import differences as subtract
 from rankbounds.stats.corrections import CORRECTIONS
 from rankbounds.stats.significance import Resampling, p_values
 
@@ -46,37 +45,24 @@ def check_equivalence(margin: float | None, alternative: str, correction: str) -
         raise UsageError(f"The correction {correction} is for differences; with the test tost take holm.")
 
 
-def not_inferior(
-    gains: Floats,
-    margin: float,
-    test: str = "t",
-    resampling: Resampling | None = None,
-    measure: object = "A score",
-) -> Floats:
-    """For each row of differences, where more is better: the p-value of a loss of ``margin`` or more.
-
-    Where it is small, such a loss is ruled out.
-    """
-    return p_values(_moved(gains, margin), test, "greater", resampling, measure)
-
-
-def equivalent(
+def p_of_margin(
     differences: Floats,
     margin: float,
     test: str = "t",
     resampling: Resampling | None = None,
     measure: object = "A score",
+    *,
+    losses_only: bool = False,
 ) -> Floats:
-    """For each row of differences, the p-value of a difference of ``margin`` or more, in whichever direction.
+    """Test each row for a difference of ``margin`` or more; where the p-value is small, it is ruled out.
 
-    Where it is small, such differences are ruled out.
+    With ``losses_only`` a loss of the margin is tested (of differences where more is better), else both directions.
     """
-    above = not_inferior(differences, margin, test, resampling, measure)
-    below = p_values(_moved(differences, -margin), test, "less", resampling, measure)
-    return np.maximum(above, below)
-
-
-def _moved(differences: Floats, margin: float) -> Floats:
-    """The differences plus the margin, 0 where they are equal to it but for rounding."""
     differences = np.atleast_2d(np.asarray(differences, dtype=np.float64))
-    return differences_between(differences, np.full(differences.shape, -margin))
+    sides = [(margin, "greater")] if losses_only else [(margin, "greater"), (-margin, "less")]
+    return np.maximum.reduce(
+        [
+            p_values(subtract(differences, np.full(differences.shape, -moved)), test, side, resampling, measure)
+            for moved, side in sides
+        ]
+    )

@@ -11,7 +11,7 @@ STEPS, CLOSE, LONGEST_STEP = 100, 1e-10, 2.0
 
 
 def expit(logit: Floats) -> Floats:
-    """The probability that has these log odds."""
+    """Return the probability that has these log odds."""
     from scipy import special
 
     probability: Floats = special.expit(logit)
@@ -19,7 +19,7 @@ def expit(logit: Floats) -> Floats:
 
 
 def fit_logistic(features: Floats, outcome: Floats, penalty: Floats) -> tuple[Floats, Floats]:
-    """The most plausible coefficients, and the curvature of minus the log posterior there (their inverse covariance).
+    """Fit the most plausible coefficients; return them and the curvature of minus the log posterior there.
 
     ``outcome`` lies between 0 and 1; ``penalty`` is 1 / variance of the prior of each coefficient, whose mean is 0.
     """

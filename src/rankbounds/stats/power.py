@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.choices import check_share
 from rankbounds.errors import UsageError
-from rankbounds.stats.significance import RESAMPLES, TESTS, check_test
+from rankbounds.stats.significance import DEFAULT_TEST, RESAMPLES, TESTS, check_test
 
 MOST_TOPICS = 1 << 40
 """More topics than that are not worth reporting."""
@@ -27,14 +28,13 @@ MANY_DIFFERENCES = 64
 
 def check_level(alpha: float) -> None:
     """Reject a significance level that is none, or that no test can reach in the numbers that computers have."""
-    if not 0 < alpha < 1:
-        raise UsageError(f"alpha must lie between 0 and 1, not {alpha}.")
+    check_share("alpha", alpha)
     if alpha < SMALLEST_LEVEL:
         raise UsageError(f"No test reaches the level {alpha:g}: alpha must be at least {SMALLEST_LEVEL:g}.")
 
 
 def power_of_t_test(effect: float | Floats, topics: int | Ints, alpha: float = 0.05) -> Any:
-    """How often a two-sided paired t test finds a true standardised effect, by the noncentral t distribution."""
+    """Compute how often a two-sided paired t test finds a true standardised effect (noncentral t distribution)."""
     from scipy.special import nctdtr, stdtrit  # (scipy.stats takes long to load)
 
     critical = stdtrit(topics - 1, 1 - alpha / 2)
@@ -45,7 +45,7 @@ def power_of_t_test(effect: float | Floats, topics: int | Ints, alpha: float = 0
 
 
 def minimum_detectable_effect(deviation: float, topics: int, alpha: float = 0.05, power: float = 0.8) -> float:
-    """The mean difference that a two-sided paired t test finds with this power, given the deviation over topics.
+    """Find the mean difference that a two-sided paired t test finds with this power, given the deviation over topics.
 
     Infinite where so few topics find no difference of any size that often at so strict a level.
     """
@@ -64,7 +64,7 @@ def minimum_detectable_effect(deviation: float, topics: int, alpha: float = 0.05
 
 
 def topics_needed(difference: float, deviation: float, alpha: float = 0.05, power: float = 0.8) -> int:
-    """How many topics a two-sided paired t test needs to find this mean difference with this power (Sakai's design).
+    """Count the topics that a two-sided paired t test needs to find a mean difference with this power (Sakai's design).
 
     Parameters
     ----------
@@ -95,8 +95,7 @@ def topics_needed(difference: float, deviation: float, alpha: float = 0.05, powe
     if difference == 0:
         raise UsageError("No number of topics can show a difference of 0.")
     check_level(alpha)
-    if not 0 < power < 1:
-        raise UsageError(f"power must lie between 0 and 1, not {power}.")
+    check_share("power", power)
     effect = abs(difference) / deviation if deviation else np.inf
     needed = int(topics_for_effects(np.array([effect]), alpha, power)[0])
     if not needed:
@@ -105,72 +104,64 @@ def topics_needed(difference: float, deviation: float, alpha: float = 0.05, powe
 
 
 def topics_for_effects(effects: Floats, alpha: float, power: float) -> Ints:
-    """For each standardised effect, how many topics the t test needs; 0 where no realistic number is enough."""
-    shape, size = np.shape(effects), np.abs(np.ravel(effects))
-    needed = np.where(size > 20, 2, 0)
-    left = np.flatnonzero((size <= 20) & (size > MOST_TOPICS**-0.5))
-    effects = size[left]
-    needed[left] = _least_topics(lambda at, topics: power_of_t_test(effects[at], topics, alpha), effects, alpha, power)
-    return needed.reshape(shape)
+    """Count the topics that the t test needs for each standardised effect; 0 where no realistic number is enough."""
+    size = np.abs(np.ravel(effects))
+    needed = _least_topics(lambda at, topics: power_of_t_test(size[at], topics, alpha), size, alpha, power)
+    return needed.reshape(np.shape(effects))
 
 
 def topics_for_equivalence(difference: Floats, deviation: Floats, margin: float, alpha: float, power: float) -> Ints:
-    """For each true difference and deviation over topics, how many topics rule out differences of ``margin`` or more.
+    """Count the topics that rule out differences of ``margin`` or more, for each true difference and deviation.
 
     So often do both one-sided t tests succeed at least; 0 where no realistic number is enough.
     """
-    shape, difference, deviation = np.shape(difference), np.ravel(np.abs(difference)), np.ravel(deviation)
+    from scipy.special import nctdtr, stdtrit
+
     with np.errstate(divide="ignore", invalid="ignore"):
-        near, far = (margin - difference) / deviation, (margin + difference) / deviation
-    needed = np.where(near > 20, 2, 0)
-    left = np.flatnonzero((near <= 20) & (near > MOST_TOPICS**-0.5))
+        near, far = (np.ravel((margin + sign * np.abs(difference)) / deviation) for sign in (-1, 1))
 
     def found(at: Ints, topics: Ints) -> Floats:
         # Both fail together at most as often as either: a lower bound, and all but equal where the power is high.
-        return _one_sided(near[left][at], topics, alpha) + _one_sided(far[left][at], topics, alpha) - 1
+        # Far out what is missed is too small to compute, and comes out as NaN.
+        critical, root = stdtrit(topics - 1, 1 - alpha), np.sqrt(topics)
+        missed = [np.nan_to_num(nctdtr(topics - 1, effect[at] * root, critical)) for effect in (near, far)]
+        return 1 - missed[0] - missed[1]
 
-    needed[left] = _least_topics(found, near[left], 2 * alpha, power)
-    return needed.reshape(shape)
-
-
-def _one_sided(effect: Floats, topics: Ints, alpha: float) -> Floats:
-    """How often a one-sided t test finds a true standardised effect."""
-    from scipy.special import nctdtr, stdtrit
-
-    missed: Floats = nctdtr(topics - 1, effect * np.sqrt(topics), stdtrit(topics - 1, 1 - alpha))
-    return 1 - np.nan_to_num(missed)  # far out it is too small to compute, and comes out as NaN
+    return _least_topics(found, near, 2 * alpha, power).reshape(np.shape(difference))
 
 
-def _least_topics(found: Callable[[Ints, Ints], Floats], size: Floats, alpha: float, power: float) -> Ints:
+def _least_topics(found: Callable[[Ints, Ints], Floats], effects: Floats, alpha: float, power: float) -> Ints:
     """The least numbers of topics with this power: ``found`` is the power of some of the effects, by their places."""
     from scipy.special import ndtri
 
+    needed = np.where(effects > 20, 2, 0)
+    left = np.flatnonzero((effects <= 20) & (effects > MOST_TOPICS**-0.5))
     # The normal distribution's answer is off by a topic or two, unless the power asked for is a low one.
-    guess = ((ndtri(1 - alpha / 2) + ndtri(power)) / size) ** 2 + ndtri(1 - alpha / 2) ** 2 / 2
+    guess = ((ndtri(1 - alpha / 2) + ndtri(power)) / effects[left]) ** 2 + ndtri(1 - alpha / 2) ** 2 / 2
     many = np.clip(guess, 2, MOST_TOPICS).astype(np.int64) + 1
     few = np.ones(many.shape, dtype=np.int64)  # so many are not enough
-    each = np.arange(many.size)
-    while (short := np.flatnonzero(found(each, many) < power)).size:
+    while (short := np.flatnonzero(found(left, many) < power)).size:
         few[short], many[short] = many[short], 2 * many[short]
     below = np.maximum(many - 2, 2)
-    enough = found(each, below) >= power
+    enough = found(left, below) >= power
     few, many = np.where(enough, few, np.maximum(few, below)), np.where(enough, below, many)
     while (wide := np.flatnonzero(many - few > 1)).size:
         middle = (few[wide] + many[wide]) // 2
-        enough = found(wide, middle) >= power
+        enough = found(left[wide], middle) >= power
         few[wide], many[wide] = np.where(enough, few[wide], middle), np.where(enough, middle, many[wide])
-    return np.where(many <= MOST_TOPICS, many, 0)
+    needed[left] = np.where(many <= MOST_TOPICS, many, 0)
+    return needed
 
 
 def smallest_p_value(
     differing: int | Ints,
     topics: int,
-    test: str = "randomization",
+    test: str = DEFAULT_TEST,
     *,
     alternative: str = "two-sided",
     resamples: int = RESAMPLES,
 ) -> Floats:
-    """The smallest p-value that a paired test can give when only so many topics differ, whatever happens on them.
+    """Return the smallest p-value that a paired test can give when only so many topics differ, whatever happens there.
 
     Parameters
     ----------
@@ -178,8 +169,8 @@ def smallest_p_value(
         On how many topics the two systems differ, or can differ.
     topics : int
         How many topics there are.
-    test : str, default "randomization"
-        The test, by its name in ``rankbounds.stats.significance.TESTS``.
+    test : str, optional
+        By default that of ``compare``; by its name in ``rankbounds.stats.significance.TESTS``.
     alternative : {"two-sided", "greater", "less"}
         Two sides, or one.
     resamples : int
@@ -193,10 +184,9 @@ def smallest_p_value(
 
     Notes
     -----
-    All differences have one sign then. The sign and randomisation tests give 2 ** (1 - differing) with two sides; where
-    flips are sampled, that is the p-value that they estimate. Wilcoxon's test gives the same where no sizes are equal;
-    where all are, its normal approximation is that of z = sqrt(differing), and the smaller of both is returned. The t
-    test is most extreme where all differences are the same. Of the bootstrap no more is known than 1 / (resamples + 1).
+    All differences have one sign then. The sign and randomisation tests give 2 ** (1 - differing) with two sides; so
+    does Wilcoxon's where no sizes are equal, and where all are, its normal approximation may give less. The t test is
+    most extreme where all differences are the same. Of the bootstrap no more is known than 1 / (resamples + 1).
 
     Examples
     --------
@@ -217,7 +207,7 @@ def smallest_p_value(
 def topics_that_must_differ(
     topics: int, test: str, alpha: float, *, alternative: str = "two-sided", resamples: int = RESAMPLES
 ) -> int | None:
-    """On how many topics two systems must differ at the least for p < alpha; 0 where that is never enough.
+    """Count the topics on which two systems must differ at the least for p < alpha; 0 where that is never enough.
 
     More than there are topics means that so few topics show nothing, whatever happens on them. None where the test does
     not say what its smallest p-value is.

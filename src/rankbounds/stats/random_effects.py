@@ -6,26 +6,23 @@ collections are taken to vary about a mean with the variance tau^2, the heteroge
 - by ``reml``, restricted maximum likelihood (the greatest of the whole profile, not the nearest stationary point); or
 - by ``dl``, the moments of DerSimonian and Laird (1986, "Meta-analysis in clinical trials").
 
-The mean over collections like these has a Hartung-Knapp interval (t with k - 1 degrees; its factor never below 1, so
-that it is not narrower than the plain one).
+The mean has a Hartung-Knapp interval (t with k - 1 degrees; its factor never below 1).
 
 Where the true value of a *new* collection would lie is the prediction interval. A plain one takes the estimate of tau^2
 as the truth and is too narrow for few collections. Here tau^2 is as uncertain as Cochran's Q leaves it: the weighted
 sum of squares at the true tau^2 has a chi-squared distribution, which is turned around (the Q-profile of Viechtbauer
 2007), and normal predictions are mixed over it. With variances that are equal and small it is the prediction interval
-of the t distribution; it is wide for few collections, as it must be. It takes the collections at hand as a sample of
-those that could be, with true values that are about normal.
-
-Everything is for many pairs at once: rows are pairs, columns collections, NaN where a pair lacks a collection.
+of the t distribution.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_choice, check_share
 
 ESTIMATORS = ("reml", "dl")
@@ -45,7 +42,6 @@ class RandomEffects:
     where there are fewer than three.
     """
 
-    collections: Ints
     mean: Floats
     error: Floats
     low: Floats
@@ -101,7 +97,11 @@ def random_effects(
     degrees = np.maximum(count - 1, 1)
     with np.errstate(invalid="ignore", divide="ignore"):
         q = _squares(values, 1 / within)
-        tau_squared = _moments(q, 1 / within, degrees) if estimator == "dl" else _likeliest(values, within, count)
+        if estimator == "dl":  # the tau^2 at which Q is what is expected of it, and not below 0
+            total, squared = (1 / within).sum(axis=-1), (1 / within**2).sum(axis=-1)
+            tau_squared = np.maximum(0.0, (q - degrees) / (total - squared / total))
+        else:
+            tau_squared = _likeliest(values, within, count)
         weight = 1 / (within + tau_squared[:, None])
         mean = (weight * values).sum(axis=-1) / weight.sum(axis=-1)
         factor = np.maximum(1.0, _squares(values, weight) / degrees)
@@ -114,22 +114,15 @@ def random_effects(
         chosen = rows[start : start + _ROWS_PREDICTED_AT_ONCE]
         predicted[:, chosen] = _predicted(values[chosen], within[chosen], degrees[chosen], confidence)
     columns = [
-        mean, error, mean - half, mean + half, tau_squared, i_squared, q, stats.chi2.sf(q, degrees),
-        *predicted,
+        mean, error, mean - half, mean + half, tau_squared, i_squared, q, stats.chi2.sf(q, degrees), *predicted,
     ]  # fmt: skip
-    return RandomEffects(count, *(np.where(usable, column, np.nan) for column in columns))
+    return RandomEffects(*(np.where(usable, column, np.nan) for column in columns))
 
 
 def _squares(values: Floats, weight: Floats) -> Floats:
     """The weighted sum of squares about the weighted mean; Cochran's Q where weights are inverse variances."""
     mean = (weight * values).sum(axis=-1, keepdims=True) / weight.sum(axis=-1, keepdims=True)
     return (weight * (values - mean) ** 2).sum(axis=-1)
-
-
-def _moments(q: Floats, weight: Floats, degrees: Ints) -> Floats:
-    """The tau^2 at which Q is what is expected of it, and not below 0."""
-    total = weight.sum(axis=-1)
-    return np.maximum(0.0, (q - degrees) / (total - (weight**2).sum(axis=-1) / total))
 
 
 def _likeliest(values: Floats, within: Floats, count: Ints) -> Floats:
@@ -144,11 +137,16 @@ def _likeliest(values: Floats, within: Floats, count: Ints) -> Floats:
     row = np.arange(len(values))
     low, high = grid[np.maximum(best - 1, 0), row], grid[np.minimum(best + 1, _GRID), row]
     at_zero = (best == 0) & (_slope(values, within, np.zeros(len(values))) <= 0)
+    return np.where(at_zero, 0.0, _bisect(lambda middle: _slope(values, within, middle) > 0, low, high))
+
+
+def _bisect(is_low: Callable[[Floats], Flags], low: Floats, high: Floats) -> Floats:
+    """Where numbers between these stop being too low."""
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        rising = _slope(values, within, middle) > 0
-        low, high = np.where(rising, middle, low), np.where(rising, high, middle)
-    return np.where(at_zero, 0.0, (low + high) / 2)
+        too_low = is_low(middle)
+        low, high = np.where(too_low, middle, low), np.where(too_low, high, middle)
+    return (low + high) / 2
 
 
 def _likelihood(values: Floats, within: Floats, tau_squared: Floats) -> Floats:
@@ -180,12 +178,11 @@ def _predicted(values: Floats, within: Floats, degrees: Ints, confidence: float)
     known = np.isfinite(within)
     centre = np.where(known, values, 0.0).sum(axis=-1) / known.sum(axis=-1)
     spread = np.where(known, (values - centre[..., None]) ** 2, 0.0).sum(axis=-1)
-    low, high = np.zeros(squares.shape), spread / squares  # (at tau^2 the sum of squares is at most spread / tau^2)
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        above = _squares(values, 1 / (within + middle[..., None])) > squares
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
-    tau_squared = (low + high) / 2
+    tau_squared = _bisect(
+        lambda middle: _squares(values, 1 / (within + middle[..., None])) > squares,
+        np.zeros(squares.shape),
+        spread / squares,  # at tau^2 the sum of squares is at most spread / tau^2
+    )
     weight = 1 / (within + tau_squared[..., None])
     mean = (weight * values).sum(axis=-1) / weight.sum(axis=-1)
     deviation = np.sqrt(tau_squared + 1 / weight.sum(axis=-1))
@@ -193,13 +190,9 @@ def _predicted(values: Floats, within: Floats, degrees: Ints, confidence: float)
     def below(value: Floats) -> Floats:
         return ndtr((value[:, None] - mean) / deviation) @ share
 
-    ends = []
-    for level in ((1 - confidence) / 2, (1 + confidence) / 2):
-        reach = 40 * deviation.max(axis=-1)
-        low, high = mean.min(axis=-1) - reach, mean.max(axis=-1) + reach
-        for _ in range(_BISECTIONS):
-            middle = (low + high) / 2
-            short = below(middle) < level
-            low, high = np.where(short, middle, low), np.where(short, high, middle)
-        ends.append((low + high) / 2)
+    reach = 40 * deviation.max(axis=-1)
+    least, most = mean.min(axis=-1) - reach, mean.max(axis=-1) + reach
+    low, high = (1 - confidence) / 2, (1 + confidence) / 2
+    ends = [_bisect(lambda middle: below(middle) < low, least, most)]
+    ends.append(_bisect(lambda middle: below(middle) < high, least, most))
     return np.stack([*ends, 1 - below(np.zeros(len(values)))])

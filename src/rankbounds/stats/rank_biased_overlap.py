@@ -57,7 +57,7 @@ class TiedLists:
 
     @classmethod
     def of(cls, topic: Ints, document: Ints, tied: Flags, topics: int) -> TiedLists:
-        """From rows in the order of rank, and marks at those that have the score of the row before."""
+        """Build lists from rows in the order of rank, and marks at those that have the score of the row before."""
         length = np.bincount(topic, minlength=topics)
         start = np.cumsum(length) - length
         rank = np.arange(topic.size) - start[topic] + 1
@@ -67,11 +67,11 @@ class TiedLists:
         return cls(topic, document, top, top + np.repeat(size, size) - 1, length)
 
     def to_depth(self, depth: int) -> CountedLists:
-        """The lists as far as this depth, ready to be compared with others."""
+        """Cut the lists at this depth, ready to be compared with others."""
         kept = self.top <= depth
         lists = TiedLists(self.topic[kept], self.document[kept], self.top[kept], self.bottom[kept], self.length)
         cell = lists.topic * (depth + 1) - 1
-        begun, ended = (cumulated(cell, rank, self.length.size, depth) for rank in (lists.top, lists.bottom))
+        begun, ended = (count_within(cell, rank, self.length.size, depth) for rank in (lists.top, lists.bottom))
         cut = begun - ended
         inside = np.minimum(np.arange(1, depth + 1), self.length[:, None]) - ended
         share = np.divide(inside, cut, out=np.zeros(cut.shape), where=cut > 0)
@@ -105,14 +105,14 @@ class CountedLists:
         return squares
 
 
-def cumulated(cell: Ints, rank: Ints, topics: int, depth: int) -> Ints:
-    """By topic and depth, how many of the ranks lie within the depth."""
+def count_within(cell: Ints, rank: Ints, topics: int, depth: int) -> Ints:
+    """Count by topic and depth how many of the ranks lie within the depth."""
     counts = np.bincount(cell + np.minimum(rank, depth + 1), minlength=topics * (depth + 1))
     return np.cumsum(counts.reshape(topics, depth + 1)[:, :depth], axis=1)
 
 
-def looked_at(p: float, longest: int) -> int:
-    """The depth beyond which nothing can be seen of the sum, or the longest list."""
+def deepest_rank(p: float, longest: int) -> int:
+    """Return the depth beyond which nothing can be seen of the sum, or the longest list."""
     return max(1, min(longest, math.ceil(math.log(NEGLIGIBLE) / math.log(p))))
 
 
@@ -123,12 +123,12 @@ Overlap = tuple[Floats, Floats, Floats]
 def overlaps(
     a: CountedLists, b: CountedLists, p: float, readings: Sequence[str] = READINGS, place: Ints | None = None
 ) -> dict[str, Overlap]:
-    """The overlap of every topic by each reading; every list holds something.
+    """Compute the overlap of every topic by each reading; every list holds something.
 
     Parameters
     ----------
     a, b : CountedLists
-        Two runs' lists of the same topics, to the same depth, which is as deep as ``looked_at`` says.
+        Two runs' lists of the same topics, to the same depth, which is as deep as ``deepest_rank`` says.
     p : float
         The persistence.
     readings : sequence of str
@@ -153,7 +153,7 @@ class _PairOfLists:
         top_b, bottom_b = b.lists.top[in_b], b.lists.bottom[in_b]
 
         def within(rank: Ints) -> Ints:
-            return cumulated(cell, rank, length_a.size, a.depth)
+            return count_within(cell, rank, length_a.size, a.depth)
 
         self.tops = self.bottoms = self.top_of_a = self.top_of_b = within(np.maximum(top_a, top_b))
         self.tied = a.has_ties or b.has_ties
@@ -174,7 +174,7 @@ class _PairOfLists:
             self.alone_ended = np.where(self.a_is_long, a.ended - within(bottom_a), b.ended - within(bottom_b))
 
     def overlap(self, reading: str) -> Overlap:
-        """The extrapolated, the least and the greatest overlap of every topic."""
+        """Compute the extrapolated, the least and the greatest overlap of every topic."""
         p, within = self.p, self.depth <= self.long[:, None]
         weight = np.where(within, (1 - p) * p ** (self.depth - 1), 0.0)
         overlap, divisor = self._agreement(reading)
@@ -235,7 +235,7 @@ def _at(by_depth: Floats, depth: Ints) -> Floats:
 
 
 def common_rows(a: Ints, b: Ints, place: Ints | None) -> tuple[Ints, Ints]:
-    """The rows of both that hold the same document."""
+    """Find the rows of both that hold the same document."""
     if place is None:
         place = np.full(int(max(a.max(initial=-1), b.max(initial=-1))) + 1, -1)
     place[a] = np.arange(a.size)

@@ -18,7 +18,7 @@ from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.score_differences import levelled, merit, subtracted
 from rankbounds.evaluation.scores import Scores
 from rankbounds.results import Column, Result
-from rankbounds.stats.rank_biased_overlap import TiedLists, looked_at, overlaps
+from rankbounds.stats.rank_biased_overlap import TiedLists, deepest_rank, overlaps
 from rankbounds.stats.significance import Resampling, check_differences, pairs_of, t_test
 from rankbounds.tables import plain
 
@@ -27,12 +27,12 @@ LEVEL = 0.05
 
 
 def levels(scores: Floats) -> Floats:
-    """The scores' places from the lowest on, equal scores on one place: all that an order is."""
+    """Number the scores from the lowest on, equal scores alike: all that an order is."""
     return np.unique(levelled(scores), return_inverse=True)[1].astype(np.float64)
 
 
 def order_signs(scores: Floats) -> Ints:
-    """For every two systems, which of them scores higher: 1 the row's, -1 the column's, 0 neither."""
+    """Say for every two systems which of them scores higher: 1 the row's, -1 the column's, 0 neither."""
     level = levelled(scores)
     row, column = level[..., :, None], level[..., None, :]
     return np.greater(row, column).view(np.int8) - np.less(row, column).view(np.int8)
@@ -90,13 +90,10 @@ def _check_number(scores: Floats) -> None:
 
 def spearman(a: Floats, b: Floats) -> float:
     """Spearman's correlation of ranks; NaN where one side is all ties."""
-    places = []
-    for scores in (a, b):
-        _, level, count = np.unique(levelled(scores), return_inverse=True, return_counts=True)
-        if count.size == 1:
-            return float("nan")
-        places.append((np.cumsum(count) - (count - 1) / 2)[level])  # equal scores share the mean of their places
-    return float(np.asarray(np.corrcoef(places))[0, 1])
+    from scipy.stats import rankdata
+
+    places = np.stack([rankdata(levelled(scores)) for scores in (a, b)])
+    return float("nan") if (np.ptp(places, axis=-1) == 0).any() else float(np.corrcoef(places)[0, 1])
 
 
 def rank_biased_overlap(a: Floats, b: Floats, p: float = 0.9) -> float:
@@ -112,12 +109,12 @@ def rank_biased_overlap(a: Floats, b: Floats, p: float = 0.9) -> float:
         order = np.argsort(-level, kind="stable")
         tied = np.append(False, level[order][1:] == level[order][:-1])
         one_list = TiedLists.of(np.zeros(order.size, dtype=np.int64), order, tied, 1)
-        lists.append(one_list.to_depth(looked_at(p, a.size)))
+        lists.append(one_list.to_depth(deepest_rank(p, a.size)))
     return float(overlaps(lists[0], lists[1], p, "a")["a"][0][0])
 
 
 def correlations(a: Floats, b: Floats, p: float = 0.9) -> dict[str, float]:
-    """All coefficients for two columns of scores of the same systems."""
+    """Compute all coefficients for two columns of scores of the same systems."""
     return {
         "tau": kendall_tau(a, b),
         "tau_a": kendall_tau_a(a, b),
@@ -181,7 +178,7 @@ class Agreement(Result):
 
 
 def agreement(scores: Scores, p: float = 0.9, against: Scores | None = None) -> Agreement:
-    """How alike the runs are ordered by their means, the best first: for every two measures, or under other judgments.
+    """Compare how the runs are ordered by their means: by every two measures, or under other judgments.
 
     ``against`` holds scores of the same runs, say from a shallower pool. ``tau`` is tau-b, ``tau_ap`` the mean
     of both directions, ``rbo`` at persistence ``p``. ``swapped`` counts pairs of runs that change places, and

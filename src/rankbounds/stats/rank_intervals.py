@@ -1,10 +1,8 @@
 """Between which places a system stands: "between 3rd and 9th", how often it is first, its expected place.
 
-A place on a leaderboard is a statement about all other systems at once. So an interval for it follows from all pairwise
-comparisons: a system stands behind every system that is surely better, and before every one that is surely worse.
-Where no pairwise statement is wrong, no interval is; a test that bounds the chance of *any* wrong statement by alpha
-gives intervals that hold for all systems together with probability 1 - alpha (Mogstad, Romano, Shaikh and Wilhelm 2024,
-"Inference for ranks"). Statements come
+A system stands behind every system that is surely better, and before every one that is surely worse. A test that bounds
+the chance of *any* wrong statement by alpha gives intervals that hold for all systems together with probability
+1 - alpha (Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for ranks"). Statements come
 
 - from resampled topics (``bootstrap``): the largest studentised difference of any two systems in each resample says how
   large a t has to be. It assumes no more than that topics are a sample; or
@@ -12,29 +10,18 @@ gives intervals that hold for all systems together with probability 1 - alpha (M
   to vary alike over topics; where they do not, its intervals hold somewhat less often than they say (90% instead of 95%
   in a simulation with deviations from 0.5 to 2), and they are wider where systems differ much.
 
-For two systems the test decides alone.
-
-How often a system is first, and its mean place, are shares and means over resampled topics. They describe how much the
-order depends on the choice of topics; they are no probabilities of being truly best.
+For two systems the test decides alone. How often a system is first, and its mean place, are over resampled topics: they
+describe how much the order depends on the choice of topics, and are no probabilities of being truly best.
 """
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.score_differences import levelled, zeroed
-from rankbounds.stats.corrections import CORRECTIONS, adjusted, largest_t, p_of_largest
-from rankbounds.stats.significance import (
-    Resampling,
-    check_differences,
-    no_surer_than_signs,
-    over_error,
-    pairs_of,
-    topic_counts,
-)
+from rankbounds.stats import significance
+from rankbounds.stats.corrections import CORRECTIONS, correct_p_values, largest_t, p_of_largest
 
 METHODS = ("auto", "test", "bootstrap")
 CELLS = 20_000_000
@@ -45,7 +32,7 @@ _RESAMPLES_AT_ONCE = 1 << 17
 
 
 def places(means: Floats, first: Ints, second: Ints, separated: Flags) -> tuple[Ints, Ints, Ints]:
-    """Each system's place by its mean, and the least and the greatest that the separated pairs leave.
+    """Place each system by its mean; return also the least and the greatest place that the separated pairs leave.
 
     Means are the greater the better. Systems of equal means share the place of the first of them.
     """
@@ -60,46 +47,46 @@ def places(means: Floats, first: Ints, second: Ints, separated: Flags) -> tuple[
 
 
 def separated_pairs(p_values: Floats, p_adjusted: Floats, correction: str, alpha: float) -> Flags:
-    """The pairs that a test separates, such that the chance of any wrong statement is at most alpha.
+    """Find the pairs that a test separates, such that the chance of any wrong statement is at most alpha.
 
     Where the correction does not say that, Holm's takes its place.
     """
     if p_values.size > 1 and not CORRECTIONS[correction].family_wise:
-        p_adjusted = adjusted(p_values, "holm")
+        p_adjusted = correct_p_values(p_values, "holm")
     return p_adjusted < alpha
 
 
-def separated_by_bootstrap(scores: Floats, alpha: float, resampling: Resampling, drawn: Floats | None = None) -> Flags:
-    """The pairs whose t exceeds what the largest t of any pair in resampled topics exceeds with probability alpha.
+def separated_by_bootstrap(
+    scores: Floats, alpha: float, resampling: significance.Resampling, drawn: Floats | None = None
+) -> Flags:
+    """Find the pairs whose t is beyond the largest of any pair in all but a share alpha of resamples of topics.
 
     ``scores`` has a row for each system and a column for each topic. ``drawn`` are ``topic_counts`` that are at hand.
     """
-    first, second = pairs_of(scores.shape[0])
-    most = max(1000, CELLS // max(1, first.size))
-    resampling = replace(resampling, resamples=min(resampling.resamples, most))
+    first, second = significance.pairs_of(scores.shape[0])
+    resampling = resampling.at_most(CELLS // max(1, first.size))
     if drawn is None or len(drawn) < resampling.resamples:
-        drawn = topic_counts(scores.shape[1], resampling)
+        drawn = significance.topic_counts(scores.shape[1], resampling)
     counts = drawn[: resampling.resamples]
     level = levelled(scores.T).T
-    apart = check_differences(level[first] - level[second])
+    apart = significance.check_differences(level[first] - level[second])
     largest_score = np.abs(level).max(axis=-1)
     scale, topics = np.maximum(largest_score[first], largest_score[second]), apart.shape[-1]
     centre, deviation = zeroed(apart.mean(axis=-1), scale), zeroed(apart.std(axis=-1, ddof=1), scale)
     error = deviation / np.sqrt(topics)
-    observed = over_error(np.abs(centre), error)
+    observed = significance.over_error(np.abs(centre), error)
     p = p_of_largest(observed, largest_t([(apart - centre[:, None]) / topics], error, [counts]))
     # What is the same on every topic does not vary in resamples either: only its signs count, one of so many pairs.
-    return no_surer_than_signs(p, observed, topics, "two-sided", first.size) < alpha
+    return significance.no_surer_than_signs(p, observed, topics, "two-sided", first.size) < alpha
 
 
-def counts_for_places(topics: int, resampling: Resampling) -> Floats:
-    """How often each topic is drawn in each resample; a share over a thousand of them is known to two digits."""
-    most = max(1000, DRAWS // max(1, topics))
-    return topic_counts(topics, replace(resampling, resamples=min(resampling.resamples, most)))
+def counts_for_places(topics: int, resampling: significance.Resampling) -> Floats:
+    """Draw topics for places; a share over a thousand resamples is known to two digits."""
+    return significance.topic_counts(topics, resampling.at_most(DRAWS // max(1, topics)))
 
 
 def resampled_places(scores: Floats, counts: Floats) -> tuple[Floats, Floats]:
-    """How often each system has the best mean over resampled topics, and its mean place there.
+    """Compute how often each system has the best mean over resampled topics, and its mean place there.
 
     ``scores`` has a row for each system and a column for each topic, the greater the better; ``counts`` a row for each
     resample. Systems of equal means share a place. Infinite scores have no means to resample (NaN).
@@ -136,11 +123,11 @@ def _summed_places(level: Ints) -> Floats:
 
 
 def ordinal(place: int) -> str:
-    """1st, 2nd, 3rd, 4th."""
+    """Write a place: 1st, 2nd, 3rd, 4th."""
     ending = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
     return f"{place}{ending}"
 
 
 def words(low: int, high: int) -> str:
-    """An interval for a place: "between 3rd and 9th", "3rd"."""
+    """Say an interval for a place: "between 3rd and 9th", "3rd"."""
     return ordinal(low) if low == high else f"between {ordinal(low)} and {ordinal(high)}"

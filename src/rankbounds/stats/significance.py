@@ -16,11 +16,14 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.errors import DataError, UsageError, did_you_mean
+from rankbounds.choices import check_choice
+from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.score_differences import TOLERANCE, levelled
 from rankbounds.evaluation.score_differences import differences as differences_between
 from rankbounds.threads import in_threads, processors
 
+DEFAULT_TEST = "randomization"
+"""The test where none is named: in ``compare``, slices, the gate, reports and on the command line."""
 ALTERNATIVES = ("two-sided", "greater", "less")
 EXACT_TOPICS = 16
 """Up to this number of topics the randomisation test goes through all sign flips (2^16), beyond it samples them."""
@@ -29,8 +32,6 @@ EXACT_SIZES = 50
 RESAMPLES = 10_000
 MOST_RESAMPLES = 10_000_000
 """p-values of more digits than that say nothing."""
-Limits = tuple[float, float]
-"""The least and the greatest number that there can be."""
 _CELLS_AT_ONCE = 1 << 20
 
 
@@ -50,12 +51,16 @@ class Resampling:
             raise UsageError(f"The seed must not be negative: {self.seed}.")
 
     def generator(self) -> np.random.Generator:
-        """A generator that gives the same numbers every time."""
+        """Make a generator that gives the same numbers every time."""
         return np.random.default_rng(self.seed)
+
+    def at_most(self, resamples: int) -> Resampling:
+        """Resample no more often than this where it would take long, but a thousand times."""
+        return Resampling(min(self.resamples, max(1000, resamples)), self.seed)
 
 
 def check_differences(differences: Floats) -> Floats:
-    """Two topics at least, and no topic that one side lacks."""
+    """Reject fewer than two topics, and a topic that one side lacks."""
     differences = np.atleast_2d(np.asarray(differences, dtype=np.float64))
     if differences.shape[-1] < 2:
         raise DataError("A paired test needs at least two topics that both systems answered.")
@@ -90,16 +95,17 @@ class PairedTest:
     """What to cite, by its key in ``measures/naming/sources.bib``."""
 
     def draws(self, settings: Mapping[str, Any]) -> list[str]:
-        """How p-values were drawn, in words: nothing for tests that do not resample."""
+        """Say how p-values were drawn: nothing for tests that do not resample."""
         if self.exact_topics >= settings["topics"]:
             return ["all sign flips"]
         return [drawn_words(settings)] if self.resamples else []
 
     def smallest_p(self, differing: Floats, topics: int, alternative: str, resamples: int) -> Floats | None:
-        """The smallest possible p-value where only some topics differ; None where it is not known."""
+        """Return the smallest possible p-value where only some topics differ; None where it is not known."""
         if self.one_sided_least is None:
             return None
-        p = _sided(self.one_sided_least(differing, topics), alternative)
+        p = self.one_sided_least(differing, topics)
+        p = _tail(p, p, alternative)
         # Among resamples the outcome at hand counts as one.
         return np.maximum(p, 1 / (resamples + 1)) if self.resamples and topics > self.exact_topics else p
 
@@ -115,18 +121,20 @@ def register(test: PairedTest) -> PairedTest:
 
 
 def drawn_words(settings: Mapping[str, Any]) -> str:
-    """How many resamples were drawn, and from which seed."""
+    """Say how many resamples were drawn, and from which seed."""
     return f"{settings['resamples']:,} resamples, seed {settings['seed']}"
 
 
 def default_first(default: str) -> str:
-    """The names of all tests, for the help of options: "t (default), sign, ..."."""
+    """List the names of all tests, for the help of options: "t (default), sign, ..."."""
     return ", ".join([f"{default} (default)", *(name for name in TESTS if name != default)])
 
 
-def _sided(one_sided: Floats, alternative: str) -> Floats:
-    """The p-value of the more extreme side, doubled where both sides count."""
-    return np.minimum(1.0, 2 * one_sided) if alternative == "two-sided" else one_sided
+def _tail(at_least: Floats, at_most: Floats, alternative: str) -> Floats:
+    """The p-value from the chances of an outcome at least and at most as great as the one observed."""
+    if alternative == "two-sided":
+        return np.minimum(1.0, 2 * np.minimum(at_least, at_most))
+    return at_least if alternative == "greater" else at_most
 
 
 # ---- the t test ----
@@ -134,19 +142,15 @@ def _sided(one_sided: Floats, alternative: str) -> Floats:
 
 def t_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
     """Student's paired t test: assumes that the mean difference is about normal."""
-    return p_of_t(t_statistic(differences), differences.shape[-1], alternative)
-
-
-def p_of_t(t: Floats, topics: int | Floats, alternative: str) -> Floats:
-    """The p-values of paired t statistics over these numbers of topics."""
     from scipy.special import stdtr
 
-    distance = {"two-sided": np.abs(t), "greater": t, "less": -t}[alternative]
-    return no_surer_than_signs(_sided(np.asarray(stdtr(topics - 1, -distance)), alternative), t, topics, alternative)
+    t, topics = t_statistic(differences), differences.shape[-1]
+    p = _tail(stdtr(topics - 1, -t), stdtr(topics - 1, t), alternative)
+    return no_surer_than_signs(p, t, topics, alternative)
 
 
-def no_surer_than_signs(p: Floats, t: Floats, topics: int | Floats, alternative: str, comparisons: int = 1) -> Floats:
-    """p-values of t statistics; of an infinite one no smaller than the sign test's times the number of comparisons.
+def no_surer_than_signs(p: Floats, t: Floats, topics: int, alternative: str, comparisons: int = 1) -> Floats:
+    """Raise p-values of infinite t statistics to the sign test's times the number of comparisons.
 
     Where all differences are one number, nothing is known of how differences vary, and only their signs are evidence.
     """
@@ -167,19 +171,19 @@ register(PairedTest("t", t_test, _least_of_t))
 
 
 def t_statistic(differences: Floats) -> Floats:
-    """Mean over its standard error; 0 where all differences are 0, infinite where all are the same other number."""
+    """Divide the mean by its error; 0 where all differences are 0, infinite where all are the same other number."""
     return over_error(differences.mean(axis=-1), deviation_of(differences) / np.sqrt(differences.shape[-1]))
 
 
 def deviation_of(differences: Floats) -> Floats:
-    """The standard deviation over topics, 0 where all differences are the same; NaN where one is infinite."""
+    """Compute the standard deviation over topics, 0 where all differences are the same; NaN where one is infinite."""
     same = (differences == differences[..., :1]).all(axis=-1)
     with np.errstate(invalid="ignore"):
         return np.where(same, 0.0, differences.std(axis=-1, ddof=1))
 
 
 def over_error(mean: Floats, error: Floats) -> Floats:
-    """The mean in units of its error: 0 where both are 0, infinite where only the error is."""
+    """Divide the mean by its error: 0 where both are 0, infinite where only the error is."""
     with np.errstate(divide="ignore", invalid="ignore"):
         t = mean / error
     return np.where(np.isnan(t), 0.0, t)
@@ -226,13 +230,6 @@ def _chances_of_rank_sums() -> Floats:
         ways[n] = ways[n - 1]
         ways[n, n:] += ways[n - 1, :-n]
     return np.cumsum(ways, axis=-1) / 2.0 ** np.arange(EXACT_SIZES + 1)[:, None]
-
-
-def _tail(at_least: Floats, at_most: Floats, alternative: str) -> Floats:
-    """The p-value from the chances of an outcome at least and at most as great as the one observed."""
-    if alternative == "two-sided":
-        return np.minimum(1.0, 2 * np.minimum(at_least, at_most))
-    return at_least if alternative == "greater" else at_most
 
 
 def _least_of_ranks(differing: Floats, _: int) -> Floats:
@@ -322,17 +319,18 @@ def bootstrap_test(differences: Floats, alternative: str, resampling: Resampling
 
 
 def rounding(statistic: Floats) -> Floats:
-    """By how much equal statistics may differ when they were summed in another order; an infinite one by nothing."""
+    """Return by how much equal statistics may differ when summed in another order; an infinite one by nothing."""
     return 1e-9 * (1 + np.where(np.isfinite(statistic), np.abs(statistic), 0.0))
 
 
-def topic_counts(topics: int, resampling: Resampling) -> Floats:
-    """How often each topic is drawn in each resample."""
-    return resampling.generator().multinomial(topics, np.full(topics, 1 / topics), resampling.resamples).astype(float)
+def topic_counts(topics: int, resampling: Resampling, generator: np.random.Generator | None = None) -> Floats:
+    """Count how often each topic is drawn in each resample: resamples x topics."""
+    generator = generator or resampling.generator()
+    return generator.multinomial(topics, np.full(topics, 1 / topics), resampling.resamples).astype(float)
 
 
 def resampled_t(differences: Floats, counts: Floats) -> tuple[Floats, Floats]:
-    """The t statistic and the mean of every resample of differences shifted to mean 0: pairs x resamples."""
+    """Compute t and the mean of every resample of differences shifted to mean 0: pairs x resamples."""
     shifted = differences_between(differences, differences.mean(axis=-1, keepdims=True))
     topics = differences.shape[-1]
     mean = shifted @ counts.T
@@ -350,7 +348,7 @@ def resampled_t(differences: Floats, counts: Floats) -> tuple[Floats, Floats]:
 
 
 def chunks(pairs: int, resamples: int) -> list[slice]:
-    """The pairs in slices, each of which fits into memory with all resamples."""
+    """Divide the pairs into slices, each of which fits into memory with all resamples."""
     step = max(1, _CELLS_AT_ONCE // resamples)
     return [slice(start, start + step) for start in range(0, pairs, step)]
 
@@ -378,19 +376,18 @@ def check_finite(differences: Floats, what: str, measure: object) -> None:
 
 def check_test(test: str, alternative: str = "two-sided", more: Sequence[str] = ()) -> None:
     """Reject a test or an alternative that does not exist; ``more`` are names of tests that the caller knows."""
-    for value, known, what in ((test, [*TESTS, *more], "test"), (alternative, list(ALTERNATIVES), "alternative")):
-        if value not in known:
-            raise UsageError(f'There is no {what} "{value}".{did_you_mean(value, known)} Known: {", ".join(known)}.')
+    check_choice("test", test, [*TESTS, *more])
+    check_choice("alternative", alternative, ALTERNATIVES)
 
 
 def p_values(
     differences: Floats,
-    test: str = "randomization",
+    test: str = DEFAULT_TEST,
     alternative: str = "two-sided",
     resampling: Resampling | None = None,
     measure: object = "A score",
 ) -> Floats:
-    """The p-value of each row of differences by the named test.
+    """Compute the p-value of each row of differences by the named test.
 
     ``greater`` asks whether the differences are above 0, ``less`` whether they are below. Tests that are not of the
     mean can use infinite differences. ``measure`` is named where another test cannot.
@@ -404,9 +401,9 @@ def p_values(
 
 
 def mean_interval(
-    differences: Floats, confidence: float = 0.95, limits: Limits = (-np.inf, np.inf)
+    differences: Floats, confidence: float = 0.95, limits: tuple[float, float] = (-np.inf, np.inf)
 ) -> tuple[Floats, Floats]:
-    """The t interval of each row's mean, cut at what a mean can be (``limits_of``, ``limits_of_differences``).
+    """Compute the t interval of each row's mean, cut at what a mean can be (``limits_of``, ``limits_of_differences``).
 
     None (NaN) where a number is infinite, and where all are the same: nothing is known then of how they vary.
     """
@@ -422,7 +419,7 @@ def mean_interval(
 
 
 def standardised_effect(differences: Floats) -> Floats:
-    """The mean difference in units of its standard deviation over topics; 0 where there is no difference at all.
+    """Divide the mean difference by its standard deviation over topics; 0 where there is no difference at all.
 
     None (NaN) where a difference is infinite.
     """
@@ -432,5 +429,5 @@ def standardised_effect(differences: Floats) -> Floats:
 
 
 def pairs_of(systems: int) -> tuple[Ints, Ints]:
-    """The two sides of all pairs of systems, the first before the second."""
+    """List the two sides of all pairs of systems, the first before the second."""
     return np.triu_indices(systems, 1)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.stats import significance
 from rankbounds.stats.corrections import largest_t, p_of_largest
 from rankbounds.stats.significance import Resampling, deviation_of, over_error
 
@@ -31,21 +32,21 @@ def held(parts: Sequence[Floats]) -> Flags:
 
 
 def shares(has: Flags, topics: Ints, mean: str) -> Floats:
-    """By row and collection, its share in the row's mean; 0 for what is not there."""
+    """Share out each row's mean among collections; 0 for what is not there."""
     weight = has * (1.0 if mean == "collections" else topics.astype(np.float64))
     total = weight.sum(axis=-1, keepdims=True)
     return np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
 
 
 def variances_of_means(parts: Sequence[Floats]) -> Floats:
-    """By row and collection, the squared standard error of the mean over its topics."""
+    """Compute by row and collection the squared standard error of the mean over its topics."""
     return np.stack([deviation_of(part) ** 2 / part.shape[-1] for part in parts], axis=-1)
 
 
 def interval(
     means: Floats, variances: Floats, share: Floats, topics: Ints, confidence: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Each row's mean with a t interval over the topics of these collections, of Welch and Satterthwaite's degrees.
+    """Compute each row's mean and its t interval over topics, with Welch and Satterthwaite's degrees of freedom.
 
     None (NaN) where no topic differs from the others of its collection: that shows no error, not that there is none.
     """
@@ -81,16 +82,15 @@ def _studentised(means: Floats, variances: Floats, share: Floats, topics: Ints) 
 
 
 def topic_counts(topics: Ints, rows: int, resampling: Resampling) -> list[Floats]:
-    """By collection, how often each topic is drawn in each resample (an axis of resamples and one of topics)."""
+    """Count by collection how often each topic is drawn in each resample: resamples x topics."""
     total = int(topics.sum())
-    most = max(1000, min(PRODUCTS // (rows * total), CELLS // (rows * topics.size), DRAWS // total))
+    resampling = resampling.at_most(min(PRODUCTS // (rows * total), CELLS // (rows * topics.size), DRAWS // total))
     generator = resampling.generator()
-    resamples = min(resampling.resamples, most)
-    return [generator.multinomial(size, np.full(size, 1 / size), resamples).astype(float) for size in topics.tolist()]
+    return [significance.topic_counts(size, resampling, generator) for size in topics.tolist()]
 
 
 def family_wise_p_values(parts: Sequence[Floats], share: Floats, counts: Sequence[Floats]) -> Floats:
-    """Each row's t beside the largest of any row in topics resampled within collections from differences of mean 0."""
+    """Hold each row's t against the largest of any row in topics resampled from differences of mean 0."""
     shifted, mean, squared, size = [], *np.zeros((3, len(share)))
     for part, weight in zip(parts, share.T, strict=True):
         own = np.where(weight[:, None] > 0, part, 0.0) * (weight / part.shape[-1])[:, None]

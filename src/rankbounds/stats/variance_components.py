@@ -125,7 +125,7 @@ class Anova:
         return dict(zip(self.effects, np.maximum(self.estimates, 0.0).tolist(), strict=True))
 
     def drawn_variances(self, resampling: Resampling) -> dict[str, Floats]:
-        """What the variances may be, in view of the degrees of freedom: generalised pivots (Weerahandi 1993).
+        """Draw variances in view of the degrees of freedom: generalised pivots (Weerahandi 1993).
 
         Each mean square times its degrees of freedom, over a draw from the chi-square distribution of so many.
         """
@@ -149,7 +149,7 @@ class Design:
         return int(np.prod([numbers[factor] for factor in effect]))
 
     def reliability(self, variances: Mapping[str, float] | Mapping[str, Floats], *, absolute: bool = False) -> Floats:
-        """The share of the variance of systems' means that is the systems' own: the generalisability coefficient.
+        """Compute the share of the variance of systems' means that is their own: the generalisability coefficient.
 
         Relative: of their differences, where what all systems share is no error. Absolute (the index of dependability):
         of the means themselves, as scores of other topics and labellings.
@@ -166,7 +166,7 @@ class Design:
 def topics_for_reliability(
     wanted: float, variances: Mapping[str, float] | Mapping[str, Floats], labels: int, reruns: int
 ) -> Floats:
-    """How many topics a relative reliability needs with so many labellings and reruns; infinite where none suffice."""
+    """Count the topics that a relative reliability needs with so many labellings and reruns; infinite: none suffice."""
     own = np.asarray(variances["s"], dtype=np.float64)
     fixed, falling = np.zeros(own.shape), np.zeros(own.shape)
     design = Design(1, labels, reruns)

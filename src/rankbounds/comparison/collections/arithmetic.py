@@ -24,7 +24,7 @@ from rankbounds.evaluation.score_differences import (
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.stats import stratified
-from rankbounds.stats.corrections import groups_not_separable
+from rankbounds.stats.corrections import group_letters
 from rankbounds.stats.random_effects import random_effects
 from rankbounds.stats.rank_intervals import places, resampled_places
 from rankbounds.stats.significance import Resampling, mean_interval
@@ -34,7 +34,7 @@ from rankbounds.tables import plain
 def compare_scores(
     scored: Mapping[str, Scores], settings: dict[str, Any], resampling: Resampling
 ) -> CollectionsComparison:
-    """The comparison by every measure, from scores that fit together."""
+    """Compare by every measure, from scores that fit together."""
     runs = list(dict.fromkeys(run for scores in scored.values() for run in scores.runs))
     measures = next(iter(scored.values())).measures
     topics = np.array([len(scores.query_ids) for scores in scored.values()])
@@ -96,10 +96,6 @@ class ByMeasure:
         scores = np.concatenate(values, axis=-1)
         self.limits, self.apart_limits = limits_of(self.measure, scores), limits_of_differences(self.measure, scores)
 
-    def _possible(self, *ends: Floats) -> list[Floats]:
-        """Ends of intervals of differences, within what differences can be."""
-        return [np.clip(end, *self.apart_limits) for end in ends]
-
     @cached_property
     def _tests(self) -> tuple[Floats, Floats, Flags]:
         """Of each pair, the p-value alone and corrected, and whether it is separated."""
@@ -117,23 +113,20 @@ class ByMeasure:
         return zeroed(difference, (self.share * sizes).sum(axis=-1)), low, high
 
     def pair_rows(self) -> list[dict[str, Any]]:
-        """A row per pair, over the collections that both runs have."""
-        difference, low, high = self._estimates
+        """List a row per pair, over the collections that both runs have."""
+        difference, *ends = self._estimates
         p_value, p_adjusted, separated = self._tests
-        low, high = self._possible(low, high)
         none = ~self.both.any(axis=-1)
-        numbers = [np.where(none, np.nan, column) for column in (difference, low, high, p_value, p_adjusted)]
+        columns = (difference, *np.clip(ends, *self.apart_limits), p_value, p_adjusted)
+        numbers = [np.where(none, np.nan, column) for column in columns]
         better = np.where(merit(difference, self.measure) > 0, "a better", "b better")
         with np.errstate(invalid="ignore"):
             gains = merit(self.means, self.measure)
             won, lost = ((side & self.both).sum(axis=-1).tolist() for side in (gains > 0, gains < 0))
         confidence, estimator = self.settings["confidence"], self.settings["estimator"]
         summary = random_effects(self.means, self.variances, estimator, confidence)
-        summary_low, summary_high, new_low, new_high = self._possible(
-            summary.low, summary.high, summary.new_low, summary.new_high
-        )
-        with np.errstate(invalid="ignore"):
-            tau = np.sqrt(summary.tau_squared)
+        ends = [summary.low, summary.high, summary.new_low, summary.new_high]
+        summary_low, summary_high, new_low, new_high = np.clip(ends, *self.apart_limits)
         return build_rows(
             measure=str(self.measure),
             mean_over=self.settings["mean"],
@@ -148,7 +141,7 @@ class ByMeasure:
             summary=summary.mean,
             summary_low=summary_low,
             summary_high=summary_high,
-            tau=tau,
+            tau=np.sqrt(summary.tau_squared),
             i_squared=summary.i_squared,
             q=summary.q,
             q_p_value=summary.q_p_value,
@@ -158,7 +151,7 @@ class ByMeasure:
         )
 
     def difference_rows(self) -> list[dict[str, Any]]:
-        """A row per pair and collection that both runs have."""
+        """List a row per pair and collection that both runs have."""
         ends = [np.full((2, self.first.size), np.nan) for _ in self.parts]
         for place, part in enumerate(self.parts):
             there = self.both[:, place]
@@ -178,7 +171,7 @@ class ByMeasure:
         )
 
     def system_rows(self) -> list[dict[str, Any]]:
-        """A row per run; one that lacks a collection has no mean and no place."""
+        """List a row per run; one that lacks a collection has no mean and no place."""
         complete = np.flatnonzero(self.has.all(axis=-1))
         parts = [part[complete] for part in self.values]
         share = stratified.shares(self.has[complete], self.topics, self.settings["mean"])
@@ -230,7 +223,9 @@ class ByMeasure:
             axis=-1,
         )
         best, expected = resampled_places(weighted, np.concatenate(self.counts, axis=-1))
-        separable = np.zeros((complete.size, complete.size), dtype=bool)
-        separable[first, second] = separable[second, first] = separated
-        groups = groups_not_separable(merits, separable)
-        return groups, *places(merits, first, second, separated), best, expected
+        return (
+            group_letters(merits, first, second, separated),
+            *places(merits, first, second, separated),
+            best,
+            expected,
+        )

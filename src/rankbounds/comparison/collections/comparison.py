@@ -95,12 +95,11 @@ def compare_collections(
     Notes
     -----
     Intervals of means are t intervals with Welch and Satterthwaite's degrees, and p-values of a pair alone are of the t
-    test that goes with them: collections keep the differences that they have, topics vary within them. Both are
-    approximate for few topics. Over several pairs, ``p_adjusted`` and the intervals of ranks are from the largest
-    studentised difference of any pair in resampled topics (a resampled error counting as at least half of the observed
-    one). Where within each collection all topics differ by the same there is no interval. The random-effects summary
-    and the prediction interval suppose that collections are a sample, that their true differences are about normal, and
-    that each one's standard error is known: with few collections, or few topics in one, they are rough.
+    test that goes with them: collections keep the differences that they have, topics vary within them. Over several
+    pairs, ``p_adjusted`` and the intervals of ranks are from the largest studentised difference of any pair in
+    resampled topics. The random-effects summary and the prediction interval suppose that collections are a sample, that
+    their true differences are about normal, and that each one's standard error is known: with few collections, or few
+    topics in one, they are rough.
 
     Examples
     --------
@@ -130,18 +129,11 @@ def compare_collections(
     _check_scores(scored)
     scored, left_out = _without_lacking(scored, missing)
     settings = {
-        "mean": mean,
-        "missing": missing,
-        "baseline": baseline,
-        "estimator": estimator,
-        "alpha": alpha,
-        "confidence": confidence,
-        "resamples": resamples,
-        "seed": seed,
-        "left_out": left_out,
+        "mean": mean, "missing": missing, "baseline": baseline, "estimator": estimator, "alpha": alpha,
+        "confidence": confidence, "resamples": resamples, "seed": seed, "left_out": left_out,
         "test": "t over topics within collections, by share of collection",
         "correction": "largest t over topics resampled within collections",
-    }
+    }  # fmt: skip
     return compare_scores(scored, settings, resampling)
 
 

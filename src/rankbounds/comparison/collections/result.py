@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from rankbounds.comparison.pairs import run_number, turn
-from rankbounds.comparison.tables import LONGEST_GROUP, best_first, measure_place, percent_cell, place_cell
+from rankbounds.comparison.tables import LONGEST_GROUP, best_first, measure_place, percent_column, place_cell
 from rankbounds.comparison.wording import measure_words
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.run_notes import some
 from rankbounds.measures import Measure
 from rankbounds.notebook import shown
-from rankbounds.results import Column, Result, Row, build_table
+from rankbounds.results import Column, Result, Row, build_table, interval
 from rankbounds.tables import Table, number, signed
 
 MEAN_WORDS = {"collections": "mean of {count} collections' means", "queries": "mean over all {topics:,} queries"}
@@ -24,6 +23,31 @@ CONSISTENT = 0.1
 """Where Q's p-value is above it, nothing shows that collections differ by more than their topics."""
 NAMED_COLLECTIONS = 6
 """The leaderboard shows the means of collections where there are no more than this."""
+SPANS = ("ci", "summary", "new")
+NO_INTERVAL = "without an interval (within each collection all topics differ by the same)"
+_SUMMARY = "Over collections like these the mean difference is {summary:+.4f} ({level} interval {over_like})"
+_ALIKE = "That collections differ by more than their topics explain is not shown ({varying}, tau = {tau:.4f})"
+TEMPLATES = {
+    "apart": "{measure}: {a} and {b} have no collection in common.",
+    "same": "{measure}: {a} and {b} have the same scores on all topics of {collections} collections.",
+    "difference": "{name}: {a} minus {b} is {difference:+.4f} in the {mean}{of_all}, {interval}. {a} is better in "
+    "{won} and worse in {lost} of {collections}.",
+    "chance": "That may be chance ({tested}).",
+    "shown": "Chance in the topics does not explain it: {better} is better here ({tested}).",
+    "one_collection": "What other collections would show is not estimated: one collection says nothing of others.",
+    "no_error": "What other collections would show is not estimated: in a collection all topics differ by the same, so "
+    "that its error is not known.",
+    "varies": "Collections differ by more than their topics explain ({varying}): true differences vary between them "
+    "with a standard deviation of {tau:.4f}.",
+    "perhaps_alike": f"{_ALIKE}.",
+    "perhaps_alike_of_few": f"{_ALIKE}; few collections show little.",
+    "summary": f"{_SUMMARY}; for where a new one would lie, three collections are needed.",
+    "prediction": f"{_SUMMARY}; the true difference in a new one would lie within {{in_new}} ({{level}} prediction "
+    "interval), {a} being the better one in about {new_a_better:.0%} of such.",
+    "few_topics": "A collection has only {smallest} topics: its error is rough, and collections seem to differ too "
+    "easily.",
+}
+"""What is said of a pair, by name."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,109 +106,109 @@ class CollectionsComparison(Result):
         return [{"run": row["run"], "collection": name} for row in first for name in row["lacks"]]
 
     def rows(self) -> list[dict[str, Any]]:
-        """The pairs."""
+        """List the pairs."""
         return self.pairs
 
     # ---- parts ----
 
     def measure(self, label: str | Measure | None = None) -> Measure:
-        """The measure of this name; the first, where none is named."""
+        """Find the measure of this name; the first, where none is named."""
         return self.measures[measure_place(self.measures, label)]
 
     def leaderboard(self, measure: str | Measure | None = None) -> list[dict[str, Any]]:
-        """The systems by one measure, best first; those without a place last."""
+        """List the systems by one measure, best first; those without a place last."""
         return best_first(self.systems, self.measure(measure))
 
     def pair(self, a: str, b: str, measure: str | Measure | None = None) -> dict[str, Any]:
-        """The row of two runs by one measure, differences being the first minus the second."""
-        label = str(self.measure(measure))
+        """Find the row of two runs by one measure, differences being the first minus the second."""
         for name in (a, b):
             run_number(self.runs, name)
-        for row in self.pairs:
-            if row["measure"] == label and {row["a"], row["b"]} == {a, b} and a != b:
-                return row if row["a"] == a else turn(row)
-        raise UsageError(f'"{a}" and "{b}" are not among the pairs of this comparison.')
+        rows = self._rows_of(self.pairs, a, b, measure)
+        if not rows or a == b:
+            raise UsageError(f'"{a}" and "{b}" are not among the pairs of this comparison.')
+        return rows[0]
 
     def differences_of(self, a: str, b: str, measure: str | Measure | None = None) -> list[dict[str, Any]]:
-        """The rows of two runs by one measure, collection by collection."""
+        """List the rows of two runs by one measure, collection by collection."""
+        return self._rows_of(self.differences, a, b, measure)
+
+    def _rows_of(
+        self, rows: list[dict[str, Any]], a: str, b: str, measure: str | Measure | None
+    ) -> list[dict[str, Any]]:
         label = str(self.measure(measure))
-        rows = [row for row in self.differences if row["measure"] == label and {row["a"], row["b"]} == {a, b}]
-        return [row if row["a"] == a else turn(row) for row in rows]
+        found = [row for row in rows if row["measure"] == label and {row["a"], row["b"]} == {a, b}]
+        return [row if row["a"] == a else turn(row) for row in found]
 
     def leading_pair(self, measure: str | Measure | None = None) -> tuple[str, str]:
-        """The first two of the leaderboard; with a baseline, the best of the others and the baseline."""
-        ordered = [row["run"] for row in self.leaderboard(measure)]
+        """Name the first two of the leaderboard; with a baseline, the best of the others and the baseline."""
         baseline = self.settings["baseline"]
-        if baseline is not None:
-            return next(run for run in ordered if run != baseline), baseline
-        return ordered[0], ordered[1]
+        first, second, *_ = (row["run"] for row in self.leaderboard(measure) if row["run"] != baseline or not baseline)
+        return (first, second) if baseline is None else (first, baseline)
 
     # ---- for people ----
 
     def table(self, measure: str | Measure | None = None) -> Table:
-        """The leaderboard of one measure, the means of collections beside it where they are few."""
-        chosen = self.measure(measure)
-        label = str(chosen)
-        mean = f"{label} ({HEADERS[self.settings['mean']]}{', lower is better' * chosen.lower_is_better})"
-        interval = f"{self.settings['confidence']:.0%} interval"
-        means = self._means(label)
+        """Show the leaderboard of one measure, the means of collections beside it where they are few."""
+        chosen, settings = self.measure(measure), self.settings
+        lower = ", lower is better" * chosen.lower_is_better
         columns = [
             Column("run"),
-            Column("mean", mean),
-            Column("ci_low", interval, lambda row: _range(row, "ci", number)),
+            Column("mean", f"{chosen} ({HEADERS[settings['mean']]}{lower})"),
+            interval("ci_low", "ci_high", f"{settings['confidence']:.0%} interval"),
         ]
-        if self._lettered(label):
-            columns.append(Column("group", cell=lambda row: row["group"] or "-", left=True))
-        if self.settings["baseline"] is None:
-            first_in = Column("probability_best", "first in", percent_cell("probability_best"))
-            columns += [Column("rank", cell=place_cell), first_in]
+        if self._lettered(chosen):
+            columns.append(Column("group", left=True))
+        if settings["baseline"] is None:
+            columns += [Column("rank", cell=place_cell), percent_column("probability_best", "first in")]
         columns.append(Column("led", cell=lambda row: f"{row['collections_led']:.3g} of {row['collections']}"))
         if len(self.collections) <= NAMED_COLLECTIONS:
-            columns += [
-                Column(name, name, lambda row, name=name: number(means.get((row["run"], name))))  # type: ignore[misc]
-                for name in self.collections
-            ]
+            columns += [Column(name, name) for name in self.collections]
         if any(row["lacks"] for row in self.systems):
             columns.append(Column("lacks", cell=lambda row: some(row["lacks"], 3), left=True))
-        return build_table(self.leaderboard(chosen), columns)
+        return build_table([self._means(row["run"], chosen) | row for row in self.leaderboard(chosen)], columns)
 
-    def _means(self, label: str) -> dict[tuple[str, str], float]:
-        """By run and collection."""
-        return {(row["run"], row["collection"]): row["mean"] for row in self.cells if row["measure"] == label}
+    def _means(self, run: str, measure: Measure) -> dict[str, Any]:
+        """By collection."""
+        return {
+            row["collection"]: row["mean"] for row in self.cells if row["measure"] == str(measure) and row["run"] == run
+        }
 
-    def _lettered(self, label: str) -> bool:
+    def _lettered(self, measure: Measure) -> bool:
         """Are there letters for groups, few enough to be read?"""
-        groups = [row["group"] for row in self.systems if row["measure"] == label and row["group"] is not None]
+        groups = [row["group"] for row in self.leaderboard(measure) if row["group"] is not None]
         return bool(groups) and max(map(len, groups)) <= LONGEST_GROUP
 
     def pair_table(self, a: str, b: str, measure: str | Measure | None = None) -> Table:
-        """Two runs collection by collection, then over all, over collections like these, and in a new one."""
-        label = str(self.measure(measure))
-        row, means = self.pair(a, b, label), self._means(label)
-        lines = [
-            [
-                part["collection"],
-                f"{part['topics']:,}",
-                *(number(means[run, part["collection"]]) for run in (a, b)),
-                signed(part["difference"]),
-                _range(part, "ci", signed),
-            ]
-            for part in self.differences_of(a, b, label)
+        """Show two runs collection by collection, then over all, over collections like these, and in a new one."""
+        chosen = self.measure(measure)
+        row, means = self.pair(a, b, chosen), [self._means(run, chosen) for run in (a, b)]
+        rows = [
+            part | {f"mean_{side}": of_run[part["collection"]] for side, of_run in zip("ab", means, strict=True)}
+            for part in self.differences_of(a, b, chosen)
         ]
-        over = [self.mean_words(row["collections"], row["topics"]), f"{row['topics']:,}", "", ""]
-        lines.append([*over, signed(row["difference"]), _range(row, "ci", signed)])
-        if row["summary"] is not None:
-            lines.append(["collections like these", "", "", "", signed(row["summary"]), _range(row, "summary", signed)])
-        if row["new_low"] is not None:
-            lines.append(["a new collection", "", "", "", "", _range(row, "new", signed)])
-        return Table(["collection", "topics", a, b, "difference", f"{self.settings['confidence']:.0%} interval"], lines)
+        rows.append(row | {"collection": self.mean_words(row["collections"], row["topics"])})
+        for name, what in (("summary", "collections like these"), ("new", "a new collection")):
+            if row[f"{name}_low"] is not None:
+                ends = {"ci_low": row[f"{name}_low"], "ci_high": row[f"{name}_high"]}
+                rows.append({"collection": what, "difference": row.get(name), **ends})
+        columns = [
+            Column("collection"),
+            Column("topics", cell=lambda row: f"{row['topics']:,}" if "topics" in row else ""),
+            *(
+                Column(name, run, lambda row, name=name: number(row[name]) if name in row else "")  # type: ignore[misc]
+                for name, run in (("mean_a", a), ("mean_b", b))
+            ),
+            Column("difference", cell=lambda row: "" if row["difference"] is None else signed(row["difference"])),
+            interval("ci_low", "ci_high", f"{self.settings['confidence']:.0%} interval", signed),
+        ]
+        return build_table(rows, columns)
 
     def mean_words(self, count: int, topics: int) -> str:
-        """Which mean it is, in words."""
+        """Say which mean it is."""
         return MEAN_WORDS[self.settings["mean"]].format(count=count, topics=topics)
 
     def method(self) -> str:
-        """What the numbers of the leaderboard are, in a paragraph."""
+        """Say in a paragraph what the numbers of the leaderboard are."""
         settings = self.settings
         placed = [row["run"] for row in self.leaderboard() if row["mean"] is not None]
         sentences = [
@@ -193,7 +217,7 @@ class CollectionsComparison(Result):
         ]
         if settings["baseline"] is None and len(placed) > 2:
             sentences.append(f"Ranks hold for all runs together with {1 - settings['alpha']:.0%} confidence.")
-            if any(self._lettered(str(measure)) for measure in self.measures):
+            if any(map(self._lettered, self.measures)):
                 sentences.append("Runs that share a letter are not separated.")
         lacking = list(dict.fromkeys(cell["run"] for cell in self.missing))
         if lacking:
@@ -203,20 +227,44 @@ class CollectionsComparison(Result):
                 "both runs have."
             )
         if settings["left_out"]:
-            sentences.append(
-                f"Left out, since a run lacks {'it' if len(settings['left_out']) == 1 else 'them'}: "
-                f"{some(settings['left_out'])}."
-            )
+            which = "it" if len(settings["left_out"]) == 1 else "them"
+            sentences.append(f"Left out, since a run lacks {which}: {some(settings['left_out'])}.")
         return " ".join(sentences)
 
     def words(self, a: str | None = None, b: str | None = None, measure: str | Measure | None = None) -> str:
-        """What is known of two runs (without names, of the first two of the leaderboard), in a paragraph."""
-        label = str(self.measure(measure))
-        first, second = self.leading_pair(label)
-        return " ".join(_sentences(self, self.pair(a or first, b or second, label)))
+        """Say in a paragraph what is known of two runs (without names, of the first two of the leaderboard)."""
+        first, second = self.leading_pair(measure)
+        held = self._held(self.pair(a or first, b or second, measure))
+        return " ".join(TEMPLATES[name].format_map(held) for name in _choose(held))
+
+    def _held(self, row: Row) -> dict[str, Any]:
+        """What goes into the sentences on a pair."""
+        level = f"{self.settings['confidence']:.0%}"
+        p, p_adjusted, q_p = (_p_words(row[name]) for name in ("p_value", "p_adjusted", "q_p_value"))
+        several = len(self.pairs) > len(self.measures)
+        incomplete = row["collections"] != len(self.collections)
+        spans = {name: interval(f"{name}_low", f"{name}_high", "", "{:+.4f}".format).text(row) for name in SPANS}
+        parts = self.differences_of(row["a"], row["b"], row["measure"])
+        lower = self.measure(row["measure"]).lower_is_better
+        return {
+            **row,
+            "name": measure_words(row["measure"], lower_is_better=lower),
+            "mean": self.mean_words(row["collections"], row["topics"]),
+            "of_all": f" (of {len(self.collections)}; one of the two lacks the rest)" * incomplete,
+            "interval": NO_INTERVAL
+            if row["ci_low"] is None
+            else f"{level} interval {spans['ci']} for other topics of the same collections",
+            "better": row["a"] if row["verdict"] == "a better" else row["b"],
+            "tested": f"{p} alone, {p_adjusted} corrected for all pairs" if several else p,
+            "varying": "" if row["q"] is None else f"Q = {row['q']:.1f}, {q_p}, I2 = {row['i_squared']:.0%}",
+            "level": level,
+            "over_like": spans["summary"],
+            "in_new": spans["new"],
+            "smallest": min((part["topics"] for part in parts), default=None),
+        }
 
     def notes(self) -> list[str]:
-        """What the numbers of the leaderboard are."""
+        """Say what the numbers of the leaderboard are."""
         return [self.method()]
 
     def __str__(self) -> str:
@@ -229,84 +277,21 @@ class CollectionsComparison(Result):
         return shown(*map(self.table, self.measures), self.method(), self.words())
 
 
-# ---- words ----
+def _p_words(p: float | None) -> str:
+    return "" if p is None else "p < 0.0001" if p < 0.00005 else f"p = {p:.4f}"
 
 
-def _range(row: Row, name: str, shown: Callable[[float], str] = "{:+.4f}".format) -> str:
-    """From the low to the high of this name, or a dash where they are not known."""
-    low, high = row[f"{name}_low"], row[f"{name}_high"]
-    return "-" if low is None or high is None else f"{shown(low)} to {shown(high)}"
-
-
-def _sentences(compared: CollectionsComparison, row: Row) -> list[str]:
-    """What the row of a pair says: these collections first, then collections like these."""
-    settings = compared.settings
-    a, b, count = row["a"], row["b"], row["collections"]
-    level, lower = f"{settings['confidence']:.0%}", compared.measure(row["measure"]).lower_is_better
+def _choose(held: Row) -> list[str]:
+    """The names of the sentences that hold of a pair: these collections first, then collections like these."""
+    count = held["collections"]
     if not count:
-        return [f"{row['measure']}: {a} and {b} have no collection in common."]
-    of_all = (
-        ""
-        if count == len(compared.collections)
-        else f" (of {len(compared.collections)}; one of the two lacks the rest)"
-    )
-    if row["ci_low"] is None and row["won"] == row["lost"] == 0:
-        return [f"{row['measure']}: {a} and {b} have the same scores on all topics of {count} collections."]
-    interval = (
-        "without an interval (within each collection all topics differ by the same)"
-        if row["ci_low"] is None
-        else f"{level} interval {_range(row, 'ci')} for other topics of the same collections"
-    )
-    sentences = [
-        f"{measure_words(row['measure'], lower_is_better=lower)}: {a} minus {b} is {row['difference']:+.4f} in the "
-        f"{compared.mean_words(count, row['topics'])}{of_all}, {interval}. "
-        f"{a} is better in {row['won']} and worse in {row['lost']} of {count}."
-    ]
-    tested = f"p {_p(row['p_value'])}"
-    if len(compared.pairs) > len(compared.measures):
-        tested += f" alone, p {_p(row['p_adjusted'])} corrected for all pairs"
-    if row["verdict"] == "no difference shown":
-        sentences.append(f"That may be chance ({tested}).")
-    else:
-        better = a if row["verdict"] == "a better" else b
-        sentences.append(f"Chance in the topics does not explain it: {better} is better here ({tested}).")
-    if row["summary"] is None:
-        why = (
-            "one collection says nothing of others"
-            if count < 2
-            else "in a collection all topics differ by the same, so that its error is not known"
-        )
-        return [*sentences, f"What other collections would show is not estimated: {why}."]
-    if row["q_p_value"] < CONSISTENT:
-        sentences.append(
-            f"Collections differ by more than their topics explain (Q = {row['q']:.1f}, p {_p(row['q_p_value'])}, "
-            f"I2 = {row['i_squared']:.0%}): true differences vary between them with a standard deviation of "
-            f"{row['tau']:.4f}."
-        )
-    else:
-        sentences.append(
-            f"That collections differ by more than their topics explain is not shown (Q = {row['q']:.1f}, p "
-            f"{_p(row['q_p_value'])}, I2 = {row['i_squared']:.0%}, tau = {row['tau']:.4f}"
-            + ("); few collections show little." if count < 10 else ").")
-        )
-    sentences.append(
-        f"Over collections like these the mean difference is {row['summary']:+.4f} ({level} interval "
-        f"{_range(row, 'summary')})"
-        + (
-            "; the true difference in a new one would lie within "
-            f"{_range(row, 'new')} ({level} prediction interval), {a} being the "
-            f"better one in about {row['new_a_better']:.0%} of such."
-            if row["new_low"] is not None
-            else "; for where a new one would lie, three collections are needed."
-        )
-    )
-    smallest = min(part["topics"] for part in compared.differences_of(a, b, row["measure"]))
-    if smallest < FEW_TOPICS:
-        sentences.append(
-            f"A collection has only {smallest} topics: its error is rough, and collections seem to differ too easily."
-        )
-    return sentences
-
-
-def _p(value: float) -> str:
-    return "< 0.0001" if value < 0.00005 else f"= {value:.4f}"
+        return ["apart"]
+    if held["ci_low"] is None and held["won"] == held["lost"] == 0:
+        return ["same"]
+    chosen = ["difference", "chance" if held["verdict"] == "no difference shown" else "shown"]
+    if held["summary"] is None:
+        return [*chosen, "one_collection" if count < 2 else "no_error"]
+    alike = "perhaps_alike" if count >= 10 else "perhaps_alike_of_few"
+    chosen.append("varies" if held["q_p_value"] < CONSISTENT else alike)
+    chosen.append("summary" if held["new_low"] is None else "prediction")
+    return [*chosen, *["few_topics"] * (held["smallest"] < FEW_TOPICS)]

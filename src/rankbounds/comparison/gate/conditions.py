@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rankbounds.errors import UsageError, did_you_mean
@@ -37,7 +37,7 @@ class Condition:
         return self.relation in CHANGES
 
     def with_margin(self, margin: float) -> Condition:
-        """The condition with this margin, unless it has its own."""
+        """Give the condition this margin, unless it has its own."""
         return self if self.limit is not None or not self.of_change else Condition(self.measure, self.relation, margin)
 
     def holds(self, value: float) -> bool:
@@ -61,7 +61,8 @@ def parse_condition(text: str, known: Iterable[Measure] = ()) -> Condition:
     labelled = {str(measure): measure for measure in known}
     stripped = text.strip()
     if side := _SIDE.fullmatch(stripped):
-        return Condition(_measure(side["measure"], labelled), side["side"], _number(side["limit"], text))
+        named = labelled.get(side["measure"]) or parse_measure(side["measure"])
+        return Condition(named, side["side"], _number(side["limit"], text))
     change = _CHANGE.fullmatch(stripped)
     if not change or change["change"] not in CHANGES:
         hint = did_you_mean(change["change"], [*CHANGES]) if change else ""
@@ -71,17 +72,13 @@ def parse_condition(text: str, known: Iterable[Measure] = ()) -> Condition:
     margin = None if change["margin"] is None else _number(change["margin"], text)
     if margin is not None:
         check_margin(margin)
-    return Condition(_measure(change["measure"], labelled), change["change"], margin)
-
-
-def _measure(name: str, labelled: Mapping[str, Measure]) -> Measure:
-    return labelled[name] if name in labelled else parse_measure(name)
+    return Condition(labelled.get(change["measure"]) or parse_measure(change["measure"]), change["change"], margin)
 
 
 def parse_conditions(
     conditions: str | Condition | Iterable[str | Condition], known: Iterable[Measure] = ()
 ) -> list[Condition]:
-    """One condition or several, of ``known`` measures or any others; the same one twice is one."""
+    """Read one condition or several, of ``known`` measures or any others; the same one twice is one."""
     known = list(known)
     given = [conditions] if isinstance(conditions, str | Condition) else list(conditions)
     if not given:

@@ -1,7 +1,7 @@
 """May this run replace the other? A gate with three answers: pass, fail, undecided.
 
-A *change* ("nDCG@10 worse") is a question about topics like these, and a test answers it. With a margin, the loss that
-is accepted, two one-sided tests are made at the level alpha, both the test that was asked for:
+A *change* ("nDCG@10 worse") is a question about topics like these. With a margin, the loss that is accepted, one
+side of the test is taken twice, at the level alpha:
 
 - pass: a loss of the margin or more is ruled out (the run is not inferior);
 - fail: that is not so, and a loss is shown;
@@ -24,13 +24,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 from xml.etree import ElementTree
 
+from rankbounds.choices import check_choice
 from rankbounds.comparison.comparison import Comparison
 from rankbounds.comparison.evidence import Evidence
 from rankbounds.comparison.gate.conditions import Condition, parse_conditions
 from rankbounds.comparison.gate.outcomes import FAIL, PASS, SAID, UNDECIDED, HeldChange, Outcome, hold_value
 from rankbounds.comparison.tables import p_column
 from rankbounds.comparison.verdict import compare
-from rankbounds.errors import UsageError, did_you_mean, readable
+from rankbounds.errors import UsageError, readable
 from rankbounds.evaluation.scores import Scores
 from rankbounds.notebook import shown
 from rankbounds.results import Column, Result, Row, build_table, interval
@@ -103,26 +104,26 @@ class Gate(Result):
     )
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for each outcome, for other programs."""
+        """List a dict for each outcome, for other programs."""
         return [{name: plain(value) for name, value in asdict(outcome).items()} for outcome in self.outcomes]
 
     def words(self) -> str:
-        """A line for each outcome: the answer, why, and what would decide it."""
+        """Write a line for each outcome: the answer, why, and what would decide it."""
         return "".join(f"{outcome.words()}\n" for outcome in self.outcomes)
 
     def reasons(self) -> Table:
-        """Why each answer is what it is, and what would decide it."""
+        """Show why each answer is what it is, and what would decide it."""
         columns = [Column("answer", "gate"), Column("why", left=True), Column("decide", "what would decide it")]
         return build_table(self.rows(), columns)
 
     def render(self, kind: str, *, raw: bool = False) -> str:
-        """In any text format of the command line; in Markdown with the reasons below."""
+        """Write any text format of the command line; Markdown with the reasons below."""
         if kind != "markdown":
             return super().render(kind, raw=raw)
         return f"### Gate: {SAID[self.answer]}\n\n{self.table().markdown()}\n{self.reasons().markdown()}"
 
     def junit(self) -> str:
-        """The outcomes as JUnit XML, which pipelines show as test cases.
+        """Write the outcomes as JUnit XML, which pipelines show as test cases.
 
         What failed is a ``failure``. What is undecided is an ``error``, the word that test reports have for a check
         without a result; where it counts as passed it is ``skipped``, where it counts as failed a ``failure``.
@@ -133,9 +134,9 @@ class Gate(Result):
             UNDECIDED: {None: "error", PASS: "skipped", FAIL: "failure"}[self.undecided],
         }
         elements = [kinds[outcome.answer] for outcome in self.outcomes]
-        counts = {"tests": len(elements), **{f"{kind}s": elements.count(kind) for kind in ("failure", "error")}}
-        counts["skipped"] = elements.count("skipped")
-        attributes = {name: str(count) for name, count in counts.items()} | {"name": "rankbounds", "time": "0"}
+        counted = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+        counts = {name: str(elements.count(kind)) for name, kind in counted.items()}
+        attributes = {"tests": str(len(elements)), **counts, "name": "rankbounds", "time": "0"}
         suites = ElementTree.Element("testsuites", attributes)
         suite = ElementTree.SubElement(suites, "testsuite", attributes)
         for outcome, kind in zip(self.outcomes, elements, strict=True):
@@ -160,9 +161,8 @@ class Gate(Result):
 
 def check_undecided(counts_as: str | None) -> None:
     """Reject what undecided cannot count as."""
-    if counts_as not in (None, PASS, FAIL):
-        hint = did_you_mean(str(counts_as), [PASS, FAIL])
-        raise UsageError(f'Undecided counts as "pass" or "fail", not "{counts_as}".{hint}')
+    if counts_as is not None:
+        check_choice("undecided", counts_as, (PASS, FAIL))
 
 
 def gate(
@@ -207,12 +207,10 @@ def gate(
 
     Notes
     -----
-    The test that fails a run ("worse") and the one that passes it have one side each. With the same test and seed, the
-    first p-value is that of ``compare(..., alternative="greater")`` with the baseline first; the table's has two sides.
-    Nothing is corrected for the number of conditions or runs. Both tests suppose that these topics show how changes
-    vary. Where losses are rare and large, topics may hold none of them, and a run that loses passes more often than
-    alpha says; reasons tell where few topics changed, or few carry the mean. Wilcoxon's and the sign test are not of
-    the mean, and are refused with a margin, unless infinite changes have no mean.
+    The tests that fail ("worse") and pass a run have one side each; the table's p-value has two. Nothing is corrected
+    for the number of conditions or runs. Where losses are rare and large, topics may hold none of them, and a run that
+    loses passes more often than alpha says; reasons tell where few topics changed, or few carry the mean. Wilcoxon's
+    and the sign test are not of the mean, and are refused with a margin, unless infinite changes have no mean.
 
     Examples
     --------

@@ -15,14 +15,14 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.comparison.comparison import Comparison
 from rankbounds.comparison.gate.conditions import SIDES, Condition
-from rankbounds.comparison.open_differences import can_differ
 from rankbounds.comparison.pairs import run_number
 from rankbounds.comparison.wording import POWER, compared_words, measure_words
+from rankbounds.comparison.words import can_differ
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import differences, equal, mean_difference, merit, merit_of_range
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures.counts import Judged
-from rankbounds.stats.equivalence import TOST, equivalent, not_inferior
+from rankbounds.stats.equivalence import TOST, p_of_margin
 from rankbounds.stats.power import topics_for_effects, topics_that_must_differ
 from rankbounds.stats.significance import TESTS, Resampling, deviation_of, p_values
 from rankbounds.tables import plain
@@ -46,8 +46,6 @@ class Outcome:
 
     Attributes
     ----------
-    condition : str
-        With its margin.
     run, baseline : str
         The run in question, and the one it is held against; None for a condition on a value.
     answer : {"pass", "fail", "undecided"}
@@ -81,7 +79,7 @@ class Outcome:
     could_turn: bool | None = None
 
     def words(self) -> str:
-        """The answer in a sentence or two."""
+        """Say the answer in a sentence or two."""
         return f"gate {SAID[self.answer]}: {self.why}{' ' if self.decide else ''}{self.decide}"
 
 
@@ -91,18 +89,18 @@ def hold_value(condition: Condition, scores: Scores, run: str, settled: bool, ev
     scored = scores[measure].run(run)
     mean = scored.mean()
     value, low, high = (float(part.item()) for part in (mean.value, mean.low, mean.high))
-    fails, unknown = condition.holds(value), math.isnan(low) or math.isnan(high)
-    could_turn = None if unknown else any(condition.holds(end) != fails for end in (low, high))
+    fails, ends = condition.holds(value), (low, high)
+    could_turn = None if any(map(math.isnan, ends)) else any(condition.holds(end) != fails for end in ends)
     name = measure_words(str(measure), lower_is_better=measure.lower_is_better)
     stands = f"{'' if fails else 'not '}{SIDES[condition.relation]} {condition.limit:g}"
     why = f"{name} of {run} is {value:.4f} over these {np.count_nonzero(~np.isnan(scored.value))} topics, {stands}"
     span = f"whatever unjudged documents turn out to be, it lies between {low:.4f} and {high:.4f}"
-    if unknown:
-        why += ", as judged; what unjudged documents could do to it is not known."
-    elif could_turn:
-        why += f", as judged; {span}."
-    else:
-        why += "." if equal(low, high) else f"; {span}."
+    open_words = {
+        None: ", as judged; what unjudged documents could do to it is not known.",
+        True: f", as judged; {span}.",
+        False: "." if equal(low, high) else f"; {span}.",
+    }
+    why += open_words[could_turn]
     answer, decide = FAIL if fails else PASS, ""
     if settled and could_turn is not False:
         answer, why = UNDECIDED, f"{TURNED[could_turn]}: {why}"
@@ -126,10 +124,9 @@ def _unjudged(evidence: Evidence | None, runs: Sequence[str], measure: Measure) 
     count = evidence.unjudged_documents(measure, [evidence.names.index(run) for run in runs])
     if not count:
         return ""
-    whose = " and ".join(runs)
     among = f"the first {measure.cutoff} documents" if measure.cutoff else "the documents"
-    verb = "is" if count == 1 else "are"
-    return f"Of {among} of {whose}, {count:,} {verb} unjudged: rankbounds judge-next says which of them to judge first."
+    are = f"{count:,} {'is' if count == 1 else 'are'} unjudged"
+    return f"Of {among} of {' and '.join(runs)}, {are}: rankbounds judge-next says which of them to judge first."
 
 
 class HeldChange:
@@ -170,9 +167,9 @@ class HeldChange:
             )
         settings = self.comparison.settings
         resampling = Resampling(settings["resamples"], settings["seed"])
-        ruled_out = not_inferior if self.worse else equivalent
+        how = self.test, resampling, self.measure
         fail = p_values(self.gain, self.test, "less" if self.worse else "two-sided", resampling, self.measure)
-        return float(fail[0]), float(ruled_out(self.gain, self.margin, self.test, resampling, self.measure)[0])
+        return float(fail[0]), float(p_of_margin(self.gain, self.margin, *how, losses_only=self.worse)[0])
 
     def outcome(self) -> Outcome:
         """Pass where the margin is ruled out, fail where a loss is shown, else undecided."""
@@ -183,11 +180,11 @@ class HeldChange:
             answer = FAIL if self.p_fail < self.alpha and lost else UNDECIDED
         could_turn = self._could_turn(answer)
         why, decide = self._why(answer, could_turn), []
-        low, high = self.bounds
         if answer == UNDECIDED:
             decide.append(self._headroom() or self._topics_needed())
         elif self.settled and could_turn is not False:
             answer, why = UNDECIDED, f"{TURNED[could_turn]}: {why}"
+        low, high = self.bounds
         if answer == UNDECIDED and not (decide and equal(low, high)):
             decide.append(_unjudged(self.comparison.evidence, [self.baseline, self.run], self.measure))
         return Outcome(
@@ -203,11 +200,10 @@ class HeldChange:
         if answer == UNDECIDED or np.isnan(least) or np.isnan(most):
             return None
         if answer == FAIL:
-            return bool(most >= 0) if self.worse else bool(least <= 0 <= most)
-        beyond = bool(least < -self.margin and not equal(least, -self.margin))
-        if self.worse:
-            return beyond
-        return beyond or bool(most > self.margin and not equal(most, self.margin))
+            return bool(most >= 0 and (self.worse or least <= 0))
+        loss = least < -self.margin and not equal(least, -self.margin)
+        gain = most > self.margin and not equal(most, self.margin)
+        return bool(loss or (gain and not self.worse))
 
     # ---- words ----
 
@@ -218,20 +214,17 @@ class HeldChange:
         shown = f"({'one-sided ' if self.worse else ''}{self.test} test, p = {p_fail:.4f}{self._beside_table()})"
         tests = f"one-sided {self.test} test" if self.worse else f"two one-sided {self.test} tests"
         changed = f"{name} changed by {self.change:+.4f}, {pair}"
+        beyond, not_out = f"{self.margin:g} or more", f"is not ruled out ({tests}, p = {p_pass:.4f})"
         if not self.gain.any():
             why = f"{name} is the same on all {self.gain.size} topics, {pair}"
         elif answer == FAIL:
             why = f"{name} {self.condition.relation} by {abs(self.change):.4f}, {pair} {shown}"
-            if self.margin:
-                why += f"; {lost} of {self.margin:g} or more is not ruled out ({tests}, p = {p_pass:.4f})"
-        elif answer == PASS and self.margin:
-            why = f"{changed}: {lost} of {self.margin:g} or more is ruled out ({tests}, p = {p_pass:.4f}"
-            why += f"{self._beside_table(moved=True)})"
+            why += f"; {lost} of {beyond} {not_out}" if self.margin else ""
         elif answer == PASS:
-            why = f"{changed}: better ({tests}, p = {p_pass:.4f}{self._beside_table()})"
+            said = f"{lost} of {beyond} is ruled out" if self.margin else "better"
+            why = f"{changed}: {said} ({tests}, p = {p_pass:.4f}{self._beside_table(moved=self.margin > 0)})"
         elif self.margin:
-            why = f"{changed}: {lost} is not shown {shown}, and one of {self.margin:g} or more is not ruled out "
-            why += f"({tests}, p = {p_pass:.4f})"
+            why = f"{changed}: {lost} is not shown {shown}, and one of {beyond} {not_out}"
         elif self.worse:
             why = f"{changed}: a loss is not shown {shown}, nor a gain (one-sided, p = {p_pass:.4f}), and without a "
             why += "margin no loss is accepted"

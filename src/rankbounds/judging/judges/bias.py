@@ -19,7 +19,7 @@ from rankbounds.arrays import Flags, Floats
 from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
 from rankbounds.judging.judges.agreement import SIGNED, TopicBootstrap
 from rankbounds.measures import Measure
-from rankbounds.stats.corrections import adjusted, over_all_pairs
+from rankbounds.stats.corrections import correct_p_values, over_all_pairs
 from rankbounds.stats.rank_correlation import order_signs, tau_ap_of_signs, tau_of_signs
 from rankbounds.stats.significance import RESAMPLES, Resampling, check_finite, mean_interval, p_values, pairs_of
 from rankbounds.tables import plain
@@ -102,7 +102,7 @@ def bias_of_runs(
     mean_low, mean_high = mean_interval(of_all, confidence, limits)
     excess = differences(by_topic, np.broadcast_to(of_all, by_topic.shape))
     p = p_values(excess, resampling=resampling, measure=measure) if len(excess) > 1 else np.ones(1)
-    corrected = adjusted(p, "holm")
+    corrected = correct_p_values(p, "holm")
     beyond, p_beyond = np.full((2, len(excess)), np.nan)
     if len(excess) >= RUNS_FOR_SCALE:
         # Each topic's line over the runs' means is taken out, so that the test knows how uncertain the slope is.
@@ -110,7 +110,7 @@ def bias_of_runs(
         slopes = np.nan_to_num(_slope(means, by_topic.T))
         left = differences(excess, (means - means.mean())[:, None] * slopes)
         beyond = left.mean(axis=-1)
-        p_beyond = adjusted(p_values(left, resampling=resampling, measure=measure), "holm")
+        p_beyond = correct_p_values(p_values(left, resampling=resampling, measure=measure), "holm")
 
     def flags(level: Floats, size: Floats) -> list[str | None]:
         return [FLAGS[sign] for sign in np.where(level < alpha, np.sign(merit(size, measure)), 0.0).tolist()]

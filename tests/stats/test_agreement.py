@@ -1,0 +1,132 @@
+"""Discriminative power and agreement of orders, against their definitions."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from array_scores import scores_of
+from rankbounds.stats.discriminative_power import discriminative_power
+from rankbounds.stats.rank_correlation import (
+    agreement,
+    kendall_tau,
+    kendall_tau_a,
+    rank_biased_overlap,
+    spearman,
+    tau_ap,
+)
+from rankbounds.stats.significance import (
+    Resampling,
+    topic_counts,
+)
+
+orders = st.lists(st.integers(0, 4), min_size=3, max_size=6)
+
+
+class TestDiscriminativePower:
+    value = np.random.default_rng(5).random((5, 12, 2)) + np.linspace(0, 0.5, 5)[:, None, None]
+
+    def test_against_a_plain_loop(self):
+        found = discriminative_power(
+            scores_of(self.value, measures=("AP", "RR")), 0.05, resampling=Resampling(200, seed=2)
+        )
+        counts = topic_counts(12, Resampling(200, seed=2))
+        for at, row in enumerate(found.rows()):
+            discriminated, required = 0, 0.0
+            for one, other in itertools.combinations(range(5), 2):
+                z = self.value[one, :, at] - self.value[other, :, at]
+                observed = abs(z.mean() / (z.std(ddof=1) / np.sqrt(12)))
+                tried = []
+                for count in counts:
+                    sample = np.repeat(z - z.mean(), count.astype(int))
+                    tried.append((abs(sample.mean() / (sample.std(ddof=1) / np.sqrt(12))), abs(sample.mean())))
+                discriminated += np.mean([t >= observed for t, _ in tried]) < 0.05
+                required = max(required, sorted(tried, reverse=True)[9][1])
+            assert (row["discriminated"], row["pairs"]) == (discriminated, 10)
+            assert row["required_difference"] == pytest.approx(required)
+            assert row["power"] == discriminated / 10
+
+    def test_by_other_tests(self):
+        rows = discriminative_power(scores_of(self.value, measures=("AP", "RR")), (0.05, 0.01), test="t").rows()
+        assert [(row["measure"], row["alpha"]) for row in rows] == [
+            ("AP", 0.05),
+            ("AP", 0.01),
+            ("RR", 0.05),
+            ("RR", 0.01),
+        ]
+        assert rows[0]["discriminated"] >= rows[1]["discriminated"]
+        assert rows[0]["required_difference"] is None
+
+    def test_the_order_of_runs_does_not_matter_and_a_seed_repeats_everything(self):
+        one = discriminative_power(scores_of(self.value, measures=("AP", "RR"))).rows()
+        reversed_runs = discriminative_power(scores_of(self.value[::-1], measures=("AP", "RR"))).rows()
+        assert one == discriminative_power(scores_of(self.value, measures=("AP", "RR"))).rows()
+        for row, other in zip(one, reversed_runs, strict=True):
+            assert row["discriminated"] == other["discriminated"]
+            assert row["required_difference"] == pytest.approx(other["required_difference"])
+
+
+def broken_ties(values):
+    """All strict orders, best first, that agree with the values."""
+    ranked = sorted(range(len(values)), key=lambda at: -values[at])
+    groups = [list(group) for _, group in itertools.groupby(ranked, key=lambda at: values[at])]
+    for choice in itertools.product(*(itertools.permutations(group) for group in groups)):
+        yield [at for group in choice for at in group]
+
+
+class TestAgreement:
+    @settings(max_examples=60, deadline=None)
+    @given(orders, st.randoms())
+    def test_tau_and_spearman_against_scipy(self, a, random):
+        b = random.sample(a, len(a))
+        one, other = np.array(a, dtype=float), np.array(b, dtype=float)
+        if np.ptp(one) == 0:
+            assert np.isnan(kendall_tau(one, other))
+            return
+        assert kendall_tau(one, other) == pytest.approx(stats.kendalltau(one, other).statistic)
+        assert spearman(one, other) == pytest.approx(stats.spearmanr(one, other).statistic)
+        pairs = list(itertools.combinations(range(len(a)), 2))
+        signs = [np.sign((a[i] - a[j]) * (b[i] - b[j])) for i, j in pairs]
+        assert kendall_tau_a(one, other) == pytest.approx(sum(signs) / len(pairs))
+
+    @settings(max_examples=60, deadline=None)
+    @given(orders, st.randoms())
+    def test_tau_ap_is_the_mean_over_broken_ties(self, observed, random):
+        reference = random.sample(range(10), len(observed))
+        values = []
+        for order in broken_ties(observed):
+            total = 0.0
+            for rank in range(2, len(order) + 1):
+                above = sum(reference[other] > reference[order[rank - 1]] for other in order[: rank - 1])
+                total += above / (rank - 1)
+            values.append(2 * total / (len(order) - 1) - 1)
+        found = tau_ap(np.array(observed, dtype=float), np.array(reference, dtype=float))
+        assert found == pytest.approx(np.mean(values))
+
+    @settings(max_examples=40, deadline=None)
+    @given(st.lists(st.integers(0, 3), min_size=2, max_size=5), st.randoms())
+    def test_overlap_is_the_mean_over_broken_ties(self, a, random):
+        b = [random.randrange(4) for _ in a]
+        p = 0.8
+        values = []
+        for one, other in itertools.product(broken_ties(a), broken_ties(b)):
+            agreements = [len(set(one[:d]) & set(other[:d])) / d for d in range(1, len(a) + 1)]
+            values.append((1 - p) * sum(p**at * x for at, x in enumerate(agreements)) + p ** len(a) * agreements[-1])
+        found = rank_biased_overlap(np.array(a, dtype=float), np.array(b, dtype=float), p)
+        assert found == pytest.approx(np.mean(values))
+
+    def test_rows(self):
+        value = np.array([[[0.9, 0.1]] * 6, [[0.5, 0.5]] * 6, [[0.1, 0.2]] * 6])
+        scores = scores_of(value, measures=("AP", "RR"))
+        row = agreement(scores).rows()[0]
+        assert (row["measure_a"], row["measure_b"], row["tau"]) == ("AP", "RR", pytest.approx(-1 / 3))
+        assert (row["swapped"], row["swapped_significantly"]) == (2, 2)
+        few = agreement(scores_of(value[:, :2], measures=("AP", "RR"))).rows()[0]  # equal differences on two topics
+        assert (few["swapped"], few["swapped_significantly"]) == (2, 0)
+        same = agreement(scores, against=scores).rows()
+        assert [(one["measure_a"], one["measure_b"], one["tau"]) for one in same] == [("AP", "AP", 1), ("RR", "RR", 1)]

@@ -1,0 +1,273 @@
+"""Random effects over collections, and means over stratified topics, against plain loops and statsmodels."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+
+from rankbounds.stats import stratified
+from rankbounds.stats.random_effects import random_effects
+from rankbounds.stats.significance import Resampling, pairs_of
+
+
+def plain_dersimonian_laird(values, variances):
+    """Q, tau^2, mean and its Hartung-Knapp error (factor not below 1), by the textbook."""
+    weight = [1 / variance for variance in variances]
+    total = sum(weight)
+    fixed = sum(w * y for w, y in zip(weight, values, strict=True)) / total
+    q = sum(w * (y - fixed) ** 2 for w, y in zip(weight, values, strict=True))
+    degrees = len(values) - 1
+    tau_squared = max(0.0, (q - degrees) / (total - sum(w * w for w in weight) / total))
+    return q, tau_squared, *plain_summary(values, variances, tau_squared)
+
+
+def plain_summary(values, variances, tau_squared):
+    weight = [1 / (variance + tau_squared) for variance in variances]
+    mean = sum(w * y for w, y in zip(weight, values, strict=True)) / sum(weight)
+    spread = sum(w * (y - mean) ** 2 for w, y in zip(weight, values, strict=True)) / (len(values) - 1)
+    return mean, math.sqrt(max(1.0, spread) / sum(weight))
+
+
+def slow_reml(values, variances):
+    """The greatest restricted likelihood of a normal model, from its covariance matrix, by trying many starts."""
+    values, size = np.asarray(values), len(values)
+    contrasts = np.eye(size)[:-1] - np.eye(size)[1:]  # what is left of the data when their mean is unknown
+
+    def unlikely(tau_squared):
+        covariance = contrasts @ np.diag(np.asarray(variances) + tau_squared) @ contrasts.T
+        return -stats.multivariate_normal(np.zeros(size - 1), covariance).logpdf(contrasts @ values)
+
+    highest = 10 * float(np.var(values)) + 1e-12
+    ends = np.linspace(0, highest, 200)
+    best = int(np.argmin([unlikely(tau_squared) for tau_squared in ends]))
+    bounds = (ends[max(best - 1, 0)], ends[min(best + 1, 199)])
+    found = optimize.minimize_scalar(unlikely, bounds=bounds, method="bounded", options={"xatol": 1e-12})
+    return 0.0 if unlikely(0.0) <= found.fun else float(found.x)
+
+
+def drawn(rows, columns, seed=0):
+    generator = np.random.default_rng(seed)
+    variances = generator.uniform(0.0005, 0.01, (rows, columns))
+    return generator.normal(0.02, np.sqrt(variances + generator.choice([0, 0.004, 0.05], (rows, 1)))), variances
+
+
+class TestRandomEffects:
+    def test_moments_are_those_of_a_plain_loop(self):
+        values, variances = drawn(40, 6)
+        summary = random_effects(values, variances, "dl", 0.9)
+        for row in range(40):
+            q, tau_squared, mean, error = plain_dersimonian_laird(values[row], variances[row])
+            got = [float(part[row]) for part in (summary.q, summary.tau_squared, summary.mean, summary.error)]
+            assert got == pytest.approx([q, tau_squared, mean, error], abs=1e-12)
+            half = stats.t.ppf(0.95, 5) * error
+            assert (summary.low[row], summary.high[row]) == pytest.approx((mean - half, mean + half))
+
+    def test_moments_are_those_of_statsmodels(self):
+        meta = pytest.importorskip("statsmodels.stats.meta_analysis", reason="statsmodels is not installed")
+        values, variances = drawn(20, 7, seed=1)
+        summary = random_effects(values, variances, "dl")
+        for row in range(20):
+            with np.errstate(invalid="ignore"):  # (their tau^2 may be negative, ours is 0 then)
+                theirs = meta.combine_effects(values[row], variances[row], method_re="chi2")
+            mean = theirs.mean_effect_re if theirs.tau2 > 0 else theirs.mean_effect_fe
+            assert summary.mean[row] == pytest.approx(mean, abs=1e-12)
+            assert summary.tau_squared[row] == pytest.approx(max(0.0, theirs.tau2), abs=1e-12)
+            assert summary.q[row] == pytest.approx(theirs.q)
+            assert summary.i_squared[row] == pytest.approx(max(0.0, theirs.i2))
+
+    def test_reml_is_that_of_a_slow_likelihood(self):
+        values, variances = drawn(12, 5, seed=2)
+        summary = random_effects(values, variances, "reml")
+        expected = [slow_reml(*both) for both in zip(values, variances, strict=True)]
+        assert any(tau_squared > 0 for tau_squared in expected)
+        assert 0.0 in expected
+        assert summary.tau_squared == pytest.approx(expected, abs=2e-6)
+        for row in range(12):
+            mean, error = plain_summary(values[row], variances[row], summary.tau_squared[row])
+            assert (summary.mean[row], summary.error[row]) == pytest.approx((mean, error))
+
+    def test_equal_variances_have_a_closed_form(self):
+        values = np.array([[0.1, 0.3, 0.5, 0.9]])
+        for estimator in ("reml", "dl"):
+            summary = random_effects(values, np.full((1, 4), 0.01), estimator)
+            assert summary.tau_squared[0] == pytest.approx(values.var(ddof=1) - 0.01)
+            assert summary.mean[0] == pytest.approx(values.mean())
+
+    @pytest.mark.parametrize("estimator", ["reml", "dl"])
+    def test_a_collection_that_is_lacking_counts_for_nothing(self, estimator):
+        values, variances = drawn(8, 5, seed=3)
+        lacking = [np.concatenate([table, np.full((8, 1), np.nan)], axis=1) for table in (values, variances)]
+        for whole, part in zip(
+            vars(random_effects(values, variances, estimator)).values(),
+            vars(random_effects(*lacking, estimator)).values(),
+            strict=True,
+        ):
+            assert part == pytest.approx(whole)
+
+    @pytest.mark.parametrize("estimator", ["reml", "dl"])
+    def test_shifts_and_scales(self, estimator):
+        values, variances = drawn(20, 6, seed=4)
+        one, other = (
+            random_effects(*given, estimator) for given in ((values, variances), (5 - 3 * values, 9 * variances))
+        )
+        assert other.mean == pytest.approx(5 - 3 * one.mean)
+        assert other.tau_squared == pytest.approx(9 * one.tau_squared, abs=1e-9)
+        assert other.new_high == pytest.approx(5 - 3 * one.new_low)
+
+    def test_a_new_one_is_predicted_as_by_the_t_distribution_where_errors_are_small(self):
+        values = np.random.default_rng(5).normal(size=(6, 5))
+        summary = random_effects(values, np.full((6, 5), 1e-9), confidence=0.9)
+        deviation = values.std(axis=1, ddof=1) * math.sqrt(1 + 1 / 5)
+        reach = stats.t.ppf(0.95, 4) * deviation
+        assert summary.new_low == pytest.approx(values.mean(axis=1) - reach, abs=2e-3)
+        assert summary.new_high == pytest.approx(values.mean(axis=1) + reach, abs=2e-3)
+        assert summary.new_above == pytest.approx(stats.t.cdf(values.mean(axis=1) / deviation, 4), abs=2e-3)
+
+    def test_a_new_one_is_predicted_as_by_random_draws(self):
+        """The same mixture by a plain loop: draw chi-squared, find the tau^2 that gives it, draw a normal value."""
+        values, variances = (table[0] for table in drawn(1, 6, seed=8))
+        generator = np.random.default_rng(0)
+
+        def squares(tau_squared):
+            weight = 1 / (variances + tau_squared)
+            return (weight * (values - (weight * values).sum() / weight.sum()) ** 2).sum()
+
+        new = []
+        for drawn_squares in generator.chisquare(5, 4000):
+            tau_squared = 0.0
+            if squares(0.0) > drawn_squares:
+                tau_squared = optimize.brentq(lambda t, wanted=drawn_squares: squares(t) - wanted, 0, 1e4)
+            weight = 1 / (variances + tau_squared)
+            spread = math.sqrt(tau_squared + 1 / weight.sum())
+            new.append(generator.normal((weight * values).sum() / weight.sum(), spread))
+        summary = random_effects(values, variances, confidence=0.8)
+        low, high = np.quantile(new, [0.1, 0.9])
+        assert (summary.new_low[0], summary.new_high[0]) == pytest.approx((low, high), abs=0.06 * (high - low))
+        assert summary.new_above[0] == pytest.approx(np.mean(np.array(new) > 0), abs=0.03)
+
+    def test_what_cannot_be_known_is_not_told(self):
+        summary = random_effects(np.array([[0.1, np.nan, np.nan], [0.1, 0.2, 0.3], [0.1, 0.2, np.nan]]),
+                                 np.array([[0.1, np.nan, np.nan], [0.1, 0.0, 0.1], [0.1, 0.1, np.nan]]))  # fmt: skip
+        assert np.isnan(summary.mean).tolist() == [True, True, False]
+        assert np.isnan(summary.new_low).tolist() == [True, True, True]
+
+    def test_intervals_cover_the_mean_and_new_collections(self):
+        generator = np.random.default_rng(7)
+        variances = generator.uniform(0.001, 0.004, (2000, 8))
+        values = generator.normal(generator.normal(0.05, 0.06, (2000, 8)), np.sqrt(variances))
+        summary = random_effects(values, variances)
+        new = generator.normal(0.05, 0.06, 2000)
+        assert np.mean((summary.low <= 0.05) & (summary.high >= 0.05)) > 0.94
+        assert np.mean((summary.new_low <= new) & (summary.new_high >= new)) > 0.93
+
+
+class TestStratified:
+    @pytest.mark.parametrize("mean", ["collections", "queries"])
+    def test_means_and_intervals_are_those_of_a_plain_loop(self, mean):
+        generator = np.random.default_rng(0)
+        parts = [generator.normal(size=(3, size)) for size in (4, 9, 20)]
+        parts[1][2] = np.nan
+        topics = np.array([4, 9, 20])
+        share = stratified.shares(stratified.held(parts), topics, mean)
+        means = np.stack([part.mean(axis=-1) for part in parts], axis=-1)
+        got = stratified.interval(means, stratified.variances_of_means(parts), share, topics, 0.95)
+        for row in range(3):
+            own = [part[row] for part in parts if not np.isnan(part[row]).any()]
+            weights = [1 / len(own) if mean == "collections" else len(part) / sum(map(len, own)) for part in own]
+            expected = sum(w * np.mean(part) for w, part in zip(weights, own, strict=True))
+            if mean == "queries":
+                assert expected == pytest.approx(np.concatenate(own).mean())
+            squared = [w**2 * np.var(part, ddof=1) / len(part) for w, part in zip(weights, own, strict=True)]
+            degrees = sum(squared) ** 2 / sum(v**2 / (len(part) - 1) for v, part in zip(squared, own, strict=True))
+            half = stats.t.ppf(0.975, degrees) * math.sqrt(sum(squared))
+            assert [float(column[row]) for column in got] == pytest.approx([expected, expected - half, expected + half])
+
+    def test_p_is_that_of_the_interval(self):
+        """The level at which the interval just reaches 0, whatever the collections' own differences are."""
+        generator = np.random.default_rng(5)
+        parts = [generator.normal(shift, 0.3, (200, size)) for shift, size in ((0.4, 5), (-0.3, 30), (0.0, 12))]
+        topics, share = np.array([5, 30, 12]), np.full((200, 3), 1 / 3)
+        means, variances = (
+            np.stack([part.mean(axis=-1) for part in parts], axis=-1),
+            stratified.variances_of_means(parts),
+        )
+        p = stratified.t_p_values(means, variances, share, topics)
+        assert 0.05 < np.mean(p < 0.05) < 0.95
+        for level in (0.5, 0.9, 0.95, 0.999):
+            _, low, high = stratified.interval(means, variances, share, topics, level)
+            assert ((p < 1 - level) == ((low > 0) | (high < 0))).all()
+        for row in range(5):
+            _, low, high = stratified.interval(means, variances, share, topics, 1 - p[row])
+            assert min(abs(low[row]), abs(high[row])) == pytest.approx(0, abs=1e-9)
+
+    def test_topics_that_all_differ_by_the_same_show_no_error(self):
+        topics, share = np.array([3, 8]), np.full((4, 2), 0.5)
+        means = np.array([[0.5, 0.5], [0.0, 0.5], [0.5, -0.5], [0.0, 0.0]])
+        _, low, high = stratified.interval(means, np.zeros((4, 2)), share, topics, 0.95)
+        assert np.isnan([low, high]).all()
+        assert stratified.t_p_values(means, np.zeros((4, 2)), share, topics).tolist() == [0.25, 0.5**7, 1.0, 1.0]
+
+    def test_topics_are_drawn_within_their_collection(self):
+        counts = stratified.topic_counts(np.array([3, 7]), 10, Resampling(50))
+        assert [drawn.sum(axis=1).tolist() for drawn in counts] == [[3.0] * 50, [7.0] * 50]
+
+    def test_family_wise_p_values_are_those_of_a_plain_loop(self):
+        generator = np.random.default_rng(3)
+        parts = [generator.normal(0.4, 1, (4, size)) for size in (5, 8)]
+        share = np.full((4, 2), 0.5)
+        counts = stratified.topic_counts(np.array([5, 8]), 4, Resampling(200))
+        got = stratified.family_wise_p_values(parts, share, counts)
+
+        def t(row, weights, centre):
+            drawn = [np.repeat(part[row], w.astype(int)) for part, w in zip(parts, weights, strict=True)]
+            mean = sum(d.mean() / 2 for d in drawn) - centre
+            least = 0.25 * sum(np.var(part[row], ddof=1) / len(part[row]) / 4 for part in parts)
+            return abs(mean) / math.sqrt(max(least, sum(np.var(d) / (len(d) - 1) / 4 for d in drawn)))
+
+        centres = [sum(part[row].mean() / 2 for part in parts) for row in range(4)]
+        largest = [max(t(row, [c[at] for c in counts], centres[row]) for row in range(4)) for at in range(200)]
+        observed = [t(row, [np.ones(5), np.ones(8)], 0.0) for row in range(4)]
+        expected = [(sum(size >= own - 1e-8 for size in largest) + 1) / 201 for own in observed]
+        assert got.tolist() == pytest.approx(expected)
+
+    def test_runs_that_are_nearly_alike_do_not_hide_the_others(self):
+        """A pair that differs on one topic has no error in resamples without it."""
+        generator = np.random.default_rng(1)
+        base = generator.normal(size=(1, 30))
+        scores = np.concatenate([base, base, base + 1 + generator.normal(0, 0.3, (1, 30))])
+        scores[1, 0] += 0.2
+        first, second = pairs_of(3)
+        parts = [scores[first][:, :15] - scores[second][:, :15], scores[first][:, 15:] - scores[second][:, 15:]]
+        counts = stratified.topic_counts(np.array([15, 15]), 3, Resampling(500))
+        p = stratified.family_wise_p_values(parts, np.full((3, 2), 0.5), counts)
+        assert p[0] > 0.2
+        assert (p[1:] < 0.01).all()
+
+    def test_few_false_alarms_over_all_pairs(self):
+        """Six systems that do not differ, on collections of unequal size and spread."""
+        generator = np.random.default_rng(11)
+        first, second = pairs_of(6)
+        alarms = 0
+        for trial in range(60):
+            values = [generator.normal(size=(6, size)) * np.linspace(0.5, 1.5, 6)[:, None] for size in (6, 10, 16)]
+            parts = [value[first] - value[second] for value in values]
+            share = np.full((15, 3), 1 / 3)
+            counts = stratified.topic_counts(np.array([6, 10, 16]), 15, Resampling(300, trial))
+            alarms += bool((stratified.family_wise_p_values(parts, share, counts) < 0.05).any())
+        assert alarms <= 8  # 3 expected; more than 8 have a chance of 1 in 500
+
+
+def test_many_collections_and_systems_stay_within_a_budget():
+    """Twenty collections of fifty systems: every pair, ranks and random effects from arrays, within the budget."""
+    generator = np.random.default_rng(0)
+    topics = np.full(20, 50)
+    first, second = pairs_of(50)
+    values = [generator.normal(size=(50, 50)) for _ in range(20)]
+    parts = [value[first] - value[second] for value in values]
+    counts = stratified.topic_counts(topics, first.size, Resampling(10_000))
+    assert 1000 <= len(counts[0]) <= stratified.PRODUCTS // (first.size * topics.sum())
+    p = stratified.family_wise_p_values([part[:40] for part in parts], np.full((40, 20), 0.05), counts)
+    assert ((p > 0) & (p <= 1)).all()
