@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import getpass
 import os
 from dataclasses import fields, replace
@@ -168,17 +169,23 @@ def run_serve(options: Options) -> None:
 def _judging(options: Options, live: Live) -> Office:
     from rankbounds.desk.desk import Desk, Settings, check_name, grades_from
     from rankbounds.desk.judgment_file import JudgmentFile
-    from rankbounds.desk.planning import Goal, Planning
+    from rankbounds.desk.planning import Planning
     from rankbounds.desk.server import Office
     from rankbounds.files.document_texts import DocumentTexts
     from rankbounds.files.queries import read_query_texts
     from rankbounds.judging.audits.judged_sample import listed_documents
+    from rankbounds.judging.next.judge_next import criterion
 
-    goal = Goal(reading.compared_from(options.compare), options.until, options.seed)
-    goal.check()
+    goal = {"compare": reading.compared_from(options.compare), "until": options.until, "seed": options.seed}
+    if options.compare is not None:
+        criterion(options.until, goal["compare"])
     for name in options.judge or ():
         check_name(name)
     runs = reading.runs_from(options)  # what is wrong with them is told before anything is served
+    user = ""
+    if not options.judge:
+        with contextlib.suppress(KeyError, OSError, ImportError):  # a machine need not say who works on it
+            user = getpass.getuser()
     settings = Settings(
         tuple(options.judge or ()),
         {} if options.grades is None else grades_from(options.grades),
@@ -186,7 +193,7 @@ def _judging(options: Options, live: Live) -> Office:
         None if options.documents is None else DocumentTexts(options.documents),
         None if options.worklist is None else tuple(listed_documents(options.worklist)),
         options.shared,
-        _user() if not options.judge else "",
+        user,
         live.retrieves,
     )
     source = options.labels.split(",")[0].strip() if options.labels else None
@@ -197,13 +204,5 @@ def _judging(options: Options, live: Live) -> Office:
         say(f"warning: {journal.path}: {journal.unreadable} torn lines, which nobody was told are saved, are left out.")
     if journal.entries:
         say(f"{journal.path}: {len(journal.entries):,} lines of earlier judging.")
-    planned = bool(runs) and (options.worklist is None or goal.compare is not None)
+    planned = bool(runs) and (options.worklist is None or options.compare is not None)
     return Office(live, desk, Planning(desk, live, goal) if planned else None)
-
-
-def _user() -> str:
-    """Who works on this machine, as far as it says."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError, ImportError):
-        return ""
