@@ -18,8 +18,7 @@ from served import Served, judgment, waited_for
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
-from rankbounds.desk.planning import plan_next
-from rankbounds.desk.worker import Worker
+from rankbounds.desk.planning import Worker, plan_next
 from rankbounds.errors import UsageError
 from rankbounds.judging.audits.judged_sample import listed_documents
 from rankbounds.report import Choices
@@ -116,7 +115,7 @@ def test_a_worker_works_elsewhere_and_ends_with_us(tmp_path):
         worker()
     worker.close()
     script = (
-        "import os, sys, time\nfrom rankbounds.desk.worker import Worker\n"
+        "import os, sys, time\nfrom rankbounds.desk.planning import Worker\n"
         "worker = Worker(os.getpid)\nprint(worker(), flush=True)\ntime.sleep(600)\n"
     )
     (tmp_path / "script.py").write_text(

@@ -96,15 +96,11 @@ def _engine(options: Options) -> str:
         raise UsageError("--master goes with --engine spark only.")
     if engine != "auto":
         return engine
-    if options.master:
-        return "spark"
-    return "stream" if options.memory or _too_large(options.runs) else "local"
-
-
-def _too_large(runs: list[str]) -> bool:
-    """Is a run larger than this machine's memory can well hold?"""
-    files = [file for argument in runs for file in expand([output.name_and_path(argument)[1]])]
+    if options.master or options.memory:
+        return "spark" if options.master else "stream"
     if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
-        return False
+        return "local"
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return any(os.path.isfile(name) and Path(name).stat().st_size > memory // LARGE_SHARE for name in files)
+    files = expand(output.name_and_path(argument)[1] for argument in options.runs)
+    large = any(os.path.isfile(name) and Path(name).stat().st_size > memory // LARGE_SHARE for name in files)
+    return "stream" if large else "local"

@@ -99,7 +99,12 @@ def labels_from(options: Options, reader: Reading) -> tuple[Qrels, dict[str, Qre
     for argument in options.label_files:
         name, path = output.name_and_path(argument)
         for file in expand([path]):
-            read = _read_labels(reader, file)
+            try:
+                read = reader.label_sets([file])
+            except DataError:
+                if reader.labels is None:
+                    raise
+                read = replace(reader, labels=None).label_sets([file])  # a file without sources
             if name is None:
                 labels |= {file if known in labels else known: given for known, given in read.items()}
             elif name in labels:
@@ -107,16 +112,6 @@ def labels_from(options: Options, reader: Reading) -> tuple[Qrels, dict[str, Qre
             else:
                 labels[name] = next(iter(read.values()))
     return reader.judgments(options.qrels), labels
-
-
-def _read_labels(reader: Reading, file: str) -> dict[str, Qrels]:
-    """The labels of a file by its name; --labels chooses among sources where a file has any."""
-    try:
-        return reader.label_sets([file])
-    except DataError:
-        if reader.labels is None:
-            raise
-        return replace(reader, labels=None).label_sets([file])
 
 
 def labels_rel_from(options: Options) -> float | dict[str, float] | None:

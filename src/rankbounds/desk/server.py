@@ -19,8 +19,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 from rankbounds.choices import whole_number
 from rankbounds.desk.desk import Desk
 from rankbounds.desk.judgment_file import Pair
-from rankbounds.desk.planning import Planning
-from rankbounds.desk.worker import Worker
+from rankbounds.desk.planning import Planning, Worker
 from rankbounds.errors import RankboundsError, UsageError
 from rankbounds.report.page import Live
 
