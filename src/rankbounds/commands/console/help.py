@@ -120,19 +120,13 @@ def check_options(program: str, options: Sequence[Option], words: Sequence[str])
 def check_files(files: Sequence[str], measures: Sequence[str] | None) -> None:
     """Reject measures where files are expected: people separate them by blanks."""
     for file in files:
-        if os.path.lexists(file) or not _is_measure(file):
+        if os.path.lexists(file) or os.path.basename(file) != file:
             continue
-        together = ",".join([*(measures or ()), file])
-        raise UsageError(f'"{file}" is a measure, not a file: they go behind -m with commas between: -m {together}.')
+        from rankbounds.measures.naming.parser import parse_measure
 
-
-def _is_measure(word: str) -> bool:
-    if os.path.basename(word) != word:
-        return False
-    from rankbounds.measures.naming.parser import parse_measure
-
-    try:
-        parse_measure(word)
-    except RankboundsError:
-        return False
-    return True
+        try:
+            parse_measure(file)
+        except RankboundsError:
+            continue
+        asked = ",".join([*(measures or ()), file])
+        raise UsageError(f'"{file}" is a measure, not a file: they go behind -m with commas between: -m {asked}.')

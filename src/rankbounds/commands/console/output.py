@@ -104,8 +104,14 @@ def check_format(options: Options) -> None:
 
 
 def chosen_format(command: str, path: str | None, formats: Sequence[str], chosen: str | None) -> str:
-    """The format that was chosen, or that the file's name asks for."""
-    named = _format_of_ending(path or "", formats, command, chosen)
+    """The format that was chosen, or that the end of the file's name asks for."""
+    name = os.path.basename(path or "").lower()
+    ending = name.rpartition(".")[2] if "." in name else ""
+    named = ENDINGS.get(ending)
+    says_nothing = ending in PLAIN_ENDINGS or not ending[0].isalpha() or (chosen and len(formats) > 1)
+    if named not in formats and not (named is None and says_nothing):
+        reject_compressed(name)
+        raise UsageError(f'-o {path}: "{command}" cannot write {named or f".{ending}"}. Known: {", ".join(formats)}.')
     chosen = chosen or named or formats[0]
     if chosen not in formats:
         hint = did_you_mean(chosen, list(formats))
@@ -119,22 +125,6 @@ def chosen_format(command: str, path: str | None, formats: Sequence[str], chosen
     return chosen
 
 
-def _format_of_ending(path: str, formats: Sequence[str], command: str, chosen: str | None) -> str | None:
-    """The format that the end of the file's name asks for, if it does."""
-    name = os.path.basename(path).lower()
-    ending = name.rpartition(".")[2] if "." in name else ""
-    named = ENDINGS.get(ending)
-    if named is None and (ending in PLAIN_ENDINGS or not ending[0].isalpha()):
-        return None
-    if named is None and chosen and len(formats) > 1:
-        return None  # --format says what is meant
-    if named not in formats:
-        reject_compressed(name)
-        shown = named or f".{ending}"
-        raise UsageError(f'-o {path}: "{command}" cannot write {shown}. Known: {", ".join(formats)}.')
-    return named
-
-
 def check_outputs(options: Options, outputs: Sequence[str] | None = None) -> None:
     """Reject names that results cannot have, and those of files that are read."""
     outputs = files_given(options, "written") if outputs is None else outputs
@@ -142,7 +132,15 @@ def check_outputs(options: Options, outputs: Sequence[str] | None = None) -> Non
         reject_compressed(name)
     if getattr(options, "figure", None):
         _figure_ending(options.figure)
-    reject_inputs(outputs, _files_read(options) if any(map(os.path.isfile, outputs)) else ())
+    read: list[str] = []
+    if any(map(os.path.isfile, outputs)):
+        from rankbounds.files.opening import STANDARD_INPUT, expand
+
+        for given in files_given(options, "read"):
+            with contextlib.suppress(RankboundsError):  # the command reports files that do not exist
+                read += expand([name_and_path(given)[1]])
+        read = ["/dev/stdin" if path == STANDARD_INPUT else path for path in read]  # whichever file that is
+    reject_inputs(outputs, read)
 
 
 def files_given(options: Options, kind: str) -> list[str]:
@@ -150,16 +148,6 @@ def files_given(options: Options, kind: str) -> list[str]:
     given = (getattr(options, option.dest, None) for option in options.declared if option.file == kind)
     several = (value if isinstance(value, list) else [value] for value in given)
     return [file for files in several for file in files if isinstance(file, str)]
-
-
-def _files_read(options: Options) -> list[str]:
-    from rankbounds.files.opening import STANDARD_INPUT, expand
-
-    paths: list[str] = []
-    for given in files_given(options, "read"):
-        with contextlib.suppress(RankboundsError):  # the command reports files that do not exist
-            paths += expand([name_and_path(given)[1]])
-    return ["/dev/stdin" if path == STANDARD_INPUT else path for path in paths]  # whichever file that is
 
 
 def name_and_path(given: str) -> tuple[str | None, str]:
@@ -175,19 +163,14 @@ def name_and_path(given: str) -> tuple[str | None, str]:
 
 
 def look_from(options: Options) -> Look:
-    """How tables look where these options send them."""
+    """How tables look where these options send them; bold as no-color.org has it."""
     on_terminal = not getattr(options, "output", None) and sys.stdout is not None and sys.stdout.isatty()
-    styled = options.color == "always" or (options.color == "auto" and on_terminal and _takes_styles(os.environ))
+    unwanted = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    knows_bold = os.name != "nt" or any(name in os.environ for name in ("WT_SESSION", "ANSICON", "TERM"))
+    styled = options.color == "always" or (options.color == "auto" and on_terminal and knows_bold and not unwanted)
     digits = getattr(options, "table_digits", None)
     width = screen_width() if on_terminal and not getattr(options, "wide", False) else None
     return Look(width, 4 if digits is None else digits, styled)
-
-
-def _takes_styles(environment: Mapping[str, str]) -> bool:
-    """Does this terminal know bold, and does its user want it? (See no-color.org.)"""
-    if environment.get("NO_COLOR") or environment.get("TERM") == "dumb":
-        return False
-    return os.name != "nt" or any(name in environment for name in ("WT_SESSION", "ANSICON", "TERM"))
 
 
 # ---- writing ----
@@ -312,11 +295,11 @@ def wrote(path: str) -> None:
 
 def in_brief(path: str) -> str:
     """The file's name as it was given, and its size."""
-    return f"{path} ({_size(Path(path).stat().st_size)})" if os.path.isfile(path) else path
-
-
-def _size(count: float) -> str:
-    """A number of bytes in words."""
-    unit = next((unit for unit, most in (("bytes", 1e3), ("kB", 1e6), ("MB", 1e9)) if count < most), "GB")
-    count /= {"bytes": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
-    return f"{count:.0f} {unit}" if unit == "bytes" or count >= 10 else f"{count:.1f} {unit}"
+    if not os.path.isfile(path):
+        return path
+    size = float(Path(path).stat().st_size)
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1000 or unit == "GB":
+            break
+        size /= 1000
+    return f"{path} ({size:.{0 if unit == 'bytes' or size >= 10 else 1}f} {unit})"
