@@ -7,7 +7,6 @@ comes.
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import pickle
 import signal
@@ -29,12 +28,11 @@ from rankbounds.judging.next.residuals import plan_by_residual
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.ties import ORDERS
+from rankbounds.report.content import judging_depth
 from rankbounds.report.page import Live
 
 BUDGET = 300
 """Documents planned ahead."""
-LEAST_WEIGHT = 1e-4
-"""RBP looks no deeper than where all ranks below together weigh less than this."""
 LOOK_AGAIN = 3.0
 """Seconds until files are looked at again, whether somebody else changed them."""
 
@@ -75,7 +73,7 @@ def plan_next(
             except RankboundsError as error:
                 goal["trouble"] = str(error)
         if plan is None and isinstance(measure, RBP) and 0 < measure.p < 1 and not choices.gain:
-            depth = math.ceil(math.log(LEAST_WEIGHT) / math.log(measure.p))
+            depth = judging_depth(measure)
             plan = plan_by_residual(qrels, runs, measure, BUDGET, assumptions=Assumptions(**order), depth=depth)
         elif plan is None:
             try:
