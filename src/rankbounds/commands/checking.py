@@ -18,11 +18,7 @@ from rankbounds.measures import parse_measures
     reading.RUNS,
     Option("--qrels QRELS", "judgments: say also what ties do to the scores"),
     scoring.MEASURES,
-    Option(
-        "--corpus FILE",
-        "the documents that can be retrieved, an id in front of every line: say which of the judged and of the "
-        "retrieved ones are not among them",
-    ),
+    Option("--corpus FILE", "ids of all documents, one a line: name judged and retrieved ones that are not among them"),
     Option("--strict", "exit with 1 if anything is wrong (ties are not wrong)"),
     Option("--examples N", "how many examples of each kind to show (default 3)", 3),
     Option("--details", "with json and jsonl: everything that was found"),
@@ -125,12 +121,7 @@ def run_trec_eval(options: Options) -> None:
     "explain",
     "Can I trust these files and numbers?",
     2,
-    Option(
-        "OUTPUT",
-        "what a tool reported for one run: a file, or a number as in nDCG@10=0.534",
-        dest="trec_output",
-        file="read",
-    ),
+    Option("OUTPUT", "what a tool reported: a file, or a number as in nDCG@10=0.534", dest="trec_output", file="read"),
     reading.QRELS,
     reading.RUN,
     Option("--all", "show measures that agree too"),

@@ -42,11 +42,7 @@ TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
     *reading.INPUTS,
     *reading.SCORE_TABLES,
     scoring.measures(("RBP(p=0.8)",)),
-    Option(
-        "--sort BY",
-        "the order of runs: by a measure, best first (default: each table by its own), by name (run), or as given "
-        "(given)",
-    ),
+    Option("--sort BY", "order of runs: by a measure, by name (run), as given (given); default: each table by its own"),
     replace(scoring.TOP, help="in tables: the N best runs only; tests are over all of them"),
     Option("--per-topic", "for two runs: the topics, largest difference first"),
     *scoring.TESTS,
@@ -54,8 +50,7 @@ TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
         "tests",
         Option(
             "--ranks HOW",
-            "intervals for places on the leaderboard: bootstrap (over topics; of three runs or more the default) or "
-            "test (the pairs that the test separates)",
+            "intervals of places by: bootstrap (over topics; default from three runs on) or test (pairs it separates)",
             "auto",
             words=words_in("stats.rank_intervals", "METHODS"),
         ),
@@ -91,11 +86,7 @@ TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
             "one-sided t tests of equivalence",
             type=float,
         ),
-        Option(
-            "--undecided HOW",
-            "with --fail-if: pass or fail, how undecided counts (default: exit code 4)",
-            words=("pass", "fail"),
-        ),
+        Option("--undecided HOW", "with --fail-if: count as pass or fail (else exit code 4)", words=("pass", "fail")),
         Option("--settled", "with --fail-if: what judgments of unjudged documents could turn is undecided"),
         Option("--save FILE", "save the runs' scores, to be a baseline later", file="written"),
         Option("--baseline FILE", "compare with scores saved before; they come first"),
@@ -105,20 +96,11 @@ TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
     *group_under(
         "output",
         Option(
-            "--style WHAT",
-            "latex and markdown, raised beside a mean: beats (the numbers of the systems that it beats; default), "
-            "groups (letters, as on the leaderboard) or plain",
-            "beats",
-            words=("beats", "groups", "plain"),
-            closed=True,
+            "--style beats|groups|plain",
+            "latex and markdown, raised beside a mean: the numbers of the systems that it beats, the letters of the "
+            "leaderboard, or nothing",
         ),
-        Option(
-            "--small WHAT",
-            "latex and markdown, small beside a mean: bounds (default), interval (over topics) or none",
-            "bounds",
-            words=("bounds", "interval", "none"),
-            closed=True,
-        ),
+        Option("--small bounds|interval|none", "latex and markdown, small beside a mean (interval: over topics)"),
     ),
     output.figure("with --by: a forest plot of the first measure and pair"),
     output.BIBTEX,

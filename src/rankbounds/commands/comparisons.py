@@ -26,41 +26,14 @@ if TYPE_CHECKING:
         dest="collections",
         file="read",
     ),
-    Option(
-        "--runs FOLDER",
-        "where runs do not lie beside the judgments: a folder with a folder of runs for each collection",
-        dest="run_folder",
-    ),
-    Option(
-        "--names WHICH",
-        "match runs across collections by the tag inside the files (tag; default) or by the files' names (file)",
-        "tag",
-        words=("tag", "file"),
-        closed=True,
-    ),
+    Option("--runs FOLDER", "a folder of runs for each collection, where others hold them", dest="run_folder"),
+    Option("--names tag|file", "match runs across collections by the tag inside the files, or by the files' names"),
     scoring.measures(("nDCG@10",)),
-    Option(
-        "--mean OVER",
-        "collections (mean of collections' means; default) or queries (over all queries: large collections count for "
-        "more)",
-        "collections",
-        words=("collections", "queries"),
-    ),
-    Option(
-        "--missing WHAT",
-        "where a run lacks a collection: do not place the run (runs; default), or leave out the collection "
-        "(collections)",
-        "runs",
-        words=("runs", "collections"),
-    ),
+    Option("--mean collections|queries", "of the collections' means, or over all queries (large ones count more)"),
+    Option("--missing runs|collections", "where a run lacks a collection: leave out the run, or the collection"),
     Option("--pair RUN_A RUN_B", "describe these two runs (default: the best two)"),
     Option("--against NAME", "only pairs of this run with each other one", dest="reference"),
-    Option(
-        "--estimator WHICH",
-        "of the variance between collections: reml (default) or dl (DerSimonian and Laird)",
-        "reml",
-        words=("reml", "dl"),
-    ),
+    Option("--estimator reml|dl", "of the variance between collections (dl: DerSimonian and Laird)"),
     scoring.alpha("level of verdicts and ranks"),
     scoring.confidence("intervals"),
     *scoring.resampling(),
@@ -134,12 +107,7 @@ def _render(options: Options, compared: CollectionsComparison) -> str:
     "Is A better than B, or is it noise?",
     3,
     *reading.INPUTS,
-    Option(
-        "--judged-again QRELS ...",
-        "the same pool judged again by the same judge: further judgments, files or patterns",
-        [],
-        dest="again",
-    ),
+    Option("--judged-again QRELS ...", "further judgments of the same pool by the same judge", [], dest="again"),
     Option(
         "--replicates REGEX",
         "what marks a rerun in a run's name; the rest of the name (or the first group) is the system (default: # and "

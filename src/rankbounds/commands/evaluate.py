@@ -33,18 +33,12 @@ LARGE_SHARE = 6
     *group_under(
         "large files",
         Option(
-            "--engine WHERE",
-            "local (in memory), stream (files larger than memory, topic by topic), spark (files that Spark reads); "
-            "auto (default) streams files that are too large for memory",
-            "auto",
-            words=("auto", "local", "stream", "spark"),
-            closed=True,
+            "--engine auto|local|stream|spark",
+            "in memory (local), topic by topic (stream), or files that Spark reads; auto streams files too large for "
+            "memory",
         ),
         Option("--memory SIZE", "with --engine stream: how much to hold (default 512M)"),
-        Option(
-            "--master URL",
-            "with --engine spark, or meaning it: the cluster, such as spark://host:7077 (default: this machine)",
-        ),
+        Option("--master URL", "the Spark cluster, such as spark://host:7077 (default: this machine)"),
     ),
     output.BIBTEX,
     *output.options_for((*output.FORMATS[:5], "parquet", *output.FORMATS[5:], "trec")),

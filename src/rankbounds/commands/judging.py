@@ -29,22 +29,13 @@ DEFAULT_RATES = ",".join(f"{rate:g}" for rate in pools.RATES)
         "RBP(p=0.8)",
         words=scoring.measure_names,
     ),
-    Option(
-        "--strategy S",
-        f"{', '.join(STRATEGIES)} (default A), for RBP, P and DCG without --compare",
-        "A",
-        words=STRATEGIES,
-    ),
+    Option("--strategy S", "A (default), B or C, for RBP, P and DCG without --compare", "A", words=STRATEGIES),
     replace(
         reading.COMPARE,
         help="settle which of two runs is better (--compare ONE OTHER), or who is better than the leader (--compare "
         "all)",
     ),
-    Option(
-        "--until WHEN",
-        "simulate how many judgments it takes until the comparison is settled whatever else is unjudged (settled), or "
-        "decided with a probability (0.95)",
-    ),
+    Option("--until WHEN", "simulate judgments until the comparison is settled, or decided with a probability (0.95)"),
     *scoring.PROBABILITY,
     scoring.SEED,
     scoring.ORDER,

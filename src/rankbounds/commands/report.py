@@ -33,10 +33,7 @@ CHOICES = (
         "has judged yet",
         about_runs=True,
     ),
-    Option(
-        "--all-pairs",
-        "of more than 20 runs: compare all pairs in the page, not only those of the 20 that lead (takes longer)",
-    ),
+    Option("--all-pairs", "of more than 20 runs, compare all pairs, not only those of the 20 that lead (takes longer)"),
     *scoring.TESTS,
     *scoring.ASSUMING,
     reading.CALIBRATE,
@@ -103,10 +100,7 @@ def _share(text: str) -> float:
     *reading.INPUTS,
     Option("--port PORT", "where to listen (default 8765; 0: any free port)", 8765, type=whole("a port is", 0, 65535)),
     Option("--host HOST", "on which address (default 127.0.0.1, this machine alone)", "127.0.0.1"),
-    Option(
-        "--token TOKEN",
-        "what everybody who opens the page must know, needed with --host; new: make one; also RANKBOUNDS_TOKEN",
-    ),
+    Option("--token TOKEN", "needed with --host, known to all who open the page; new: make one; or RANKBOUNDS_TOKEN"),
     Option("--queries FILE", "what the queries say: TREC topics, TSV, CSV or JSON lines with id and text"),
     Option(
         "--documents FILE",
@@ -115,22 +109,14 @@ def _share(text: str) -> float:
         repeated=True,
     ),
     Option("--judge NAME", "who judges; may be repeated, and the page then asks which", repeated=True),
-    Option(
-        "--grades G",
-        "grades to choose from: 3 for 0 to 3, or 0=off topic,1=related,2=answers (default: those of QRELS)",
-    ),
+    Option("--grades G", "to choose from: 3 for 0 to 3, or 0=off topic,1=related,2=answers (default: those of QRELS)"),
     replace(
         reading.COMPARE,
         help="the goal: which of two runs is better (--compare ONE OTHER), or who is better than the leader (--compare "
         "all), by the first measure",
     ),
     Option("--until WHEN", "with --compare: settled (the default), or decided with a probability (0.95)", "settled"),
-    Option(
-        "--shared SHARE",
-        "which share of the documents every judge is asked about, so that their agreement shows (default 0)",
-        0.0,
-        type=_share,
-    ),
+    Option("--shared SHARE", "the share of documents that every judge is asked about (default 0)", 0.0, type=_share),
     Option("--read-only", "show the report alone, and take no judgments"),
     *CHOICES,
 )

@@ -24,7 +24,8 @@ class Option:
 
     usage: str
     """Flags and what follows them, as help shows it: ``-m, --measure MEASURE``, ``--pair RUN_A RUN_B``, ``RUN ...``
-    (one or more), ``[RUN ...]`` (any number), ``[QRELS]`` (may be left out). Flags alone are a switch."""
+    (one or more), ``[RUN ...]`` (any number), ``[QRELS]`` (may be left out), ``--mean collections|queries`` (one of
+    these words, the first by default). Flags alone are a switch."""
     help: str | Callable[[], str]
     """What it is for; a function where that has to be looked up in modules that are not loaded before."""
     default: Any = None
@@ -55,6 +56,9 @@ class Option:
             "file": FILES.get(self.names[0]) if self.names else None,
             "type": type(self.default) if type(self.default) in (int, float) else None,
         }
+        if self.names and "|" in self.names[0]:
+            words = self.names[0].split("|")
+            derived |= {"words": words, "default": words[0], "closed": True}
         for name, value in derived.items():
             object.__setattr__(self, name, getattr(self, name) or value)
 

@@ -56,32 +56,17 @@ def options_for(formats: Sequence[str] = FORMATS, *, digits: bool = True) -> tup
     return group_under("output", *options)
 
 
-RAW = Option(
-    "--raw",
-    "csv and tsv: leave ids that begin with = + - @ as they are; without it a ' before them tells spreadsheets that "
-    "they are text",
-)
+RAW = Option("--raw", "csv, tsv: no ' before ids that begin with = + - @, which tells spreadsheets that they are text")
 WIDE = Option("--wide", "all columns and whole names, also where the terminal is too narrow")
 DIGITS = Option("--digits N", "of scores in tables (default 4)", type=whole("digits are", 0, 15), dest="table_digits")
 OUTPUT = options_for()
 JUDGMENTS_FILE = file_option(("trec", "csv", "tsv", "jsonl"))
 """Where judgments or a run go."""
-BIBTEX = Option(
-    "--bibtex FILE",
-    "write the papers that the measures (and tests) come from there, as BibTeX",
-    file="written",
-    group="output",
-)
+BIBTEX = Option("--bibtex FILE", "write sources of measures and tests there, as BibTeX", file="written", group="output")
 TERMINAL = group_under(
     "output",
     Option("--quiet", "no progress, notes or warnings: errors only"),
-    Option(
-        "--color WHEN",
-        "bold in tables: auto (default; on a terminal, unless NO_COLOR is set), always, never",
-        "auto",
-        words=("auto", "always", "never"),
-        closed=True,
-    ),
+    Option("--color auto|always|never", "bold in tables (auto: on a terminal, unless NO_COLOR is set)"),
 )
 """What every command has."""
 

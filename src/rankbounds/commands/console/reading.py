@@ -44,11 +44,7 @@ RUNS = Option("RUN ...", RUNS_HELP, dest="runs")
 RUN = Option("RUN", "the run; name=FILE gives it a name; - is stdin", dest="run_file")
 INPUTS = (QRELS, RUNS)
 INPUTS_IF_ANY = (replace(QRELS, usage="[QRELS]"), replace(RUNS, usage="[RUN ...]"))
-LABELS = Option(
-    "LABELS",
-    "labels, such as a language model's: a TREC file or any other known format (see --from); - is stdin",
-    dest="qrels",
-)
+LABELS = Option("LABELS", "labels, say of a model, in any format of judgments (see --from); - is stdin", dest="qrels")
 SCORE_TABLES = group_under(
     "tables of scores",
     Option(
@@ -57,11 +53,7 @@ SCORE_TABLES = group_under(
         "pytrec_eval or ranx wrote, or a matrix of topics and systems; name=FILE names a file's run",
         replaces_runs=True,
     ),
-    Option(
-        "--lower-is-better NAME",
-        "with --scores: less of this is better, where the name is of no known measure; may be repeated",
-        repeated=True,
-    ),
+    Option("--lower-is-better NAME", "with --scores: less of this is better; may be repeated", repeated=True),
 )
 """Tables of scores in the place of judgments and runs."""
 FROM = Option(
@@ -71,16 +63,8 @@ FROM = Option(
     words=FORMAT_NAMES,
     about_runs=True,
 )
-SOURCE = Option(
-    "--labels SOURCE",
-    'use judgments with this value in the column "source"; of several (human,llm) the first that has one',
-    about_runs=True,
-)
-COLUMNS = Option(
-    "--columns NAMES",
-    "what tables call their columns, where that is not known: query_id=q,doc_id=d,score=s,relevance=r",
-    type=columns,
-)
+SOURCE = Option("--labels SOURCE", "judgments of this source; of several (a,b) the first that has one", about_runs=True)
+COLUMNS = Option("--columns NAMES", "columns of tables: query_id=q,doc_id=d,score=s,relevance=r", type=columns)
 LENIENT = Option("--lenient", "leave out lines that cannot be read, and count them", about_runs=True)
 READING_RUNS = group_under("reading files", FROM, COLUMNS, LENIENT)
 """How to read files, where there are no judgments among them."""
@@ -103,8 +87,8 @@ PREPARING = group_under(
 )
 CALIBRATE = Option(
     "--calibrate",
-    "with --labels human,llm: labels of other sources than the first are no truth, but probabilities of what the first "
-    "would say, calibrated where both judged",
+    "with --labels human,llm: labels of other sources than the first count by the probability of what the first would "
+    "say, calibrated where both judged",
     group="reading files",
     about_runs=True,
 )
