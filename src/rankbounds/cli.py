@@ -138,7 +138,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
             output.check_format(options)
             output.check_outputs(options)
-            with _streams_kept(), looking(output.look_from(options)), progress_shown():
+            opening = sys.modules.get("rankbounds.files.opening")  # a command that reads nothing need not load it
+            streams = opening.keeping_streams() if opening else contextlib.nullcontext()
+            with streams, looking(output.look_from(options)), progress_shown():
                 code = output.finish(options, options.run(options))
             if sys.stdout is not None:
                 sys.stdout.flush()
@@ -169,12 +171,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "with the command; RANKBOUNDS_TRACEBACK=1 before the command shows where it happened."
         )
         return 70
-
-
-def _streams_kept() -> contextlib.AbstractContextManager[None]:
-    """Pipes can be read again while a command runs; a command that reads nothing need not load what reads."""
-    opening = sys.modules.get("rankbounds.files.opening")
-    return opening.keeping_streams() if opening else contextlib.nullcontext()
 
 
 def _fail(message: str, code: int) -> int:

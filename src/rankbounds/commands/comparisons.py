@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
@@ -11,9 +11,6 @@ from rankbounds.commands.console.messages import progress_on_terminal
 from rankbounds.commands.console.options import Option, Options, call
 from rankbounds.files.opening import expand
 from rankbounds.tables import in_prose, json_of
-
-if TYPE_CHECKING:
-    from rankbounds.comparison.collections.result import CollectionsComparison
 
 
 @command(
@@ -78,28 +75,24 @@ def run_collections(options: Options) -> None:
         with writing(options.page) as out:
             out.write(collections_page(gather_collections(compared)))
         output.wrote(options.page)
-    if options.format in ("jsonl", "csv", "tsv"):
-        rows = [row | {"lacks": " ".join(row["lacks"])} for row in compared.systems]
-        output.write_rows(options, rows if options.format != "jsonl" else compared.systems, list(rows[0]))
-    else:
-        output.write_text(options, _render(options, compared))
-
-
-def _render(options: Options, compared: CollectionsComparison) -> str:
-    """Everything in the format asked for."""
     kind = options.format
-    if kind == "json":
+    if kind in ("jsonl", "csv", "tsv"):
+        rows = [row | {"lacks": " ".join(row["lacks"])} for row in compared.systems]
+        output.write_rows(options, rows if kind != "jsonl" else compared.systems, list(rows[0]))
+    elif kind == "json":
         names = ("collections", "topics", "runs", "systems", "pairs", "cells", "differences", "missing", "settings")
-        a, b = options.pair or (None, None)
-        words = {"words": [compared.words(a, b, measure) for measure in compared.measures]}
-        return json_of({name: getattr(compared, name) for name in names} | words, indent=1) + "\n"
-    parts = [compared.table(measure).render(kind) for measure in compared.measures]
-    parts.append(in_prose(compared.method(), kind))
-    for measure in compared.measures:
-        a, b = options.pair or compared.leading_pair(measure)
-        parts.append(compared.pair_table(a, b, measure).render(kind))
-        parts.append(in_prose(compared.words(a, b, measure), kind))
-    return "\n".join(parts)
+        pair = options.pair or (None, None)
+        words = {"words": [compared.words(*pair, measure) for measure in compared.measures]}
+        content = {name: getattr(compared, name) for name in names} | words
+        output.write_text(options, json_of(content, indent=1) + "\n")
+    else:
+        parts = [compared.table(measure).render(kind) for measure in compared.measures]
+        parts.append(in_prose(compared.method(), kind))
+        for measure in compared.measures:
+            a, b = options.pair or compared.leading_pair(measure)
+            parts.append(compared.pair_table(a, b, measure).render(kind))
+            parts.append(in_prose(compared.words(a, b, measure), kind))
+        output.write_text(options, "\n".join(parts))
 
 
 @command(
