@@ -38,12 +38,12 @@ class _Program(Parser):
     def format_help(self) -> str:
         from rankbounds.commands.console.help import DESCRIPTION, commands_by_question
         from rankbounds.commands.console.messages import screen_width
-        from rankbounds.terminal import wrapped
+        from rankbounds.terminal import wrap
 
         width = screen_width() - 2
         epilogue = '"rankbounds COMMAND --help" explains a command, "rankbounds measures" the measures.'
         self.description = DESCRIPTION
-        self.epilog = "\n".join([commands_by_question(known_commands().values(), width), *wrapped(epilogue, width)])
+        self.epilog = "\n".join([commands_by_question(known_commands().values(), width), *wrap(epilogue, width)])
         return super().format_help()
 
 
@@ -134,13 +134,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options = parse(given)
             keep_quiet(options.quiet)
             from rankbounds.commands.console import output
-            from rankbounds.terminal import looking
+            from rankbounds.terminal import use_look
 
             output.check_format(options)
             output.check_outputs(options)
             opening = sys.modules.get("rankbounds.files.opening")  # a command that reads nothing need not load it
             streams = opening.keeping_streams() if opening else contextlib.nullcontext()
-            with streams, looking(output.look_from(options)), progress_shown():
+            with streams, use_look(output.look_from(options)), progress_shown():
                 code = output.finish(options, options.run(options))
             if sys.stdout is not None:
                 sys.stdout.flush()

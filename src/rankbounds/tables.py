@@ -23,8 +23,8 @@ from rankbounds.terminal import (
     faint,
     least_width,
     look,
-    shortened,
-    wrapped,
+    shorten,
+    wrap,
 )
 
 ROW_FORMATS = ("json", "jsonl", "csv", "tsv", "parquet")
@@ -87,13 +87,13 @@ class Table:
         shown_columns = [layout.cut_to(column, width) for column, width in widths.items()]
         for place, row in enumerate(zip(*shown_columns, strict=True)):
             cell_lines = [
-                [cell] if cells(cell) <= width else wrapped(cell, width)
+                [cell] if cells(cell) <= width else wrap(cell, width)
                 for cell, width in zip(row, widths.values(), strict=True)
             ]
             emphasised = {column for column in widths if (place, column) in self.strong}
             lines += [line(parts, emphasised) for parts in itertools.zip_longest(*cell_lines, fillvalue="")]
         if left_out := layout.left_out(widths):
-            lines += map(faint, wrapped(f"({'; '.join(left_out)}; --wide shows everything)", look().width or 1))
+            lines += map(faint, wrap(f"({'; '.join(left_out)}; --wide shows everything)", look().width or 1))
         return "\n".join(lines) + "\n"
 
     def markdown(self) -> str:
@@ -160,7 +160,7 @@ class _Layout:
         """Columns that are cut: the first one, and others in which something is no number."""
         words = dict.fromkeys(word for heading in self.header for word in heading.split())
         long = [word for word in words if cells(word) > LEAST_NAME]
-        cut = dict(zip(long, shortened(long, least_width(long)), strict=True))
+        cut = dict(zip(long, shorten(long, least_width(long)), strict=True))
         self.brief = [[cut.get(word, word) for word in heading.split()] for heading in self.header]
         """The words of headings, long ones (such as names of runs) as they are cut where there is no room for them."""
 
@@ -205,12 +205,12 @@ class _Layout:
     def cut_to(self, column: int, width: int) -> Sequence[str]:
         """The cells of a column, names among them without their middle."""
         fits = self.body[column] <= width or column not in self.names
-        return self.cells[column] if fits else shortened(self.cells[column], width)
+        return self.cells[column] if fits else shorten(self.cells[column], width)
 
     def heading(self, column: int, width: int) -> list[str]:
         """The lines of a column's heading."""
         heading = self.header[column]
-        return [heading] if cells(heading) <= width else wrapped(" ".join(self.brief[column]), width)
+        return [heading] if cells(heading) <= width else wrap(" ".join(self.brief[column]), width)
 
     def _longest_word(self, column: int) -> int:
         return max(map(cells, self.brief[column]), default=0)

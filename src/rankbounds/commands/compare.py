@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say, say_all
 from rankbounds.commands.console.options import Option, Options, call, group_under, pick, words_in
-from rankbounds.errors import RankboundsWarning, UsageError
+from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.baselines import join_baseline, origin_of
 from rankbounds.evaluation.score_differences import differences
@@ -23,11 +22,10 @@ from rankbounds.results import Column, build_table
 from rankbounds.tables import Table, in_prose, json_of, plain, signed
 
 if TYPE_CHECKING:
-    from rankbounds.comparison import Comparison, Evidence
+    from rankbounds.comparison import Comparison
     from rankbounds.comparison.gate.conditions import Condition
     from rankbounds.comparison.gate.gate import Gate
     from rankbounds.comparison.slices import Slices
-    from rankbounds.probability.models.trusted_labels import TrustedFirst
 
 
 FOR_PAPERS = ("latex", "markdown")
@@ -170,8 +168,8 @@ def run_compare(options: Options) -> int:
             asked = [run for run in candidates if run not in (*baselines, first)]
             judged = {"scores": some, "evidence": evidence, "candidates": asked}
             part.gate = call(options, gate, part.comparison or some, conditions, **judged)
-        if trusted is not None and evidence is not None and len(baselines) == 1:
-            part.rests = rests_on_labels(trusted, evidence, compared)
+        if trusted is not None and options.bounds == "unjudged" and len(baselines) == 1:
+            part.rests = trusted.rests_on_labels_of(some[compared])
     comparison = parts[baselines[0]].comparison
     output.write_bibtex(options, bibtex(scores.measures) if comparison is None else comparison.to_bibtex())
     outcomes = [outcome for part in parts.values() if part.gate is not None for outcome in part.gate.outcomes]
@@ -232,21 +230,6 @@ def slices_from(options: Options, comparison: Comparison | None, baseline: str |
     sliced = slices(comparison.scores, labels, **pick(options, *TESTING), baseline=baseline)
     output.write_figure(options, "forest", sliced)
     return sliced
-
-
-def rests_on_labels(trusted: TrustedFirst, evidence: Evidence, measures: Sequence[Measure]) -> list[str]:
-    """For each measure, how much of the scores rests on labels that are not trusted."""
-    from rankbounds.comparison import Evidence
-    from rankbounds.rankings.unjudged import UnjudgedRule
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankboundsWarning)  # said before
-        alone = Evidence(evidence.qrels, evidence.runs, replace(evidence.assumptions, unjudged=UnjudgedRule()))
-        value, sure = (each.scores(measures).value.mean(axis=1) for each in (evidence, alone))
-    names = [run.name for run in evidence.runs]
-    return [
-        trusted.rests_on_labels(str(measure), names, value[:, at], sure[:, at]) for at, measure in enumerate(measures)
-    ]
 
 
 # ---- what is shown ----

@@ -58,7 +58,7 @@ def run_collections(options: Options) -> None:
         options,
         compare_collections,
         {
-            files.name: (files.qrels, reading.prepared(options, files.runs_to_read(reader, options.names)))
+            files.name: (files.qrels, reading.prepare_runs(options, files.runs_to_read(reader, options.names)))
             for files in found
         },
         baseline=options.reference,
@@ -81,8 +81,8 @@ def run_collections(options: Options) -> None:
         output.write_rows(options, rows if kind != "jsonl" else compared.systems, list(rows[0]))
     elif kind == "json":
         names = ("collections", "topics", "runs", "systems", "pairs", "cells", "differences", "missing", "settings")
-        pair = options.pair or (None, None)
-        words = {"words": [compared.words(*pair, measure) for measure in compared.measures]}
+        first, second = options.pair or (None, None)
+        words = {"words": [compared.words(first, second, measure) for measure in compared.measures]}
         content = {name: getattr(compared, name) for name in names} | words
         output.write_text(options, json_of(content, indent=1) + "\n")
     else:

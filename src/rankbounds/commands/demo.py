@@ -193,7 +193,7 @@ def run_bands(options: Options) -> None:
 def _print_table(options: Options) -> None:
     if options.run_file is not None:
         raise UsageError("--table needs no run.")
-    options.format = output.chosen_format(options.command, options.output, output.FORMATS, options.table_format)
+    options.format = output.choose_format(options.command, options.output, output.FORMATS, options.table_format)
     labels = {str(measure): measure for measure in parse_measures(options.measures or MEASURES)}
     rhos = [part.strip() for part in (options.rho or RHOS).split(",")]
     lost = {rho: {label: worst_difference(measure, rho) for label, measure in labels.items()} for rho in rhos}

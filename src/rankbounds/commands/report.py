@@ -130,12 +130,12 @@ def run_serve(options: Options) -> None:
     follows its files. Only this machine is answered, unless --host says otherwise; then everybody needs a --token. Stop
     with Ctrl-C.
     """
-    from rankbounds.desk.server import Office, address, checked_token, server
+    from rankbounds.desk.server import Office, address, check_token, server
     from rankbounds.report.page import Live
 
     if STANDARD_INPUT in [options.qrels, *options.runs]:
         raise UsageError("The page follows its files: give files, not standard input (-).")
-    token = checked_token(options.host, options.token or os.environ.get("RANKBOUNDS_TOKEN") or None)
+    token = check_token(options.host, options.token or os.environ.get("RANKBOUNDS_TOKEN") or None)
     live = Live(
         options.qrels, partial(reading.runs_from, options), choices_from(options), judging=not options.read_only
     )

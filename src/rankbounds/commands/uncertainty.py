@@ -7,7 +7,7 @@ from typing import Any
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say
-from rankbounds.commands.console.options import Option, Options, call
+from rankbounds.commands.console.options import Option, Options, call, options_given
 from rankbounds.errors import UsageError
 from rankbounds.measures import parse_measures
 from rankbounds.probability.drawn_scores import SAMPLES
@@ -53,8 +53,12 @@ def run_uncertainty(options: Options) -> Any:
     exactly; nDCG, AP, recall and the others are drawn (--samples, --seed), and the standard error is told.
     """
     q: Any = scoring.probability_from(options.q)
-    if options.difference:
-        _reject_with_difference(options)
+    for flag in options_given(options, "sort", "top", "tail", "per_topic", "sources", "interval"):
+        if options.difference:
+            raise UsageError(
+                f"{flag} does not go with --difference, which shows all pairs of runs: mean and sd of a difference are "
+                "those of the retrieved documents over all topics."
+            )
     asked = parse_measures(options.measures or ["RBP(p=0.8)"])
     trusted = reading.trusted_from(options, asked, drawn=True)
     if trusted is not None and options.q != "logistic":
@@ -73,22 +77,6 @@ def run_uncertainty(options: Options) -> Any:
     by = scoring.order_of_runs(options)
     result = result if by == "given" else result.sort(by)
     return result if options.top is None else result.first(options.top)
-
-
-def _reject_with_difference(options: Options) -> None:
-    if options.sort or options.top:
-        raise UsageError("--sort and --top are for runs; --difference shows every pair of them.")
-    for name, changed in (
-        ("--tail", options.tail),
-        ("--per-topic", options.per_topic),
-        ("--sources", options.sources != "documents"),
-        ("--interval", options.interval != "normal"),
-    ):
-        if changed:
-            raise UsageError(
-                f"{name} does not go with --difference: mean and sd of a difference are those of the retrieved "
-                "documents over all topics."
-            )
 
 
 @command(

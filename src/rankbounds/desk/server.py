@@ -139,7 +139,7 @@ def is_local(host: str) -> bool:
     return host == "localhost"
 
 
-def checked_token(host: str, token: str | None) -> str | None:
+def check_token(host: str, token: str | None) -> str | None:
     """The token that everybody has to know; an error where others could reach the page, and there is none."""
     if token == "new":
         return secrets.token_urlsafe(24)

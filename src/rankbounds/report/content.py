@@ -161,7 +161,7 @@ def gather(
     messages = list(dict.fromkeys(said))
     for message in messages:
         warn(message)
-    thinning = thinned(scores, choices)
+    thinning = thin(scores, choices)
     compared = _compared(scores, choices, evidence)
     if choices.worklist:
         left, listed = left_to_judge(choices.worklist, known)
@@ -189,7 +189,7 @@ def gather_scores(scores: Scores, files: Sequence[str], choices: Choices | None 
     missing: dict[str, Any] = {"strips": None, "lists": None, "grades": [], "persistence": None, "next": None}
     identity = _identity(files, None, scores, choices, compared, {})
     more = {"warnings": [LEFT_OUT], **missing, "identity": identity}
-    return _content(scores, compared, thinned(scores, choices), choices, more)
+    return _content(scores, compared, thin(scores, choices), choices, more)
 
 
 def _content(
@@ -223,7 +223,7 @@ def _content(
     return content | {"summary": sentences(scores, compared, content)}
 
 
-def thinned(scores: Scores, choices: Choices, largest: int = LARGEST) -> Thinning:
+def thin(scores: Scores, choices: Choices, largest: int = LARGEST) -> Thinning:
     """What fits: shorter strips first, then fewer topics one by one, then only the best runs by the first measure."""
     runs, topics, depth = len(scores.runs), len(scores.query_ids), STRIP_DEPTHS[0]
     measures = len(scores.measures)
@@ -261,7 +261,7 @@ def best(scores: Scores, number: int) -> list[int]:
     return np.sort(np.argsort(-mean, kind="stable")[:number]).tolist()
 
 
-def packed(array: Any, kind: str = "<f8") -> dict[str, Any]:
+def pack(array: Any, kind: str = "<f8") -> dict[str, Any]:
     """An array as the page reads it: type, shape, and its bytes in base64."""
     held = np.ascontiguousarray(array, dtype=kind)
     return {"type": kind[1:], "shape": list(held.shape), "data": base64.b64encode(held.tobytes()).decode("ascii")}
@@ -286,7 +286,7 @@ def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning
         "topics": [scores.query_ids[topic] for topic in thinning.topics],
         "number_of_topics": len(scores.query_ids),
         "number_of_runs": len(scores.runs),
-        "values": {name: packed(np.moveaxis(levelled(held), -1, 0)) for name, held in values.items()},
+        "values": {name: pack(np.moveaxis(levelled(held), -1, 0)) for name, held in values.items()},
     }
     if compared is None:
         mean = scores.mean()
@@ -304,8 +304,8 @@ def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning
     kinds = [*PAIR_COLUMNS, *([] if np.isnan(numbers["probability"]).all() else CHANCES)]
     if codes_of["elsewhere"].any():
         kinds += ELSEWHERE_COLUMNS
-    pairs = {name: packed(numbers[name][:, both]) for name in kinds}
-    pairs |= {name: packed(numbers[name][:, both], "<u4") for name in wording.WHOLE}
+    pairs = {name: pack(numbers[name][:, both]) for name in kinds}
+    pairs |= {name: pack(numbers[name][:, both], "<u4") for name in wording.WHOLE}
     closely = np.unique(np.concatenate([compared.tested.first[both], compared.tested.second[both]]))
     assert compared.p_adjusted is not None
     content |= {
@@ -315,7 +315,7 @@ def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning
             for rows in (compared.systems[at:] for at in range(0, len(compared.systems), len(scores.runs)))
         ],
         "pairs": pairs,
-        "p_adjusted": packed(compared.p_adjusted[:, shown[first] & shown[second]]),
+        "p_adjusted": pack(compared.p_adjusted[:, shown[first] & shown[second]]),
         "closely": np.searchsorted(thinning.runs, closely).tolist(),
         "comparison": compared.settings,
         "words": {
@@ -328,7 +328,7 @@ def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning
             "constants": compared.pair_words.constants,
             "measures": [wording.compared_words(measure) for measure in scores.measures],
             "method": compared.method(),
-            "choices": {name: packed(codes[:, both], "|u1") for name, codes in codes_of.items()},
+            "choices": {name: pack(codes[:, both], "|u1") for name, codes in codes_of.items()},
         },
     }
     return content
@@ -355,7 +355,7 @@ def _lists(scores: Scores, observed: Observed, evidence: Evidence | None, thinni
         return [part / whole if whole else None for part, whole in zip(parts, seen, strict=True)]
 
     return {
-        "strips": packed(strips, "|u1"),
+        "strips": pack(strips, "|u1"),
         "grades": [f"{grade:g}" for grade in observed.grades.tolist()],
         "coverage_depths": [*COVERAGE_DEPTHS, "all"],
         "lists": [
@@ -394,7 +394,7 @@ def _persistence(observed: Observed, thinning: Thinning) -> dict[str, Any]:
     def one_run(sums: Floats, lists: Lists) -> dict[str, Any]:
         last = int(np.flatnonzero(sums.any(axis=0)).max(initial=0)) + 1
         kind = ("<u2" if sums.max() < 1 << 16 else "<u4") if whole and sums.max() < 1 << 32 else "<f8"
-        return {"sums": packed(sums[:, :last], kind), "lengths": sorted(Counter(lists.lengths).items())}
+        return {"sums": pack(sums[:, :last], kind), "lengths": sorted(Counter(lists.lengths).items())}
 
     shown = [observed.runs[run] for run in thinning.runs]
     sums = [coefficients(lists) for lists in shown]

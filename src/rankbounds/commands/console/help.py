@@ -13,7 +13,7 @@ from rankbounds.choices import check_choice
 from rankbounds.commands import Command
 from rankbounds.commands.console.options import Option, Parser
 from rankbounds.errors import RankboundsError, UsageError, did_you_mean
-from rankbounds.terminal import wrapped
+from rankbounds.terminal import wrap
 from rankbounds.version import __version__
 
 DESCRIPTION = "Score ranked retrieval, and say how sure you can be."
@@ -62,7 +62,7 @@ def commands_by_question(commands: Iterable[Command], width: int) -> str:
     for question, several in by_question(commands).items():
         lines = [question]
         for command in several:
-            first, *more = wrapped(command.summary, max(30, width - NAME_WIDTH - 2))
+            first, *more = wrap(command.summary, max(30, width - NAME_WIDTH - 2))
             lines += [f"  {command.name:<{NAME_WIDTH - 2}}  {first}", *(" " * (NAME_WIDTH + 2) + line for line in more)]
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"

@@ -51,7 +51,7 @@ class Option:
 
     def __post_init__(self) -> None:
         long = next((flag for flag in self.flags if flag.startswith("--")), None)
-        derived = {
+        derived: dict[str, Any] = {
             "dest": long[2:].replace("-", "_") if long else self.names[0].lower(),
             "file": FILES.get(self.names[0]) if self.names else None,
             "type": type(self.default) if type(self.default) in (int, float) else None,
@@ -159,6 +159,12 @@ def check_words(options: Options) -> None:
             check_choice(option.flags[-1], getattr(options, option.dest), option.words)
 
 
+def options_given(options: Options, *names: str) -> list[str]:
+    """The flags of those of the options that have another value than their default, by the names of their values."""
+    changed = (each for each in options.declared if getattr(options, each.dest) not in (None, False, each.default))
+    return [each.flags[-1] for each in changed if each.flags and each.dest in names]
+
+
 def pick(options: Options, *names: str) -> dict[str, Any]:
     """The values of some options by their names, as keyword arguments."""
     return {name: getattr(options, name) for name in names}
@@ -210,7 +216,7 @@ class Parser(argparse.ArgumentParser):
     def format_help(self) -> str:
         """The usual help, its description in lines as long as the terminal's."""
         from rankbounds.commands.console.messages import screen_width
-        from rankbounds.terminal import reflowed
+        from rankbounds.terminal import reflow
 
-        self.description = reflowed(self.description or "", screen_width() - 2)
+        self.description = reflow(self.description or "", screen_width() - 2)
         return super().format_help()

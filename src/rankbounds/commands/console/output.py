@@ -13,7 +13,7 @@ from rankbounds.commands.console.messages import cleared, say, say_all, screen_w
 from rankbounds.commands.console.options import Option, Options, group_under, whole
 from rankbounds.errors import DataError, RankboundsError, UsageError, did_you_mean
 from rankbounds.files.writing import not_utf8, reject_compressed, reject_inputs, writing
-from rankbounds.terminal import Look, harmless, lines_that_fit, look
+from rankbounds.terminal import Look, escape_controls, fit_lines, look
 
 if TYPE_CHECKING:
     from rankbounds.collection.qrels import Qrels
@@ -85,10 +85,10 @@ def check_format(options: Options) -> None:
     formats: Any = words.get("format", words.get("output"))
     if formats is not None:
         path, chosen = getattr(options, "output", None), getattr(options, "format", None)
-        options.format = chosen_format(options.command, path, formats, chosen)
+        options.format = choose_format(options.command, path, formats, chosen)
 
 
-def chosen_format(command: str, path: str | None, formats: Sequence[str], chosen: str | None) -> str:
+def choose_format(command: str, path: str | None, formats: Sequence[str], chosen: str | None) -> str:
     """The format that was chosen, or that the end of the file's name asks for."""
     name = os.path.basename(path or "").lower()
     ending = name.rpartition(".")[2] if "." in name else ""
@@ -212,7 +212,7 @@ def write_text(options: Options, text: str) -> None:
     from rankbounds.tables import TABLE_FORMATS
 
     if getattr(options, "format", None) in TABLE_FORMATS:
-        text = harmless(text)
+        text = escape_controls(text)
     if getattr(options, "output", None):
         with writing(options.output) as out:
             out.write(text)
@@ -222,7 +222,7 @@ def write_text(options: Options, text: str) -> None:
         raise DataError("Standard output is closed. Name a file with -o.")
     width = look().width
     if width is not None and options.format == "table":
-        text = lines_that_fit(text, width)
+        text = fit_lines(text, width)
     try:
         with cleared():
             sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))

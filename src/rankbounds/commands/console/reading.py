@@ -14,7 +14,7 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.collection.tie_key import as_tie_key
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say
-from rankbounds.commands.console.options import Option, Options, group_under
+from rankbounds.commands.console.options import Option, Options, group_under, options_given
 from rankbounds.commands.console.output import files_given, in_brief, name_and_path
 from rankbounds.errors import UsageError
 from rankbounds.files.formats import NAMES as FORMAT_NAMES
@@ -165,10 +165,10 @@ def runs_from(options: Options, *, repeated: bool = False) -> list[RunToRead]:
             given += (reading if len(options.runs) == 1 else replace(reading, threads=1)).runs_to_read({name: path})
         else:
             given += [file for file in expand([path]) if repeated or file not in given]
-    return prepared(options, reading.runs_to_read(given))
+    return prepare_runs(options, reading.runs_to_read(given))
 
 
-def prepared(options: Options, jobs: Sequence[RunToRead]) -> list[RunToRead]:
+def prepare_runs(options: Options, jobs: Sequence[RunToRead]) -> list[RunToRead]:
     """The runs such that, when they are read, what the options say is done to them."""
     preparation = preparation_from(options)
     if len(jobs) == 1:
@@ -235,11 +235,8 @@ def score_tables_from(options: Options) -> Scores:
 
     if options.qrels or options.runs:
         raise UsageError("--scores takes the place of judgments and runs: give either.")
-    for option in options.declared:
-        if option.about_runs and getattr(options, option.dest) not in (None, False, option.default):
-            raise UsageError(
-                f"{option.flags[-1]} is for judgments and runs; of tables with --scores it can decide nothing."
-            )
+    for flag in options_given(options, *(option.dest for option in options.declared if option.about_runs)):
+        raise UsageError(f"{flag} is for judgments and runs; of tables with --scores it can decide nothing.")
     check_inputs(options)
     files = score_table_files(options)
     return scores_of_files(files, columns=options.columns, lower_is_better=options.lower_is_better or ())
