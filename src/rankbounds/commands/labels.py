@@ -10,7 +10,7 @@ from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, say_all
 from rankbounds.commands.console.options import Option, Options, call
 from rankbounds.errors import DataError, UsageError
-from rankbounds.files.opening import expand
+from rankbounds.files.opening import expand, plain_name
 from rankbounds.judging.audits.audit import SOURCES
 
 if TYPE_CHECKING:
@@ -90,18 +90,15 @@ def labels_from(options: Options, reader: Reading) -> tuple[Qrels, dict[str, Qre
     for argument in options.label_files:
         name, path = output.name_and_path(argument)
         for file in expand([path]):
+            if name is not None and name in labels:
+                raise UsageError(f'Two sets of labels are called "{name}".')
+            own = name or (file if plain_name(file) in labels else plain_name(file))
             try:
-                read = reader.label_sets([file])
+                labels[own] = reader.judgments(file)
             except DataError:
                 if reader.labels is None:
                     raise
-                read = replace(reader, labels=None).label_sets([file])  # a file without sources
-            if name is None:
-                labels |= {file if known in labels else known: given for known, given in read.items()}
-            elif name in labels:
-                raise UsageError(f'Two sets of labels are called "{name}".')
-            else:
-                labels[name] = next(iter(read.values()))
+                labels[own] = replace(reader, labels=None).judgments(file)  # a file without sources
     return reader.judgments(options.qrels), labels
 
 

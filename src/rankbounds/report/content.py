@@ -456,34 +456,26 @@ def _identity(
     """What a reader needs to repeat the report; ``checksums`` are known of files that were read whole."""
     paths = [*files, *([choices.ties_key] if choices.ties_key else [])]
     sums = list(in_threads(lambda path: checksums.get(path) or checksum(path), paths, processors()))
-    roles, counts, options = ["scores"] * len(files), {}, {}
+    names: Sequence[str] = TESTING
+    roles, counts = ["scores"] * len(files), {}
     if judgments is not None:
         roles = ["judgments", *scores.runs, "key of ties"]
         counts = {"judgments": len(judgments), "judged topics": len(judgments.query_ids)}
-        options = {
-            "ties": choices.ties,
-            "unjudged": choices.unjudged + (f" (q = {choices.q:g})" if choices.q is not None else ""),
-            "bounds": choices.bounds,
-            "open": choices.open + (f" ({choices.most_relevant:,} relevant at most)" if choices.most_relevant else ""),
-            "gain": choices.gain or "linear",
-            "topics": choices.topics,
-            "score precision": choices.score_precision,
-            **({"labels": choices.labels + choices.calibrate * ", calibrated"} if choices.labels else {}),
-            "lenient": "yes" if choices.lenient else "no",
-        }
-    options |= {
-        "test": choices.test,
-        "correction": compared.settings["correction"] if compared else choices.correction,
-        "alpha": f"{choices.alpha:g}",
-        "confidence": f"{choices.confidence:g}",
-        "resamples": f"{choices.resamples:,}",
-        "seed": str(choices.seed),
-    }
+        names = (*(name for name in ASSUMPTIONS if name != "ties_key"), "labels", "calibrate", "lenient", *TESTING)
+    chosen = {name: getattr(choices, name) for name in names}
+    if "gain" in chosen:
+        chosen["gain"] = choices.gain or "linear"
+    if compared:
+        chosen["correction"] = compared.settings["correction"]
     return {
         "files": [
             {"name": os.path.basename(path), "role": role, "bytes": Path(path).stat().st_size, "sha256": digest}
             for path, role, digest in zip(paths, roles, sums, strict=False)
         ],
         "counts": counts | {"runs": len(scores.runs), "measures": len(scores.measures)},
-        "options": options,
+        "options": {
+            name.replace("_", " "): "yes" if value is True else str(value)
+            for name, value in chosen.items()
+            if value is not None and value is not False
+        },
     }
