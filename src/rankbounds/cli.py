@@ -20,7 +20,7 @@ from typing import Any, NoReturn  # noqa: E402
 
 from rankbounds.commands import known_commands  # noqa: E402
 from rankbounds.commands.console.options import Option, Parser, UnparsedError, check_words  # noqa: E402
-from rankbounds.errors import RankboundsError, RankboundsWarning  # noqa: E402
+from rankbounds.errors import RankboundsError, RankboundsWarning, UsageError, did_you_mean  # noqa: E402
 
 PROGRAM = (
     Option("--version", "show program's version number and exit"),
@@ -104,7 +104,7 @@ def _answer(given: Sequence[str]) -> NoReturn:
 
         print(f"rankbounds {__version__} ({described()})")
         parser.exit()
-    from rankbounds.commands.console.help import check_command, check_options, completion_script
+    from rankbounds.commands.console.help import check_options, completion_script
 
     if options.completion is not None:
         print(completion_script(build_parser(), options.completion), end="")
@@ -112,7 +112,9 @@ def _answer(given: Sequence[str]) -> NoReturn:
     check_options("rankbounds", PROGRAM, given[:place])
     if place == len(given):
         parser.error("the following arguments are required: COMMAND")
-    check_command(given[place], known_commands())
+    if (name := given[place]) not in (known := list(known_commands())):
+        hint = did_you_mean(name, known)
+        raise UsageError(f'There is no command "{name}".{hint} "rankbounds --help" lists all of them.')
     parser.error(f"unrecognized arguments: {' '.join(word for word in apart if word.startswith('-'))}")
 
 

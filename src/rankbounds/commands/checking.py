@@ -131,12 +131,10 @@ def run_trec_eval(options: Options) -> None:
 def run_explain(options: Options) -> None:
     """Say why another tool's numbers differ from what rankbounds computes on the same files, and what reproduces them.
 
-    OUTPUT is what was reported for one run: a file (what trec_eval or ir_measures printed; JSON of pytrec_eval, ranx,
-    BEIR or MTEB) or a number, as in nDCG@10=0.534, nDCG@10=53.4% or, where nobody knows of which measure, 0.534. For
-    each measure the numbers are compared to the digits given. Where they differ, what others do otherwise is tried one
-    by one, and some by two: missing topics, ties, the precision of scores, relevance levels, gains, unjudged documents,
-    the ideal ranking, depth, duplicates, self-matches, chunks, other meanings of a name. The options of rankbounds that
-    do the same are named.
+    OUTPUT is a file (what trec_eval or ir_measures printed; JSON of pytrec_eval, ranx, BEIR or MTEB) or a number, as in
+    nDCG@10=0.534, nDCG@10=53.4% or, of an unknown measure, 0.534. Numbers are compared to the digits given. Where they
+    differ, what other tools do is tried (missing topics, ties, precision of scores, relevance levels, gains, unjudged
+    documents, the ideal ranking, depth, duplicates, self-matches, chunks, names), and the options that do it are named.
     """
     from rankbounds.checking.explanation import explain_read, run_with_repeats
 

@@ -47,17 +47,13 @@ def run_judge_next(options: Options) -> None:
     """List the unjudged documents whose judgments would settle most, the most valuable first.
 
     Without a comparison: documents that narrow the bounds of all runs' means most. For RBP, P and DCG, weight is what a
-    document adds up to in the runs that hold it, and residual_after what all runs and topics together leave open once
-    it and all documents above it are judged. Strategy A (default) lowers the summed residual of all runs fastest; B
-    looks first at runs that are known less well, C at those and at good ones. For nDCG, AP and all other measures value
-    is the sum of a document's effects on the runs' means.
+    document adds up to in the runs that hold it, and residual_after what is open once it and all documents above it are
+    judged. Strategy A lowers the summed residual of all runs fastest; B looks first at runs that are known less well, C
+    at those and at good ones. For other measures value is the sum of a document's effects on the runs' means.
 
-    --compare ONE OTHER asks which of two runs is better, --compare all who is better than the run that leads: value is
-    what a judgment is expected to move the bound by that will settle the question; for other measures than RBP, P and
-    DCG it makes a good order, and values do not add up. --until settled (or 0.95) simulates how many judgments that
-    takes, in this order and with the probabilities of --q, before anybody judges.
-
-    --format trec writes a pool file to be filled in; csv, jsonl and json are for rating tools.
+    With --compare, value is what a judgment is expected to move the bound by that will settle the question (for other
+    measures than RBP, P and DCG a good order; values do not add up). --until settled (or 0.95) simulates how many
+    judgments that takes with the probabilities of --q. --format trec writes a pool file to be filled in.
     """
     from rankbounds.judging.next.judge_next import judge_next
     from rankbounds.measures import parse_measure

@@ -142,10 +142,9 @@ def run_sample(options: Options) -> None:
     """Draw the documents that people should judge, so that a model's labels can be audited.
 
     The probability that a document is drawn is known, and grows with its weight in what is asked and with how unsure
-    its label is. Without --compare the scores of all runs are asked about; --compare A B asks which of two runs is
-    better, and --compare all about all pairs. -o sample.csv is a table query_id, doc_id, probability, relevance: fill
-    in the last column, and "rankbounds audit" takes it from there. To judge in the browser: "rankbounds serve QRELS
-    RUN... --worklist sample.csv", for which --format trec writes QRELS to begin with. Ids are written as they are.
+    its label is. -o sample.csv is a table query_id, doc_id, probability, relevance: fill in the last column, and
+    "rankbounds audit" takes it from there. To judge in the browser: "rankbounds serve QRELS RUN... --worklist
+    sample.csv", for which --format trec writes QRELS to begin with.
     """
     from rankbounds.judging.audits.sample import draw_sample
 
@@ -191,11 +190,8 @@ def run_audit(options: Options) -> Any:
 
     LABELS are the labels that SAMPLE was drawn from ("rankbounds sample"), and SAMPLE has the column relevance filled
     in. "by labels" is what the labels alone claim; "estimate" is what people would say who judged everything, with an
-    interval that holds however bad the labels are: bad ones make it wide. --difference compares the runs in pairs.
-    --sources both makes intervals that hold for other topics as well.
-
-    --plan 0.03 says how many judgments intervals of that half-width need; SAMPLE is then a pilot, or left out when
-    nobody has judged yet.
+    interval that holds however bad the labels are: bad ones make it wide. --plan 0.03 says how many judgments intervals
+    of that half-width need; SAMPLE is then a pilot, or left out when nobody has judged yet.
     """
     from rankbounds.judging.audits.audit import audit
     from rankbounds.judging.audits.judged_sample import is_sample

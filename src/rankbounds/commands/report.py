@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import getpass
 import os
@@ -83,16 +82,6 @@ def choices_from(options: Options) -> Choices:
     return Choices(**{choice.name: given[choice.name] for choice in fields(Choices)})
 
 
-def _share(text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise argparse.ArgumentTypeError(f'"{text}" is no share, which is a number from 0 to 1')
-    return share
-
-
 @command(
     "serve",
     "What should be judged next?",
@@ -116,7 +105,7 @@ def _share(text: str) -> float:
         "all), by the first measure",
     ),
     Option("--until WHEN", "with --compare: settled (the default), or decided with a probability (0.95)", "settled"),
-    Option("--shared SHARE", "the share of documents that every judge is asked about (default 0)", 0.0, type=_share),
+    Option("--shared SHARE", "the share of documents that every judge is asked about (default 0)", 0.0),
     Option("--read-only", "show the report alone, and take no judgments"),
     *CHOICES,
 )
@@ -124,11 +113,10 @@ def run_serve(options: Options) -> None:
     """Judge documents in the browser, with the report live beside it.
 
     The page shows one document after the other with its query; a key judges it. Judgments go to a journal beside QRELS
-    first, where nothing is lost, and from there into QRELS, a TREC file or a CSV, TSV or Quepid table, whose other
-    lines stay as they are. What comes next and how far it is to the goal (--compare) is computed in the background.
-    --worklist takes the documents of "judge-next" or "sample" instead. The report, on the same address under /report,
-    follows its files. Only this machine is answered, unless --host says otherwise; then everybody needs a --token. Stop
-    with Ctrl-C.
+    first, and from there into QRELS, a TREC file or a CSV, TSV or Quepid table, whose other lines stay as they are.
+    What comes next and how far it is to the goal (--compare) is computed in the background. The report, on the same
+    address under /report, follows its files. Only this machine is answered, unless --host says otherwise; then
+    everybody needs a --token. Stop with Ctrl-C.
     """
     from rankbounds.desk.server import Office, address, check_token, server
     from rankbounds.report.page import Live
@@ -165,6 +153,8 @@ def _judging(options: Options, live: Live) -> Office:
     goal = {"compare": reading.compared_from(options.compare), "until": options.until, "seed": options.seed}
     if options.compare is not None:
         criterion(options.until, goal["compare"])
+    if not 0 <= options.shared <= 1:
+        raise UsageError(f"--shared is a share, a number from 0 to 1, not {options.shared:g}.")
     for name in options.judge or ():
         check_name(name)
     runs = reading.runs_from(options)  # what is wrong with them is told before anything is served

@@ -69,16 +69,13 @@ def run_study(options: Options) -> int:
     ready = []
     for study in studies:
         lacks = " and ".join(NEEDS.get(name, name) for name in study.needs if given.get(name) is None)
-        if lacks and not is_all:
-            raise UsageError(f"The study {study.name} needs {lacks}.")
+        takes = untaken(study, given)
+        if (lacks or takes) and not is_all:
+            raise UsageError(f"The study {study.name} {f'needs {lacks}' if lacks else f'takes {takes}'}.")
         if lacks:
             say(f"{study.name}: left out, it needs {lacks}")
-        else:
-            ready.append(study)
-    for study in ready:
-        takes = untaken(study, given)
-        if takes and not is_all:
-            raise UsageError(f"The study {study.name} takes {takes}.")
+            continue
+        ready.append(study)
         if takes:
             say(f"{study.name}: takes {takes}; computed without what it does not take")
     read = [path for path in (options.qrels, *files, options.groups) if path]

@@ -45,12 +45,10 @@ def run_uncertainty(options: Options) -> Any:
     """How uncertain is the mean? Unjudged documents as probabilities.
 
     Every unjudged document is taken to be relevant with a probability (--q). The table shows the score of the judged
-    documents alone, the mean with the unjudged ones, its standard deviation and an interval; the certain bounds hold
-    whatever the unjudged documents turn out to be, those beyond the ends of the lists included. "normal off by" is the
-    largest error of the probabilities that the normal interval rests on (--interval distribution avoids it).
-
-    With --difference, runs are compared in pairs, a document having one value in both. RBP, P and DCG are computed
-    exactly; nDCG, AP, recall and the others are drawn (--samples, --seed), and the standard error is told.
+    documents alone, the mean with the unjudged ones, its standard deviation and an interval; certain bounds hold
+    whatever the unjudged documents are. "normal off by" is the largest error of the probabilities that the normal
+    interval rests on (--interval distribution avoids it). RBP, P and DCG are computed exactly; nDCG, AP, recall and the
+    others are drawn (--samples, --seed), and the standard error is told.
     """
     q: Any = scoring.probability_from(options.q)
     for flag in options_given(options, "sort", "top", "tail", "per_topic", "sources", "interval"):

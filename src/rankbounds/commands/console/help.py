@@ -95,13 +95,6 @@ def completion_script(parser: Parser, shell: str) -> str:
 # ---- what was probably meant ----
 
 
-def check_command(name: str, known: Iterable[str]) -> None:
-    """Reject a command that does not exist, naming one that is like it."""
-    if name not in (names := list(known)):
-        hint = did_you_mean(name, names)
-        raise UsageError(f'There is no command "{name}".{hint} "rankbounds --help" lists all of them.')
-
-
 def check_options(program: str, options: Sequence[Option], words: Sequence[str]) -> None:
     """Reject the first option that does not exist, naming one that is like it."""
     flags = ["--help", *(flag for option in options for flag in option.flags)]
