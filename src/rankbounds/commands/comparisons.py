@@ -23,7 +23,7 @@ from rankbounds.tables import in_prose, json_of
         dest="collections",
         file="read",
     ),
-    Option("--runs FOLDER", "a folder of runs for each collection, where others hold them", dest="run_folder"),
+    Option("--runs FOLDER", "where runs are elsewhere: a folder with one of runs per collection", dest="run_folder"),
     Option("--names tag|file", "match runs across collections by the tag inside the files, or by the files' names"),
     scoring.measures(("nDCG@10",)),
     Option("--mean collections|queries", "of the collections' means, or over all queries (large ones count more)"),

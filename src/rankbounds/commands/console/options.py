@@ -65,7 +65,8 @@ class Option:
     @property
     def text(self) -> str:
         """What help shows."""
-        return self.help if isinstance(self.help, str) else self.help()
+        text = self.help if isinstance(self.help, str) else self.help()
+        return f"{text} (default {self.default})" if "|" in self.usage else text
 
     @property
     def flags(self) -> list[str]:
