@@ -11,7 +11,6 @@ from rankbounds.commands.console.messages import doing, say_all
 from rankbounds.commands.console.options import Option, Options, call
 from rankbounds.errors import DataError, UsageError
 from rankbounds.files.opening import expand, plain_name
-from rankbounds.judging.audits.audit import SOURCES
 
 if TYPE_CHECKING:
     from rankbounds.collection.inputs import Reading
@@ -170,12 +169,7 @@ def run_sample(options: Options) -> None:
     scoring.measures((), "RBP(p=0.8) (the default), P@10, DCG@20; nDCG@10, AP, Recall@100 by linearisation"),
     Option("--difference", "compare the runs in pairs"),
     Option("--judgments FILE", "take judgments from there, not from the column relevance; no other documents"),
-    Option(
-        "--sources WHICH",
-        "what the interval covers: judgments that nobody made (default), or both that and topics being a sample",
-        SOURCES[0],
-        words=SOURCES,
-    ),
+    Option("--sources judgments|both", "the interval covers judgments that nobody made, or also topics as a sample"),
     Option("--label-rel L", "lowest relevant label of the labels (default: the rel of the measure)", type=float),
     scoring.confidence(),
     Option("--plan H", "how many judgments a half-width of H needs", type=float),

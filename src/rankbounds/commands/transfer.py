@@ -10,7 +10,7 @@ from rankbounds.commands.console.options import Option, Options, options_given
 from rankbounds.errors import UsageError
 from rankbounds.rbp.integer_program import muted
 from rankbounds.rbp.published_score import Published
-from rankbounds.rbp.transfer import METHODS, PublishedComparison, Transferred, compare_published, interval, transferred
+from rankbounds.rbp.transfer import PublishedComparison, Transferred, compare_published, interval, transferred
 from rankbounds.results import Column, build_table
 from rankbounds.tables import Table
 
@@ -34,11 +34,8 @@ from rankbounds.tables import Table
     Option("--against-residual R", "its residual"),
     Option("--against-topics N", "its number of topics (default: that of A)", type=int),
     Option(
-        "--method M",
-        f"{', '.join(METHODS)} (default tightest: exact, or as close as the time limit allows; greedy is the paper's "
-        "and can be violated)",
-        "tightest",
-        words=METHODS,
+        "--method tightest|exact|relaxed|greedy",
+        "tightest is exact, or as close as the time limit allows; greedy is the paper's and can be violated",
     ),
     Option("--time-limit SECONDS", "for either end of a range (default 1)", 1.0),
     output.figure("draw the range of A over all persistences"),

@@ -11,7 +11,7 @@ from rankbounds.commands.console.options import Option, Options, call, options_g
 from rankbounds.errors import UsageError
 from rankbounds.measures import parse_measures
 from rankbounds.probability.drawn_scores import SAMPLES
-from rankbounds.probability.mean import INTERVALS, SOURCES, uncertainty
+from rankbounds.probability.mean import uncertainty
 
 
 @command(
@@ -23,14 +23,8 @@ from rankbounds.probability.mean import INTERVALS, SOURCES, uncertainty
     *scoring.PROBABILITY,
     scoring.confidence("the interval"),
     Option("--tail", "count what lies beyond the lists' ends in mean and sd too"),
-    Option(
-        "--sources WHICH",
-        f"what the interval covers: {', '.join(SOURCES)} (unjudged documents, topics being a sample, both; default "
-        "documents)",
-        "documents",
-        words=SOURCES,
-    ),
-    Option("--interval KIND", f"{' or '.join(INTERVALS)} (default {INTERVALS[0]})", "normal", words=INTERVALS),
+    Option("--sources documents|topics|both", "what the interval covers: unjudged documents, topics as a sample, both"),
+    Option("--interval normal|distribution", "from the mean and sd, or from the distribution itself"),
     *scoring.SORTING,
     Option("--difference", "compare the runs in pairs"),
     scoring.PER_TOPIC,

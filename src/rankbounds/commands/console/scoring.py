@@ -11,14 +11,13 @@ from rankbounds.commands.console.messages import progress_on_terminal, say
 from rankbounds.commands.console.options import Option, Options, group_under, pick, replace_defaults, whole, words_in
 from rankbounds.commands.console.reading import PREPARING, READING, runs_from, score_tables_from
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.assumptions import ASSUMPTIONS, BOUNDS
+from rankbounds.evaluation.assumptions import ASSUMPTIONS
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import REGISTRY, Measure, parse_measures
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.ties import RULES as TIE_RULES
-from rankbounds.rankings.unjudged import RULES as UNJUDGED_RULES
 from rankbounds.tables import TABLE_FORMATS
 
 # ---- options ----
@@ -86,14 +85,9 @@ RANKING = group_under(
 ASSUMING = (
     *group_under(
         "unjudged documents, ties and grades",
-        Option(
-            "--unjudged RULE",
-            f"unjudged documents: {', '.join(UNJUDGED_RULES)} (default nonrelevant; condensed leaves them out)",
-            "nonrelevant",
-            words=UNJUDGED_RULES,
-        ),
+        Option("--unjudged nonrelevant|relevant|condensed|expected", "unjudged documents are (condensed: left out)"),
         Option("--q Q", "with --unjudged expected: the probability that one is relevant", type=float),
-        Option("--bounds WHAT", f"low and high cover: {', '.join(BOUNDS)}", "unjudged", words=BOUNDS),
+        Option("--bounds unjudged|ties|both|none", "what low and high cover"),
         Option(
             "--open retrieved|collection",
             "unjudged documents that bounds cover (collection: also relevant ones that nobody retrieved, which lower "
