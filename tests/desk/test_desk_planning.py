@@ -110,9 +110,11 @@ def test_a_worker_works_elsewhere_and_ends_with_us(tmp_path):
     assert worker() == first
     with pytest.raises(UsageError, match="nothing to be done"):
         worker()
-    os.kill(first, signal.SIGKILL)
+    worker.close()
+    worker = Worker(DiesOnce(str(tmp_path / "dead")))
     with pytest.raises(UsageError, match="started again"):
         worker()
+    assert worker() not in (first, os.getpid())
     worker.close()
     script = (
         "import os, sys, time\nfrom rankbounds.desk.planning import Worker\n"
@@ -134,6 +136,17 @@ def _lives(number):
         return "State:\tZ" not in Path(f"/proc/{number}/status").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+class DiesOnce:
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __call__(self):
+        if not os.path.exists(self.mark):
+            Path(self.mark).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return os.getpid()
 
 
 class FailsInTheEnd:
