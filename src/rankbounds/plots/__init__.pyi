@@ -16,7 +16,9 @@ from rankbounds.plots.rbp import range_over_persistence as range_over_persistenc
 from rankbounds.plots.rbp import range_panel as range_panel
 from rankbounds.plots.rbp import recall_precision as recall_precision
 from rankbounds.plots.rbp import residual_parts as residual_parts
+from rankbounds.plots.uncertainty import rbp_uncertainty as rbp_uncertainty
 from rankbounds.plots.uncertainty import reliability as reliability
 from rankbounds.plots.uncertainty import score_distribution as score_distribution
+from rankbounds.plots.uncertainty import urn_contours as urn_contours
 
 __all__: list[str]

@@ -26,6 +26,9 @@ PARAMETERS = {
     "similarity": "As from ``similarity``, of three runs or more.",
     "measure": "Its label; without it the first.",
     "scores": "As from ``evaluate``.",
+    "p": "The persistence.",
+    "judged_depth": "The last judged rank.",
+    "topics": "The number of topics that the mean is over.",
     "alpha": "The level that a dotted line marks.",
 }
 """What docstrings of figures say of parameters that they do not describe themselves."""

@@ -3,17 +3,20 @@
 # ruff: noqa: D417 (the decorator describes parameters that several figures have)
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.plots.style import COLOURS, figure, fresh_axes
-from rankbounds.probability.distribution import Distribution
+from rankbounds.plots.style import COLOURS, colour_of, figure, fresh_axes
+from rankbounds.probability.distribution import Distribution, distribution_of_sum
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from rankbounds.probability.models.estimates import Reliability
+
+SHARES = (0.05, 0.2, 0.35, 0.5)
 
 
 @figure
@@ -53,6 +56,94 @@ def score_distribution(
         axes.plot(x, bell, color=line.get_color(), linewidth=0.8, linestyle="--")
     axes.set_ylabel("density")
     axes.set_ylim(bottom=0)
+    return axes
+
+
+@figure
+def rbp_uncertainty(
+    ax: Axes | None = None,
+    *,
+    q: Sequence[float] = SHARES,
+    p: float = 0.8,
+    judged_depth: int = 10,
+    depth: int = 100,
+    topics: int = 1,
+) -> Axes:
+    """What the ranks below the judged depth add to RBP (or to its mean over topics), for several probabilities.
+
+    Parameters
+    ----------
+    q
+        Probabilities that an unjudged document is relevant, a line for each.
+    depth
+        The last rank of all.
+
+    Notes
+    -----
+    Park's Figure 1 for one topic (best with axes for each q: a small one makes a tall spike); his Figure 2 with
+    ``topics=50``, where dashes are the normal approximation.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> axes = rb.plots.rbp_uncertainty(q=[0.2, 0.5], depth=20)
+    >>> axes.get_xlabel(), len(axes.lines)
+    ('added to RBP by ranks 11 to 20 (p = 0.8)', 2)
+    """
+    axes = fresh_axes(ax)
+    weights = np.tile(((1 - p) * p ** np.arange(depth))[judged_depth:], topics) / topics
+    for number, share in enumerate(q):
+        distribution = distribution_of_sum(weights, np.full(weights.size, float(share)))
+        colour = colour_of(number)
+        score_distribution(distribution, axes, normal=topics > 1, color=colour, label=f"q = {share:g}")
+    what, of = ("RBP", "") if topics == 1 else ("mean RBP", f", {topics} topics")
+    axes.set_xlabel(f"added to {what} by ranks {judged_depth + 1} to {depth} (p = {p:g}{of})", fontsize=9)
+    axes.legend(frameon=False)
+    return axes
+
+
+@figure
+def urn_contours(
+    ax: Axes | None = None,
+    *,
+    what: str = "mean",
+    p: float = 0.8,
+    n_documents: int = 100,
+    judged_depth: int = 10,
+    topics: int = 50,
+) -> Axes:
+    """Mean or sd of what lies below the judged depth, by relevance ratio w and share q of relevant documents.
+
+    Parameters
+    ----------
+    what
+        ``"mean"`` or ``"sd"``.
+    n_documents
+        The number of documents in each list.
+
+    Notes
+    -----
+    Park's Figure 3, computed exactly by recursion instead of simulation.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> axes = rb.plots.urn_contours(n_documents=20, judged_depth=5)
+    >>> axes.get_title()
+    'mean of what mean RBP gains below rank 5 (p = 0.8, 50 topics)'
+    """
+    from rankbounds.probability.models.urn import urn_moments
+
+    axes = fresh_axes(ax)
+    ratio, share = np.linspace(0.05, 1, 39), np.linspace(0.05, 0.5, 19)
+    moments = urn_moments(n_documents, share[:, None], ratio, p, judged_depth, topics)
+    surface = moments.mean if what == "mean" else moments.sd
+    lines = axes.contour(ratio, share, surface, levels=10, cmap="viridis")
+    axes.clabel(lines, fontsize=7)
+    axes.set(xlabel="relevance ratio w (1: random order)", ylabel="share of relevant documents q")
+    name = "mean" if what == "mean" else "sd"
+    title = f"{name} of what mean RBP gains below rank {judged_depth} (p = {p:g}, {topics} topics)"
+    axes.set_title(title, fontsize=8)
     return axes
 
 
