@@ -6,7 +6,6 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "tests"))
 
-from rankbounds.plots.style import save  # noqa: E402
 from rankbounds.studies import (  # noqa: E402
     agreement_by_judgment_rate,
     change_by_leaving_a_group_out,
@@ -32,7 +31,7 @@ def main() -> None:
 def draw(study, result) -> None:
     """Save the figure of a study under its name."""
     name = study.compute.__name__
-    save(study.draw(result), str(HERE / f"{name}.png"))
+    study.draw(result).get_figure().savefig(HERE / f"{name}.png", dpi=200)
     print(name, result.answer)
 
 

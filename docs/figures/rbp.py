@@ -15,7 +15,6 @@ import matplotlib
 import numpy as np
 
 import rankbounds as rb
-from rankbounds.plots.style import save
 
 matplotlib.rcParams["svg.hashsalt"] = "rankbounds"  # the same figure is the same file
 SEED = 2008
@@ -47,15 +46,17 @@ def main(folder: Path) -> None:
     """Write every figure into the folder."""
     qrels, runs = collection(10)
     two = {name: runs[name] for name in ("fast", "deep")}
-    save(rb.plots.contribution_of_ranks((0.5, 0.8, 0.95)), str(folder / "rbp-ranks.svg"))
-    save(rb.plots.bounds_by_depth(rb.bounds_by_depth(qrels, {"fast": runs["fast"]}, 60)), str(folder / "rbp-depth.svg"))
-    axes = rb.plots.bounds_by_persistence(rb.bounds_by_persistence(qrels, two), crossings=rb.crossings(qrels, two))
-    save(axes, str(folder / "rbp-persistence.svg"))
-    save(rb.plots.residual_parts(rb.evaluate(qrels, runs, "RBP(p=0.9)")), str(folder / "rbp-residual.svg"))
     measures = [f"IPrec(recall={tenth / 10})" for tenth in range(11)]
-    save(
-        rb.plots.recall_precision(rb.evaluate(collection(100)[0], two, measures)), str(folder / "recall-precision.svg")
-    )
+    depths, persistences = rb.bounds_by_depth(qrels, {"fast": runs["fast"]}, 60), rb.bounds_by_persistence(qrels, two)
+    drawn = {
+        "rbp-ranks": rb.plots.contribution_of_ranks((0.5, 0.8, 0.95)),
+        "rbp-depth": rb.plots.bounds_by_depth(depths),
+        "rbp-persistence": rb.plots.bounds_by_persistence(persistences, crossings=rb.crossings(qrels, two)),
+        "rbp-residual": rb.plots.residual_parts(rb.evaluate(qrels, runs, "RBP(p=0.9)")),
+        "recall-precision": rb.plots.recall_precision(rb.evaluate(collection(100)[0], two, measures)),
+    }
+    for name, axes in drawn.items():
+        axes.get_figure().savefig(folder / f"{name}.svg", dpi=200)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 
 import rankbounds as rb
-from rankbounds.plots.style import save
 from rankbounds.studies import change_by_banding, range_by_ties
 from rankbounds.studies.yang import boxes_of_changes, p_values_before_and_after
 
@@ -24,7 +23,7 @@ for number in range(24):
     runs.append(rb.Run.from_columns(*zip(*rows, strict=True), name=f"run{number}"))
 
 here = Path(__file__).parent
-save(range_by_ties.draw(range_by_ties(qrels, runs)), str(here / "ties-ranges.svg"))
+range_by_ties.draw(range_by_ties(qrels, runs)).get_figure().savefig(here / "ties-ranges.svg", dpi=200)
 changes = change_by_banding(qrels, runs, measures=["AP"])
-save(boxes_of_changes(changes), str(here / "ties-bands.svg"))
-save(p_values_before_and_after(changes, treatment=2), str(here / "ties-p-values.png"))
+boxes_of_changes(changes).get_figure().savefig(here / "ties-bands.svg", dpi=200)
+p_values_before_and_after(changes, treatment=2).get_figure().savefig(here / "ties-p-values.png", dpi=200)

@@ -20,7 +20,7 @@ from typing import Any, NoReturn  # noqa: E402
 
 from rankbounds.commands import known_commands  # noqa: E402
 from rankbounds.commands.console.options import Option, Parser, UnparsedError, check_words  # noqa: E402
-from rankbounds.errors import RankboundsError, RankboundsWarning  # noqa: E402
+from rankbounds.errors import RankboundsError, RankboundsWarning, UsageError, did_you_mean  # noqa: E402
 
 PROGRAM = (
     Option("--version", "show program's version number and exit"),
@@ -38,12 +38,12 @@ class _Program(Parser):
     def format_help(self) -> str:
         from rankbounds.commands.console.help import DESCRIPTION, commands_by_question
         from rankbounds.commands.console.messages import screen_width
-        from rankbounds.terminal import wrapped
+        from rankbounds.terminal import wrap
 
         width = screen_width() - 2
         epilogue = '"rankbounds COMMAND --help" explains a command, "rankbounds measures" the measures.'
         self.description = DESCRIPTION
-        self.epilog = "\n".join([commands_by_question(known_commands().values(), width), *wrapped(epilogue, width)])
+        self.epilog = "\n".join([commands_by_question(known_commands().values(), width), *wrap(epilogue, width)])
         return super().format_help()
 
 
@@ -104,7 +104,7 @@ def _answer(given: Sequence[str]) -> NoReturn:
 
         print(f"rankbounds {__version__} ({described()})")
         parser.exit()
-    from rankbounds.commands.console.help import check_command, check_options, completion_script
+    from rankbounds.commands.console.help import check_options, completion_script
 
     if options.completion is not None:
         print(completion_script(build_parser(), options.completion), end="")
@@ -112,7 +112,9 @@ def _answer(given: Sequence[str]) -> NoReturn:
     check_options("rankbounds", PROGRAM, given[:place])
     if place == len(given):
         parser.error("the following arguments are required: COMMAND")
-    check_command(given[place], known_commands())
+    if (name := given[place]) not in (known := list(known_commands())):
+        hint = did_you_mean(name, known)
+        raise UsageError(f'There is no command "{name}".{hint} "rankbounds --help" lists all of them.')
     parser.error(f"unrecognized arguments: {' '.join(word for word in apart if word.startswith('-'))}")
 
 
@@ -134,11 +136,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options = parse(given)
             keep_quiet(options.quiet)
             from rankbounds.commands.console import output
-            from rankbounds.terminal import looking
+            from rankbounds.terminal import use_look
 
             output.check_format(options)
             output.check_outputs(options)
-            with _streams_kept(), looking(output.look_from(options)), progress_shown():
+            opening = sys.modules.get("rankbounds.files.opening")  # a command that reads nothing need not load it
+            streams = opening.keeping_streams() if opening else contextlib.nullcontext()
+            with streams, use_look(output.look_from(options)), progress_shown():
                 code = output.finish(options, options.run(options))
             if sys.stdout is not None:
                 sys.stdout.flush()
@@ -169,12 +173,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "with the command; RANKBOUNDS_TRACEBACK=1 before the command shows where it happened."
         )
         return 70
-
-
-def _streams_kept() -> contextlib.AbstractContextManager[None]:
-    """Pipes can be read again while a command runs; a command that reads nothing need not load what reads."""
-    opening = sys.modules.get("rankbounds.files.opening")
-    return opening.keeping_streams() if opening else contextlib.nullcontext()
 
 
 def _fail(message: str, code: int) -> int:

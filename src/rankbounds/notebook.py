@@ -103,7 +103,7 @@ def html_table(
             styled = f'style="{_CELL};{wrap}{style}text-align:{"left" if column in left else "right"}"'
             spanning = ' colspan="2"' if column in drawn and place is None else ""
             inner.append(f"<{tag}{spanning} {styled}>{text}</{tag}>")
-            if column in drawn and place is not None:  # in a cell of its own: bars of a column begin at one place
+            if place is not None and column in drawn:  # in a cell of its own: bars of a column begin at one place
                 bar = drawn[column][place]
                 inner.append(f'<{tag} style="min-width:{BAR_WIDTH}px">{bar.svg() if bar else ""}</{tag}>')
         return f'<tr style="background:transparent">{"".join(inner)}</tr>'

@@ -60,14 +60,10 @@ class Column:
 
     def text(self, row: Row) -> str:
         """The cell for people."""
-        return self.cell(row) if self.cell is not None else cell_text(row.get(self.name))
-
-
-def cell_text(value: Any) -> str:
-    """A value for people: text as it is, a number with the digits asked for, a dash where it is not known."""
-    if value is None:
-        return "-"
-    return number(value) if isinstance(value, float) else str(value)
+        if self.cell is not None:
+            return self.cell(row)
+        value = row.get(self.name)
+        return number(value) if value is None or isinstance(value, float) else str(value)
 
 
 def interval(low: str, high: str, heading: str, write: Callable[[float | None], str] = number, **more: Any) -> Column:
@@ -89,25 +85,19 @@ def build_table(rows: Iterable[Row], columns: Sequence[Column]) -> Table:
     """Rows as a table for people."""
     rows = list(rows)
     shown_columns = [column for column in columns if column.heading is not None]
+    places = dict(enumerate(shown_columns))
     left = {
         place
-        for place, column in enumerate(shown_columns)
+        for place, column in places.items()
         if (any(isinstance(row.get(column.name), str) for row in rows) if column.left is None else column.left)
     }
-    by_importance = sorted(
-        (place for place, column in enumerate(shown_columns) if column.importance),
-        key=lambda place: -shown_columns[place].importance,
-    )
+    important = [place for place, column in places.items() if column.importance]
     return Table(
         [column.title for column in shown_columns],
         [[column.text(row) for column in shown_columns] for row in rows],
         frozenset(left),
-        by_importance,
-        bars={
-            place: [column.bar(row) for row in rows]
-            for place, column in enumerate(shown_columns)
-            if column.bar is not None
-        },
+        sorted(important, key=lambda place: -places[place].importance),
+        bars={place: [column.bar(row) for row in rows] for place, column in places.items() if column.bar is not None},
     )
 
 

@@ -8,7 +8,6 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,8 +23,8 @@ from rankbounds.terminal import (
     faint,
     least_width,
     look,
-    shortened,
-    wrapped,
+    shorten,
+    wrap,
 )
 
 ROW_FORMATS = ("json", "jsonl", "csv", "tsv", "parquet")
@@ -88,13 +87,13 @@ class Table:
         shown_columns = [layout.cut_to(column, width) for column, width in widths.items()]
         for place, row in enumerate(zip(*shown_columns, strict=True)):
             cell_lines = [
-                [cell] if cells(cell) <= width else wrapped(cell, width)
+                [cell] if cells(cell) <= width else wrap(cell, width)
                 for cell, width in zip(row, widths.values(), strict=True)
             ]
             emphasised = {column for column in widths if (place, column) in self.strong}
             lines += [line(parts, emphasised) for parts in itertools.zip_longest(*cell_lines, fillvalue="")]
         if left_out := layout.left_out(widths):
-            lines += map(faint, wrapped(f"({'; '.join(left_out)}; --wide shows everything)", look().width or 1))
+            lines += map(faint, wrap(f"({'; '.join(left_out)}; --wide shows everything)", look().width or 1))
         return "\n".join(lines) + "\n"
 
     def markdown(self) -> str:
@@ -107,7 +106,9 @@ class Table:
         """A tabular with booktabs rules."""
         columns = "".join("l" if column in self.left else "r" for column in range(len(self.header)))
         cells = [map(in_latex, self.header), *self._cells(in_latex, r"\textbf{{{}}}".format)]
-        header, *rows = (_not_an_argument(" & ".join(row)) + r" \\" for row in cells)
+        lines = (" & ".join(row) + r" \\" for row in cells)
+        # A row that begins so would be an argument of the end of the row above.
+        header, *rows = (f"{{{line[0]}}}{line[1:]}" if line.startswith(("[", "*")) else line for line in lines)
         body = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header, r"\midrule", *rows, r"\bottomrule"]
         return "\n".join([*body, r"\end{tabular}"]) + "\n"
 
@@ -157,6 +158,11 @@ class _Layout:
             if column == 0 or any(any(map(str.isalpha, cell)) for cell in self.cells[column])
         }
         """Columns that are cut: the first one, and others in which something is no number."""
+        words = dict.fromkeys(word for heading in self.header for word in heading.split())
+        long = [word for word in words if cells(word) > LEAST_NAME]
+        cut = dict(zip(long, shorten(long, least_width(long)), strict=True))
+        self.brief = [[cut.get(word, word) for word in heading.split()] for heading in self.header]
+        """The words of headings, long ones (such as names of runs) as they are cut where there is no room for them."""
 
     def widths(self, width: int | None) -> dict[int, int]:
         """The columns that are shown, and how wide each is."""
@@ -199,25 +205,15 @@ class _Layout:
     def cut_to(self, column: int, width: int) -> Sequence[str]:
         """The cells of a column, names among them without their middle."""
         fits = self.body[column] <= width or column not in self.names
-        return self.cells[column] if fits else shortened(self.cells[column], width)
+        return self.cells[column] if fits else shorten(self.cells[column], width)
 
     def heading(self, column: int, width: int) -> list[str]:
         """The lines of a column's heading."""
         heading = self.header[column]
-        return [heading] if cells(heading) <= width else wrapped(" ".join(self._brief(heading)), width)
-
-    def _brief(self, heading: str) -> list[str]:
-        return [self._cut_words.get(word, word) for word in heading.split()]
+        return [heading] if cells(heading) <= width else wrap(" ".join(self.brief[column]), width)
 
     def _longest_word(self, column: int) -> int:
-        return max(map(cells, self._brief(self.header[column])), default=0)
-
-    @cached_property
-    def _cut_words(self) -> dict[str, str]:
-        """Long words of headings, such as names of runs, as they are cut where there is no room for them."""
-        words = (word for heading in self.header for word in heading.split())
-        long = list(dict.fromkeys(word for word in words if cells(word) > LEAST_NAME))
-        return dict(zip(long, shortened(long, least_width(long)), strict=True))
+        return max(map(cells, self.brief[column]), default=0)
 
     def left_out(self, widths: Mapping[int, int]) -> list[str]:
         """What is not shown, in words."""
@@ -254,11 +250,6 @@ def in_prose(text: str, kind: str) -> str:
     return f"<p>{escaped(text)}</p>\n" if kind == "html" else f"{text}\n"
 
 
-def _not_an_argument(row: str) -> str:
-    """The row such that LaTeX does not take its beginning for an argument of the end of the row above."""
-    return f"{{{row[0]}}}{row[1:]}" if row.startswith(("[", "*")) else row
-
-
 def number(value: float | None, digits: int | None = None) -> str:
     """A number for people, with the digits that are asked for everywhere unless told; a dash where there is none."""
     if value is None or math.isnan(value):
@@ -278,11 +269,6 @@ def plain(value: Any) -> Any:
     if type(value) is not float and hasattr(value, "item"):
         value = value.item()
     return None if value != value else value
-
-
-def _as_text(text: str) -> str:
-    """Text that a spreadsheet does not take for a formula."""
-    return f"'{text}" if text.startswith(_FORMULA_BEGINNINGS) else text
 
 
 def without_apostrophe(text: str) -> str:
@@ -348,7 +334,8 @@ def render_columns(tables: Iterable[Mapping[str, Any]], kind: str, fields: Seque
             return "" if value is None else _cell(str(value), special)
         text = known.get(value)
         if text is None:
-            text = known[value] = _cell(value if raw else _as_text(value), special)
+            is_formula = not raw and value.startswith(_FORMULA_BEGINNINGS)  # or so a spreadsheet would take it
+            text = known[value] = _cell(f"'{value}" if is_formula else value, special)
         return text
 
     def cells(column: Sequence[Any] | Floats) -> Iterable[str]:

@@ -50,7 +50,7 @@ def look() -> Look:
 
 
 @contextlib.contextmanager
-def looking(chosen: Look) -> Iterator[None]:
+def use_look(chosen: Look) -> Iterator[None]:
     """Tables look so until the end of the block."""
     token = _LOOK.set(chosen)
     try:
@@ -69,7 +69,7 @@ def faint(text: str) -> str:
     return f"\x1b[2m{text}\x1b[0m" if look().styled else text
 
 
-def harmless(text: str) -> str:
+def escape_controls(text: str) -> str:
     """The text with codes for whatever would steer a terminal, but for our own styles where tables are styled."""
     parts = _OWN_STYLES.split(text) if look().styled else [text]
     return "".join(part if number % 2 else without_acting(part) for number, part in enumerate(parts))
@@ -89,7 +89,7 @@ def _cells(character: str) -> int:
 # ---- names ----
 
 
-def shortened(names: Sequence[str], width: int) -> list[str]:
+def shorten(names: Sequence[str], width: int) -> list[str]:
     """The names, the long ones without their middle (or beginning, or end: where that keeps more of them apart)."""
     distinct = list(dict.fromkeys(names))
     best: dict[str, str] = {}
@@ -138,7 +138,7 @@ def least_width(names: Sequence[str]) -> int:
     distinct = list(dict.fromkeys(names))
     longest = max(map(cells, distinct), default=0)
     for width in range(min(LEAST_NAME, longest), min(MOST_DISTINCT, longest) + 1):
-        if len(set(shortened(distinct, width))) == len(distinct):
+        if len(set(shorten(distinct, width))) == len(distinct):
             return width
     return min(LEAST_NAME, longest)
 
@@ -146,7 +146,7 @@ def least_width(names: Sequence[str]) -> int:
 # ---- sentences ----
 
 
-def wrapped(text: str, width: int) -> list[str]:
+def wrap(text: str, width: int) -> list[str]:
     """The words in lines of at most ``width`` cells; neither numbers nor intervals in brackets are split."""
     lines, line = [], ""
     for token in _TOKEN.findall(text):
@@ -162,7 +162,7 @@ def wrapped(text: str, width: int) -> list[str]:
     return [*lines, line] if line or not lines else lines
 
 
-def lines_that_fit(text: str, width: int) -> str:
+def fit_lines(text: str, width: int) -> str:
     """The text, lines that are too long wrapped at blanks, and indented as they or the explanations in them were."""
     found = []
     for line in text.split("\n"):
@@ -172,12 +172,12 @@ def lines_that_fit(text: str, width: int) -> str:
         explained = _EXPLAINED.match(line)
         lead = explained[0] if explained and width - cells(explained[0]) >= LEAST_SENTENCE else ""
         lead = lead or line[: len(line) - len(line.lstrip(" "))]
-        first, *more = wrapped(line[len(lead) :], max(1, width - cells(lead)))
+        first, *more = wrap(line[len(lead) :], max(1, width - cells(lead)))
         found += [lead + first, *(" " * cells(lead) + part for part in more)]
     return "\n".join(found)
 
 
-def reflowed(text: str, width: int) -> str:
+def reflow(text: str, width: int) -> str:
     """Text whose lines were broken where they were full, in lines of another width; other lines stay lines."""
     lines = text.split("\n")
     joined = lines[:1]
@@ -187,4 +187,4 @@ def reflowed(text: str, width: int) -> str:
             joined[-1] += f" {line}"
         else:
             joined.append(line)
-    return lines_that_fit("\n".join(joined), width)
+    return fit_lines("\n".join(joined), width)

@@ -21,7 +21,7 @@ from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence, compare, wording
 from rankbounds.evaluation.score_differences import subtracted
 from rankbounds.report import Choices, gather, page
-from rankbounds.report.page import joined_scripts
+from rankbounds.report.page import join_scripts
 from rankbounds.stats.corrections import over_all_pairs
 from rankbounds.stats.significance import Resampling, pairs_of
 
@@ -217,7 +217,7 @@ def test_page_says_it_word_for_word_on_trec8(trec8, tmp_path):
 
 
 def test_no_sentence_of_a_verdict_stands_in_the_script():
-    script = joined_scripts()
+    script = join_scripts()
     for question in ("Is it noise?", "Could unjudged", "Could ties", "Does it hold", "What would settle"):
         assert question not in script
 

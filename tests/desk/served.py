@@ -22,7 +22,7 @@ class Served:
         self.qrels = collection / "qrels.txt"
         self.live = Live(str(self.qrels), [str(collection / "runs")], Choices(measures=["RBP(p=0.8)"]), judging=True)
         self.desk = Desk(JudgmentFile(self.qrels), Settings(**settings))
-        self.planning = Planning(self.desk, self.live, goal, in_process=False) if goal else None
+        self.planning = Planning(self.desk, self.live, goal, in_process=False) if goal is not None else None
         self.office = serving.Office(self.live, self.desk, self.planning)
         self.office.report = self.live.page  # in this process
         self.listening = serving.server(self.office, host, 0, token)

@@ -18,8 +18,7 @@ from served import Served, judgment, waited_for
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
-from rankbounds.desk.planning import Goal, Planner
-from rankbounds.desk.worker import Worker
+from rankbounds.desk.planning import Worker, plan_next
 from rankbounds.errors import UsageError
 from rankbounds.judging.audits.judged_sample import listed_documents
 from rankbounds.report import Choices
@@ -39,14 +38,14 @@ def goal_of(served):
 
 def test_the_goal_is_told_in_the_words_of_judge_next(collection, capsys):
     names = ["reranked", "dense"]
-    with Served(collection, goal=Goal(("reranked", "dense"))) as served:
+    with Served(collection, goal={"compare": ("reranked", "dense")}) as served:
         goal_of(served)
-        goal, first = served.say("next", judge="ann", page="p")[1]["goal"], served.planning.plan.documents
+        goal, first = served.say("next", judge="ann", page="p")[1]["goal"], list(served.desk.planned)
         arguments = [str(served.qrels), str(collection / "runs"), "--compare", *names, "--until", "settled"]
         assert main(["judge-next", *arguments, "--format", "json", "--budget", "300"]) == 0
         told = capsys.readouterr()
         assert goal["sentences"] == [line.removeprefix("rankbounds: ") for line in told.err.splitlines()]
-        assert list(first) == [(row["query_id"], row["doc_id"]) for row in json.loads(told.out)]
+        assert first == [(row["query_id"], row["doc_id"]) for row in json.loads(told.out)]
         needed = re.search(r"about ([\d,]+) judgments", told.err)[1]
         assert goal["headline"] == f"About {needed} more until reranked against dense is settled by RBP(p=0.8)."
         before = rb.read_qrels(served.qrels).to_dict()
@@ -63,11 +62,11 @@ def test_the_goal_is_told_in_the_words_of_judge_next(collection, capsys):
             served.say("undo", judge="ann")
         goal_of(served)
         assert rb.read_qrels(served.qrels).to_dict() == before
-        assert served.planning.plan.documents == first
+        assert served.desk.planned == first
 
 
 def test_a_click_does_not_wait_for_the_plan(collection):
-    with Served(collection, goal=Goal()) as served:
+    with Served(collection, goal={}) as served:
         goal_of(served)
         go_on, plan = threading.Event(), served.planning._plan
         served.planning._plan = lambda: (go_on.wait(), plan())[1]
@@ -78,8 +77,8 @@ def test_a_click_does_not_wait_for_the_plan(collection):
         assert answer["next"]
         go_on.set()
         after = goal_of(served)
-        assert (query, doc) not in after.documents
-        assert after.open < served.planning.first.open
+        assert (query, doc) not in served.desk.planned
+        assert after["open"] < served.planning.first["open"]
 
 
 def test_goals_that_cannot_be_reached_are_told(collection, capsys):
@@ -87,9 +86,9 @@ def test_goals_that_cannot_be_reached_are_told(collection, capsys):
         assert main(["serve", str(collection / "qrels.txt"), str(collection / "runs"), *more]) == 2
         assert len(capsys.readouterr().err.splitlines()) >= 1
     live = Live(str(collection / "qrels.txt"), [str(collection / "runs")], Choices(measures=["RBP(p=0.8)"]))
-    plan = Planner(live, Goal(("dense", "nobody")))()
-    assert 'no run "nobody"' in plan.trouble
-    assert plan.documents  # and there is something to judge all the same
+    documents, goal = plan_next(live, ("dense", "nobody"))
+    assert 'no run "nobody"' in goal["trouble"]
+    assert documents  # and there is something to judge all the same
 
 
 def test_a_worker_imports_nothing_from_the_current_folder(tmp_path, monkeypatch):
@@ -111,12 +110,14 @@ def test_a_worker_works_elsewhere_and_ends_with_us(tmp_path):
     assert worker() == first
     with pytest.raises(UsageError, match="nothing to be done"):
         worker()
-    os.kill(first, signal.SIGKILL)
+    worker.close()
+    worker = Worker(DiesOnce(str(tmp_path / "dead")))
     with pytest.raises(UsageError, match="started again"):
         worker()
+    assert worker() not in (first, os.getpid())
     worker.close()
     script = (
-        "import os, sys, time\nfrom rankbounds.desk.worker import Worker\n"
+        "import os, sys, time\nfrom rankbounds.desk.planning import Worker\n"
         "worker = Worker(os.getpid)\nprint(worker(), flush=True)\ntime.sleep(600)\n"
     )
     (tmp_path / "script.py").write_text(
@@ -135,6 +136,17 @@ def _lives(number):
         return "State:\tZ" not in Path(f"/proc/{number}/status").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+class DiesOnce:
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __call__(self):
+        if not os.path.exists(self.mark):
+            Path(self.mark).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return os.getpid()
 
 
 class FailsInTheEnd:

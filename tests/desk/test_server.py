@@ -183,7 +183,7 @@ def test_this_machine_has_several_names(served):
 
 
 def test_where_others_can_reach_the_page_everybody_needs_the_token(collection):
-    token = serving.checked_token("0.0.0.0", "a long enough word")
+    token = serving.check_token("0.0.0.0", "a long enough word")
     with Served(collection, host="0.0.0.0", token=token) as served:
         for path in ("/", "/judging.js", "/report", "/?token=", "/?token=guess", f"/?token={served.office.page_token}"):
             answer, text = served.ask("GET", path)
@@ -212,8 +212,8 @@ def test_a_host_without_a_token_is_refused(collection, capsys):
     for more in (["--host", "0.0.0.0"], ["--host", "192.0.2.1"], ["--host", "0.0.0.0", "--token", "short"]):
         assert main([*inputs, *more]) == 2
         assert "--token" in capsys.readouterr().err
-    assert len(serving.checked_token("0.0.0.0", "new")) >= 32
-    assert serving.checked_token("127.0.0.2", None) is None
+    assert len(serving.check_token("0.0.0.0", "new")) >= 32
+    assert serving.check_token("127.0.0.2", None) is None
     assert serving.address("127.0.0.1", 80, None) == "http://127.0.0.1:80/"
     assert serving.address("::1", 80, None) == "http://[::1]:80/"
     assert serving.address("192.0.2.1", 80, "a b&c") == "http://192.0.2.1:80/?token=a+b%26c"

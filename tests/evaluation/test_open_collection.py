@@ -478,7 +478,8 @@ def test_a_report_says_what_its_bounds_cover(files):
 
     qrels, run = files
     content = gather(qrels, [run], Choices(measures=["AP"], open="collection", most_relevant=6))
-    assert content["identity"]["options"]["open"] == "collection (6 relevant at most)"
+    options = content["identity"]["options"]
+    assert (options["open"], options["most relevant"]) == ("collection", "6")
 
 
 # ---- what the verdict says is left ----

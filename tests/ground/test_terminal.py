@@ -19,7 +19,7 @@ from rankbounds import terminal
 from rankbounds.cli import main
 from rankbounds.commands.console.output import ENDINGS
 from rankbounds.tables import Table
-from rankbounds.terminal import Look, cells, lines_that_fit, looking, reflowed, shortened, wrapped
+from rankbounds.terminal import Look, cells, fit_lines, reflow, shorten, use_look, wrap
 
 SNAPSHOTS = Path(__file__).parents[1] / "golden" / "terminal"
 
@@ -227,7 +227,7 @@ def tables(draw):
 @given(tables(), st.integers(40, 200))
 def test_no_line_is_too_wide_and_no_number_is_split(table, width):
     header, rows, left = table
-    with looking(Look(width)):
+    with use_look(Look(width)):
         text = Table(header, rows, left).text()
     *lines, _ = text.split("\n")
     assert max(map(cells, lines)) <= width
@@ -239,7 +239,7 @@ def test_no_line_is_too_wide_and_no_number_is_split(table, width):
         for heading, cell, place in zip(header, row, range(len(header)), strict=True):
             if place not in left and heading not in hidden:
                 assert any(cell in line for line in lines)
-    with looking(Look()):
+    with use_look(Look()):
         whole = Table(header, rows, left).text()
     if max(map(cells, whole.split("\n"))) <= width:
         assert text == whole
@@ -259,38 +259,38 @@ UNSETTLED = frozenset(map(chr, [*range(0x1F1E6, 0x1F200), *range(0x1F3FB, 0x1F40
 
 def test_wide_characters_take_two_cells_and_marks_none():
     assert [cells(text) for text in ("abc", "日本", "e\u0301", "\u1112\u1161\u11ab", "ﬃ", "🙂")] == [3, 4, 1, 2, 1, 2]
-    assert shortened(["日本語の検索システム"], 9) == ["日本…テム"]
-    assert shortened(["cafe\u0301-nai\u0308ve-runs"], 9)[0].startswith("cafe\u0301…")
+    assert shorten(["日本語の検索システム"], 9) == ["日本…テム"]
+    assert shorten(["cafe\u0301-nai\u0308ve-runs"], 9)[0].startswith("cafe\u0301…")
 
 
 @given(st.lists(words, min_size=1, max_size=6), st.integers(12, 40))
 def test_cut_names_fit_and_stay_apart_where_they_can(names, width):
-    cut = shortened(names, width)
+    cut = shorten(names, width)
     assert max(map(cells, cut)) <= width
     assert all(short == name for short, name in zip(cut, names, strict=True) if cells(name) <= width)
     common = ["experiments/with/one/beginning/" + str(number) for number in range(12)]
-    assert len(set(shortened(common, width))) == 12
+    assert len(set(shorten(common, width))) == 12
 
 
 def test_sentences_are_wrapped_between_words():
     text = "RBP is 0.3456 here, between [0.1234, 0.5678] and nothing else"
     for width in range(18, 70):
-        lines = wrapped(text, width)
+        lines = wrap(text, width)
         assert " ".join(lines) == text
         assert any("[0.1234, 0.5678]" in line for line in lines)
         assert max(map(len, lines)) <= width
-    assert lines_that_fit("  short\n  p         the probability of going on", 36) == (
+    assert fit_lines("  short\n  p         the probability of going on", 36) == (
         "  short\n  p         the probability of going\n            on"
     )
     hard = "a word " * 16 + "that ends\nthe paragraph here.\n\n    an example stays as it is"
-    assert reflowed(hard, 200) == hard.replace("\n", " ", 1)
+    assert reflow(hard, 200) == hard.replace("\n", " ", 1)
 
 
 def test_a_table_says_what_it_leaves_out():
     table = Table(
         ["run", "AP", "P", "notes"], [["a", "0.1", "0.2", "words that say something about it"]], frozenset({0, 3})
     )
-    with looking(Look(16)):
+    with use_look(Look(16)):
         shown = table.text()
     assert shown.splitlines()[0].split() == ["run", "AP", "P"]
     assert "notes" in shown
@@ -301,7 +301,7 @@ def test_a_table_says_what_it_leaves_out():
 def test_numbers_among_words_are_not_cut():
     table = Table(["system", "lies in", "how"], [["A", "[0.0297, 0.9178]", "exactly"]], frozenset({0, 1, 2}))
     for width in range(10, 40):
-        with looking(Look(width)):
+        with use_look(Look(width)):
             shown = table.text()
         hidden = " ".join(shown.split()).partition("not shown: ")[2]
         assert "[0.0297, 0.9178]" in shown or "lies in" in hidden
@@ -374,7 +374,7 @@ def test_colour_in_pipes_only_if_asked(command, tmp_path, when, styled):
 
 
 def test_the_look_ends_with_its_block():
-    with looking(Look(40, 2, True)):
+    with use_look(Look(40, 2, True)):
         assert terminal.look() == Look(40, 2, True)
     assert terminal.look() == Look()
 

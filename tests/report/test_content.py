@@ -129,13 +129,13 @@ def test_large_inputs_are_thinned_and_say_so():
         scores = rb.Scores([f"r{at}" for at in range(runs)], [str(at) for at in range(topics)],
                            [rb.parse_measure(name) for name in ("RBP(p=0.8)", "AP", "P@5", "P@10", "RR")],
                            value, value, value, value[..., 0])  # fmt: skip
-        kept = content.thinned(scores, Choices())
+        kept = content.thin(scores, Choices())
         closely = min(len(kept.runs), content.LEADING)
         held = len(kept.runs) * len(kept.topics) * (120 + kept.depth) + (len(kept.runs) ** 2 * 4 + closely**2 * 24) * 5
         assert held * 4 / 3 < 10_000_000
         assert bool(kept.notes) == ((len(kept.runs), len(kept.topics), kept.depth) != (runs, topics, 100))
         assert runs - 1 in kept.runs  # the best one
-    assert content.thinned(scores, Choices()).notes[-1].startswith(f"The {len(kept.runs)} best of 2000 runs")
+    assert content.thin(scores, Choices()).notes[-1].startswith(f"The {len(kept.runs)} best of 2000 runs")
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ from rankbounds.comparison import compare
 from rankbounds.rbp.polynomials import sign_changes
 from rankbounds.report import Choices, content, gather, page
 from rankbounds.report.observed import TIED
-from rankbounds.report.page import joined_scripts
+from rankbounds.report.page import join_scripts
 from rankbounds.stats.rank_intervals import words as rank_words
 
 
@@ -70,7 +70,7 @@ def test_hostile_ids_stay_text(tmp_path):
 
 
 def test_script_never_writes_markup():
-    script = joined_scripts()
+    script = join_scripts()
     for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "DOMParser"):
         assert way not in script
 
@@ -482,14 +482,14 @@ def test_browser_shows_tables_of_scores_and_says_what_is_left_out(chromium, tmp_
 
 def test_browser_shows_one_run_and_thinned_pages(chromium, tmp_path, monkeypatch):
     held = {"one": gather(DATA / "qrels.txt", [DATA / "runs" / "bm25.txt"])}
-    whole = content.thinned
+    whole = content.thin
 
     def smaller(scores, choices):
         monkeypatch.setattr(content, "FEWEST_RUNS", 3)
         monkeypatch.setattr(content, "FEWEST_TOPICS", 4)
         return whole(scores, choices, largest=1)
 
-    monkeypatch.setattr(content, "thinned", smaller)
+    monkeypatch.setattr(content, "thin", smaller)
     held["thinned"] = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=MEASURES))
     for name, one in held.items():
         out = tmp_path / f"{name}.html"

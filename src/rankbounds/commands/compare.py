@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,8 @@ from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say, say_all
 from rankbounds.commands.console.options import Option, Options, call, group_under, pick, words_in
-from rankbounds.errors import RankboundsWarning, UsageError
+from rankbounds.errors import UsageError
+from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.saved_scores import join_baseline, origin_of
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.evaluation.scores import Scores
@@ -22,11 +22,10 @@ from rankbounds.results import Column, build_table
 from rankbounds.tables import Table, in_prose, json_of, plain, signed
 
 if TYPE_CHECKING:
-    from rankbounds.comparison import Comparison, Evidence
+    from rankbounds.comparison import Comparison
     from rankbounds.comparison.gate.conditions import Condition
     from rankbounds.comparison.gate.gate import Gate
     from rankbounds.comparison.slices import Slices
-    from rankbounds.probability.models.trusted_labels import TrustedFirst
 
 
 FOR_PAPERS = ("latex", "markdown")
@@ -41,11 +40,7 @@ TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
     *reading.INPUTS,
     *reading.SCORE_TABLES,
     scoring.measures(("RBP(p=0.8)",)),
-    Option(
-        "--sort BY",
-        "the order of runs: by a measure, best first (default: each table by its own), by name (run), or as given "
-        "(given)",
-    ),
+    Option("--sort BY", "order of runs: by a measure, by name (run), as given (given); default: each table by its own"),
     replace(scoring.TOP, help="in tables: the N best runs only; tests are over all of them"),
     Option("--per-topic", "for two runs: the topics, largest difference first"),
     *scoring.TESTS,
@@ -53,8 +48,7 @@ TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
         "tests",
         Option(
             "--ranks HOW",
-            "intervals for places on the leaderboard: bootstrap (over topics; of three runs or more the default) or "
-            "test (the pairs that the test separates)",
+            "intervals of places by: bootstrap (over topics; default from three runs on) or test (pairs it separates)",
             "auto",
             words=words_in("stats.rank_intervals", "METHODS"),
         ),
@@ -90,11 +84,7 @@ TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
             "one-sided t tests of equivalence",
             type=float,
         ),
-        Option(
-            "--undecided HOW",
-            "with --fail-if: pass or fail, how undecided counts (default: exit code 4)",
-            words=("pass", "fail"),
-        ),
+        Option("--undecided HOW", "with --fail-if: count as pass or fail (else exit code 4)", words=("pass", "fail")),
         Option("--settled", "with --fail-if: what judgments of unjudged documents could turn is undecided"),
         Option("--save FILE", "save the runs' scores, to be a baseline later", file="written"),
         Option("--baseline FILE", "compare with scores saved before; they come first"),
@@ -104,20 +94,11 @@ TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
     *group_under(
         "output",
         Option(
-            "--style WHAT",
-            "latex and markdown, raised beside a mean: beats (the numbers of the systems that it beats; default), "
-            "groups (letters, as on the leaderboard) or plain",
-            "beats",
-            words=("beats", "groups", "plain"),
-            closed=True,
+            "--style beats|groups|plain",
+            "latex and markdown, raised beside a mean: the numbers of the systems that it beats, the letters of the "
+            "leaderboard, or nothing",
         ),
-        Option(
-            "--small WHAT",
-            "latex and markdown, small beside a mean: bounds (default), interval (over topics) or none",
-            "bounds",
-            words=("bounds", "interval", "none"),
-            closed=True,
-        ),
+        Option("--small bounds|interval|none", "latex and markdown, small beside a mean (interval: over topics)"),
     ),
     output.figure("with --by: a forest plot of the first measure and pair"),
     output.BIBTEX,
@@ -131,8 +112,10 @@ def run_compare(options: Options) -> int:
     judgments. With --fail-if it is a gate: exit code 0 pass, 1 fail, 4 undecided, each with the reason and what would
     decide it.
     """
+    from rankbounds.comparison import Evidence, compare
+    from rankbounds.comparison.comparable_scores import standardise
     from rankbounds.comparison.gate.conditions import parse_conditions
-    from rankbounds.comparison.gate.gate import Gate
+    from rankbounds.comparison.gate.gate import Gate, gate
 
     reading.check_inputs(options)
     _check(options)
@@ -147,7 +130,10 @@ def run_compare(options: Options) -> int:
             say("Tables of scores do not tell what unjudged or tied documents leave open: that is left out.")
     else:
         trusted = reading.trusted_from(options, compared)
-        evidence = evidence_from(options, trusted)
+        if trusted and (options.unjudged != "nonrelevant" or options.baseline or options.standardise):
+            raise UsageError("--calibrate does not go with --unjudged, --baseline or --standardise.")
+        assumed = scoring.assumptions_from(options) | ({"unjudged": trusted.rule} if trusted else {})
+        evidence = Evidence(*reading.collection_from(options, trusted), Assumptions(**assumed))
         scores = evidence.scores([*compared, *held], progress=progress_on_terminal("runs scored"))
         if options.save or options.baseline:
             made_with = origin_of(evidence.qrels, evidence.assumptions, reading.preparation_from(options))
@@ -163,31 +149,36 @@ def run_compare(options: Options) -> int:
         scores = join_baseline(saved, scores)
         candidates = scores.runs[-len(candidates) :]
     doing("testing differences")
+    # Scores that were saved or standardised are not those of the lists.
+    own = None if options.baseline or options.standardise else evidence
     baselines = list(dict.fromkeys(options.baseline_run or [None]))
     parts = {}
     for baseline in baselines:
         others = {*baselines} - {baseline}
         some = scores.filter(run=[run for run in scores.runs if run not in others]) if others else scores
-        part = Part(options, some)
+        part = parts[baseline] = Part(options, some)
         if len(some.runs) > 1 or not (options.save or conditions):
-            part.comparison = compare_from(options, some[compared], evidence, baseline).sort(options.sort)
+            given = standardise(some[compared]) if options.standardise else some[compared]
+            found = call(options, compare, given, baseline=baseline, evidence=own)
+            part.comparison = found.sort(options.sort)
         if options.by or options.by_prefix:
             part.slices = slices_from(options, part.comparison, baseline)
         if conditions:
-            asked = [run for run in candidates if run not in baselines]
-            part.gate = gate_from(options, part.comparison or some, some, evidence, conditions, asked)
-        if trusted is not None and evidence is not None and len(baselines) == 1:
-            part.rests = rests_on_labels(trusted, evidence, compared)
-        parts[baseline] = part
-    first = parts[baselines[0]].comparison
-    output.write_bibtex(options, bibtex(scores.measures) if first is None else first.to_bibtex())
+            first = None if options.baseline_run or len(some.runs) != 2 else some.runs[0]
+            asked = [run for run in candidates if run not in (*baselines, first)]
+            judged = {"scores": some, "evidence": evidence, "candidates": asked}
+            part.gate = call(options, gate, part.comparison or some, conditions, **judged)
+        if trusted is not None and options.bounds == "unjudged" and len(baselines) == 1:
+            part.rests = trusted.rests_on_labels_of(some[compared])
+    comparison = parts[baselines[0]].comparison
+    output.write_bibtex(options, bibtex(scores.measures) if comparison is None else comparison.to_bibtex())
     outcomes = [outcome for part in parts.values() if part.gate is not None for outcome in part.gate.outcomes]
-    gate = Gate(list(dict.fromkeys(outcomes)), options.undecided) if outcomes else None  # a value counts once
-    output.write_text(options, gate.junit() if gate is not None and options.format == "junit" else render(parts))
-    if gate is None:
+    whole = Gate(list(dict.fromkeys(outcomes)), options.undecided) if outcomes else None  # a value counts once
+    output.write_text(options, whole.junit() if whole is not None and options.format == "junit" else render(parts))
+    if whole is None:
         return 0
-    say_all(outcome.words() for outcome in gate.outcomes)
-    return gate.exit_code
+    say_all(outcome.words() for outcome in whole.outcomes)
+    return whole.exit_code
 
 
 def _check(options: Options) -> None:
@@ -200,13 +191,14 @@ def _check(options: Options) -> None:
         check_margin(options.margin)
     asked = [f"--{name}" for name in ("undecided", "settled") if getattr(options, name)]
     asked += ["--format junit"] if options.format == "junit" else []
+    in_slices = options.by or options.by_prefix
     if asked and not options.fail_if:
         raise UsageError(f'{asked[0]} is for a gate: add --fail-if, as in --fail-if "nDCG@10 worse".')
     if options.figure and len(set(options.baseline_run or ())) > 1:
         raise UsageError("--figure draws one comparison: name one --baseline-run.")
-    if options.figure and not (options.by or options.by_prefix):
+    if options.figure and not in_slices:
         raise UsageError("--figure draws slices: add --by FILE or --by-prefix SEP.")
-    if (options.by or options.by_prefix) and options.test == "tost":
+    if in_slices and options.test == "tost":
         raise UsageError("--by asks where runs differ, --test tost whether they are alike: ask for one.")
     if options.by_prefix == "":
         raise UsageError("--by-prefix needs what ends the prefix, as in --by-prefix /.")
@@ -225,27 +217,6 @@ def measures_from(options: Options, conditions: Sequence[Condition]) -> tuple[li
     return compared, [measure for measure in dict.fromkeys(values) if measure not in compared]
 
 
-def evidence_from(options: Options, trusted: TrustedFirst | None) -> Evidence:
-    """The judgments and runs that the options name, each file read once; labels calibrated where that is asked for."""
-    from rankbounds.comparison import Evidence
-    from rankbounds.evaluation.assumptions import Assumptions
-
-    if trusted and (options.unjudged != "nonrelevant" or options.baseline or options.standardise):
-        raise UsageError("--calibrate does not go with --unjudged, --baseline or --standardise.")
-    assumed = scoring.assumptions_from(options) | ({"unjudged": trusted.rule} if trusted else {})
-    return Evidence(*reading.collection_from(options, trusted), Assumptions(**assumed))
-
-
-def compare_from(options: Options, scores: Scores, evidence: Evidence | None, baseline: str | None) -> Comparison:
-    """The comparison that the options ask for; scores that were saved or standardised are not those of the lists."""
-    from rankbounds.comparison import compare
-    from rankbounds.comparison.comparable_scores import standardise
-
-    given = standardise(scores) if options.standardise else scores
-    own = None if options.baseline or options.standardise else evidence
-    return call(options, compare, given, baseline=baseline, evidence=own)
-
-
 def slices_from(options: Options, comparison: Comparison | None, baseline: str | None) -> Slices:
     """The comparison in slices, over the topics and scores that were compared; drawn if asked for."""
     if comparison is None:
@@ -259,37 +230,6 @@ def slices_from(options: Options, comparison: Comparison | None, baseline: str |
     sliced = slices(comparison.scores, labels, **pick(options, *TESTING), baseline=baseline)
     output.write_figure(options, "forest", sliced)
     return sliced
-
-
-def gate_from(
-    options: Options,
-    compared: Comparison | Scores,
-    scores: Scores,
-    evidence: Evidence | None,
-    conditions: Sequence[Condition],
-    candidates: Sequence[str],
-) -> Gate:
-    """The gate over the runs that were read, but for the baseline."""
-    from rankbounds.comparison.gate.gate import gate
-
-    first = None if options.baseline_run or len(scores.runs) != 2 else scores.runs[0]
-    asked = [run for run in candidates if run != first]
-    return call(options, gate, compared, conditions, scores=scores, evidence=evidence, candidates=asked)
-
-
-def rests_on_labels(trusted: TrustedFirst, evidence: Evidence, measures: Sequence[Measure]) -> list[str]:
-    """For each measure, how much of the scores rests on labels that are not trusted."""
-    from rankbounds.comparison import Evidence
-    from rankbounds.rankings.unjudged import UnjudgedRule
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankboundsWarning)  # said before
-        alone = Evidence(evidence.qrels, evidence.runs, replace(evidence.assumptions, unjudged=UnjudgedRule()))
-        value, sure = (each.scores(measures).value.mean(axis=1) for each in (evidence, alone))
-    names = [run.name for run in evidence.runs]
-    return [
-        trusted.rests_on_labels(str(measure), names, value[:, at], sure[:, at]) for at, measure in enumerate(measures)
-    ]
 
 
 # ---- what is shown ----

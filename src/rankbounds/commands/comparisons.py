@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
@@ -11,9 +11,6 @@ from rankbounds.commands.console.messages import progress_on_terminal
 from rankbounds.commands.console.options import Option, Options, call
 from rankbounds.files.opening import expand
 from rankbounds.tables import in_prose, json_of
-
-if TYPE_CHECKING:
-    from rankbounds.comparison.collections.result import CollectionsComparison
 
 
 @command(
@@ -26,41 +23,14 @@ if TYPE_CHECKING:
         dest="collections",
         file="read",
     ),
-    Option(
-        "--runs FOLDER",
-        "where runs do not lie beside the judgments: a folder with a folder of runs for each collection",
-        dest="run_folder",
-    ),
-    Option(
-        "--names WHICH",
-        "match runs across collections by the tag inside the files (tag; default) or by the files' names (file)",
-        "tag",
-        words=("tag", "file"),
-        closed=True,
-    ),
+    Option("--runs FOLDER", "where runs are elsewhere: a folder with one of runs per collection", dest="run_folder"),
+    Option("--names tag|file", "match runs across collections by the tag inside the files, or by the files' names"),
     scoring.measures(("nDCG@10",)),
-    Option(
-        "--mean OVER",
-        "collections (mean of collections' means; default) or queries (over all queries: large collections count for "
-        "more)",
-        "collections",
-        words=("collections", "queries"),
-    ),
-    Option(
-        "--missing WHAT",
-        "where a run lacks a collection: do not place the run (runs; default), or leave out the collection "
-        "(collections)",
-        "runs",
-        words=("runs", "collections"),
-    ),
+    Option("--mean collections|queries", "of the collections' means, or over all queries (large ones count more)"),
+    Option("--missing runs|collections", "where a run lacks a collection: leave out the run, or the collection"),
     Option("--pair RUN_A RUN_B", "describe these two runs (default: the best two)"),
     Option("--against NAME", "only pairs of this run with each other one", dest="reference"),
-    Option(
-        "--estimator WHICH",
-        "of the variance between collections: reml (default) or dl (DerSimonian and Laird)",
-        "reml",
-        words=("reml", "dl"),
-    ),
+    Option("--estimator reml|dl", "of the variance between collections (dl: DerSimonian and Laird)"),
     scoring.alpha("level of verdicts and ranks"),
     scoring.confidence("intervals"),
     *scoring.resampling(),
@@ -88,7 +58,7 @@ def run_collections(options: Options) -> None:
         options,
         compare_collections,
         {
-            files.name: (files.qrels, reading.prepared(options, files.runs_to_read(reader, options.names)))
+            files.name: (files.qrels, reading.prepare_runs(options, files.runs_to_read(reader, options.names)))
             for files in found
         },
         baseline=options.reference,
@@ -105,28 +75,24 @@ def run_collections(options: Options) -> None:
         with writing(options.page) as out:
             out.write(collections_page(gather_collections(compared)))
         output.wrote(options.page)
-    if options.format in ("jsonl", "csv", "tsv"):
-        rows = [row | {"lacks": " ".join(row["lacks"])} for row in compared.systems]
-        output.write_rows(options, rows if options.format != "jsonl" else compared.systems, list(rows[0]))
-    else:
-        output.write_text(options, _render(options, compared))
-
-
-def _render(options: Options, compared: CollectionsComparison) -> str:
-    """Everything in the format asked for."""
     kind = options.format
-    if kind == "json":
+    if kind in ("jsonl", "csv", "tsv"):
+        rows = [row | {"lacks": " ".join(row["lacks"])} for row in compared.systems]
+        output.write_rows(options, rows if kind != "jsonl" else compared.systems, list(rows[0]))
+    elif kind == "json":
         names = ("collections", "topics", "runs", "systems", "pairs", "cells", "differences", "missing", "settings")
-        a, b = options.pair or (None, None)
-        words = {"words": [compared.words(a, b, measure) for measure in compared.measures]}
-        return json_of({name: getattr(compared, name) for name in names} | words, indent=1) + "\n"
-    parts = [compared.table(measure).render(kind) for measure in compared.measures]
-    parts.append(in_prose(compared.method(), kind))
-    for measure in compared.measures:
-        a, b = options.pair or compared.leading_pair(measure)
-        parts.append(compared.pair_table(a, b, measure).render(kind))
-        parts.append(in_prose(compared.words(a, b, measure), kind))
-    return "\n".join(parts)
+        first, second = options.pair or (None, None)
+        words = {"words": [compared.words(first, second, measure) for measure in compared.measures]}
+        content = {name: getattr(compared, name) for name in names} | words
+        output.write_text(options, json_of(content, indent=1) + "\n")
+    else:
+        parts = [compared.table(measure).render(kind) for measure in compared.measures]
+        parts.append(in_prose(compared.method(), kind))
+        for measure in compared.measures:
+            a, b = options.pair or compared.leading_pair(measure)
+            parts.append(compared.pair_table(a, b, measure).render(kind))
+            parts.append(in_prose(compared.words(a, b, measure), kind))
+        output.write_text(options, "\n".join(parts))
 
 
 @command(
@@ -134,12 +100,7 @@ def _render(options: Options, compared: CollectionsComparison) -> str:
     "Is A better than B, or is it noise?",
     3,
     *reading.INPUTS,
-    Option(
-        "--judged-again QRELS ...",
-        "the same pool judged again by the same judge: further judgments, files or patterns",
-        [],
-        dest="again",
-    ),
+    Option("--judged-again QRELS ...", "further judgments of the same pool by the same judge", [], dest="again"),
     Option(
         "--replicates REGEX",
         "what marks a rerun in a run's name; the rest of the name (or the first group) is the system (default: # and "

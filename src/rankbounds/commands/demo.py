@@ -48,7 +48,14 @@ def run_demo(options: Options) -> None:
     judged, and "reranked" prints probabilities with two digits, so that many documents are tied.
     """
     if options.write:
-        copy_to(Path(options.write))
+        make_empty_folder(Path(options.write))
+        for source in (
+            path for path in sorted(DATA.rglob("*.*")) if path.is_file() and "__pycache__" not in path.parts
+        ):
+            target = Path(options.write) / source.relative_to(DATA)
+            make_folder(target.parent)
+            with writing(target, "wb") as out:
+                out.write(source.read_bytes())
         say(f"wrote the collection's files to {options.write}")
     scores = evaluate(DATA / "qrels.txt", DATA / "runs", ["RBP(p=0.8)", "AP", "nDCG@10", "P@10"])
     shown = scores.sort() if options.format in TABLE_FORMATS else scores
@@ -58,24 +65,10 @@ def run_demo(options: Options) -> None:
     output.write_text(options, text)
 
 
-def copy_to(folder: Path) -> None:
-    """Write the collection's files to a folder that does not hold them yet."""
-    make_empty_folder(folder)
-    for source in sorted(DATA.rglob("*.*")):
-        if source.is_file() and source.parent.name != "__pycache__":
-            target = folder / source.relative_to(DATA)
-            make_folder(target.parent)
-            with writing(target, "wb") as out:
-                out.write(source.read_bytes())
-
-
 def findings(scores: Scores) -> list[str]:
     """What a reader should notice, in sentences made from the numbers."""
     mean = scores.mean()
-    rbp = {
-        run: (float(low), float(high))
-        for run, low, high in zip(mean.runs, mean.low[:, 0, 0], mean.high[:, 0, 0], strict=True)
-    }
+    rbp = dict(zip(mean.runs, zip(mean.low[:, 0, 0], mean.high[:, 0, 0], strict=True), strict=True))
     judged = dict(zip(mean.runs, mean.judged[:, 0].tolist(), strict=True))
     widest = max(rbp, key=lambda run: rbp[run][1] - rbp[run][0])
     leader = max(rbp, key=lambda run: rbp[run][0])
@@ -111,22 +104,20 @@ HELP = {
 }
 
 
-def _option(parameter: inspect.Parameter) -> Option:
-    shown = "" if parameter.default is None else f" (default {parameter.default})"
-    return Option(
-        f"--{parameter.name.replace('_', '-')} N",
-        HELP[parameter.name] + shown,
-        parameter.default,
-        type=int if parameter.default is None else type(parameter.default),
-    )
-
-
 @command(
     "simulate",
     "How do I try things out?",
     2,
     Option("FOLDER", "a new or empty folder to write to"),
-    *map(_option, inspect.signature(simulate).parameters.values()),
+    *(
+        Option(
+            f"--{name.replace('_', '-')} N",
+            HELP[name] + ("" if parameter.default is None else f" (default {parameter.default})"),
+            parameter.default,
+            type=int if parameter.default is None else None,
+        )
+        for name, parameter in inspect.signature(simulate).parameters.items()
+    ),
 )
 def run_simulate(options: Options) -> None:
     """Write a synthetic collection: runs, complete judgments, and those of a pool.
@@ -202,7 +193,7 @@ def run_bands(options: Options) -> None:
 def _print_table(options: Options) -> None:
     if options.run_file is not None:
         raise UsageError("--table needs no run.")
-    options.format = output.chosen_format(options.command, options.output, output.FORMATS, options.table_format)
+    options.format = output.choose_format(options.command, options.output, output.FORMATS, options.table_format)
     labels = {str(measure): measure for measure in parse_measures(options.measures or MEASURES)}
     rhos = [part.strip() for part in (options.rho or RHOS).split(",")]
     lost = {rho: {label: worst_difference(measure, rho) for label, measure in labels.items()} for rho in rhos}

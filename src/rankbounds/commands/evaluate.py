@@ -33,18 +33,12 @@ LARGE_SHARE = 6
     *group_under(
         "large files",
         Option(
-            "--engine WHERE",
-            "local (in memory), stream (files larger than memory, topic by topic), spark (files that Spark reads); "
-            "auto (default) streams files that are too large for memory",
-            "auto",
-            words=("auto", "local", "stream", "spark"),
-            closed=True,
+            "--engine auto|local|stream|spark",
+            "in memory (local), topic by topic (stream), or files that Spark reads; auto streams files too large for "
+            "memory",
         ),
         Option("--memory SIZE", "with --engine stream: how much to hold (default 512M)"),
-        Option(
-            "--master URL",
-            "with --engine spark, or meaning it: the cluster, such as spark://host:7077 (default: this machine)",
-        ),
+        Option("--master URL", "the Spark cluster, such as spark://host:7077 (default: this machine)"),
     ),
     output.BIBTEX,
     *output.options_for((*output.FORMATS[:5], "parquet", *output.FORMATS[5:], "trec")),
@@ -96,15 +90,11 @@ def _engine(options: Options) -> str:
         raise UsageError("--master goes with --engine spark only.")
     if engine != "auto":
         return engine
-    if options.master:
-        return "spark"
-    return "stream" if options.memory or _too_large(options.runs) else "local"
-
-
-def _too_large(runs: list[str]) -> bool:
-    """Is a run larger than this machine's memory can well hold?"""
-    files = [file for argument in runs for file in expand([output.name_and_path(argument)[1]])]
+    if options.master or options.memory:
+        return "spark" if options.master else "stream"
     if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
-        return False
+        return "local"
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return any(os.path.isfile(name) and Path(name).stat().st_size > memory // LARGE_SHARE for name in files)
+    files = expand(output.name_and_path(argument)[1] for argument in options.runs)
+    large = any(os.path.isfile(name) and Path(name).stat().st_size > memory // LARGE_SHARE for name in files)
+    return "stream" if large else "local"

@@ -29,22 +29,13 @@ DEFAULT_RATES = ",".join(f"{rate:g}" for rate in pools.RATES)
         "RBP(p=0.8)",
         words=scoring.measure_names,
     ),
-    Option(
-        "--strategy S",
-        f"{', '.join(STRATEGIES)} (default A), for RBP, P and DCG without --compare",
-        "A",
-        words=STRATEGIES,
-    ),
+    Option("--strategy S", "A (default), B or C, for RBP, P and DCG without --compare", "A", words=STRATEGIES),
     replace(
         reading.COMPARE,
         help="settle which of two runs is better (--compare ONE OTHER), or who is better than the leader (--compare "
         "all)",
     ),
-    Option(
-        "--until WHEN",
-        "simulate how many judgments it takes until the comparison is settled whatever else is unjudged (settled), or "
-        "decided with a probability (0.95)",
-    ),
+    Option("--until WHEN", "simulate judgments until the comparison is settled, or decided with a probability (0.95)"),
     *scoring.PROBABILITY,
     scoring.SEED,
     scoring.ORDER,
@@ -56,17 +47,13 @@ def run_judge_next(options: Options) -> None:
     """List the unjudged documents whose judgments would settle most, the most valuable first.
 
     Without a comparison: documents that narrow the bounds of all runs' means most. For RBP, P and DCG, weight is what a
-    document adds up to in the runs that hold it, and residual_after what all runs and topics together leave open once
-    it and all documents above it are judged. Strategy A (default) lowers the summed residual of all runs fastest; B
-    looks first at runs that are known less well, C at those and at good ones. For nDCG, AP and all other measures value
-    is the sum of a document's effects on the runs' means.
+    document adds up to in the runs that hold it, and residual_after what is open once it and all documents above it are
+    judged. Strategy A lowers the summed residual of all runs fastest; B looks first at runs that are known less well, C
+    at those and at good ones. For other measures value is the sum of a document's effects on the runs' means.
 
-    --compare ONE OTHER asks which of two runs is better, --compare all who is better than the run that leads: value is
-    what a judgment is expected to move the bound by that will settle the question; for other measures than RBP, P and
-    DCG it makes a good order, and values do not add up. --until settled (or 0.95) simulates how many judgments that
-    takes, in this order and with the probabilities of --q, before anybody judges.
-
-    --format trec writes a pool file to be filled in; csv, jsonl and json are for rating tools.
+    With --compare, value is what a judgment is expected to move the bound by that will settle the question (for other
+    measures than RBP, P and DCG a good order; values do not add up). --until settled (or 0.95) simulates how many
+    judgments that takes with the probabilities of --q. --format trec writes a pool file to be filled in.
     """
     from rankbounds.judging.next.judge_next import judge_next
     from rankbounds.measures import parse_measure

@@ -10,8 +10,7 @@ from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, say_all
 from rankbounds.commands.console.options import Option, Options, call
 from rankbounds.errors import DataError, UsageError
-from rankbounds.files.opening import expand
-from rankbounds.judging.audits.audit import SOURCES
+from rankbounds.files.opening import expand, plain_name
 
 if TYPE_CHECKING:
     from rankbounds.collection.inputs import Reading
@@ -23,11 +22,7 @@ if TYPE_CHECKING:
     "May a model's labels stand in for people?",
     1,
     Option("TRUSTED", "the labels to believe: any known format of judgments", dest="qrels", file="read"),
-    Option(
-        "[LABELS ...]",
-        "the labels in question: files, patterns in quotes or folders; name=FILE gives them a name",
-        dest="label_files",
-    ),
+    Option("[LABELS ...]", "the labels in question: files, patterns or folders; name=FILE", dest="label_files"),
     Option("--runs RUN ...", f"{reading.RUNS_HELP}; without: labels only", []),
     scoring.measures(("RBP(p=0.8)",)),
     Option(
@@ -43,12 +38,7 @@ if TYPE_CHECKING:
     ),
     Option("--same-scale", "grades mean the same in all labels, though the highest ones differ"),
     Option("--votes", "add the labels' majority and mean grade as further labels"),
-    Option(
-        "--pairs WHICH",
-        "score runs by all labels of each (default), or by the shared pairs of query and document alone",
-        "all",
-        words=("all", "shared"),
-    ),
+    Option("--pairs all|shared", "score runs by all labels of each, or by pairs of query and document that all have"),
     scoring.alpha(),
     scoring.confidence(),
     *scoring.resampling(2000),
@@ -99,24 +89,16 @@ def labels_from(options: Options, reader: Reading) -> tuple[Qrels, dict[str, Qre
     for argument in options.label_files:
         name, path = output.name_and_path(argument)
         for file in expand([path]):
-            read = _read_labels(reader, file)
-            if name is None:
-                labels |= {file if known in labels else known: given for known, given in read.items()}
-            elif name in labels:
+            if name is not None and name in labels:
                 raise UsageError(f'Two sets of labels are called "{name}".')
-            else:
-                labels[name] = next(iter(read.values()))
+            own = name or (file if plain_name(file) in labels else plain_name(file))
+            try:
+                labels[own] = reader.judgments(file)
+            except DataError:
+                if reader.labels is None:
+                    raise
+                labels[own] = replace(reader, labels=None).judgments(file)  # a file without sources
     return reader.judgments(options.qrels), labels
-
-
-def _read_labels(reader: Reading, file: str) -> dict[str, Qrels]:
-    """The labels of a file by its name; --labels chooses among sources where a file has any."""
-    try:
-        return reader.label_sets([file])
-    except DataError:
-        if reader.labels is None:
-            raise
-        return replace(reader, labels=None).label_sets([file])
 
 
 def labels_rel_from(options: Options) -> float | dict[str, float] | None:
@@ -159,10 +141,9 @@ def run_sample(options: Options) -> None:
     """Draw the documents that people should judge, so that a model's labels can be audited.
 
     The probability that a document is drawn is known, and grows with its weight in what is asked and with how unsure
-    its label is. Without --compare the scores of all runs are asked about; --compare A B asks which of two runs is
-    better, and --compare all about all pairs. -o sample.csv is a table query_id, doc_id, probability, relevance: fill
-    in the last column, and "rankbounds audit" takes it from there. To judge in the browser: "rankbounds serve QRELS
-    RUN... --worklist sample.csv", for which --format trec writes QRELS to begin with. Ids are written as they are.
+    its label is. -o sample.csv is a table query_id, doc_id, probability, relevance: fill in the last column, and
+    "rankbounds audit" takes it from there. To judge in the browser: "rankbounds serve QRELS RUN... --worklist
+    sample.csv", for which --format trec writes QRELS to begin with.
     """
     from rankbounds.judging.audits.sample import draw_sample
 
@@ -187,21 +168,9 @@ def run_sample(options: Options) -> None:
     replace(reading.RUNS, usage="[RUN ...]"),
     scoring.measures((), "RBP(p=0.8) (the default), P@10, DCG@20; nDCG@10, AP, Recall@100 by linearisation"),
     Option("--difference", "compare the runs in pairs"),
-    Option(
-        "--judgments FILE",
-        "take the judgments from this file, not from the column relevance; it may hold no other documents",
-    ),
-    Option(
-        "--sources WHICH",
-        "what the interval covers: judgments that nobody made (default), or both that and topics being a sample",
-        SOURCES[0],
-        words=SOURCES,
-    ),
-    Option(
-        "--label-rel L",
-        'the lowest label that stands for relevant in "by labels" (default: the rel of the measure)',
-        type=float,
-    ),
+    Option("--judgments FILE", "take judgments from there, not from the column relevance; no other documents"),
+    Option("--sources judgments|both", "the interval covers judgments that nobody made, or also topics as a sample"),
+    Option("--label-rel L", "lowest relevant label of the labels (default: the rel of the measure)", type=float),
     scoring.confidence(),
     Option("--plan H", "how many judgments a half-width of H needs", type=float),
     reading.COMPARE,
@@ -215,11 +184,8 @@ def run_audit(options: Options) -> Any:
 
     LABELS are the labels that SAMPLE was drawn from ("rankbounds sample"), and SAMPLE has the column relevance filled
     in. "by labels" is what the labels alone claim; "estimate" is what people would say who judged everything, with an
-    interval that holds however bad the labels are: bad ones make it wide. --difference compares the runs in pairs.
-    --sources both makes intervals that hold for other topics as well.
-
-    --plan 0.03 says how many judgments intervals of that half-width need; SAMPLE is then a pilot, or left out when
-    nobody has judged yet.
+    interval that holds however bad the labels are: bad ones make it wide. --plan 0.03 says how many judgments intervals
+    of that half-width need; SAMPLE is then a pilot, or left out when nobody has judged yet.
     """
     from rankbounds.judging.audits.audit import audit
     from rankbounds.judging.audits.judged_sample import is_sample

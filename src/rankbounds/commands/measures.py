@@ -16,7 +16,7 @@ from rankbounds.measures.measure import explanation, written
 from rankbounds.measures.naming.elsewhere import DIFFERENT, NAMES
 from rankbounds.measures.naming.registry import class_named, is_name, label_elsewhere
 from rankbounds.results import Column
-from rankbounds.terminal import look, reflowed
+from rankbounds.terminal import look, reflow
 
 
 @command(
@@ -34,7 +34,7 @@ def run_measures(options: Options) -> None:
     """List the measures, or explain one of them."""
     if options.measure:
         text, width = "\n".join(map(explain, _kinds(options.measure))), look().width
-        output.write_text(options, text if width is None else reflowed(text, width))
+        output.write_text(options, text if width is None else reflow(text, width))
         return
     rows = [describe(kind) for _, kind in sorted(REGISTRY.items(), key=lambda item: item[0].lower())]
     output.write_rows(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
+import contextlib
 import getpass
 import os
 from dataclasses import fields, replace
@@ -32,10 +32,7 @@ CHOICES = (
         "has judged yet",
         about_runs=True,
     ),
-    Option(
-        "--all-pairs",
-        "of more than 20 runs: compare all pairs in the page, not only those of the 20 that lead (takes longer)",
-    ),
+    Option("--all-pairs", "of more than 20 runs, compare all pairs, not only those of the 20 that lead (takes longer)"),
     *scoring.TESTS,
     *scoring.ASSUMING,
     reading.CALIBRATE,
@@ -85,16 +82,6 @@ def choices_from(options: Options) -> Choices:
     return Choices(**{choice.name: given[choice.name] for choice in fields(Choices)})
 
 
-def _share(text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise argparse.ArgumentTypeError(f'"{text}" is no share, which is a number from 0 to 1')
-    return share
-
-
 @command(
     "serve",
     "What should be judged next?",
@@ -102,10 +89,7 @@ def _share(text: str) -> float:
     *reading.INPUTS,
     Option("--port PORT", "where to listen (default 8765; 0: any free port)", 8765, type=whole("a port is", 0, 65535)),
     Option("--host HOST", "on which address (default 127.0.0.1, this machine alone)", "127.0.0.1"),
-    Option(
-        "--token TOKEN",
-        "what everybody who opens the page must know, needed with --host; new: make one; also RANKBOUNDS_TOKEN",
-    ),
+    Option("--token TOKEN", "needed with --host, known to all who open the page; new: make one; or RANKBOUNDS_TOKEN"),
     Option("--queries FILE", "what the queries say: TREC topics, TSV, CSV or JSON lines with id and text"),
     Option(
         "--documents FILE",
@@ -114,22 +98,14 @@ def _share(text: str) -> float:
         repeated=True,
     ),
     Option("--judge NAME", "who judges; may be repeated, and the page then asks which", repeated=True),
-    Option(
-        "--grades G",
-        "grades to choose from: 3 for 0 to 3, or 0=off topic,1=related,2=answers (default: those of QRELS)",
-    ),
+    Option("--grades G", "to choose from: 3 for 0 to 3, or 0=off topic,1=related,2=answers (default: those of QRELS)"),
     replace(
         reading.COMPARE,
         help="the goal: which of two runs is better (--compare ONE OTHER), or who is better than the leader (--compare "
         "all), by the first measure",
     ),
     Option("--until WHEN", "with --compare: settled (the default), or decided with a probability (0.95)", "settled"),
-    Option(
-        "--shared SHARE",
-        "which share of the documents every judge is asked about, so that their agreement shows (default 0)",
-        0.0,
-        type=_share,
-    ),
+    Option("--shared SHARE", "the share of documents that every judge is asked about (default 0)", 0.0),
     Option("--read-only", "show the report alone, and take no judgments"),
     *CHOICES,
 )
@@ -137,18 +113,17 @@ def run_serve(options: Options) -> None:
     """Judge documents in the browser, with the report live beside it.
 
     The page shows one document after the other with its query; a key judges it. Judgments go to a journal beside QRELS
-    first, where nothing is lost, and from there into QRELS, a TREC file or a CSV, TSV or Quepid table, whose other
-    lines stay as they are. What comes next and how far it is to the goal (--compare) is computed in the background.
-    --worklist takes the documents of "judge-next" or "sample" instead. The report, on the same address under /report,
-    follows its files. Only this machine is answered, unless --host says otherwise; then everybody needs a --token. Stop
-    with Ctrl-C.
+    first, and from there into QRELS, a TREC file or a CSV, TSV or Quepid table, whose other lines stay as they are.
+    What comes next and how far it is to the goal (--compare) is computed in the background. The report, on the same
+    address under /report, follows its files. Only this machine is answered, unless --host says otherwise; then
+    everybody needs a --token. Stop with Ctrl-C.
     """
-    from rankbounds.desk.server import Office, address, checked_token, server
+    from rankbounds.desk.server import Office, address, check_token, server
     from rankbounds.report.page import Live
 
     if STANDARD_INPUT in [options.qrels, *options.runs]:
         raise UsageError("The page follows its files: give files, not standard input (-).")
-    token = checked_token(options.host, options.token or os.environ.get("RANKBOUNDS_TOKEN") or None)
+    token = check_token(options.host, options.token or os.environ.get("RANKBOUNDS_TOKEN") or None)
     live = Live(
         options.qrels, partial(reading.runs_from, options), choices_from(options), judging=not options.read_only
     )
@@ -168,17 +143,25 @@ def run_serve(options: Options) -> None:
 def _judging(options: Options, live: Live) -> Office:
     from rankbounds.desk.desk import Desk, Settings, check_name, grades_from
     from rankbounds.desk.judgment_file import JudgmentFile
-    from rankbounds.desk.planning import Goal, Planning
+    from rankbounds.desk.planning import Planning
     from rankbounds.desk.server import Office
     from rankbounds.files.document_texts import DocumentTexts
     from rankbounds.files.queries import read_query_texts
     from rankbounds.judging.audits.judged_sample import listed_documents
+    from rankbounds.judging.next.judge_next import criterion
 
-    goal = Goal(reading.compared_from(options.compare), options.until, options.seed)
-    goal.check()
+    goal = {"compare": reading.compared_from(options.compare), "until": options.until, "seed": options.seed}
+    if options.compare is not None:
+        criterion(options.until, goal["compare"])
+    if not 0 <= options.shared <= 1:
+        raise UsageError(f"--shared is a share, a number from 0 to 1, not {options.shared:g}.")
     for name in options.judge or ():
         check_name(name)
     runs = reading.runs_from(options)  # what is wrong with them is told before anything is served
+    user = ""
+    if not options.judge:
+        with contextlib.suppress(KeyError, OSError, ImportError):  # a machine need not say who works on it
+            user = getpass.getuser()
     settings = Settings(
         tuple(options.judge or ()),
         {} if options.grades is None else grades_from(options.grades),
@@ -186,7 +169,7 @@ def _judging(options: Options, live: Live) -> Office:
         None if options.documents is None else DocumentTexts(options.documents),
         None if options.worklist is None else tuple(listed_documents(options.worklist)),
         options.shared,
-        _user() if not options.judge else "",
+        user,
         live.retrieves,
     )
     source = options.labels.split(",")[0].strip() if options.labels else None
@@ -197,13 +180,5 @@ def _judging(options: Options, live: Live) -> Office:
         say(f"warning: {journal.path}: {journal.unreadable} torn lines, which nobody was told are saved, are left out.")
     if journal.entries:
         say(f"{journal.path}: {len(journal.entries):,} lines of earlier judging.")
-    planned = bool(runs) and (options.worklist is None or goal.compare is not None)
+    planned = bool(runs) and (options.worklist is None or options.compare is not None)
     return Office(live, desk, Planning(desk, live, goal) if planned else None)
-
-
-def _user() -> str:
-    """Who works on this machine, as far as it says."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError, ImportError):
-        return ""

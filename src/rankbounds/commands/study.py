@@ -52,7 +52,11 @@ def run_study(options: Options) -> int:
 
     known = [STUDIES[name] for name in sorted(STUDIES)]
     if options.name == "list":
-        list_studies(options, known)
+        columns = [Column("study"), Column("question", importance=1), Column("needs")]
+        needs = [", ".join(NEEDS.get(name, name) for name in each.needs) or "nothing (simulated)" for each in known]
+        listed = zip(known, needs, strict=True)
+        rows = [{"study": each.name, "question": each.question, "needs": needed} for each, needed in listed]
+        output.write_rows(options, rows, columns)
         return 0
     is_all = options.name == "all"
     studies = known if is_all else [study_called(options.name)]
@@ -64,16 +68,13 @@ def run_study(options: Options) -> int:
     ready = []
     for study in studies:
         lacks = " and ".join(NEEDS.get(name, name) for name in study.needs if given.get(name) is None)
-        if lacks and not is_all:
-            raise UsageError(f"The study {study.name} needs {lacks}.")
+        takes = untaken(study, given)
+        if (lacks or takes) and not is_all:
+            raise UsageError(f"The study {study.name} {f'needs {lacks}' if lacks else f'takes {takes}'}.")
         if lacks:
             say(f"{study.name}: left out, it needs {lacks}")
-        else:
-            ready.append(study)
-    for study in ready:
-        takes = untaken(study, given)
-        if takes and not is_all:
-            raise UsageError(f"The study {study.name} takes {takes}.")
+            continue
+        ready.append(study)
         if takes:
             say(f"{study.name}: takes {takes}; computed without what it does not take")
     read = [path for path in (options.qrels, *files, options.groups) if path]
@@ -131,19 +132,6 @@ def untaken(study: Study, given: dict[str, Any]) -> str:
         if given[name] is not None and not study.takes(name, given[name])
     ] or [""]
     return f"{', '.join(others)} and {last}" if others else last
-
-
-def list_studies(options: Options, studies: list[Study]) -> None:
-    """The studies with their questions and needs."""
-    rows = [
-        {
-            "study": study.name,
-            "question": study.question,
-            "needs": ", ".join(NEEDS.get(name, name) for name in study.needs) or "nothing (simulated)",
-        }
-        for study in studies
-    ]
-    output.write_rows(options, rows, [Column("study"), Column("question", importance=1), Column("needs")])
 
 
 def command_line(study: Study, options: Options) -> str:

@@ -6,12 +6,11 @@ from typing import Any
 
 from rankbounds.commands import command
 from rankbounds.commands.console import output
-from rankbounds.commands.console.options import Option, Options
+from rankbounds.commands.console.options import Option, Options, options_given
 from rankbounds.errors import UsageError
 from rankbounds.rbp.integer_program import muted
 from rankbounds.rbp.published_score import Published
 from rankbounds.rbp.transfer import (
-    METHODS,
     PublishedComparison,
     Transferred,
     compare_published,
@@ -41,11 +40,8 @@ from rankbounds.tables import Table
     Option("--against-residual R", "its residual"),
     Option("--against-topics N", "its number of topics (default: that of A)", type=int),
     Option(
-        "--method M",
-        f"{', '.join(METHODS)} (default tightest: exact, or as close as the time limit allows; greedy is the paper's "
-        "and can be violated)",
-        "tightest",
-        words=METHODS,
+        "--method tightest|exact|relaxed|greedy",
+        "tightest is exact, or as close as the time limit allows; greedy is the paper's and can be violated",
     ),
     Option("--time-limit SECONDS", "for either end of a range (default 1)", 1.0),
     output.figure("draw the range of A over all persistences"),
@@ -64,9 +60,9 @@ def run_transfer(options: Options) -> None:
       rankbounds transfer 0.4321 --p 0.95 --to 0.8 --residual 0.0200
       rankbounds transfer 0.8321 --p 0.95 --to 0.8 --topics 50 --against 0.4100
     """
-    for name in ("against_p", "against_residual", "against_topics"):
-        if options.against is None and getattr(options, name) is not None:
-            raise UsageError(f"--{name.replace('_', '-')} goes with --against.")
+    for flag in options_given(options, "against_p", "against_residual", "against_topics"):
+        if options.against is None:
+            raise UsageError(f"{flag} goes with --against.")
     if not options.time_limit > 0:
         raise UsageError(f"The time limit must be positive, not {options.time_limit:g}.")
     gains = options.gains if options.gains == "any" else options.gains.split(",")

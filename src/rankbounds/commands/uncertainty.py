@@ -7,11 +7,11 @@ from typing import Any
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say
-from rankbounds.commands.console.options import Option, Options, call
+from rankbounds.commands.console.options import Option, Options, call, options_given
 from rankbounds.errors import UsageError
 from rankbounds.measures import parse_measures
 from rankbounds.probability.drawn_scores import SAMPLES
-from rankbounds.probability.mean import INTERVALS, SOURCES, uncertainty
+from rankbounds.probability.mean import uncertainty
 
 
 @command(
@@ -23,14 +23,8 @@ from rankbounds.probability.mean import INTERVALS, SOURCES, uncertainty
     *scoring.PROBABILITY,
     scoring.confidence("the interval"),
     Option("--tail", "count what lies beyond the lists' ends in mean and sd too"),
-    Option(
-        "--sources WHICH",
-        f"what the interval covers: {', '.join(SOURCES)} (unjudged documents, topics being a sample, both; default "
-        "documents)",
-        "documents",
-        words=SOURCES,
-    ),
-    Option("--interval KIND", f"{' or '.join(INTERVALS)} (default {INTERVALS[0]})", "normal", words=INTERVALS),
+    Option("--sources documents|topics|both", "what the interval covers: unjudged documents, topics as a sample, both"),
+    Option("--interval normal|distribution", "from the mean and sd, or from the distribution itself"),
     *scoring.SORTING,
     Option("--difference", "compare the runs in pairs"),
     scoring.PER_TOPIC,
@@ -45,16 +39,18 @@ def run_uncertainty(options: Options) -> Any:
     """How uncertain is the mean? Unjudged documents as probabilities.
 
     Every unjudged document is taken to be relevant with a probability (--q). The table shows the score of the judged
-    documents alone, the mean with the unjudged ones, its standard deviation and an interval; the certain bounds hold
-    whatever the unjudged documents turn out to be, those beyond the ends of the lists included. "normal off by" is the
-    largest error of the probabilities that the normal interval rests on (--interval distribution avoids it).
-
-    With --difference, runs are compared in pairs, a document having one value in both. RBP, P and DCG are computed
-    exactly; nDCG, AP, recall and the others are drawn (--samples, --seed), and the standard error is told.
+    documents alone, the mean with the unjudged ones, its standard deviation and an interval; certain bounds hold
+    whatever the unjudged documents are. "normal off by" is the largest error of the probabilities that the normal
+    interval rests on (--interval distribution avoids it). RBP, P and DCG are computed exactly; nDCG, AP, recall and the
+    others are drawn (--samples, --seed), and the standard error is told.
     """
     q: Any = scoring.probability_from(options.q)
-    if options.difference:
-        _reject_with_difference(options)
+    for flag in options_given(options, "sort", "top", "tail", "per_topic", "sources", "interval"):
+        if options.difference:
+            raise UsageError(
+                f"{flag} does not go with --difference, which shows all pairs of runs: mean and sd of a difference are "
+                "those of the retrieved documents over all topics."
+            )
     asked = parse_measures(options.measures or ["RBP(p=0.8)"])
     trusted = reading.trusted_from(options, asked, drawn=True)
     if trusted is not None and options.q != "logistic":
@@ -73,22 +69,6 @@ def run_uncertainty(options: Options) -> Any:
     by = scoring.order_of_runs(options)
     result = result if by == "given" else result.sort(by)
     return result if options.top is None else result.first(options.top)
-
-
-def _reject_with_difference(options: Options) -> None:
-    if options.sort or options.top:
-        raise UsageError("--sort and --top are for runs; --difference shows every pair of them.")
-    for name, changed in (
-        ("--tail", options.tail),
-        ("--per-topic", options.per_topic),
-        ("--sources", options.sources != "documents"),
-        ("--interval", options.interval != "normal"),
-    ):
-        if changed:
-            raise UsageError(
-                f"{name} does not go with --difference: mean and sd of a difference are those of the retrieved "
-                "documents over all topics."
-            )
 
 
 @command(

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -236,9 +236,11 @@ class Desk:
                 self._leases.setdefault(holding, (page, now + LEASE))
             first: list[Pair] = []
             later: list[Pair] = []
-            for pair in self._candidates(judge):
+            listed = self.planned if self.settings.worklist is None else self.settings.worklist
+            shared = filter(self._is_shared, self.journal.by_pair)  # second opinions on what others judged come first
+            for pair in dict.fromkeys([*shared, *listed]):
                 elsewhere = self._leases.get(pair, (page, now))[0] != page
-                if pair == holding:
+                if pair == holding or not self._is_open(judge, pair):
                     continue
                 (later if elsewhere or self.journal.has_skipped(judge, pair) else first).append(pair)
                 if len(first) == HANDED_OUT:
@@ -253,12 +255,6 @@ class Desk:
         with self._lock:
             self.planned = list(documents)
             self.version += 1
-
-    def _candidates(self, judge: str) -> Iterator[Pair]:
-        """What this judge could be asked, in order; second opinions on what others judged first."""
-        listed = self.planned if self.settings.worklist is None else self.settings.worklist
-        shared = filter(self._is_shared, self.journal.by_pair)
-        return (pair for pair in dict.fromkeys([*shared, *listed]) if self._is_open(judge, pair))
 
     def _is_open(self, judge: str, pair: Pair) -> bool:
         opinions = self.journal.opinions(pair)

@@ -12,7 +12,7 @@ import json
 import os
 import re
 import threading
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import IO, Any
@@ -31,50 +31,34 @@ class Entry:
     number: int
     time: str
     judge: str
-    pair: Pair
-    grade: float | None = None
-    undoes: int | None = None
+    query_id: str
+    doc_id: str
     key: str = ""
     """By which the page knows the line; sent twice, it is written once."""
+    grade: float | None = None
+    undoes: int | None = None
     before: str | None = None
     """The record of the file that the judgment was written into; None where it got one of its own."""
     beside: bool = False
     """The file had a grade of somebody else's already, and keeps it."""
 
-    def line(self) -> bytes:
-        """The entry as it is written."""
-        fields: dict[str, Any] = {"n": self.number, "time": self.time, "judge": self.judge}
-        fields |= {"query_id": self.pair[0], "doc_id": self.pair[1], "key": self.key}
-        if self.undoes is not None:
-            fields["undo"] = self.undoes
-        elif self.grade is None:
-            fields["skip"] = True
-        else:
-            fields["grade"] = self.grade
-            fields |= {"beside": True} if self.beside else {"before": self.before}
-        return json.dumps(fields).encode("ascii") + b"\n"
+    @property
+    def pair(self) -> Pair:
+        """The document, with its query."""
+        return self.query_id, self.doc_id
 
     def shown(self) -> dict[str, Any]:
         """What pages get to see."""
-        return {"number": self.number, "query_id": self.pair[0], "doc_id": self.pair[1], "grade": self.grade}
+        return {name: getattr(self, name) for name in ("number", "query_id", "doc_id", "grade")}
 
     @classmethod
     def of(cls, line: bytes) -> Entry:
         """An entry from its line; ValueError where it is none."""
         try:
-            held = json.loads(line)
-            return cls(
-                int(held["n"]),
-                str(held["time"]),
-                str(held["judge"]),
-                (str(held["query_id"]), str(held["doc_id"])),
-                None if held.get("grade") is None else float(held["grade"]),
-                None if held.get("undo") is None else int(held["undo"]),
-                str(held.get("key", "")),
-                held.get("before"),
-                bool(held.get("beside", False)),
-            )
-        except (KeyError, TypeError, AttributeError, RecursionError) as error:
+            entry = cls(**json.loads(line))
+            grade = None if entry.grade is None else float(entry.grade)
+            return replace(entry, number=int(entry.number), grade=grade)
+        except (TypeError, RecursionError) as error:
             raise ValueError("this is no line of a journal") from error
 
 
@@ -123,8 +107,8 @@ class Journal:
         """Write an entry with these fields, numbered and dated; when this returns, it is on the disk."""
         with self._turn:
             number = self.entries[-1].number + 1 if self.entries else 1
-            entry = Entry(number, datetime.now(timezone.utc).isoformat(timespec="seconds"), judge, pair, **fields)
-            self._write(entry.line())
+            entry = Entry(number, datetime.now(timezone.utc).isoformat(timespec="seconds"), judge, *pair, **fields)
+            self._write(json.dumps(asdict(entry)).encode("ascii") + b"\n")
             self._take_in(entry)
             return entry
 

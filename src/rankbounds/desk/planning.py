@@ -6,120 +6,97 @@ comes.
 
 from __future__ import annotations
 
-import math
+import contextlib
+import os
+import pickle
+import signal
+import subprocess
+import sys
 import threading
 import warnings
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 from rankbounds.desk.desk import Desk
 from rankbounds.desk.judgment_file import Pair
-from rankbounds.desk.worker import Worker
 from rankbounds.errors import RankboundsError, UsageError
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.judging.next.judge_next import criterion, judge_next
+from rankbounds.judging.next.judge_next import judge_next
 from rankbounds.judging.next.plan import SETTLED, JudgingPlan, difference_left
 from rankbounds.judging.next.residuals import plan_by_residual
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.ties import ORDERS
+from rankbounds.report.content import judging_depth
 from rankbounds.report.page import Live
 
 BUDGET = 300
 """Documents planned ahead."""
-LEAST_WEIGHT = 1e-4
-"""RBP looks no deeper than where all ranks below together weigh less than this."""
 LOOK_AGAIN = 3.0
 """Seconds until files are looked at again, whether somebody else changed them."""
 
-
-@dataclass(frozen=True)
-class Goal:
-    """What judging is for: to settle a comparison, or to narrow what all runs leave open."""
-
-    compare: tuple[str, str] | str | None = None
-    until: str = SETTLED
-    seed: int = 0
-
-    def check(self) -> None:
-        """An error where the goal is none that can be reached."""
-        if self.compare is not None:
-            criterion(self.until, self.compare)
+_PROGRAM = (
+    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
+    f"from {__name__} import work_when_asked; work_when_asked()"
+)
+"""Run in isolated mode: the processes of multiprocessing import it from the current folder, if that has such a file."""
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What comes next, and how far it is."""
+def plan_next(
+    live: Live, compare: tuple[str, str] | str | None = None, until: str = SETTLED, seed: int = 0
+) -> tuple[list[Pair], dict[str, Any]]:
+    """Plan from the files as they are: the documents to judge next, and what the page shows of the goal.
 
-    documents: tuple[Pair, ...]
-    headline: str
-    """How far it is to the goal."""
-    sentences: tuple[str, ...]
-    measure: str
-    bounds: tuple[float, float] | None = None
-    """Of two runs, the least and the greatest difference that are left."""
-    runs: tuple[str, str] | None = None
-    open: float | None = None
-    """Without a comparison, by how much a run's mean is open on average."""
-    settled: bool = False
-    trouble: str = ""
-    """Why the goal cannot be computed; documents are then in the order of their weights in all runs."""
-
-
-class Planner:
-    """Plans from files as they are; made in the process that plans."""
-
-    def __init__(self, live: Live, goal: Goal) -> None:
-        self.live, self.goal = live, goal
-
-    def __call__(self) -> Plan:
-        """The plan for the files as they are now."""
-        choices = self.live.choices
-        chosen = choices.assumptions()
-        ties = chosen.ties if chosen.ties in ORDERS else "trec"
-        order: dict[str, Any] = {"ties": ties, "score_precision": chosen.score_precision}
-        measure: Measure = parse_measures(choices.measures)[0]
-        found: dict[str, Any] = {}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the report tells
-            qrels, runs = choices.reading().judgments(self.live.qrels), self.live.read_runs()
-            plan_for = partial(judge_next, qrels, runs, gain=choices.gain, budget=BUDGET, **order)
-            plan: Any = None
-            if self.goal.compare is not None:
-                try:
-                    plan = plan_for(measure=measure, **asdict(self.goal))
-                    found = {"settled": all(plan.settled)}
-                    if len(plan.pairs) == 1:
-                        found |= {"bounds": plan.bounds[0], "runs": plan.pairs[0]}
-                except RankboundsError as error:
-                    found = {"trouble": str(error)}
-            if plan is None and isinstance(measure, RBP) and 0 < measure.p < 1 and not choices.gain:
-                depth = math.ceil(math.log(LEAST_WEIGHT) / math.log(measure.p))
-                plan = plan_by_residual(qrels, runs, measure, BUDGET, assumptions=Assumptions(**order), depth=depth)
-            elif plan is None:
-                try:
-                    plan = plan_for(measure=measure)
-                except UsageError:  # nothing can be planned for this measure
-                    measure = RBP(0.8)
-                    plan = plan_for(measure=measure)
-        if isinstance(plan, JudgingPlan):
-            found["open"] = plan.open_means()[0]
-        documents = tuple(zip(plan.query_ids, plan.doc_ids, strict=True))
-        return Plan(documents, plan.headline(), tuple(plan.sentences()), str(measure), **found)
+    The goal is to settle a comparison (``compare``, ``until`` and ``seed`` as in ``judge_next``), or to narrow what all
+    runs leave open. ``bounds`` are the least and the greatest difference that are left between two ``runs``; ``open``
+    is by how much a run's mean is open on average. Where the goal cannot be computed, ``trouble`` says why, and
+    documents are in the order of their weights in all runs.
+    """
+    choices = live.choices
+    chosen = choices.assumptions()
+    ties = chosen.ties if chosen.ties in ORDERS else "trec"
+    order: dict[str, Any] = {"ties": ties, "score_precision": chosen.score_precision}
+    measure: Measure = parse_measures(choices.measures)[0]
+    goal: dict[str, Any] = {"bounds": None, "runs": None, "open": None, "settled": False, "trouble": ""}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the report tells
+        qrels, runs = choices.reading().judgments(live.qrels), live.read_runs()
+        plan_for = partial(judge_next, qrels, runs, gain=choices.gain, budget=BUDGET, **order)
+        plan: Any = None
+        if compare is not None:
+            try:
+                plan = plan_for(measure=measure, compare=compare, until=until, seed=seed)
+                goal["settled"] = all(plan.settled)
+                if len(plan.pairs) == 1:
+                    goal |= {"bounds": plan.bounds[0], "runs": plan.pairs[0]}
+            except RankboundsError as error:
+                goal["trouble"] = str(error)
+        if plan is None and isinstance(measure, RBP) and 0 < measure.p < 1 and not choices.gain:
+            depth = judging_depth(measure)
+            plan = plan_by_residual(qrels, runs, measure, BUDGET, assumptions=Assumptions(**order), depth=depth)
+        elif plan is None:
+            try:
+                plan = plan_for(measure=measure)
+            except UsageError:  # nothing can be planned for this measure
+                measure = RBP(0.8)
+                plan = plan_for(measure=measure)
+    if isinstance(plan, JudgingPlan):
+        goal["open"] = plan.open_means()[0]
+    goal |= {"headline": plan.headline(), "sentences": plan.sentences(), "measure": str(measure)}
+    return list(zip(plan.query_ids, plan.doc_ids, strict=True)), goal
 
 
 class Planning:
-    """Keeps a desk's plan up to date in the background."""
+    """Keeps a desk's plan up to date in the background; ``goal`` as in ``plan_next``."""
 
-    def __init__(self, desk: Desk, live: Live, goal: Goal, *, in_process: bool = True) -> None:
+    def __init__(self, desk: Desk, live: Live, goal: Mapping[str, Any], *, in_process: bool = True) -> None:
         self.desk, self.live = desk, live
-        planner = Planner(live, goal)
+        planner = partial(plan_next, live, **goal)
         self._worker = Worker(planner) if in_process else None
-        self._plan: Callable[[], Plan] = self._worker or planner
-        self.plan: Plan | None = None
-        self.first: Plan | None = None
+        self._plan: Callable[[], tuple[list[Pair], dict[str, Any]]] = self._worker or planner
+        self.plan: dict[str, Any] = {}
+        self.first: dict[str, Any] = {}
         """The plan that judging began with."""
         self.computing, self.trouble = True, ""
         self._wanted, self._ended = threading.Event(), False
@@ -136,15 +113,11 @@ class Planning:
     def goal(self) -> dict[str, Any]:
         """How far it is to the goal, for the page."""
         plan, first = self.plan, self.first
-        goal: dict[str, Any] = {"computing": self.computing, "trouble": self.trouble}
-        if plan is None or first is None:
+        goal: dict[str, Any] = {"computing": self.computing, "trouble": self.trouble or plan.get("trouble", "")}
+        if not plan:
             return goal
-        left = ""
-        if plan.bounds is not None and plan.runs is not None:
-            left = difference_left(plan.runs, plan.bounds, first.bounds)
-        shown = {name: value for name, value in asdict(plan).items() if name != "documents"}
-        began = {"bounds": first.bounds, "open": first.open}
-        return shown | goal | {"trouble": self.trouble or plan.trouble, "first": began, "difference_left": left}
+        left = difference_left(plan["runs"], plan["bounds"], first["bounds"]) if plan["bounds"] is not None else ""
+        return plan | goal | {"first": {name: first[name] for name in ("bounds", "open")}, "difference_left": left}
 
     def _keep_up(self) -> None:
         state = ""
@@ -156,9 +129,9 @@ class Planning:
                 self.computing = True
                 self.desk.write()
                 state = self.live.state()
-                self.plan, self.trouble = self._plan(), ""
-                self.first = self.first or self.plan
-                self.desk.take_plan(self.plan.documents)
+                documents, self.plan = self._plan()
+                self.first, self.trouble = self.first or self.plan, ""
+                self.desk.take_plan(documents)
             except RankboundsError as error:
                 self.trouble = "" if self._ended else str(error)
             self.computing = self._wanted.is_set()
@@ -170,3 +143,71 @@ class Planning:
         if self._worker:
             self._worker.close()
         self._thread.join()
+
+
+# ---- the process ----
+
+
+class Worker:
+    """A function that is called in a process of its own, which ends when this one does, however it ends."""
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self._function = function
+        self._turn = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __call__(self) -> Any:
+        """What the function returns, or raises for the user to read."""
+        with self._turn:
+            try:
+                process = self._running()
+                _send(process, True)
+                done, result = pickle.load(process.stdout)  # type: ignore[arg-type]
+            except (EOFError, OSError, pickle.UnpicklingError):
+                self.close()
+                raise UsageError("The process that computes ended; it is started again.") from None
+        if done:
+            return result
+        raise result
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        process = self._process
+        if process is None or process.poll() is not None:
+            command = [sys.executable, "-I", "-c", _PROGRAM]
+            process = self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            _send(process, sys.path)
+            _send(process, self._function)
+        return process
+
+    def close(self) -> None:
+        """End the process, whatever it is doing."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.terminate()
+            with contextlib.suppress(OSError):  # what was not sent yet
+                process.communicate()
+
+
+def _send(process: subprocess.Popen[bytes], message: Any) -> None:
+    process.stdin.write(pickle.dumps(message))  # type: ignore[union-attr]
+    process.stdin.flush()  # type: ignore[union-attr]
+
+
+def work_when_asked() -> None:
+    """Call the function whenever somebody asks, until nobody is there to ask."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server
+    if hasattr(os, "nice"):
+        os.nice(5)  # whoever judges comes first
+    answers = open(os.dup(sys.stdout.fileno()), "wb")  # noqa: SIM115 (open as long as the process lives)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what is printed is no answer
+    function = pickle.load(sys.stdin.buffer)
+    with contextlib.suppress(EOFError, OSError):
+        while pickle.load(sys.stdin.buffer):
+            try:
+                answer: tuple[bool, Any] = True, function()
+            except RankboundsError as error:
+                answer = False, error
+            except Exception as error:
+                answer = False, UsageError(f"Computing failed ({type(error).__name__}: {error}).")
+            answers.write(pickle.dumps(answer))
+            answers.flush()

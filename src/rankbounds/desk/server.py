@@ -19,8 +19,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 from rankbounds.choices import whole_number
 from rankbounds.desk.desk import Desk
 from rankbounds.desk.judgment_file import Pair
-from rankbounds.desk.planning import Planning
-from rankbounds.desk.worker import Worker
+from rankbounds.desk.planning import Planning, Worker
 from rankbounds.errors import RankboundsError, UsageError
 from rankbounds.report.page import Live
 
@@ -140,7 +139,7 @@ def is_local(host: str) -> bool:
     return host == "localhost"
 
 
-def checked_token(host: str, token: str | None) -> str | None:
+def check_token(host: str, token: str | None) -> str | None:
     """The token that everybody has to know; an error where others could reach the page, and there is none."""
     if token == "new":
         return secrets.token_urlsafe(24)

@@ -87,28 +87,3 @@ def draw_band(axes: Axes, x: Any, low: Any, high: Any, colour: str, label: str, 
     axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
     axes.plot(x, low, style, color=colour, label=label)
     axes.plot(x, high, style, color=colour)
-
-
-def save(axes: Axes, path: str) -> None:
-    """Write a figure to a file.
-
-    Parameters
-    ----------
-    axes
-        What a plot returned.
-    path
-        The file's ending names the format.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import rankbounds as rb
-    >>> from rankbounds.plots.style import save
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "ranks.svg"
-    ...     save(rb.plots.contribution_of_ranks(), str(path))
-    ...     path.exists()
-    True
-    """
-    drawn: Any = axes.get_figure()
-    drawn.savefig(path, dpi=200)

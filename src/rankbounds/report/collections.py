@@ -9,7 +9,7 @@ from typing import Any
 from rankbounds.comparison.collections.result import CollectionsComparison
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import equal
-from rankbounds.stats.rank_intervals import words as rank_words
+from rankbounds.report.content import place_words
 from rankbounds.tables import as_json
 from rankbounds.version import __version__
 
@@ -31,7 +31,7 @@ def gather_collections(compared: CollectionsComparison, title: str = "Many colle
             "label": str(measure),
             "lower_is_better": measure.lower_is_better,
             "systems": [
-                {key: row[key] for key in SYSTEM_KEYS} | {"place": _place(row) or None}
+                {key: row[key] for key in SYSTEM_KEYS} | {"place": place_words(row)}
                 for row in compared.leaderboard(measure)
             ],
             "cells": [{key: row[key] for key in CELL_KEYS} for row in compared.cells if row["measure"] == str(measure)],
@@ -53,10 +53,6 @@ def gather_collections(compared: CollectionsComparison, title: str = "Many colle
         }
     )
     return content
-
-
-def _place(row: dict[str, Any]) -> str:
-    return "" if row["rank_low"] is None else rank_words(row["rank_low"], row["rank_high"])
 
 
 def _pairs(compared: CollectionsComparison, measure: str) -> list[dict[str, Any]]:
@@ -89,7 +85,7 @@ def _summary(compared: CollectionsComparison) -> list[str]:
         if best:
             leaders.append({row["run"] for row in best})
             over = f"by {measure}: {best[0]['mean']:.4f} over {len(compared.collections)} collections"
-            place = f"; its place is {_place(best[0])}" if _place(best[0]) else ""
+            place = f"; its place is {words}" if (words := place_words(best[0])) else ""
             alone = f"{best[0]['run']} leads {over}{place}."
             sentences.append(alone if len(best) == 1 else f"{some([row['run'] for row in best])} lead together {over}.")
     if leaders and not set.intersection(*leaders):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 import os
 import warnings
 from collections import Counter
@@ -26,9 +27,8 @@ from rankbounds.evaluation.score_differences import equal, levelled, merit
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import STANDARD_INPUT, checksum, noting_checksums
 from rankbounds.judging.audits.judged_sample import left_to_judge
-from rankbounds.judging.candidates import Candidates
-from rankbounds.judging.next.residuals import plan_among
-from rankbounds.measures import Measure, parse_measures
+from rankbounds.judging.next.residuals import plan_by_residual
+from rankbounds.measures import parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.models.trusted_labels import TrustedFirst
 from rankbounds.rankings.ties import ORDERS
@@ -49,6 +49,8 @@ FEWEST_RUNS, FEWEST_TOPICS = 20, 50
 LARGEST_IN_MEMORY = 500_000_000
 """Runs of more bytes than this are read one after the other, and what to judge next is left out."""
 NEXT_DOCUMENTS = 20
+LEAST_WEIGHT = 1e-4
+"""What to judge next is not looked for where all ranks below together weigh less than this."""
 LEADING = 20
 """Of more runs than this, only pairs of the leading ones are looked at closely: what unjudged documents do to all pairs
 of 129 runs takes far longer than to score them."""
@@ -112,14 +114,6 @@ class Choices:
         gain = gain_rule(self.gain)
         return Reading(self.formats, self.labels, self.columns, self.lenient, processors(), gain)
 
-    def trusted(self, qrels: str | os.PathLike[str], measures: Sequence[Measure]) -> TrustedFirst | None:
-        """Labels of other sources calibrated on the first, where that is asked for."""
-        if not self.calibrate:
-            return None
-        if self.unjudged != "nonrelevant":
-            raise UsageError("--calibrate does not go with --unjudged.")
-        return TrustedFirst.read(qrels, self.reading(), measures)
-
 
 @dataclass
 class Thinning:
@@ -145,9 +139,11 @@ def gather(
     if [os.fspath(qrels), *files].count(STANDARD_INPUT):
         raise UsageError("A report names the files it was made from: give files, not standard input (-).")
     measures = parse_measures(choices.measures)
-    trusted = choices.trusted(qrels, measures)
-    assumptions = choices.assumptions()
-    if trusted is not None:
+    assumptions, trusted = choices.assumptions(), None
+    if choices.calibrate:
+        if choices.unjudged != "nonrelevant":
+            raise UsageError("--calibrate does not go with --unjudged.")
+        trusted = TrustedFirst.read(qrels, reading, measures)
         assumptions = replace(assumptions, unjudged=trusted.rule)
     observed = Observed(measures, assumptions)
     evidence: Evidence | None = None
@@ -165,13 +161,19 @@ def gather(
     messages = list(dict.fromkeys(said))
     for message in messages:
         warn(message)
-    thinning = thinned(scores, choices)
+    thinning = thin(scores, choices)
     compared = _compared(scores, choices, evidence)
+    if choices.worklist:
+        left, listed = left_to_judge(choices.worklist, known)
+        words = f"{listed - len(left):,} of the {listed:,} documents that {choices.worklist} lists are judged."
+        to_judge: dict[str, Any] | None = {"words": words, "documents": left[:NEXT_DOCUMENTS]}
+    else:
+        to_judge = _next(evidence, observed, choices)
     more = {
         "warnings": messages,
         **_lists(scores, observed, evidence, thinning),
         "persistence": _persistence(observed, thinning),
-        "next": _worklist(choices.worklist, known) if choices.worklist else _next(evidence, scores, observed, choices),
+        "next": to_judge,
         "identity": _identity([os.fspath(qrels), *files], known, scores, choices, compared, checksums),
     }
     content = _content(scores, compared, thinning, choices, more, observed.rbp)
@@ -187,7 +189,7 @@ def gather_scores(scores: Scores, files: Sequence[str], choices: Choices | None 
     missing: dict[str, Any] = {"strips": None, "lists": None, "grades": [], "persistence": None, "next": None}
     identity = _identity(files, None, scores, choices, compared, {})
     more = {"warnings": [LEFT_OUT], **missing, "identity": identity}
-    return _content(scores, compared, thinned(scores, choices), choices, more)
+    return _content(scores, compared, thin(scores, choices), choices, more)
 
 
 def _content(
@@ -221,7 +223,7 @@ def _content(
     return content | {"summary": sentences(scores, compared, content)}
 
 
-def thinned(scores: Scores, choices: Choices, largest: int = LARGEST) -> Thinning:
+def thin(scores: Scores, choices: Choices, largest: int = LARGEST) -> Thinning:
     """What fits: shorter strips first, then fewer topics one by one, then only the best runs by the first measure."""
     runs, topics, depth = len(scores.runs), len(scores.query_ids), STRIP_DEPTHS[0]
     measures = len(scores.measures)
@@ -259,7 +261,7 @@ def best(scores: Scores, number: int) -> list[int]:
     return np.sort(np.argsort(-mean, kind="stable")[:number]).tolist()
 
 
-def packed(array: Any, kind: str = "<f8") -> dict[str, Any]:
+def pack(array: Any, kind: str = "<f8") -> dict[str, Any]:
     """An array as the page reads it: type, shape, and its bytes in base64."""
     held = np.ascontiguousarray(array, dtype=kind)
     return {"type": kind[1:], "shape": list(held.shape), "data": base64.b64encode(held.tobytes()).decode("ascii")}
@@ -284,7 +286,7 @@ def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning
         "topics": [scores.query_ids[topic] for topic in thinning.topics],
         "number_of_topics": len(scores.query_ids),
         "number_of_runs": len(scores.runs),
-        "values": {name: packed(np.moveaxis(levelled(held), -1, 0)) for name, held in values.items()},
+        "values": {name: pack(np.moveaxis(levelled(held), -1, 0)) for name, held in values.items()},
     }
     if compared is None:
         mean = scores.mean()
@@ -302,17 +304,18 @@ def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning
     kinds = [*PAIR_COLUMNS, *([] if np.isnan(numbers["probability"]).all() else CHANCES)]
     if codes_of["elsewhere"].any():
         kinds += ELSEWHERE_COLUMNS
-    pairs = {name: packed(numbers[name][:, both]) for name in kinds}
-    pairs |= {name: packed(numbers[name][:, both], "<u4") for name in wording.WHOLE}
+    pairs = {name: pack(numbers[name][:, both]) for name in kinds}
+    pairs |= {name: pack(numbers[name][:, both], "<u4") for name in wording.WHOLE}
     closely = np.unique(np.concatenate([compared.tested.first[both], compared.tested.second[both]]))
     assert compared.p_adjusted is not None
     content |= {
         "systems": [
-            _columns_of([compared.systems[start + run] for run in thinning.runs])
-            for start in range(0, len(compared.systems), len(scores.runs))
+            {key: [rows[run][key] for run in thinning.runs] for key in SYSTEM_KEYS}
+            | {"place": [place_words(rows[run]) for run in thinning.runs]}
+            for rows in (compared.systems[at:] for at in range(0, len(compared.systems), len(scores.runs)))
         ],
         "pairs": pairs,
-        "p_adjusted": packed(compared.p_adjusted[:, shown[first] & shown[second]]),
+        "p_adjusted": pack(compared.p_adjusted[:, shown[first] & shown[second]]),
         "closely": np.searchsorted(thinning.runs, closely).tolist(),
         "comparison": compared.settings,
         "words": {
@@ -325,17 +328,15 @@ def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning
             "constants": compared.pair_words.constants,
             "measures": [wording.compared_words(measure) for measure in scores.measures],
             "method": compared.method(),
-            "choices": {name: packed(codes[:, both], "|u1") for name, codes in codes_of.items()},
+            "choices": {name: pack(codes[:, both], "|u1") for name, codes in codes_of.items()},
         },
     }
     return content
 
 
-def _columns_of(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    """What the leaderboard shows of runs by one measure; places in words, too."""
-    columns = {key: [row[key] for row in rows] for key in SYSTEM_KEYS}
-    ends = zip(columns["rank_low"], columns["rank_high"], strict=True)
-    return columns | {"place": [None if low is None else rank_words(low, high) for low, high in ends]}
+def place_words(row: Mapping[str, Any]) -> str | None:
+    """Between which places a run is on the leaderboard; None where that is not known."""
+    return None if row["rank_low"] is None else rank_words(row["rank_low"], row["rank_high"])
 
 
 def _lists(scores: Scores, observed: Observed, evidence: Evidence | None, thinning: Thinning) -> dict[str, Any]:
@@ -349,13 +350,21 @@ def _lists(scores: Scores, observed: Observed, evidence: Evidence | None, thinni
     unknown = np.full((len(scores.runs), len(scores.measures), 2), np.nan)
     ends = unknown if evidence is None else np.moveaxis(evidence.over_ties(scores.measures), 0, -1)
     moving = _ties_change_places(scores, ends)
+
+    def shares(parts: Sequence[int], seen: Sequence[int]) -> list[float | None]:
+        return [part / whole if whole else None for part, whole in zip(parts, seen, strict=True)]
+
     return {
-        "strips": packed(strips, "|u1"),
+        "strips": pack(strips, "|u1"),
         "grades": [f"{grade:g}" for grade in observed.grades.tolist()],
         "coverage_depths": [*COVERAGE_DEPTHS, "all"],
         "lists": [
-            _of_run(scores, observed.runs[run], run)
-            | {
+            {
+                "topics": len(observed.runs[run].lengths),
+                "missing": len(scores.notes[run].missing),
+                "tied_topics": scores.notes[run].tied_topics,
+                "tied": shares(observed.runs[run].tied, [observed.runs[run].seen[0], observed.runs[run].seen[-1]]),
+                "judged": shares(observed.runs[run].judged, observed.runs[run].seen),
                 "tie_range": [None if np.isnan(pair).any() else pair.tolist() for pair in ends[run]],
                 "ties_matter": [] if evidence is None else moving[run].tolist(),
             }
@@ -374,19 +383,6 @@ def _ties_change_places(scores: Scores, ends: Floats) -> Flags:
     return np.asarray(((above | below) & ~equal(low, high)).any(axis=-1).T)
 
 
-def _of_run(scores: Scores, lists: Lists, run: int) -> dict[str, Any]:
-    def shares(parts: Sequence[int], seen: Sequence[int]) -> list[float | None]:
-        return [part / whole if whole else None for part, whole in zip(parts, seen, strict=True)]
-
-    return {
-        "topics": len(lists.lengths),
-        "missing": len(scores.notes[run].missing),
-        "tied_topics": scores.notes[run].tied_topics,
-        "tied": shares(lists.tied, [lists.seen[0], lists.seen[-1]]),
-        "judged": shares(lists.judged, lists.seen),
-    }
-
-
 def _persistence(observed: Observed, thinning: Thinning) -> dict[str, Any]:
     """RBP of every run as coefficients of powers of p, so that the page can compute it at any p."""
 
@@ -398,7 +394,7 @@ def _persistence(observed: Observed, thinning: Thinning) -> dict[str, Any]:
     def one_run(sums: Floats, lists: Lists) -> dict[str, Any]:
         last = int(np.flatnonzero(sums.any(axis=0)).max(initial=0)) + 1
         kind = ("<u2" if sums.max() < 1 << 16 else "<u4") if whole and sums.max() < 1 << 32 else "<f8"
-        return {"sums": packed(sums[:, :last], kind), "lengths": sorted(Counter(lists.lengths).items())}
+        return {"sums": pack(sums[:, :last], kind), "lengths": sorted(Counter(lists.lengths).items())}
 
     shown = [observed.runs[run] for run in thinning.runs]
     sums = [coefficients(lists) for lists in shown]
@@ -422,37 +418,21 @@ def files_of(jobs: Sequence[RunToRead]) -> list[str]:
     return paths
 
 
-def _worklist(path: str, known: Qrels) -> dict[str, Any]:
-    """The documents of a list that nobody has judged yet, in its order."""
-    left, listed = left_to_judge(path, known)
-    words = f"{listed - len(left):,} of the {listed:,} documents that {path} lists are judged."
-    return {"words": words, "documents": left[:NEXT_DOCUMENTS]}
+def judging_depth(rbp: RBP) -> int:
+    """How deep to look for documents to judge: all ranks below together weigh less than ``LEAST_WEIGHT``."""
+    return math.ceil(math.log(LEAST_WEIGHT) / math.log(rbp.p)) if rbp.p > 0 else 1
 
 
-def _next(evidence: Evidence | None, scores: Scores, observed: Observed, choices: Choices) -> dict[str, Any] | None:
+def _next(evidence: Evidence | None, observed: Observed, choices: Choices) -> dict[str, Any] | None:
     """The documents whose judgments would lower the summed residual of RBP most."""
-    rbp = observed.rbp
+    rbp, depth = observed.rbp, judging_depth(observed.rbp)
     if evidence is None or choices.ties_key or (choices.gain and rbp.graded):  # what judge_next does not know of
         return None
-    lists = [observed.runs[number] for number in range(len(evidence.runs))]
-    chosen = (choices.unjudged, choices.bounds, choices.gain)
-    as_planned = chosen == ("nonrelevant", "unjudged", None) and choices.ties in ORDERS
-    known = scores[rbp] if as_planned and rbp in scores.measures else None
-    rows = [np.concatenate(of_run.top) for of_run in lists]
+    order = Assumptions(observed.assumptions.order, score_precision=choices.score_precision)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankboundsWarning)  # said before
-        if known is None:  # by the same ranks: scoring all of their rows again would take longer
-            tops = [run.take(np.sort(of_run)) for run, of_run in zip(evidence.runs, rows, strict=True)]
-            order, precision = observed.assumptions.order, observed.assumptions.score_precision
-            known = evaluate(evidence.qrels, tops, rbp, ties=order, score_precision=precision)
-        unjudged = [np.concatenate(of_run.unjudged) for of_run in lists]
-        open_rows = [of_run[rank > 0] for of_run, rank in zip(rows, unjudged, strict=True)]
-        candidates = Candidates.at_rows(
-            list(zip(evidence.runs, open_rows, strict=True)), [rank[rank > 0] for rank in unjudged]
-        )
-        every = np.ones(len(candidates), dtype=bool)
         try:
-            plan = plan_among(candidates, every, evidence.facts, rbp, known, NEXT_DOCUMENTS)
+            plan = plan_by_residual(evidence.qrels, evidence.runs, rbp, NEXT_DOCUMENTS, assumptions=order, depth=depth)
         except UsageError:
             return None  # not for this kind of RBP
     shares = plan.number_of_topics * plan.number_of_runs
@@ -461,7 +441,7 @@ def _next(evidence: Evidence | None, scores: Scores, observed: Observed, choices
         "documents": list(zip(plan.query_ids, plan.doc_ids, plan.weight.tolist(), strict=True)),
         "open": plan.residual_before / shares,
         "open_after": (plan.residual_after / shares).tolist(),
-        "depth": observed.judging_depth,
+        "depth": depth,
     }
 
 
@@ -476,34 +456,26 @@ def _identity(
     """What a reader needs to repeat the report; ``checksums`` are known of files that were read whole."""
     paths = [*files, *([choices.ties_key] if choices.ties_key else [])]
     sums = list(in_threads(lambda path: checksums.get(path) or checksum(path), paths, processors()))
-    roles, counts, options = ["scores"] * len(files), {}, {}
+    names: Sequence[str] = TESTING
+    roles, counts = ["scores"] * len(files), {}
     if judgments is not None:
         roles = ["judgments", *scores.runs, "key of ties"]
         counts = {"judgments": len(judgments), "judged topics": len(judgments.query_ids)}
-        options = {
-            "ties": choices.ties,
-            "unjudged": choices.unjudged + (f" (q = {choices.q:g})" if choices.q is not None else ""),
-            "bounds": choices.bounds,
-            "open": choices.open + (f" ({choices.most_relevant:,} relevant at most)" if choices.most_relevant else ""),
-            "gain": choices.gain or "linear",
-            "topics": choices.topics,
-            "score precision": choices.score_precision,
-            **({"labels": choices.labels + choices.calibrate * ", calibrated"} if choices.labels else {}),
-            "lenient": "yes" if choices.lenient else "no",
-        }
-    options |= {
-        "test": choices.test,
-        "correction": compared.settings["correction"] if compared else choices.correction,
-        "alpha": f"{choices.alpha:g}",
-        "confidence": f"{choices.confidence:g}",
-        "resamples": f"{choices.resamples:,}",
-        "seed": str(choices.seed),
-    }
+        names = (*(name for name in ASSUMPTIONS if name != "ties_key"), "labels", "calibrate", "lenient", *TESTING)
+    chosen = {name: getattr(choices, name) for name in names}
+    if "gain" in chosen:
+        chosen["gain"] = choices.gain or "linear"
+    if compared:
+        chosen["correction"] = compared.settings["correction"]
     return {
         "files": [
             {"name": os.path.basename(path), "role": role, "bytes": Path(path).stat().st_size, "sha256": digest}
             for path, role, digest in zip(paths, roles, sums, strict=False)
         ],
         "counts": counts | {"runs": len(scores.runs), "measures": len(scores.measures)},
-        "options": options,
+        "options": {
+            name.replace("_", " "): "yes" if value is True else str(value)
+            for name, value in chosen.items()
+            if value is not None and value is not False
+        },
     }

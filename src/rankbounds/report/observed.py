@@ -20,8 +20,6 @@ STRIP_DEPTH = 100
 PERSISTENCE_DEPTH = 2000
 """How many ranks the persistence slider reads: 0.99^2000 is too small for any digit shown."""
 COVERAGE_DEPTHS = (10, 100)
-LEAST_WEIGHT = 1e-4
-"""What to judge next is not looked for where all ranks below together weigh less than this."""
 ABSENT, UNJUDGED, NONRELEVANT = 0, 1, 2
 """Codes of a cell; higher ones are the positive grades of the collection, in order."""
 TIED = 128
@@ -44,10 +42,6 @@ class Lists:
     """How many documents are judged down to each depth of coverage, and in all."""
     seen: list[int] = field(default_factory=lambda: [0] * (len(COVERAGE_DEPTHS) + 1))
     """How many documents there are down to these depths."""
-    top: list[Ints] = field(default_factory=list)
-    """The rows of the run that hold the documents among which one looks for what to judge next."""
-    unjudged: list[Ints] = field(default_factory=list)
-    """The ranks of those of them that nobody judged, from 1 on; 0 for others."""
 
 
 class Observed:
@@ -56,7 +50,6 @@ class Observed:
     def __init__(self, measures: Sequence[Measure], assumptions: Assumptions) -> None:
         self.assumptions = assumptions
         self.rbp = next((measure for measure in measures if isinstance(measure, RBP) and not measure.by_topic), RBP())
-        self.judging_depth = int(np.ceil(np.log(LEAST_WEIGHT) / np.log(self.rbp.p))) if self.rbp.p > 0 else 1
         self.runs: dict[int, Lists] = {}
         self.grades: Floats = np.empty(0)
         self.largest = 1.0
@@ -77,11 +70,6 @@ class Observed:
             lists.lengths += read.tolist()
             lists.strips.update(zip(rankings.topic.tolist(), strips, strict=True))
             self._count(lists, rankings)
-            if rankings.row is not None:
-                first = slice(None), slice(self.judging_depth)
-                present, holes = rankings.present[first], rankings.holes[first]
-                lists.top.append(rankings.row[first][present])
-                lists.unjudged.append(np.where(holes, np.arange(1, holes.shape[1] + 1), 0)[present])
 
     def _worth(self, rankings: Rankings) -> Floats:
         """What each rank holds for RBP, tied documents treated as the assumptions say."""

@@ -44,7 +44,7 @@ LINK = '<p class="to-judging"><a href="/">Judge documents</a></p>'
 
 def page(content: dict[str, Any], *, live: bool = False) -> str:
     """The page, in ASCII. ``live`` lets it talk to the server that it came from."""
-    return _assemble("page.html", joined_scripts(), content, "; connect-src 'self'" if live else "")
+    return _assemble("page.html", join_scripts(), content, "; connect-src 'self'" if live else "")
 
 
 def collections_page(content: dict[str, Any]) -> str:
@@ -52,7 +52,7 @@ def collections_page(content: dict[str, Any]) -> str:
     return _assemble("collections.html", _in_one_scope(*DRAWING, "collections"), content)
 
 
-def joined_scripts() -> str:
+def join_scripts() -> str:
     """The script of a report: where polynomials change their sign, which stands alone, and the rest."""
     return _text("scripts/crossing.js") + _in_one_scope(*SCRIPTS)
 
@@ -76,7 +76,7 @@ def _assemble(body: str, script: str, content: dict[str, Any], more_policy: str 
         "{{style}}": _text("page.css"),
         "{{summary}}": "\n".join(f"<li>{escaped(sentence)}</li>" for sentence in content["summary"]),
         "{{body}}": _text(body),
-        "{{data}}": embedded(content),
+        "{{data}}": embed_json(content),
         "{{script}}": script,
     }
     pieces = [_text("frame.html")]
@@ -86,7 +86,7 @@ def _assemble(body: str, script: str, content: dict[str, Any], more_policy: str 
     return "".join(pieces).encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
-def embedded(content: Any) -> str:
+def embed_json(content: Any) -> str:
     """JSON that cannot end the script element it stands in, and holds no character that needs an encoding."""
     text = json.dumps(content, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -13,7 +13,7 @@ from rankbounds.choices import check_choice
 from rankbounds.commands import Command
 from rankbounds.commands.console.options import Option, Parser
 from rankbounds.errors import RankboundsError, UsageError, did_you_mean
-from rankbounds.terminal import wrapped
+from rankbounds.terminal import wrap
 from rankbounds.version import __version__
 
 DESCRIPTION = "Score ranked retrieval, and say how sure you can be."
@@ -62,7 +62,7 @@ def commands_by_question(commands: Iterable[Command], width: int) -> str:
     for question, several in by_question(commands).items():
         lines = [question]
         for command in several:
-            first, *more = wrapped(command.summary, max(30, width - NAME_WIDTH - 2))
+            first, *more = wrap(command.summary, max(30, width - NAME_WIDTH - 2))
             lines += [f"  {command.name:<{NAME_WIDTH - 2}}  {first}", *(" " * (NAME_WIDTH + 2) + line for line in more)]
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
@@ -95,13 +95,6 @@ def completion_script(parser: Parser, shell: str) -> str:
 # ---- what was probably meant ----
 
 
-def check_command(name: str, known: Iterable[str]) -> None:
-    """Reject a command that does not exist, naming one that is like it."""
-    if name not in (names := list(known)):
-        hint = did_you_mean(name, names)
-        raise UsageError(f'There is no command "{name}".{hint} "rankbounds --help" lists all of them.')
-
-
 def check_options(program: str, options: Sequence[Option], words: Sequence[str]) -> None:
     """Reject the first option that does not exist, naming one that is like it."""
     flags = ["--help", *(flag for option in options for flag in option.flags)]
@@ -120,19 +113,13 @@ def check_options(program: str, options: Sequence[Option], words: Sequence[str])
 def check_files(files: Sequence[str], measures: Sequence[str] | None) -> None:
     """Reject measures where files are expected: people separate them by blanks."""
     for file in files:
-        if os.path.lexists(file) or not _is_measure(file):
+        if os.path.lexists(file) or os.path.basename(file) != file:
             continue
-        together = ",".join([*(measures or ()), file])
-        raise UsageError(f'"{file}" is a measure, not a file: they go behind -m with commas between: -m {together}.')
+        from rankbounds.measures.naming.parser import parse_measure
 
-
-def _is_measure(word: str) -> bool:
-    if os.path.basename(word) != word:
-        return False
-    from rankbounds.measures.naming.parser import parse_measure
-
-    try:
-        parse_measure(word)
-    except RankboundsError:
-        return False
-    return True
+        try:
+            parse_measure(file)
+        except RankboundsError:
+            continue
+        asked = ",".join([*(measures or ()), file])
+        raise UsageError(f'"{file}" is a measure, not a file: they go behind -m with commas between: -m {asked}.')

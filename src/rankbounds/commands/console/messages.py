@@ -53,9 +53,9 @@ def complain(message: str) -> None:
 
     text = f"rankbounds: {readable(message.strip())}"
     if sys.stderr.isatty():
-        from rankbounds.terminal import lines_that_fit
+        from rankbounds.terminal import fit_lines
 
-        text = lines_that_fit(text, screen_width())
+        text = fit_lines(text, screen_width())
     with cleared():
         print(text, file=sys.stderr, flush=True)
 

@@ -24,7 +24,8 @@ class Option:
 
     usage: str
     """Flags and what follows them, as help shows it: ``-m, --measure MEASURE``, ``--pair RUN_A RUN_B``, ``RUN ...``
-    (one or more), ``[RUN ...]`` (any number), ``[QRELS]`` (may be left out). Flags alone are a switch."""
+    (one or more), ``[RUN ...]`` (any number), ``[QRELS]`` (may be left out), ``--mean collections|queries`` (one of
+    these words, the first by default). Flags alone are a switch."""
     help: str | Callable[[], str]
     """What it is for; a function where that has to be looked up in modules that are not loaded before."""
     default: Any = None
@@ -50,18 +51,22 @@ class Option:
 
     def __post_init__(self) -> None:
         long = next((flag for flag in self.flags if flag.startswith("--")), None)
-        derived = {
+        derived: dict[str, Any] = {
             "dest": long[2:].replace("-", "_") if long else self.names[0].lower(),
             "file": FILES.get(self.names[0]) if self.names else None,
             "type": type(self.default) if type(self.default) in (int, float) else None,
         }
+        if self.names and "|" in self.names[0]:
+            words = self.names[0].split("|")
+            derived |= {"words": words, "default": words[0], "closed": True}
         for name, value in derived.items():
             object.__setattr__(self, name, getattr(self, name) or value)
 
     @property
     def text(self) -> str:
         """What help shows."""
-        return self.help if isinstance(self.help, str) else self.help()
+        text = self.help if isinstance(self.help, str) else self.help()
+        return f"{text} (default {self.default})" if "|" in self.usage else text
 
     @property
     def flags(self) -> list[str]:
@@ -155,6 +160,12 @@ def check_words(options: Options) -> None:
             check_choice(option.flags[-1], getattr(options, option.dest), option.words)
 
 
+def options_given(options: Options, *names: str) -> list[str]:
+    """The flags of those of the options that have another value than their default, by the names of their values."""
+    changed = (each for each in options.declared if getattr(options, each.dest) not in (None, False, each.default))
+    return [each.flags[-1] for each in changed if each.flags and each.dest in names]
+
+
 def pick(options: Options, *names: str) -> dict[str, Any]:
     """The values of some options by their names, as keyword arguments."""
     return {name: getattr(options, name) for name in names}
@@ -206,7 +217,7 @@ class Parser(argparse.ArgumentParser):
     def format_help(self) -> str:
         """The usual help, its description in lines as long as the terminal's."""
         from rankbounds.commands.console.messages import screen_width
-        from rankbounds.terminal import reflowed
+        from rankbounds.terminal import reflow
 
-        self.description = reflowed(self.description or "", screen_width() - 2)
+        self.description = reflow(self.description or "", screen_width() - 2)
         return super().format_help()

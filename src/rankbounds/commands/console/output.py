@@ -13,7 +13,7 @@ from rankbounds.commands.console.messages import cleared, say, say_all, screen_w
 from rankbounds.commands.console.options import Option, Options, group_under, whole
 from rankbounds.errors import DataError, RankboundsError, UsageError, did_you_mean
 from rankbounds.files.writing import not_utf8, reject_compressed, reject_inputs, writing
-from rankbounds.terminal import Look, harmless, lines_that_fit, look
+from rankbounds.terminal import Look, escape_controls, fit_lines, look
 
 if TYPE_CHECKING:
     from rankbounds.collection.qrels import Qrels
@@ -56,32 +56,17 @@ def options_for(formats: Sequence[str] = FORMATS, *, digits: bool = True) -> tup
     return group_under("output", *options)
 
 
-RAW = Option(
-    "--raw",
-    "csv and tsv: leave ids that begin with = + - @ as they are; without it a ' before them tells spreadsheets that "
-    "they are text",
-)
+RAW = Option("--raw", "csv, tsv: no ' before ids that begin with = + - @, which tells spreadsheets that they are text")
 WIDE = Option("--wide", "all columns and whole names, also where the terminal is too narrow")
 DIGITS = Option("--digits N", "of scores in tables (default 4)", type=whole("digits are", 0, 15), dest="table_digits")
 OUTPUT = options_for()
 JUDGMENTS_FILE = file_option(("trec", "csv", "tsv", "jsonl"))
 """Where judgments or a run go."""
-BIBTEX = Option(
-    "--bibtex FILE",
-    "write the papers that the measures (and tests) come from there, as BibTeX",
-    file="written",
-    group="output",
-)
+BIBTEX = Option("--bibtex FILE", "write sources of measures and tests there, as BibTeX", file="written", group="output")
 TERMINAL = group_under(
     "output",
     Option("--quiet", "no progress, notes or warnings: errors only"),
-    Option(
-        "--color WHEN",
-        "bold in tables: auto (default; on a terminal, unless NO_COLOR is set), always, never",
-        "auto",
-        words=("auto", "always", "never"),
-        closed=True,
-    ),
+    Option("--color auto|always|never", "bold in tables (auto: on a terminal, unless NO_COLOR is set)"),
 )
 """What every command has."""
 
@@ -100,12 +85,18 @@ def check_format(options: Options) -> None:
     formats: Any = words.get("format", words.get("output"))
     if formats is not None:
         path, chosen = getattr(options, "output", None), getattr(options, "format", None)
-        options.format = chosen_format(options.command, path, formats, chosen)
+        options.format = choose_format(options.command, path, formats, chosen)
 
 
-def chosen_format(command: str, path: str | None, formats: Sequence[str], chosen: str | None) -> str:
-    """The format that was chosen, or that the file's name asks for."""
-    named = _format_of_ending(path or "", formats, command, chosen)
+def choose_format(command: str, path: str | None, formats: Sequence[str], chosen: str | None) -> str:
+    """The format that was chosen, or that the end of the file's name asks for."""
+    name = os.path.basename(path or "").lower()
+    ending = name.rpartition(".")[2] if "." in name else ""
+    named = ENDINGS.get(ending)
+    says_nothing = ending in PLAIN_ENDINGS or not ending[0].isalpha() or (chosen and len(formats) > 1)
+    if named not in formats and not (named is None and says_nothing):
+        reject_compressed(name)
+        raise UsageError(f'-o {path}: "{command}" cannot write {named or f".{ending}"}. Known: {", ".join(formats)}.')
     chosen = chosen or named or formats[0]
     if chosen not in formats:
         hint = did_you_mean(chosen, list(formats))
@@ -119,22 +110,6 @@ def chosen_format(command: str, path: str | None, formats: Sequence[str], chosen
     return chosen
 
 
-def _format_of_ending(path: str, formats: Sequence[str], command: str, chosen: str | None) -> str | None:
-    """The format that the end of the file's name asks for, if it does."""
-    name = os.path.basename(path).lower()
-    ending = name.rpartition(".")[2] if "." in name else ""
-    named = ENDINGS.get(ending)
-    if named is None and (ending in PLAIN_ENDINGS or not ending[0].isalpha()):
-        return None
-    if named is None and chosen and len(formats) > 1:
-        return None  # --format says what is meant
-    if named not in formats:
-        reject_compressed(name)
-        shown = named or f".{ending}"
-        raise UsageError(f'-o {path}: "{command}" cannot write {shown}. Known: {", ".join(formats)}.')
-    return named
-
-
 def check_outputs(options: Options, outputs: Sequence[str] | None = None) -> None:
     """Reject names that results cannot have, and those of files that are read."""
     outputs = files_given(options, "written") if outputs is None else outputs
@@ -142,7 +117,15 @@ def check_outputs(options: Options, outputs: Sequence[str] | None = None) -> Non
         reject_compressed(name)
     if getattr(options, "figure", None):
         _figure_ending(options.figure)
-    reject_inputs(outputs, _files_read(options) if any(map(os.path.isfile, outputs)) else ())
+    read: list[str] = []
+    if any(map(os.path.isfile, outputs)):
+        from rankbounds.files.opening import STANDARD_INPUT, expand
+
+        for given in files_given(options, "read"):
+            with contextlib.suppress(RankboundsError):  # the command reports files that do not exist
+                read += expand([name_and_path(given)[1]])
+        read = ["/dev/stdin" if path == STANDARD_INPUT else path for path in read]  # whichever file that is
+    reject_inputs(outputs, read)
 
 
 def files_given(options: Options, kind: str) -> list[str]:
@@ -150,16 +133,6 @@ def files_given(options: Options, kind: str) -> list[str]:
     given = (getattr(options, option.dest, None) for option in options.declared if option.file == kind)
     several = (value if isinstance(value, list) else [value] for value in given)
     return [file for files in several for file in files if isinstance(file, str)]
-
-
-def _files_read(options: Options) -> list[str]:
-    from rankbounds.files.opening import STANDARD_INPUT, expand
-
-    paths: list[str] = []
-    for given in files_given(options, "read"):
-        with contextlib.suppress(RankboundsError):  # the command reports files that do not exist
-            paths += expand([name_and_path(given)[1]])
-    return ["/dev/stdin" if path == STANDARD_INPUT else path for path in paths]  # whichever file that is
 
 
 def name_and_path(given: str) -> tuple[str | None, str]:
@@ -175,19 +148,14 @@ def name_and_path(given: str) -> tuple[str | None, str]:
 
 
 def look_from(options: Options) -> Look:
-    """How tables look where these options send them."""
+    """How tables look where these options send them; bold as no-color.org has it."""
     on_terminal = not getattr(options, "output", None) and sys.stdout is not None and sys.stdout.isatty()
-    styled = options.color == "always" or (options.color == "auto" and on_terminal and _takes_styles(os.environ))
+    unwanted = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    knows_bold = os.name != "nt" or any(name in os.environ for name in ("WT_SESSION", "ANSICON", "TERM"))
+    styled = options.color == "always" or (options.color == "auto" and on_terminal and knows_bold and not unwanted)
     digits = getattr(options, "table_digits", None)
     width = screen_width() if on_terminal and not getattr(options, "wide", False) else None
     return Look(width, 4 if digits is None else digits, styled)
-
-
-def _takes_styles(environment: Mapping[str, str]) -> bool:
-    """Does this terminal know bold, and does its user want it? (See no-color.org.)"""
-    if environment.get("NO_COLOR") or environment.get("TERM") == "dumb":
-        return False
-    return os.name != "nt" or any(name in environment for name in ("WT_SESSION", "ANSICON", "TERM"))
 
 
 # ---- writing ----
@@ -244,7 +212,7 @@ def write_text(options: Options, text: str) -> None:
     from rankbounds.tables import TABLE_FORMATS
 
     if getattr(options, "format", None) in TABLE_FORMATS:
-        text = harmless(text)
+        text = escape_controls(text)
     if getattr(options, "output", None):
         with writing(options.output) as out:
             out.write(text)
@@ -254,7 +222,7 @@ def write_text(options: Options, text: str) -> None:
         raise DataError("Standard output is closed. Name a file with -o.")
     width = look().width
     if width is not None and options.format == "table":
-        text = lines_that_fit(text, width)
+        text = fit_lines(text, width)
     try:
         with cleared():
             sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
@@ -312,11 +280,11 @@ def wrote(path: str) -> None:
 
 def in_brief(path: str) -> str:
     """The file's name as it was given, and its size."""
-    return f"{path} ({_size(Path(path).stat().st_size)})" if os.path.isfile(path) else path
-
-
-def _size(count: float) -> str:
-    """A number of bytes in words."""
-    unit = next((unit for unit, most in (("bytes", 1e3), ("kB", 1e6), ("MB", 1e9)) if count < most), "GB")
-    count /= {"bytes": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
-    return f"{count:.0f} {unit}" if unit == "bytes" or count >= 10 else f"{count:.1f} {unit}"
+    if not os.path.isfile(path):
+        return path
+    size = float(Path(path).stat().st_size)
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1000 or unit == "GB":
+            break
+        size /= 1000
+    return f"{path} ({size:.{0 if unit == 'bytes' or size >= 10 else 1}f} {unit})"

@@ -14,7 +14,7 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.collection.tie_key import as_tie_key
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say
-from rankbounds.commands.console.options import Option, Options, group_under
+from rankbounds.commands.console.options import Option, Options, group_under, options_given
 from rankbounds.commands.console.output import files_given, in_brief, name_and_path
 from rankbounds.errors import UsageError
 from rankbounds.files.formats import NAMES as FORMAT_NAMES
@@ -44,11 +44,7 @@ RUNS = Option("RUN ...", RUNS_HELP, dest="runs")
 RUN = Option("RUN", "the run; name=FILE gives it a name; - is stdin", dest="run_file")
 INPUTS = (QRELS, RUNS)
 INPUTS_IF_ANY = (replace(QRELS, usage="[QRELS]"), replace(RUNS, usage="[RUN ...]"))
-LABELS = Option(
-    "LABELS",
-    "labels, such as a language model's: a TREC file or any other known format (see --from); - is stdin",
-    dest="qrels",
-)
+LABELS = Option("LABELS", "labels, say of a model, in any format of judgments (see --from); - is stdin", dest="qrels")
 SCORE_TABLES = group_under(
     "tables of scores",
     Option(
@@ -57,11 +53,7 @@ SCORE_TABLES = group_under(
         "pytrec_eval or ranx wrote, or a matrix of topics and systems; name=FILE names a file's run",
         replaces_runs=True,
     ),
-    Option(
-        "--lower-is-better NAME",
-        "with --scores: less of this is better, where the name is of no known measure; may be repeated",
-        repeated=True,
-    ),
+    Option("--lower-is-better NAME", "with --scores: less of this is better; may be repeated", repeated=True),
 )
 """Tables of scores in the place of judgments and runs."""
 FROM = Option(
@@ -71,16 +63,8 @@ FROM = Option(
     words=FORMAT_NAMES,
     about_runs=True,
 )
-SOURCE = Option(
-    "--labels SOURCE",
-    'use judgments with this value in the column "source"; of several (human,llm) the first that has one',
-    about_runs=True,
-)
-COLUMNS = Option(
-    "--columns NAMES",
-    "what tables call their columns, where that is not known: query_id=q,doc_id=d,score=s,relevance=r",
-    type=columns,
-)
+SOURCE = Option("--labels SOURCE", "judgments of this source; of several (a,b) the first that has one", about_runs=True)
+COLUMNS = Option("--columns NAMES", "columns of tables: query_id=q,doc_id=d,score=s,relevance=r", type=columns)
 LENIENT = Option("--lenient", "leave out lines that cannot be read, and count them", about_runs=True)
 READING_RUNS = group_under("reading files", FROM, COLUMNS, LENIENT)
 """How to read files, where there are no judgments among them."""
@@ -103,8 +87,8 @@ PREPARING = group_under(
 )
 CALIBRATE = Option(
     "--calibrate",
-    "with --labels human,llm: labels of other sources than the first are no truth, but probabilities of what the first "
-    "would say, calibrated where both judged",
+    "with --labels human,llm: labels of other sources than the first count by the probability of what the first would "
+    "say, calibrated where both judged",
     group="reading files",
     about_runs=True,
 )
@@ -181,10 +165,10 @@ def runs_from(options: Options, *, repeated: bool = False) -> list[RunToRead]:
             given += (reading if len(options.runs) == 1 else replace(reading, threads=1)).runs_to_read({name: path})
         else:
             given += [file for file in expand([path]) if repeated or file not in given]
-    return prepared(options, reading.runs_to_read(given))
+    return prepare_runs(options, reading.runs_to_read(given))
 
 
-def prepared(options: Options, jobs: Sequence[RunToRead]) -> list[RunToRead]:
+def prepare_runs(options: Options, jobs: Sequence[RunToRead]) -> list[RunToRead]:
     """The runs such that, when they are read, what the options say is done to them."""
     preparation = preparation_from(options)
     if len(jobs) == 1:
@@ -251,11 +235,8 @@ def score_tables_from(options: Options) -> Scores:
 
     if options.qrels or options.runs:
         raise UsageError("--scores takes the place of judgments and runs: give either.")
-    for option in options.declared:
-        if option.about_runs and getattr(options, option.dest) not in (None, False, option.default):
-            raise UsageError(
-                f"{option.flags[-1]} is for judgments and runs; of tables with --scores it can decide nothing."
-            )
+    for flag in options_given(options, *(option.dest for option in options.declared if option.about_runs)):
+        raise UsageError(f"{flag} is for judgments and runs; of tables with --scores it can decide nothing.")
     check_inputs(options)
     files = score_table_files(options)
     return scores_of_files(files, columns=options.columns, lower_is_better=options.lower_is_better or ())

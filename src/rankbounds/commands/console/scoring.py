@@ -11,14 +11,13 @@ from rankbounds.commands.console.messages import progress_on_terminal, say
 from rankbounds.commands.console.options import Option, Options, group_under, pick, replace_defaults, whole, words_in
 from rankbounds.commands.console.reading import PREPARING, READING, runs_from, score_tables_from
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.assumptions import ASSUMPTIONS, BOUNDS, OPEN, PRECISIONS, TOPICS
+from rankbounds.evaluation.assumptions import ASSUMPTIONS
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import REGISTRY, Measure, parse_measures
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.ties import RULES as TIE_RULES
-from rankbounds.rankings.unjudged import RULES as UNJUDGED_RULES
 from rankbounds.tables import TABLE_FORMATS
 
 # ---- options ----
@@ -54,8 +53,8 @@ SORTING = (
 """In which order runs are shown, and how many of them."""
 ORDER = Option(
     "--ties RULE",
-    "tied documents: trec (docno down; default), run (line order, scores ignored), line (line order among equal "
-    "scores), rank (stated rank), docid (docno up)",
+    "tied documents: trec (docno down, as trec_eval; default), run (line order, scores ignored), line (line order "
+    "among equal scores), rank (stated rank), docid (docno up)",
     "trec",
     words=ORDERS,
     closed=True,
@@ -63,19 +62,8 @@ ORDER = Option(
 """How documents of equal score are ordered, where one order is needed."""
 TIES = group_under(
     "unjudged documents, ties and grades",
-    Option(
-        "--ties RULE",
-        "tied documents: trec (docno down, as trec_eval; default), run (line order, scores ignored), line (line order "
-        "among equal scores), rank (stated rank), docid (docno up)",
-        "trec",
-        words=TIE_RULES,
-    ),
-    Option(
-        "--score-precision WHICH",
-        f"compare scores in {' or '.join(PRECISIONS)} precision (trec_eval 9: single; default double)",
-        "double",
-        words=PRECISIONS,
-    ),
+    replace(ORDER, words=TIE_RULES, closed=False),
+    Option("--score-precision double|single", "in which to compare scores (trec_eval 9: single)"),
     about_runs=True,
 )
 """How to rank tied documents, and what is a tie."""
@@ -90,32 +78,20 @@ RANKING = group_under(
     replace(TIES[0], help=f"{TIES[0].text}, best, worst, expected (mean over all orders)"),
     TIES[1],
     GAIN,
-    Option(
-        "--topics WHICH",
-        f"{' or '.join(TOPICS)}: score judged topics that a run lacks as empty lists (default), or leave them out",
-        "judged",
-        words=TOPICS,
-    ),
+    Option("--topics judged|shared", "score judged topics that a run lacks as empty lists, or leave them out"),
     about_runs=True,
 )
 """How runs become rankings: ties, gains, missing topics, the precision of scores."""
 ASSUMING = (
     *group_under(
         "unjudged documents, ties and grades",
-        Option(
-            "--unjudged RULE",
-            f"unjudged documents: {', '.join(UNJUDGED_RULES)} (default nonrelevant; condensed leaves them out)",
-            "nonrelevant",
-            words=UNJUDGED_RULES,
-        ),
+        Option("--unjudged nonrelevant|relevant|condensed|expected", "unjudged documents are (condensed: left out)"),
         Option("--q Q", "with --unjudged expected: the probability that one is relevant", type=float),
-        Option("--bounds WHAT", f"low and high cover: {', '.join(BOUNDS)}", "unjudged", words=BOUNDS),
+        Option("--bounds unjudged|ties|both|none", "what low and high cover"),
         Option(
-            "--open WHICH",
-            "unjudged documents that bounds cover: retrieved (default), or collection (also relevant ones that nobody "
-            "retrieved, which lower nDCG, AP and recall)",
-            "retrieved",
-            words=OPEN,
+            "--open retrieved|collection",
+            "unjudged documents that bounds cover (collection: also relevant ones that nobody retrieved, which lower "
+            "nDCG, AP and recall)",
         ),
         Option(
             "--most-relevant N",
@@ -124,11 +100,7 @@ ASSUMING = (
             type=int,
         ),
         *RANKING,
-        Option(
-            "--ties-key FILE",
-            "rank tied documents by your own key: lines of a document and its value (a length, a date, a URL), "
-            "smallest first",
-        ),
+        Option("--ties-key FILE", "rank tied documents by your key: lines of a document and its value, smallest first"),
         about_runs=True,
     ),
     *PREPARING,

@@ -1,12 +1,65 @@
-"""Commands about other tools: trec_eval's own interface, and why another tool's numbers differ."""
+"""Commands that check: run files, trec_eval's numbers under its own options, and why another tool's numbers differ."""
 
 from __future__ import annotations
 
 from rankbounds.commands import command
-from rankbounds.commands.console import output, reading
-from rankbounds.commands.console.messages import say
+from rankbounds.commands.console import output, reading, scoring
+from rankbounds.commands.console.messages import progress_on_terminal, say
 from rankbounds.commands.console.options import Option, Options
 from rankbounds.errors import UsageError
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
+from rankbounds.measures import parse_measures
+
+
+@command(
+    "check",
+    "Can I trust these files and numbers?",
+    1,
+    reading.RUNS,
+    Option("--qrels QRELS", "judgments: say also what ties do to the scores"),
+    scoring.MEASURES,
+    Option("--corpus FILE", "ids of all documents, one a line: name judged and retrieved ones that are not among them"),
+    Option("--strict", "exit with 1 if anything is wrong (ties are not wrong)"),
+    Option("--examples N", "how many examples of each kind to show (default 3)", 3),
+    Option("--details", "with json and jsonl: everything that was found"),
+    *(option for option in reading.READING if option.dest != "lenient"),
+    *output.OUTPUT,
+)
+def run_check(options: Options) -> int:
+    """Check run files: lines that cannot be read, ties, and orders that contradict each other.
+
+    For each run: lines, topics and errors; tied documents (with the score of the one before) and topics with ties; the
+    largest group of equal scores; neighbours that stated rank and score order differently, and lines whose score is
+    higher than that of the line above. Ties are not errors. With --qrels also how far ties can move each measure, and
+    whether the places of the runs depend on how ties are broken.
+    """
+    from rankbounds.checking.diagnosis import diagnose
+
+    found = diagnose(
+        reading.runs_from(options),
+        qrels=None if options.qrels is None else reading.judgments_from(options),
+        corpus=options.corpus,
+        measures=options.measures or DEFAULT_MEASURES,
+        examples=max(0, options.examples),
+        progress=progress_on_terminal("runs checked"),
+    )
+    rows = found.rows()
+    if options.format in ("json", "jsonl"):
+        rows = [row | (one.details() if options.details else {}) for row, one in zip(rows, found, strict=True)]
+    elif options.qrels:
+        labels = [str(measure) for measure in parse_measures(options.measures or DEFAULT_MEASURES)]
+        for row in rows:
+            del row["missing_topics"]
+            moved = row.pop("ties_move")
+            row |= {f"ties_move {label}": moved.get(label) for label in labels}
+    output.write_rows(
+        options,
+        rows,
+        list(rows[0]),
+        table=found.table,
+        below=lambda: "".join(f"\n{words}\n" for words in [found.words()] if words),
+    )
+    return 1 if options.strict and not found.sound else 0
 
 
 @command(
@@ -68,12 +121,7 @@ def run_trec_eval(options: Options) -> None:
     "explain",
     "Can I trust these files and numbers?",
     2,
-    Option(
-        "OUTPUT",
-        "what a tool reported for one run: a file, or a number as in nDCG@10=0.534",
-        dest="trec_output",
-        file="read",
-    ),
+    Option("OUTPUT", "what a tool reported: a file, or a number as in nDCG@10=0.534", dest="trec_output", file="read"),
     reading.QRELS,
     reading.RUN,
     Option("--all", "show measures that agree too"),
@@ -83,12 +131,10 @@ def run_trec_eval(options: Options) -> None:
 def run_explain(options: Options) -> None:
     """Say why another tool's numbers differ from what rankbounds computes on the same files, and what reproduces them.
 
-    OUTPUT is what was reported for one run: a file (what trec_eval or ir_measures printed; JSON of pytrec_eval, ranx,
-    BEIR or MTEB) or a number, as in nDCG@10=0.534, nDCG@10=53.4% or, where nobody knows of which measure, 0.534. For
-    each measure the numbers are compared to the digits given. Where they differ, what others do otherwise is tried one
-    by one, and some by two: missing topics, ties, the precision of scores, relevance levels, gains, unjudged documents,
-    the ideal ranking, depth, duplicates, self-matches, chunks, other meanings of a name. The options of rankbounds that
-    do the same are named.
+    OUTPUT is a file (what trec_eval or ir_measures printed; JSON of pytrec_eval, ranx, BEIR or MTEB) or a number, as in
+    nDCG@10=0.534, nDCG@10=53.4% or, of an unknown measure, 0.534. Numbers are compared to the digits given. Where they
+    differ, what other tools do is tried (missing topics, ties, precision of scores, relevance levels, gains, unjudged
+    documents, the ideal ranking, depth, duplicates, self-matches, chunks, names), and the options that do it are named.
     """
     from rankbounds.checking.explanation import explain_read, run_with_repeats
 
