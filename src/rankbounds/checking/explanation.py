@@ -329,7 +329,7 @@ def _as_it_stands(path: str | os.PathLike[str], name: str) -> Run | None:
     queries, _, docs, _, scores, _ = zip(*fields, strict=True)
     try:
         table = Columns.of(queries, docs, [float(score) for score in scores], value_name="score", source=text.name)
-        pairs, score = table.checked()
+        pairs, score = table.pairs, table.numbers
     except ValueError:
         return None
     return Run(name, pairs, score) if pairs.repeats().size else None

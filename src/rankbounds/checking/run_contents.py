@@ -141,9 +141,8 @@ def _usable(text: Text, lines: list[tuple[int, list[bytes]]], layout: trec.Layou
         value_name="score",
         source=text.name,
     )
-    pairs, scores = table.checked()
     stated_ranks = np.array(ranks, dtype=np.int64) if len(ranks) == len(kept) else None
-    run = Run(tag or plain_name(text.name), pairs, scores, lambda: stated_ranks)
+    run = Run(tag or plain_name(text.name), table.pairs, table.numbers, stated_ranks)
     tokens = [_decoded(fields[layout.value]) for _, fields, *_ in kept]
     return Contents(run, problems, len(lines), [number for number, *_ in kept], tokens)
 

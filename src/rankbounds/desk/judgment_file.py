@@ -23,7 +23,7 @@ from rankbounds.errors import DataError, Place, UsageError
 from rankbounds.files import delimited, trec
 from rankbounds.files.delimited import QUEPID_DOC, QUEPID_QUERY, QUEPID_RATING
 from rankbounds.files.formats import pair_of_names, recognised
-from rankbounds.files.named_columns import QRELS_COLUMNS, Columns, find_column, found_columns
+from rankbounds.files.named_columns import QRELS_COLUMNS, find_column, found_columns
 from rankbounds.files.opening import text_of
 from rankbounds.files.pair_files import decimal, shown, unheld_by_table, unheld_by_trec
 from rankbounds.files.records import fields_of
@@ -127,16 +127,16 @@ class Records:
     def read(self, body: bytes, name: str) -> tuple[str, str, float]:
         """What a reader of the file will see in a record."""
         if self.is_trec:
-            lines = trec.read_lines(text_of(name, body), trec.qrels_layout)
-            return lines.pairs.topics[0], lines.pairs.docs[0], float(lines.value[0])
-        text = text_of(name, self.header + b"\n" + body + b"\n")
-        if self.kind == "quepid":
-            read = delimited.read_quepid_judgments(text)
+            read = trec.read_lines(text_of(name, body), trec.qrels_layout)
         else:
+            text = text_of(name, self.header + b"\n" + body + b"\n")
             own = {"query_id": self.query, "doc_id": self.doc, "relevance": self.value}
-            read = delimited.read_delimited(text, QRELS_COLUMNS.renamed(own))
-        pairs, values = Columns.checked(read)
-        return pairs.topics[0], pairs.docs[0], float(values[0])
+            read = (
+                delimited.read_quepid_judgments(text)
+                if self.kind == "quepid"
+                else delimited.read_delimited(text, QRELS_COLUMNS.renamed(own))
+            )
+        return read.pairs.topics[0], read.pairs.docs[0], float(read.numbers[0])
 
 
 def _grade_of(value: str) -> float | None:

@@ -11,6 +11,7 @@ import numpy as np
 from rankbounds.arrays import Bytes, Ints
 from rankbounds.columns.decimals import finite_numbers
 from rankbounds.columns.ids import BLANKS, Ids, past
+from rankbounds.columns.pairs import Source
 from rankbounds.errors import DataError, Place
 from rankbounds.files.json_formats import Format
 from rankbounds.files.named_columns import (
@@ -132,9 +133,8 @@ def _read_quepid(text: Text, names: ColumnNames, value: str) -> Columns:
         docs,
         -finite_numbers(values)[0] if names.of_run else values,
         value_name=found.value,
-        source=text.name,
+        source=Source(text.name),
         ranks=values if names.of_run else None,
-        unit="entry",
         names=found._replace(rank=found.value, run=None),
     )
 

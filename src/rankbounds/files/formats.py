@@ -17,7 +17,6 @@ from rankbounds.files.objects import columns_of_json_lines, columns_of_records
 from rankbounds.files.opening import PARQUET_MAGIC, Text, format_ending, is_pipe, read_content, read_content_unless
 from rankbounds.files.records import parse_json
 from rankbounds.files.svmrank import SVMRANK
-from rankbounds.files.trec import TrecLines
 
 IN_TEXT = {"svmrank": SVMRANK, "quepid": QUEPID}
 _MARKS = (b"\t", b",", b"qid:", b"{", b"[", b"#")
@@ -50,21 +49,19 @@ def read(
     lenient: bool = False,
     threads: int = 1,
     words: Callable[[str], float] | None = None,
-) -> Columns | TrecLines:
+) -> Columns:
     """Read a file in the format ``kind``, or in the one that its contents show.
 
     ``words`` gives the value of a token in TREC lines that is not a number; tables hold such tokens as they are.
     """
     read_lines = partial(trec.read_lines, lenient=lenient, words=words, threads=threads)
     contents = _read(path, names, pair_of_names(kind)[0], read_lines, threads)
-    if isinstance(contents, Columns) and not (len(contents) or (contents.topics and names.of_run)):
+    if not (len(contents) or (contents.pairs.topics and names.of_run)):
         raise DataError(path, "there is no row in this file.")
     return contents
 
 
-def _read(
-    path: str, names: ColumnNames, kind: str | None, read_lines: Callable[..., TrecLines], threads: int
-) -> Columns | TrecLines:
+def _read(path: str, names: ColumnNames, kind: str | None, read_lines: Callable[..., Columns], threads: int) -> Columns:
     if kind == "ir_datasets" or path.startswith(_PREFIX):
         return _reader(_IR_DATASETS, "ir_datasets", names)(path.removeprefix(_PREFIX))
     if kind is None:

@@ -9,7 +9,6 @@ import contextlib
 import struct
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,14 +16,13 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.columns.ids import Ids
 from rankbounds.columns.native.reading import ids_and_numbers
-from rankbounds.columns.pairs import Source
+from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place
 from rankbounds.files.named_columns import (
     ColumnNames,
     Columns,
     find_column,
     found_columns,
-    id_in,
     shown_value,
     wanted_columns,
 )
@@ -101,7 +99,8 @@ def columns_of(given: Any, names: ColumnNames, *, source: str, before: int = 0) 
     if columns is not None:
         wanted = wanted_columns([str(column) for column in columns], names, source)
         by_name = {str(column): column for column in columns}
-        return columns_of_table({name: given[by_name[name]] for name in wanted}, names, source, before)
+        place = Source(source, "row", before)
+        return columns_of_table({name: given[by_name[name]] for name in wanted}, names, place)
     try:
         listed = list(given)
         if listed and isinstance(listed[0], Mapping):
@@ -137,39 +136,26 @@ def columns_of_json_lines(text: Text, names: ColumnNames) -> Columns:
     return columns_of_records(parse_json_lines(text.tobytes(), text.name)[1], names, text.name)
 
 
-def columns_of_table(table: Mapping[str, Any], names: ColumnNames, source: str, before: int = 0) -> Columns:
+def columns_of_table(table: Mapping[str, Any], names: ColumnNames, source: Source | str) -> Columns:
     """From columns by their names: those of a frame, of any package, or our own."""
-    found = found_columns(list(table), names, source)
+    found = found_columns(list(table), names, source.name if isinstance(source, Source) else source)
 
     def column(name: str | None, of_kind: Callable[[Any], Any]) -> Any:
         return None if name is None else of_kind(table[name])
 
-    columns = Columns.of(
+    return Columns.of(
         id_column(table[found.query]),
         id_column(table[found.doc]),
         number_column(table[found.value]),
         value_name=found.value,
         source=source,
+        names=found,
         ranks=column(found.rank, number_column),
         label_sources=column(found.source, listed_values),
         runs=column(found.run, id_column),
-        before=before,
-        names=found,
-    )
-    if found.subtopic is None and found.stratum is None:
-        return columns
-    if len(columns) != len(table[found.query]):
-        problem = "judgments by subtopic or stratum need a row for each document, not lists of documents."
-        raise DataError(source, problem)
-
-    def ids(name: str | None, what: str) -> Ids | None:
-        return column(name, lambda held: Ids.checked(id_column(held), id_in(name, what), columns.source.place))
-
-    return replace(
-        columns,
-        subtopics=ids(found.subtopic, "subtopic"),
+        subtopics=column(found.subtopic, id_column),
         importance=column(found.importance, listed_values),
-        strata=ids(found.stratum, "stratum"),
+        strata=column(found.stratum, id_column),
     )
 
 
@@ -206,7 +192,7 @@ def _columns_of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str
         ids = Ids.checked(docs, "a document id", where.place)
         distinct = set(map(type, docs)) <= {str}  # of others, two may have the same text
     topic = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-    return Columns(topics, topic, ids, values, names.value_name, where, distinct=distinct)
+    return Columns(Pairs.numbered(topics, topic, ids, where), values, names.value_name, distinct=distinct)
 
 
 def _are_ids(names: list[Any]) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 
+from rankbounds.columns.pairs import Source
 from rankbounds.errors import DataError
 from rankbounds.files.json_formats import Format
 from rankbounds.files.named_columns import Columns
@@ -26,7 +27,7 @@ def _is_svmrank(text: Text) -> bool:
 
 
 def _judgments(text: Text) -> Columns:
-    return Columns.of(*_columns(text), value_name="grade", source=text.name, unit="entry")
+    return Columns.of(*_columns(text), value_name="grade", source=Source(text.name))
 
 
 def read_predictions(judgments_path: str | os.PathLike[str], path: str | os.PathLike[str]) -> Columns:

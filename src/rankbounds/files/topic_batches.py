@@ -41,14 +41,13 @@ from rankbounds.files.text_blocks import (
     read_fully,
     shortened,
 )
-from rankbounds.files.trec import Layout, NothingReadError, TrecLines
+from rankbounds.files.trec import Layout, NothingReadError
 
 ROW_BYTES = 50
 """What a row of Parquet counts for: about as much as a line of text."""
 SPLIT_BYTES = 1 << 24
 MOST_OPEN = 64
 """Files that are written at a time; systems let a process have a few hundred open, or fewer."""
-Piece = TrecLines | Columns
 
 
 class MixedTopicsError(Exception):
@@ -150,18 +149,18 @@ class LargeFile:
                     edges.append(at)
         return list(itertools.pairwise([*edges, end]))
 
-    def grouped(self, begin: int = 0, end: int | None = None) -> Iterator[Piece]:
+    def grouped(self, begin: int = 0, end: int | None = None) -> Iterator[Columns]:
         """The file in pieces of whole topics; an error as soon as a topic turns up again in a later piece.
 
         ``begin`` and ``end`` are those of one of its ``stretches``.
         """
         closed = TopicsMet()
         for piece in (self._grouped_frames if self.parquet else self._grouped_lines)(begin, end):
-            if closed.add(Ids.of(piece.topics if isinstance(piece, Columns) else piece.pairs.topics).hashes()):
+            if closed.add(Ids.of(piece.pairs.topics).hashes()):
                 raise MixedTopicsError
             yield piece
 
-    def _grouped_lines(self, begin: int, end_of_all: int | None) -> Iterator[TrecLines]:
+    def _grouped_lines(self, begin: int, end_of_all: int | None) -> Iterator[Columns]:
         first_line = self._first_line()
         left: float = math.inf if end_of_all is None else end_of_all - begin
         with stream(self.path) as file:
@@ -199,7 +198,7 @@ class LargeFile:
                 if not whole:
                     continue  # one topic, and no end of it yet
                 pairs = lines.pairs.take(slice(0, whole)).without_unused_topics()
-                yield TrecLines(pairs, lines.value[:whole], lines.layout, lines.tag)
+                yield trec.replace_pairs(lines, pairs, lines.values[:whole])
 
     def _first_line(self) -> tuple[Layout, str | None]:
         """What the first line of the file shows: the layout and the tag of all its parts."""
@@ -207,7 +206,7 @@ class LargeFile:
         layout = trec.qrels_layout(fields, place) if self.names is QRELS_COLUMNS else trec.run_layout(fields, place)
         return layout, trec.tag_of(fields, layout)
 
-    def _parsed(self, text: Text, first_line: tuple[Layout, str | None], distinct: bool = False) -> TrecLines:
+    def _parsed(self, text: Text, first_line: tuple[Layout, str | None], distinct: bool = False) -> Columns:
         layout, tag = first_line
         lines = trec.read_lines(text, lambda *_: layout, lenient=self.lenient, threads=self.threads, distinct=distinct)
         return replace(lines, tag=tag)
@@ -307,27 +306,28 @@ class LargeFile:
         for frame in self._frames():
             yield ids_of_series(_query_column(frame, self.names))
 
-    def part(self, name: Path | None) -> Piece | None:
+    def part(self, name: Path | None) -> Columns | None:
         """One part of a file that was split, read; None if it has no line to use."""
         if name is None:
             return None
         try:
             if self.parquet:
-                return replace(parquet.read_parquet(str(name), self.names), source=Source(self.path))
+                table = parquet.read_parquet(str(name), self.names)
+                return replace(table, pairs=replace(table.pairs, source=Source(self.path)))
             return self._part_of_lines(name)
         except NothingReadError:
             return None
         except DataError as error:
             raise error.moved_to(replace(error.place or Place(""), file=self.path)) from None
 
-    def _part_of_lines(self, name: Path) -> TrecLines:
+    def _part_of_lines(self, name: Path) -> Columns:
         text = inner_text(self.path, name.read_bytes(), 0)
         lines = self._parsed(text, self._first_line(), distinct=True)
         source = _PartSource(self.path, "line", line_in_file=partial(self._line_in_file, name))
-        lines = replace(lines, pairs=replace(lines.pairs, source=source))
+        pairs = replace(lines.pairs, source=source)
         if not self.lenient:
-            lines.pairs.reject_repeats(trec.KEEP_ONE_LINE, self.threads)
-        return lines
+            pairs.reject_repeats(trec.KEEP_ONE_LINE, self.threads)
+        return trec.replace_pairs(lines, pairs, lines.values)
 
     def first_error(self, scratch: Path) -> DataError | None:
         """What reading the whole file at once would complain of: the same words, at the same line.

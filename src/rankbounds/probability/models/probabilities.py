@@ -185,7 +185,7 @@ def _read(path: str, otherwise: float | None) -> RelevanceProbability:
     value = next((name for name in PROBABILITY_NAMES if name in header), None)
     if value is None:
         lines = trec.read_lines(text, _layout)
-        return ByDocument(lines.pairs, lines.value, otherwise)
+        return ByDocument(lines.pairs, lines.numbers, otherwise)
     if any(name in header for name in named_columns.DOC_NAMES):
         return _by_document(delimited.read_delimited(text, DOCUMENT_COLUMNS), otherwise)
     key = next((name for name in ("rank", "run", *named_columns.QUERY_NAMES) if name in header), None)
@@ -215,9 +215,9 @@ def _by_key(path: str, key: str, table: dict[str, float], otherwise: float | Non
 
 
 def _by_document(table: named_columns.Columns, otherwise: float | None) -> ByDocument:
-    pairs, q = table.checked()
-    pairs.reject_repeats("Keep one probability for each document.")
-    return ByDocument(pairs, q, otherwise)
+    q = table.numbers
+    table.pairs.reject_repeats("Keep one probability for each document.")
+    return ByDocument(table.pairs, q, otherwise)
 
 
 def _layout(fields: list[bytes], place: Place) -> trec.Layout:

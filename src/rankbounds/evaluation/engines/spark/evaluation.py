@@ -132,7 +132,7 @@ def _judgments(session: SparkSession, given: Any, reading: Reading) -> Qrels:
             lines = trec.read_lines(
                 text_of(path, decompressed(bytes(row[0]), path)), trec.qrels_layout, lenient=reading.lenient
             )
-            return Qrels(lines.pairs, lines.value)
+            return Qrels(lines.pairs, lines.numbers)
         given = session.read.parquet(path)
     return reading.judgments(_table_by_topic(given, reading) if is_frame(given) else given)
 

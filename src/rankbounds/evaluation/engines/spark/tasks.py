@@ -106,7 +106,7 @@ class FrameRows:
         table = rows.select(list(self.called)).rename_columns(list(self.called.values()))
         try:
             columns = columns_of(table, RUN_COLUMNS.renamed(self.columns), source=self.place)
-            pairs, score = columns.checked()
+            pairs, score, stated = columns.pairs, columns.numbers, columns.ranks
             tags, number = ([""], None) if columns.runs is None else columns.numbered_runs()
         except DataError as error:
             if error.place is None or error.place.row is None:
@@ -116,8 +116,8 @@ class FrameRows:
             raise DataError(self.place, f"{error.problem} The row has {shown}.", error.remedy) from None
         for own, tag in enumerate(tags):
             mine = slice(None) if number is None else np.flatnonzero(number == own)
-            ranks = None if columns.ranks is None else columns.ranks[mine]
-            run = Run(tag or self.place, pairs.take(mine).without_unused_topics(), score[mine], _given(ranks))
+            ranks = stated[mine] if isinstance(stated, np.ndarray) else None
+            run = Run(tag or self.place, pairs.take(mine).without_unused_topics(), score[mine], ranks)
             again = run.pairs.repeats()
             if again.size:
                 row, place = int(again[0]), f'run "{tag}"' if tag else self.place
@@ -126,10 +126,6 @@ class FrameRows:
                 problem = f"{run.pairs.describe(row)} stands there twice (with {values})."
                 raise DataError(place, problem, "Keep one row.")
             yield tag, run
-
-
-def _given(ranks: Any) -> Callable[[], Any]:
-    return lambda: ranks
 
 
 @dataclass(frozen=True)
