@@ -53,7 +53,8 @@ def padded(size: int) -> Bytes:
     return buffer
 
 
-def _text_of(content: bytes | memoryview) -> Bytes:
+def pad(content: bytes | memoryview) -> Bytes:
+    """Return a buffer that holds this text."""
     text = padded(len(content))
     text[PADDING : PADDING + len(content)] = np.frombuffer(content, dtype=np.uint8)
     return text
@@ -160,7 +161,7 @@ class Ids(Sequence[str]):
     @classmethod
     def of_lines(cls, lines: str, count: int) -> Ids | None:
         """From a text with one id a line; None if it has not so many lines, because an id holds a newline."""
-        text = _text_of(lines.encode("utf-8", "surrogateescape") + b"\n")
+        text = pad(lines.encode("utf-8", "surrogateescape") + b"\n")
         ends = np.flatnonzero(text == 10)
         if ends.size != count:
             return None
@@ -170,7 +171,7 @@ class Ids(Sequence[str]):
     @classmethod
     def of_bytes(cls, joined: bytes | memoryview, length: Ints) -> Ids:
         """From ids that stand one behind the other, and the length of each."""
-        return cls(_text_of(joined), PADDING + np.cumsum(length) - length, length)
+        return cls(pad(joined), PADDING + np.cumsum(length) - length, length)
 
     def __len__(self) -> int:
         return self.start.size

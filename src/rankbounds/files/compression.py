@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import io
+from types import SimpleNamespace
 from typing import IO, Any
 
 from rankbounds.errors import DataError
@@ -44,27 +45,6 @@ def damaged(name: str, error: Exception) -> DataError:
 _MARK = b"\x00the end of the data\x00"
 
 
-class _WithMark(io.RawIOBase):
-    """The bytes of a file, and behind them a frame of zstandard that holds the mark."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        import zstandard
-
-        self._file, self._rest = file, zstandard.ZstdCompressor().compress(_MARK)
-
-    def read(self, size: int = -1) -> bytes:
-        """At most so many bytes."""
-        data = self._file.read(size)
-        if not data:
-            data, self._rest = self._rest[:size], self._rest[size:]
-        return data
-
-    def close(self) -> None:
-        """Close the file as well."""
-        self._file.close()
-        super().close()
-
-
 class _ZstandardFrames(io.RawIOBase):
     """Decompresses frame after frame, and no more at a time than is asked for, however much a few bytes hold.
 
@@ -75,10 +55,10 @@ class _ZstandardFrames(io.RawIOBase):
     def __init__(self, file: IO[bytes]) -> None:
         import zstandard
 
-        self._source = _WithMark(file)
-        decompressor: Any = zstandard.ZstdDecompressor()
-        self._reader = decompressor.stream_reader(self._source, read_across_frames=True)
-        self._held = b""
+        self._file, self._held = file, b""
+        end = io.BytesIO(zstandard.ZstdCompressor().compress(_MARK))
+        source: Any = SimpleNamespace(read=lambda size: file.read(size) or end.read(size))
+        self._reader: Any = zstandard.ZstdDecompressor().stream_reader(source, read_across_frames=True)
 
     def readable(self) -> bool:
         """It can be read."""
@@ -99,7 +79,7 @@ class _ZstandardFrames(io.RawIOBase):
 
     def close(self) -> None:
         """Close the file as well."""
-        self._source.close()
+        self._file.close()
         super().close()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -14,7 +13,7 @@ from rankbounds.files.delimited import QUEPID
 from rankbounds.files.json_formats import IN_JSON, Format
 from rankbounds.files.named_columns import RUN_COLUMNS, ColumnNames, Columns, find_column
 from rankbounds.files.objects import columns_of_json_lines, columns_of_records
-from rankbounds.files.opening import PARQUET_MAGIC, Text, format_ending, is_pipe, read_content, read_content_unless
+from rankbounds.files.opening import PARQUET_MAGIC, Text, format_ending, is_pipe, read_content
 from rankbounds.files.records import parse_json
 from rankbounds.files.svmrank import SVMRANK
 
@@ -64,14 +63,9 @@ def read(
 def _read(path: str, names: ColumnNames, kind: str | None, read_lines: Callable[..., Columns], threads: int) -> Columns:
     if kind == "ir_datasets" or path.startswith(_PREFIX):
         return _reader(_IR_DATASETS, "ir_datasets", names)(path.removeprefix(_PREFIX))
-    if kind is None:
-        of_parts = os.path.isdir(path) and parquet.is_parquet(path, names)
-        content = None if of_parts else read_content_unless(path, PARQUET_MAGIC, threads)
-    else:
-        in_place = kind == "parquet" and os.path.exists(path) and not is_pipe(path)
-        content = None if in_place else read_content(path, threads)
-    if content is None:
+    if parquet.is_parquet(path, names) if kind is None else kind == "parquet" and not is_pipe(path):
         return parquet.read_parquet(path, names)
+    content = read_content(path, threads)
     if kind == "parquet" or (kind is None and is_pipe(path) and content.starts_with(PARQUET_MAGIC)):
         return parquet.read_parquet(content.name, names, content.tobytes())
     text = content.text()

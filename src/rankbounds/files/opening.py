@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import IO, Any
 
-import numpy as np
-
 from rankbounds.arrays import Bytes
-from rankbounds.columns.ids import PADDING, padded
+from rankbounds.columns.ids import PADDING, pad, padded
 from rankbounds.columns.native.reading import holds_nul
 from rankbounds.errors import DataError, OutOfMemoryError, UsageError
 from rankbounds.files import compression
@@ -129,9 +127,7 @@ class Content:
     @classmethod
     def of(cls, name: str, data: bytes | memoryview) -> Content:
         """From the bytes themselves."""
-        buffer = padded(len(data))
-        buffer[PADDING : PADDING + len(data)] = np.frombuffer(data, dtype=np.uint8)
-        return cls(name, buffer, len(data))
+        return cls(name, pad(data), len(data))
 
     def tobytes(self) -> bytes:
         """The contents as bytes."""
@@ -174,17 +170,10 @@ def read_content(path: str, threads: int = 1) -> Content:
 
     It is opened once: a pipe cannot be read again, so callers that must look into it before reading look here.
     """
-    content = read_content_unless(path, None, threads)
-    assert content is not None
-    return content
-
-
-def read_content_unless(path: str, magic: bytes | None, threads: int = 1) -> Content | None:
-    """As ``read_content``; None for a file that begins with these bytes, of which no more is read then."""
     name = "standard input" if path == STANDARD_INPUT else path
     try:
         if path != STANDARD_INPUT and os.path.isfile(path):
-            return _read_file(path, threads, magic)
+            return _read_file(path, threads)
         return Content.of(name, compression.decompressed(_read_stream(path), name))
     except (OSError, ValueError) as error:
         raise error if isinstance(error, DataError) else _unreadable(name, error) from None
@@ -277,12 +266,9 @@ def _unreadable(name: str, error: Exception) -> DataError:
     return DataError(name, f"cannot be read ({getattr(error, 'strerror', None) or error}).")
 
 
-def _read_file(path: str, threads: int, magic: bytes | None) -> Content | None:
-    """All of a file, opened once; None where it begins with ``magic``."""
+def _read_file(path: str, threads: int) -> Content:
     with open(path, "rb", buffering=0) as file, _unchanged(path, file.fileno()) as size:
         head = file.read(6)
-        if magic is not None and head.startswith(magic):
-            return None
         if compression.compression_of(head) or not size:
             data = head + file.readall()
             _note_checksum(path, data)
