@@ -12,8 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import takewhile
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from rankbounds.collection.run import Run, as_run, as_runs, read_run, with_uniqu
 from rankbounds.errors import UsageError
 from rankbounds.files.formats import pair_of_names
 from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames
-from rankbounds.files.objects import expected_shapes, is_column_wise, is_row, is_table, plain_numbers
+from rankbounds.files.objects import expected_shapes, is_column_wise, is_row, is_table
 from rankbounds.files.opening import expand, plain_name
 from rankbounds.threads import in_threads
 
@@ -205,45 +204,3 @@ def _is_one_query(inner: Any) -> bool:
     if isinstance(inner, list | tuple | np.ndarray):
         return not len(inner) or isinstance(inner[0], str | bytes | int | np.generic)
     return False
-
-
-class RepeatedRuns:
-    """Runs from ``{query: {document: score}}`` that come one after the other, as while a ranker is trained.
-
-    The last run's documents are remembered. Documents are the same if they have the same text and come in the same
-    order. Where they are the same Python objects, seeing that takes no more than a glance at each. Of runs that
-    differ, only the documents of the first topic are kept: only what came twice is expected to come again.
-    """
-
-    def __init__(self, read: Callable[[Any], Run] = as_run) -> None:
-        self._read = read
-        self._seen = _Seen([], [], None)  # replaced as a whole, so that threads may share this
-
-    def run(self, given: Any) -> tuple[Run, bool]:
-        """The run in what was given, of any kind, and whether its table of pairs is that of the last one."""
-        of_query = list(given.values()) if isinstance(given, Mapping) else []
-        if not of_query or set(map(type, of_query)) != {dict}:
-            return self._read(given), False
-        given = {query: inner.copy() for query, inner in dict(given).items()}  # another thread may change them
-        of_query = list(given.values())
-        seen, topics = self._seen, list(given)
-        alike = 0
-        if topics == seen.topics:
-            same = (list(inner) == documents for inner, documents in zip(of_query, seen.documents, strict=False))
-            alike = sum(1 for _ in takewhile(bool, same))
-        if seen.run is not None and alike == len(of_query):
-            scores = plain_numbers(of_query)
-            if scores is not None:
-                return seen.run.rescored(scores), True
-        run = self._read(given)
-        documents = list(map(list, of_query if alike else of_query[:1]))
-        self._seen = _Seen(topics, documents, run if alike else None)
-        return run, False
-
-
-class _Seen(NamedTuple):
-    """The last run: its topics, the documents of the first or of all of them, and with all of them the run."""
-
-    topics: list[str]
-    documents: list[list[str]]
-    run: Run | None
