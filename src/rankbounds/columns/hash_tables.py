@@ -9,27 +9,9 @@ from rankbounds.columns.native.keys import fill_table
 
 
 def repeated_keys(keys: Words) -> Words:
-    """Keys that stand more than once, found without sorting.
-
-    Every key writes its number to a place that some of its bits say. Who then reads another number there has a key in
-    common with it, or tries again with other bits.
-    """
-    bits = (4 * keys.size).bit_length()
-    place_of = np.empty(1 << bits, dtype=np.int32 if keys.size < 2**31 else np.int64)  # only read where just written
-    last = np.uint64((1 << bits) - 1)
-    repeated = [keys[:0]]
-    shift = 0
-    while keys.size:
-        place = ((keys >> np.uint64(shift)) & last).view(np.int64)
-        number = np.arange(keys.size)
-        place_of[place] = number
-        holder = place_of[place]
-        lost = np.flatnonzero(holder != number)
-        same = keys[lost] == keys[holder[lost]]
-        repeated.append(keys[lost[same]])
-        keys = keys[lost[~same]]
-        shift = (shift + bits) % 64
-    return np.concatenate(repeated)
+    """Keys that stand more than once."""
+    in_order = np.sort(keys)
+    return in_order[1:][in_order[1:] == in_order[:-1]]
 
 
 MOST_STEPS = 32

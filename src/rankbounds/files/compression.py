@@ -11,6 +11,8 @@ from rankbounds.errors import DataError
 
 ENDINGS = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 LIBRARIES = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma", ".zst": "compression.zstd"}
+MODULES = ("zlib", "lzma", "zstandard", "zstd", "compression")
+"""Which define the errors that are raised for damaged data, beside those of Python."""
 _SKIPPABLE_FRAME = b"\x2a\x4d\x18"
 """Behind its first byte: what parallel writers of zstandard put before their frames."""
 
@@ -26,14 +28,6 @@ def is_compressed(path: str) -> bool:
     """Is the content of this file compressed?"""
     with open(path, "rb") as file:
         return compression_of(file.read(6)) is not None
-
-
-def is_damage(error: Exception) -> bool:
-    """Is this what a library for compressed data raises where it cannot go on?"""
-    library = type(error).__module__.partition(".")[0]
-    return isinstance(error, OSError | EOFError) or library.strip("_") in (
-        "zlib", "lzma", "zstandard", "zstd", "compression"
-    )  # fmt: skip
 
 
 def damaged(name: str, error: Exception) -> DataError:

@@ -5,15 +5,12 @@ Frames, and dicts of plain numbers, are read without a Python object for each ro
 
 from __future__ import annotations
 
-import contextlib
-import struct
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats
 from rankbounds.columns.ids import Ids
 from rankbounds.columns.native.reading import ids_and_numbers
 from rankbounds.columns.pairs import Pairs, Source
@@ -165,9 +162,7 @@ def columns_of_table(table: Mapping[str, Any], names: ColumnNames, source: Sourc
 def _columns_of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str) -> Columns:
     where = Source(source)
     given = dict(given)  # as it is now: another thread may change it
-    topics = list(given)
-    if not _are_ids(topics):
-        topics = Ids.checked(topics, "a query id", where.place).to_list()
+    topics = Ids.checked(list(given), "a query id", where.place).to_list()
     if len(set(topics)) < len(topics):
         raise DataError(source, "two query ids have the same text; ids are compared as text.")
     of_query = list(given.values())
@@ -177,41 +172,16 @@ def _columns_of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str
     ids: Ids | None
     values: Any
     ids, values = ids_and_numbers(of_query, counts) or (None, None)
-    if ids is None:
+    distinct = True
+    if ids is None or not ids.length.all():  # an id holds a newline, is not text, or is none
         of_query = list(map(dict, of_query))  # another thread may change them
         counts = np.fromiter(map(len, of_query), np.int64, len(of_query))
-        values = plain_numbers(of_query)
-    if values is None:
-        values = [value for inner in of_query for value in inner.values()]
-    if ids is None:
-        with contextlib.suppress(TypeError, AttributeError, UnicodeEncodeError):
-            ids = Ids.of_lines("\n".join(map("\n".join, filter(None, of_query))), len(values))
-    distinct = ids is not None
-    if ids is None or not ids.length.all():  # an id holds a newline, is not text, or is none
         docs = [doc for inner in of_query for doc in inner]
+        values = [value for inner in of_query for value in inner.values()]
         ids = Ids.checked(docs, "a document id", where.place)
         distinct = set(map(type, docs)) <= {str}  # of others, two may have the same text
     topic = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
     return Columns(Pairs.numbered(topics, topic, ids, where), values, names.value_name, distinct=distinct)
-
-
-def _are_ids(names: list[Any]) -> bool:
-    """Are these ids as they are: text, none of it empty, which bytes can hold?"""
-    try:
-        "".join(names).encode("utf-8", "surrogateescape")
-    except (TypeError, UnicodeEncodeError):
-        return False
-    return "" not in names and set(map(type, names)) == {str}
-
-
-def plain_numbers(of_query: Iterable[Mapping[Any, Any]]) -> Floats | None:
-    """All values of dicts as an array, if they are finite numbers; otherwise None. Text is no number here."""
-    try:
-        packed = b"".join([struct.pack(f"{len(inner)}d", *inner.values()) for inner in of_query])
-    except (struct.error, TypeError, ValueError, OverflowError):
-        return None
-    numbers = np.frombuffer(packed, dtype=np.float64)
-    return numbers if np.isfinite(numbers).all() else None
 
 
 def _with_values(query: Any, inner: Any, names: ColumnNames, source: str) -> Mapping[Any, Any]:

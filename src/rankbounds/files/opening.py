@@ -7,6 +7,7 @@ import contextlib
 import glob
 import io
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ _ENDINGS = frozenset(
 )
 """Of files of runs and labels; anything else behind a point may be a part of the name."""
 _PIECE_BYTES = 1 << 24
+_LINE = re.compile(rb"[^\n]*\n")
 PARQUET_MAGIC = b"PAR1"
 """The first bytes of a Parquet file."""
 
@@ -104,16 +106,7 @@ class Text:
 
     def lines(self) -> Iterator[bytes]:
         """Line by line without the newlines, for callers that want the first few."""
-        begin, width = self.begin, 4096
-        while begin < self.end:
-            piece = self.buffer[begin : begin + width].tobytes()
-            newline = piece.find(b"\n")
-            if newline < 0 and begin + width < self.end:
-                width *= 4
-                continue
-            line = piece if newline < 0 else piece[:newline]
-            yield line
-            begin, width = begin + len(line) + 1, 4096
+        return (bytes(line[0][:-1]) for line in _LINE.finditer(self.buffer.data[self.begin : self.end]))
 
 
 @dataclass(frozen=True)
@@ -251,7 +244,8 @@ def stream(path: str) -> Iterator[IO[bytes]]:
     except Exception as error:
         if isinstance(error, OSError) and error.errno:
             raise _unreadable(path, error) from None
-        if compression.is_damage(error):
+        library = type(error).__module__.partition(".")[0].strip("_")
+        if isinstance(error, OSError | EOFError) or library in compression.MODULES:
             raise compression.damaged(path, error) from None
         raise
 
