@@ -67,6 +67,10 @@ class Reading:
     def _names(self) -> ColumnNames:
         return RUN_COLUMNS.renamed(self.columns)
 
+    def _of_files(self, number: int) -> dict[str, Any]:
+        """How files of judgments (0) or of runs (1) are read."""
+        return {"formats": pair_of_names(self.formats)[number], "columns": self.columns, "lenient": self.lenient}
+
     def judgments(self, given: Any) -> Qrels:
         """The judgments in anything that ``evaluate`` takes."""
         if isinstance(given, Qrels):
@@ -75,15 +79,8 @@ class Reading:
             raise UsageError("Judgments were expected, not a run. The judgments come first, then the runs.")
         if not isinstance(given, str | os.PathLike):
             return as_qrels(given, self.gain.grade_of, self.labels, self.columns)
-        return read_qrels(
-            given,
-            formats=pair_of_names(self.formats)[0],
-            labels=self.labels,
-            grade_of=self.gain.grade_of,
-            columns=self.columns,
-            lenient=self.lenient,
-            threads=self.threads,
-        )
+        words = self.gain.grade_of
+        return read_qrels(given, labels=self.labels, grade_of=words, threads=self.threads, **self._of_files(0))
 
     def label_sets(self, given: Any) -> dict[str, Qrels]:
         """One set of labels or several, by name: a dict of names, a list, paths, patterns, or one as judgments are."""
@@ -148,7 +145,17 @@ class Reading:
             raise UsageError("No run was given.")
         if is_row(several[0], self._names):
             return self._in_memory(several, "run")
-        return self._in_list(several)
+        files = {number: expand([run]) for number, run in enumerate(several, 1) if isinstance(run, str | os.PathLike)}
+        threads = self.threads if len(several) == len(files) and sum(map(len, files.values())) == 1 else 1
+        jobs: list[RunToRead] = []
+        for number, run in enumerate(several, 1):
+            if isinstance(run, RunToRead):
+                jobs.append(run)
+            elif number in files:
+                jobs += [self._in_file(path, threads) for path in files[number]]
+            else:
+                jobs += self._in_memory(run, f"run{number}" if len(several) > 1 else "run")
+        return jobs
 
     def _named(self, name: str, given: Any, threads: int) -> RunToRead:
         if isinstance(given, RunToRead):
@@ -162,30 +169,8 @@ class Reading:
             return self._in_file(files[0], threads, name)
         return RunToRead(name, lambda: as_run(given, name, self.columns).renamed(name), name=name, given=given)
 
-    def _in_list(self, several: list[Any]) -> list[RunToRead]:
-        files = {number: expand([run]) for number, run in enumerate(several, 1) if isinstance(run, str | os.PathLike)}
-        threads = self.threads if len(several) == len(files) and sum(map(len, files.values())) == 1 else 1
-        jobs: list[RunToRead] = []
-        for number, run in enumerate(several, 1):
-            if isinstance(run, RunToRead):
-                jobs.append(run)
-            elif number in files:
-                jobs += [self._in_file(path, threads) for path in files[number]]
-            else:
-                jobs += self._in_memory(run, f"run{number}" if len(several) > 1 else "run")
-        return jobs
-
     def _in_file(self, path: str, threads: int, name: str | None = None) -> RunToRead:
-        read = partial(
-            read_run,
-            path,
-            name=name,
-            formats=pair_of_names(self.formats)[1],
-            columns=self.columns,
-            lenient=self.lenient,
-            threads=threads,
-        )
-        return RunToRead(path, read, path, name)
+        return RunToRead(path, partial(read_run, path, name=name, threads=threads, **self._of_files(1)), path, name)
 
     def _in_memory(self, given: Any, place: str) -> list[RunToRead]:
         """A frame with a column ``run`` is read at once, because only its rows say how many runs it holds."""

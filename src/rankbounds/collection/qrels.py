@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints, read_only
-from rankbounds.collection.gains import is_number
 from rankbounds.collection.pair_table import PairTable
 from rankbounds.collection.subtopics import POOLED_NOT_JUDGED as POOLED_NOT_JUDGED
 from rankbounds.collection.subtopics import Strata, Subtopics, by_document
+from rankbounds.columns.decimals import finite_numbers
 from rankbounds.columns.pairs import Pairs, number_pairs
 from rankbounds.errors import DataError, UsageError, did_you_mean, warn
 from rankbounds.files import pair_files
@@ -283,7 +283,9 @@ class Words:
         """The table with numbers for words (lines have them already); warn about the words that counted as 0."""
         values = table.values
         if self.grade_of and table.pairs.source.unit != "line":
-            values = [self(value) if isinstance(value, str) and not is_number(value) else value for value in values]
+            values = list(values)
+            for row in finite_numbers(values)[1].tolist():
+                values[row] = self(values[row]) if isinstance(values[row], str) else values[row]
         if self.unknown:
             words = ", ".join(f"{word} ({count} times)" for word, count in self.unknown.most_common(5))
             warn(f"{self.source}: grades that the gain rule does not name count as not relevant: {words}.")

@@ -207,7 +207,7 @@ class PairIndex:
     def native(self) -> Table | None:
         """The same for the kernel; None where it must be left to NumPy."""
         table, docs = self.table, self.pairs.docs
-        if table.crowded is not None or self.same_key or table.row.dtype != np.int32:
+        if table.crowded or self.same_key or table.row.dtype != np.int32:
             return None
         return Table(docs.text, docs.start, docs.length, table.begin, table.last, table.row)
 

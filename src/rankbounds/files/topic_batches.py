@@ -274,7 +274,8 @@ class LargeFile:
 
     def first_places(self) -> tuple[Words, Ints]:
         """The hash of each topic, ascending, and a number that grows with the place where it first stands."""
-        hashes, places = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
+        hashes: Words = np.empty(0, dtype=np.uint64)
+        places: Ints = np.empty(0, dtype=np.int64)
         waiting: list[tuple[Words, Ints]] = []
         counted = 0
 
