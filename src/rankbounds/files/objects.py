@@ -85,14 +85,9 @@ def columns_of(given: Any, names: ColumnNames, *, source: str, before: int = 0) 
         given = given.collect()
     elif package == "pyarrow" and hasattr(given, "read_all"):
         given = given.read_all()
-    if is_column_wise(given, names):
-        lists = {str(column): list(values) for column, values in given.items()}
-        return columns_of_table(
-            {name: lists[name] for name in wanted_columns(list(lists), names, source)}, names, source
-        )
-    if isinstance(given, Mapping):
+    columns = list(given) if is_column_wise(given, names) else frame_columns(given)
+    if columns is None and isinstance(given, Mapping):
         return _columns_of_nested(given, names, source)
-    columns = frame_columns(given)
     if columns is not None:
         wanted = wanted_columns([str(column) for column in columns], names, source)
         by_name = {str(column): column for column in columns}
@@ -102,19 +97,18 @@ def columns_of(given: Any, names: ColumnNames, *, source: str, before: int = 0) 
         listed = list(given)
         if listed and isinstance(listed[0], Mapping):
             return columns_of_records(listed, names, source)
-        rows = [_row(row, names) for row in listed]
+        rows = []
+        for row in listed:
+            if hasattr(row, "query_id") and hasattr(row, "doc_id"):
+                rows.append((row.query_id, row.doc_id, getattr(row, names.value_name)))
+            elif isinstance(row, str) or len(row) < 3:
+                raise TypeError
+            else:
+                rows.append((row[0], row[1], row[2]))
     except (TypeError, IndexError, KeyError, AttributeError):
         raise DataError(source, f"expected {expected_shapes(names)}; got {type(given).__name__}.") from None
     queries, docs, values = map(list, zip(*rows, strict=True)) if rows else ([], [], [])
     return Columns.of(queries, docs, values, value_name=names.value_name, source=source)
-
-
-def _row(row: Any, names: ColumnNames) -> tuple[Any, Any, Any]:
-    if hasattr(row, "query_id") and hasattr(row, "doc_id"):
-        return row.query_id, row.doc_id, getattr(row, names.value_name)
-    if isinstance(row, str) or len(row) < 3:
-        raise TypeError
-    return row[0], row[1], row[2]
 
 
 def columns_of_records(rows: Sequence[Any], names: ColumnNames, source: str) -> Columns:

@@ -12,8 +12,8 @@ import itertools
 import math
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ import numpy as np
 
 from rankbounds.arrays import Ints, Words
 from rankbounds.columns.ids import PADDING, Ids
-from rankbounds.columns.pairs import Pairs, Source
+from rankbounds.columns.pairs import Source
 from rankbounds.errors import DataError, Place, UsageError
 from rankbounds.files import named_columns, parquet, trec
 from rankbounds.files.compression import is_compressed
@@ -49,25 +49,6 @@ SPLIT_BYTES = 1 << 24
 
 class MixedTopicsError(Exception):
     """A topic that seemed complete goes on later in the file."""
-
-
-class TopicsMet:
-    """Topics by their hashes, 8 bytes each: sorted arrays, each at least twice as long as the next.
-
-    Two topics may share a hash. Whoever asks must live with a topic that seems to be met and is not.
-    """
-
-    def __init__(self) -> None:
-        self._sorted: list[Words] = []
-
-    def add(self, hashes: Words) -> bool:
-        """Take in topics that differ; was one of them met before?"""
-        new = np.sort(hashes)
-        again = any((known[np.searchsorted(known, new) % known.size] == new).any() for known in self._sorted)
-        self._sorted.append(new)
-        while len(self._sorted) > 1 and self._sorted[-2].size < 2 * self._sorted[-1].size:
-            self._sorted[-2:] = [np.sort(np.concatenate(self._sorted[-2:]), kind="stable")]
-        return again
 
 
 @dataclass(frozen=True)
@@ -151,10 +132,12 @@ class LargeFile:
 
         ``begin`` and ``end`` are those of one of its ``stretches``.
         """
-        closed = TopicsMet()
+        closed: Words = np.empty(0, dtype=np.uint64)
         for piece in (self._grouped_frames if self.parquet else self._grouped_lines)(begin, end):
-            if closed.add(Ids.of(piece.pairs.topics).hashes()):
-                raise MixedTopicsError
+            new = Ids.of(piece.pairs.topics).hashes()
+            if closed.size and (closed.take(np.searchsorted(closed, new), mode="clip") == new).any():
+                raise MixedTopicsError  # two topics may share a hash: to split the file is right then, too
+            closed = np.sort(np.concatenate([closed, new]))
             yield piece
 
     def _grouped_lines(self, begin: int, end_of_all: int | None) -> Iterator[Columns]:
@@ -276,23 +259,13 @@ class LargeFile:
         """The hash of each topic, ascending, and a number that grows with the place where it first stands."""
         hashes: Words = np.empty(0, dtype=np.uint64)
         places: Ints = np.empty(0, dtype=np.int64)
-        waiting: list[tuple[Words, Ints]] = []
         counted = 0
-
-        def gather() -> tuple[Words, Ints]:
-            every, place = (np.concatenate(columns) for columns in zip((hashes, places), *waiting, strict=True))
-            distinct, first = np.unique(every, return_index=True)
-            return distinct, place[first]
-
         for queries in self._all_queries():
-            hashed = queries.hashes()
-            distinct, first = np.unique(hashed, return_index=True)
-            waiting.append((distinct, first + counted))
-            counted += hashed.size
-            if sum(one.size for one, _ in waiting) > hashes.size:
-                hashes, places = gather()
-                waiting = []
-        return gather()
+            rows = np.arange(counted, counted + len(queries))
+            hashes, first = np.unique(np.concatenate([hashes, queries.hashes()]), return_index=True)
+            places = np.concatenate([places, rows])[first]
+            counted += rows.size
+        return hashes, places
 
     def _all_queries(self) -> Iterator[Ids]:
         """The topics of all lines or rows, a stretch of the file at a time."""
@@ -319,8 +292,7 @@ class LargeFile:
     def _part_of_lines(self, name: Path) -> Columns:
         text = inner_text(self.path, name.read_bytes(), 0)
         lines = self._parsed(text, self._first_line(), distinct=True)
-        source = _PartSource(self.path, "line", line_in_file=partial(self._line_in_file, name))
-        pairs = replace(lines.pairs, source=source)
+        pairs = replace(lines.pairs, source=Source(self.path, "line", line_in_file=partial(self._line_in_file, name)))
         if not self.lenient:
             pairs.reject_repeats(trec.KEEP_ONE_LINE, self.threads)
         return trec.replace_pairs(lines, pairs, lines.values)
@@ -379,15 +351,3 @@ class LargeFile:
                 return before + int(mine[number - 1]) + 1
             number -= mine.size
         raise AssertionError(f"{self.path} has changed while it was read")
-
-
-@dataclass(frozen=True)
-class _PartSource(Source):
-    """A part of a split file: rows are where they stand in the file, which ``line_in_file`` finds out."""
-
-    line_in_file: Callable[[int], int] = field(kw_only=True)
-
-    def where(self, pairs: Pairs, row: int) -> Place:
-        """The line in the file that was split."""
-        number = int(np.count_nonzero(pairs.docs.text[: int(pairs.docs.start[row])] == 10)) + 1
-        return Place(self.name, self.line_in_file(number))

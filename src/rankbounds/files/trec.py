@@ -23,7 +23,7 @@ from rankbounds.columns import native
 from rankbounds.columns.decimals import parse_decimals, whole_numbers
 from rankbounds.columns.hash_tables import repeated_keys
 from rankbounds.columns.ids import Ids, mix, past
-from rankbounds.columns.native.reading import Lines, count_lines, merged_topics, names_in_lines, renumber
+from rankbounds.columns.native.reading import Lines, count_lines, merged_topics, renumber
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place
 from rankbounds.files.leniency import REPEATED, Problems
@@ -128,11 +128,8 @@ def _second_fields_differ(pairs: Pairs) -> bool:
     if not len(pairs):
         return False
     text, start = pairs.docs.text, pairs.docs.start
-    if (
-        (text[start - 2] == text[start[0] - 2]).all()
-        and (text[start - 1] <= 32).all()
-        and (text[start - 3] <= 32).all()
-    ):
+    same, alone = text[start - 2] == text[start[0] - 2], (text[start - 1] <= 32) & (text[start - 3] <= 32)
+    if same.all() and alone.all():
         return False
     fields = fields_before(pairs)
     return not fields.equals(fields.take(np.zeros(len(pairs), dtype=np.int64))).all()
@@ -365,12 +362,9 @@ def _joined(text: Text, blocks: list[_Block], threads: int, whole: Lines) -> tup
     Blocks that were read into their place in the ``whole`` table stay there, if all were.
     """
     source = Source(text.name, "line", text.before)
-    if len(blocks) == 1:
-        (block,) = blocks
-        names = names_in_lines(text.buffer, block.topics.start, block.topics.length) or tuple(block.topics.to_list())
-        table = block.lines
-    else:
-        names, numbers = _numbered([block.topics for block in blocks])
+    names, numbers = _numbered([block.topics for block in blocks])
+    table = blocks[0].lines
+    if len(blocks) > 1:
         ends = list(itertools.accumulate(block.lines.topic.size for block in blocks))
         in_place = all(block.in_place for block in blocks)
         table = whole if in_place else Lines.empty(ends[-1])
@@ -379,7 +373,8 @@ def _joined(text: Text, blocks: list[_Block], threads: int, whole: Lines) -> tup
             lines, end = blocks[number].lines, ends[number]
             part = table[end - lines.topic.size : end]
             if not in_place:
-                part.copy_from(lines)
+                for column, of_block in zip(vars(part).values(), vars(lines).values(), strict=True):
+                    column[:] = of_block
             if number:  # the first block has the numbers that its topics keep
                 renumber(part.topic, numbers[number])
 
