@@ -80,7 +80,7 @@ def _read_line_by_line(file: str, error: DataError) -> Contents:
         text = read_text(file)
     except DataError:
         return Contents(None, [whole], 0)
-    if parquet.is_parquet(file, named_columns.RUN_COLUMNS) or formats.recognised(text, file) != "trec":
+    if parquet.is_parquet(file, named_columns.RUN_COLUMNS) or formats.recognise(text, file) != "trec":
         return Contents(None, [whole], 0)
     lines = [
         (number, fields)

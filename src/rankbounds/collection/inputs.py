@@ -174,9 +174,7 @@ class Reading:
 
     def _in_memory(self, given: Any, place: str) -> list[RunToRead]:
         """A frame with a column ``run`` is read at once, because only its rows say how many runs it holds."""
-        if isinstance(given, Run):
-            return [RunToRead(place, lambda: given)]
-        if is_table(given) or is_column_wise(given, self._names):
+        if isinstance(given, Run) or is_table(given) or is_column_wise(given, self._names):
             return [RunToRead(place, lambda run=run: run) for run in as_runs(given, place, self.columns)]  # type: ignore[misc]
         return [RunToRead(place, lambda: as_run(given, place, self.columns), given=given)]
 

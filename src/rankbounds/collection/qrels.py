@@ -298,11 +298,7 @@ def as_qrels(
     labels: str | Sequence[str] | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Qrels:
-    """Judgments from whatever a caller holds: a path, a dict, a frame, or rows of three."""
-    if isinstance(given, Qrels):
-        return given
-    if isinstance(given, str | os.PathLike):
-        return read_qrels(given, grade_of=grade_of, labels=labels, columns=columns)
+    """Judgments from what a caller holds in memory: a dict, a frame, or rows of three."""
     table = columns_of(given, QRELS_COLUMNS.renamed(columns), source="judgments")
     if not len(table):
         raise DataError("The judgments are empty.")

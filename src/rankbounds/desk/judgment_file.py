@@ -22,7 +22,7 @@ from rankbounds.columns.ids import BLANKS
 from rankbounds.errors import DataError, Place, UsageError
 from rankbounds.files import delimited, trec
 from rankbounds.files.delimited import QUEPID_DOC, QUEPID_QUERY, QUEPID_RATING
-from rankbounds.files.formats import pair_of_names, recognised
+from rankbounds.files.formats import pair_of_names, recognise
 from rankbounds.files.named_columns import QRELS_COLUMNS, find_column, found_columns
 from rankbounds.files.opening import text_of
 from rankbounds.files.pair_files import decimal, shown, unheld_by_table, unheld_by_trec
@@ -242,7 +242,7 @@ class JudgmentFile:
         if not content.strip():
             return Records()
         text = text_of(name, content)
-        kind = kind or recognised(text, name, names)
+        kind = kind or recognise(text, name, names)
         if kind == "trec":
             return Records()
         if kind not in ("csv", "tsv", "quepid"):
@@ -268,7 +268,7 @@ class JudgmentFile:
         body = self._body(pair, grade, judge)
         try:
             back = self.records.read(body, str(self.path))
-            first = bool(self._place) or recognised(text_of(str(self.path), body), str(self.path)) == self.records.kind
+            first = bool(self._place) or recognise(text_of(str(self.path), body), str(self.path)) == self.records.kind
         except DataError:
             back, first = None, False
         if back != (*pair, grade) or not (first or self.records.header):

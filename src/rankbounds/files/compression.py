@@ -30,7 +30,7 @@ def is_compressed(path: str) -> bool:
         return compression_of(file.read(6)) is not None
 
 
-def damaged(name: str, error: Exception) -> DataError:
+def damage_error(name: str, error: Exception) -> DataError:
     """The error for a file whose compressed data end or go wrong; the same whether they were read at once or not."""
     reason = str(error).strip().rstrip(".").replace("Compressed file ended", "Compressed data ended")
     return DataError(name, f"the compressed data are damaged{f' ({reason})' if reason else ''}.")
@@ -85,7 +85,7 @@ def _library(kind: str) -> Any | None:
         return None
 
 
-def opened(path: str, kind: str | None) -> Any:
+def open_decompressed(path: str, kind: str | None) -> Any:
     """A file to read piece by piece, which decompresses what it reads."""
     if kind is None:
         return open(path, "rb", buffering=0)
@@ -95,7 +95,7 @@ def opened(path: str, kind: str | None) -> Any:
     return library.open(path, "rb")
 
 
-def decompressed(data: bytes, name: str) -> bytes:
+def decompress(data: bytes, name: str) -> bytes:
     """All of the data at once; they may be plain."""
     kind = compression_of(data[:6])
     if kind is None:
@@ -109,4 +109,4 @@ def decompressed(data: bytes, name: str) -> bytes:
     except MemoryError:
         raise
     except Exception as error:
-        raise damaged(name, error) from None
+        raise damage_error(name, error) from None

@@ -57,7 +57,8 @@ def read_delimited(text: Text, names: ColumnNames) -> Columns:
             f"{', '.join(names.doc)} and one of {', '.join(names.value)}.",
         )
     wanted_columns(header(text), names, text.name)
-    return columns_of_table(delimited_columns(text), names, text.name)
+    table = delimited_columns(text)
+    return columns_of_table(list(table), table.__getitem__, names, Source(text.name, "row"))
 
 
 def delimited_columns(text: Text) -> dict[str, Ids]:

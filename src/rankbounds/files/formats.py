@@ -69,7 +69,7 @@ def _read(path: str, names: ColumnNames, kind: str | None, read_lines: Callable[
     if kind == "parquet" or (kind is None and is_pipe(path) and content.starts_with(PARQUET_MAGIC)):
         return parquet.read_parquet(content.name, names, content.tobytes())
     text = content.text()
-    kind = kind or recognised(text, path, names)
+    kind = kind or recognise(text, path, names)
     if kind in IN_JSON or kind == "json":
         return _from_json(text, None if kind == "json" else kind, names)
     if kind in IN_TEXT:
@@ -82,7 +82,7 @@ def _read(path: str, names: ColumnNames, kind: str | None, read_lines: Callable[
     return read_lines(text, layout, subtopics=names.of_judgments)
 
 
-def recognised(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:
+def recognise(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:
     """The format of this text; ``"json"`` where only parsing all of it shows which."""
     ending = format_ending(path)
     first = text.first_line

@@ -21,7 +21,6 @@ from rankbounds.files.named_columns import (
     find_column,
     found_columns,
     shown_value,
-    wanted_columns,
 )
 from rankbounds.files.opening import Text
 from rankbounds.files.records import parse_json_lines
@@ -89,10 +88,9 @@ def columns_of(given: Any, names: ColumnNames, *, source: str, before: int = 0) 
     if columns is None and isinstance(given, Mapping):
         return _columns_of_nested(given, names, source)
     if columns is not None:
-        wanted = wanted_columns([str(column) for column in columns], names, source)
         by_name = {str(column): column for column in columns}
         place = Source(source, "row", before)
-        return columns_of_table({name: given[by_name[name]] for name in wanted}, names, place)
+        return columns_of_table(list(map(str, columns)), lambda name: given[by_name[name]], names, place)
     try:
         listed = list(given)
         if listed and isinstance(listed[0], Mapping):
@@ -118,8 +116,7 @@ def columns_of_records(rows: Sequence[Any], names: ColumnNames, source: str) -> 
             problem = f"expected an object with named columns, got {shown_value(row)}."
             raise DataError(Place(source, row=number), problem)
     known = list(dict.fromkeys(key for row in rows for key in row))
-    wanted = wanted_columns(known, names, source)
-    return columns_of_table({name: [row.get(name) for row in rows] for name in wanted}, names, source)
+    return columns_of_table(known, lambda name: [row.get(name) for row in rows], names, Source(source, "row"))
 
 
 def columns_of_json_lines(text: Text, names: ColumnNames) -> Columns:
@@ -127,17 +124,17 @@ def columns_of_json_lines(text: Text, names: ColumnNames) -> Columns:
     return columns_of_records(parse_json_lines(text.tobytes(), text.name)[1], names, text.name)
 
 
-def columns_of_table(table: Mapping[str, Any], names: ColumnNames, source: Source | str) -> Columns:
+def columns_of_table(header: list[str], get: Callable[[str], Any], names: ColumnNames, source: Source) -> Columns:
     """From columns by their names: those of a frame, of any package, or our own."""
-    found = found_columns(list(table), names, source.name if isinstance(source, Source) else source)
+    found = found_columns(header, names, source.name)
 
     def column(name: str | None, of_kind: Callable[[Any], Any]) -> Any:
-        return None if name is None else of_kind(table[name])
+        return None if name is None else of_kind(get(name))
 
     return Columns.of(
-        id_column(table[found.query]),
-        id_column(table[found.doc]),
-        number_column(table[found.value]),
+        id_column(get(found.query)),
+        id_column(get(found.doc)),
+        number_column(get(found.value)),
         value_name=found.value,
         source=source,
         names=found,

@@ -167,7 +167,7 @@ def read_content(path: str, threads: int = 1) -> Content:
     try:
         if path != STANDARD_INPUT and os.path.isfile(path):
             return _read_file(path, threads)
-        return Content.of(name, compression.decompressed(_read_stream(path), name))
+        return Content.of(name, compression.decompress(_read_stream(path), name))
     except (OSError, ValueError) as error:
         raise error if isinstance(error, DataError) else _unreadable(name, error) from None
     except MemoryError:
@@ -238,7 +238,7 @@ def stream(path: str) -> Iterator[IO[bytes]]:
         with (
             open(path, "rb") as file,
             _unchanged(path, file.fileno()),
-            compression.opened(path, compression.compression_of(file.read(6))) as opened,
+            compression.open_decompressed(path, compression.compression_of(file.read(6))) as opened,
         ):
             yield opened
     except Exception as error:
@@ -246,7 +246,7 @@ def stream(path: str) -> Iterator[IO[bytes]]:
             raise _unreadable(path, error) from None
         library = type(error).__module__.partition(".")[0].strip("_")
         if isinstance(error, OSError | EOFError) or library in compression.MODULES:
-            raise compression.damaged(path, error) from None
+            raise compression.damage_error(path, error) from None
         raise
 
 
@@ -266,7 +266,7 @@ def _read_file(path: str, threads: int) -> Content:
         if compression.compression_of(head) or not size:
             data = head + file.readall()
             _note_checksum(path, data)
-            return Content.of(path, compression.decompressed(data, path))
+            return Content.of(path, compression.decompress(data, path))
         buffer = padded(size)
         size = _read_into(memoryview(buffer.data)[PADDING : PADDING + size], file, threads)
     _note_checksum(path, buffer[PADDING : PADDING + size])
@@ -325,9 +325,7 @@ def checksum(path: str) -> str:
 
     digest = hashlib.sha256()
     try:
-        if not os.path.isfile(path):
-            return hashlib.sha256(_read_stream(path)).hexdigest()
-        with open(path, "rb") as file:
+        with open(path, "rb") if os.path.isfile(path) else io.BytesIO(_read_stream(path)) as file:
             while piece := file.read(1 << 20):
                 digest.update(piece)
     except OSError as error:

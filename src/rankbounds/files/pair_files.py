@@ -13,7 +13,7 @@ from typing import Any
 from rankbounds.columns.ids import BLANKS
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import DataError
-from rankbounds.files.formats import recognised
+from rankbounds.files.formats import recognise
 from rankbounds.files.opening import format_ending, text_of
 from rankbounds.files.writing import writing
 
@@ -121,7 +121,7 @@ def recognisable(lines: Iterable[str], name: str) -> Iterator[str]:
     lines = iter(lines)
     first = list(itertools.islice(lines, _ROWS_TO_RECOGNISE))
     if first:
-        kind = recognised(text_of(name, "".join(first).encode("utf-8", "surrogateescape")), name)
+        kind = recognise(text_of(name, "".join(first).encode("utf-8", "surrogateescape")), name)
         if kind != "trec":
             problem = f"these lines would be read as {kind}, because the first is {shown(first[0].rstrip())}."
             raise DataError(name, problem, f"Write {_TABLES}.")

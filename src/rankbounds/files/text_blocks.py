@@ -75,14 +75,14 @@ def _newlines(content: bytes) -> int:
     return int(np.count_nonzero(np.frombuffer(content, dtype=np.uint8) == 10))
 
 
-def shortened(part: bytes) -> bytes:
+def trim_blanks(part: bytes) -> bytes:
     """A part of a line with one blank in place of those at its end."""
     return part if part[-1:].strip() or not part else part.rstrip() + b" "
 
 
 def _rest_of_line(file: IO[bytes]) -> Iterator[bytes]:
     while more := file.read(1 << 16):
-        yield more if b"\n" in more else shortened(more)
+        yield more if b"\n" in more else trim_blanks(more)
         if b"\n" in more:
             return
 

@@ -26,8 +26,8 @@ from rankbounds.columns.pairs import Source
 from rankbounds.errors import DataError, Place, UsageError
 from rankbounds.files import named_columns, parquet, trec
 from rankbounds.files.compression import is_compressed
-from rankbounds.files.formats import recognised
-from rankbounds.files.leniency import REPEATED, LeftOut, LeftOutWarning, line_of, told_once
+from rankbounds.files.formats import recognise
+from rankbounds.files.leniency import REPEATED, LeftOut, LeftOutWarning, line_of, merge_warnings
 from rankbounds.files.named_columns import QRELS_COLUMNS, ColumnNames, Columns
 from rankbounds.files.objects import columns_of, ids_of_series
 from rankbounds.files.opening import STANDARD_INPUT, Text, stream, text_of
@@ -38,7 +38,7 @@ from rankbounds.files.text_blocks import (
     lines_of_data,
     queries_of,
     read_fully,
-    shortened,
+    trim_blanks,
 )
 from rankbounds.files.trec import Layout, NothingReadError
 
@@ -80,7 +80,7 @@ class LargeFile:
             return
         with stream(self.path) as file:
             start = file.read(1 << 16)
-        kind = recognised(text_of(self.path, start), self.path)
+        kind = recognise(text_of(self.path, start), self.path)
         if kind != "trec":
             raise UsageError(
                 f"{self.path}: only TREC files and Parquet can be read in pieces, and this is {kind}. Convert it, or "
@@ -159,9 +159,9 @@ class LargeFile:
                 if not content:
                     return
                 if not end:
-                    carried = shortened(content)
+                    carried = trim_blanks(content)
                     continue
-                content, rest = lines_of_data(content[:end]), shortened(content[end:])
+                content, rest = lines_of_data(content[:end]), trim_blanks(content[end:])
                 try:  # which line of the file this is does not matter: whoever meets an error reads the file again
                     lines = self._parsed(inner_text(self.path, content, 0), first_line)
                 except NothingReadError:
@@ -334,7 +334,7 @@ class LargeFile:
             for content, before in blocks_of_lines(self.path, self._block_bytes):
                 with contextlib.suppress(NothingReadError):
                     self._parsed(inner_text(self.path, content, before), first_line)
-        for warning in told_once(entry.message for entry in met if isinstance(entry.message, LeftOutWarning)):
+        for warning in merge_warnings(entry.message for entry in met if isinstance(entry.message, LeftOutWarning)):
             assert isinstance(warning, LeftOutWarning)
             kinds |= {kind: part for kind, part in warning.left_out.items() if kind != REPEATED}
         if repeats:

@@ -22,7 +22,7 @@ from rankbounds.errors import DataError, RankboundsError, RankboundsWarning
 from rankbounds.evaluation.engines.pieces import ScoredPiece, Scoring, score_piece
 from rankbounds.evaluation.engines.spark.session import without_scheme
 from rankbounds.files import trec
-from rankbounds.files.compression import decompressed
+from rankbounds.files.compression import decompress
 from rankbounds.files.named_columns import RUN_COLUMNS
 from rankbounds.files.objects import columns_of
 from rankbounds.files.opening import plain_name, text_of
@@ -167,7 +167,7 @@ class Scorer:
     def _run_in(self, source: int, path: str, table: str, content: bytes) -> Iterator[tuple[str, Run]]:
         del source
         file = without_scheme(path)
-        text = text_of(file, decompressed(content, file))
+        text = text_of(file, decompress(content, file))
         lines = trec.read_lines(text, trec.run_layout, lenient=self.reading.lenient)
         yield "", run_in(lines, file, lines.tag or plain_name(table))
 
@@ -193,7 +193,7 @@ def _ours(met: Sequence[warnings.WarningMessage]) -> list[RankboundsWarning]:
 
 def _as_one(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The contents of several files of one run, each decompressed, as one."""
-    contents = [bytes(decompressed(row["content"], row["path"])) for row in rows]
+    contents = [bytes(decompress(row["content"], row["path"])) for row in rows]
     return [{**rows[0], "path": rows[0]["table"], "content": b"\n".join(contents)}]
 
 
