@@ -15,7 +15,7 @@ from rankbounds.arrays import Floats, Ints, read_only
 from rankbounds.collection.pair_table import PairTable
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import DataError, UsageError, warn
-from rankbounds.files import pair_files, svmrank
+from rankbounds.files import pair_files, text_formats
 from rankbounds.files.formats import read
 from rankbounds.files.named_columns import RUN_COLUMNS, Columns
 from rankbounds.files.objects import columns_of
@@ -308,7 +308,7 @@ def read_predictions(ltr: str | os.PathLike[str], path: str | os.PathLike[str], 
     >>> print(rb.evaluate({"1": {"a": 2, "b": 0}}, run, "RR").mean().value.item())
     0.5
     """
-    return Run._of(svmrank.read_predictions(ltr, path), name or plain_name(os.fspath(path)))
+    return Run._of(text_formats.read_predictions(ltr, path), name or plain_name(os.fspath(path)))
 
 
 def read_runs(

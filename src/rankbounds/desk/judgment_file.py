@@ -20,13 +20,13 @@ from pathlib import Path
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED
 from rankbounds.columns.ids import BLANKS
 from rankbounds.errors import DataError, Place, UsageError
-from rankbounds.files import delimited, trec
-from rankbounds.files.delimited import QUEPID_DOC, QUEPID_QUERY, QUEPID_RATING
+from rankbounds.files import text_formats, trec
 from rankbounds.files.formats import pair_of_names, recognise
 from rankbounds.files.named_columns import QRELS_COLUMNS, find_column, found_columns
 from rankbounds.files.opening import text_of
 from rankbounds.files.pair_files import decimal, shown, unheld_by_table, unheld_by_trec
 from rankbounds.files.records import fields_of
+from rankbounds.files.text_formats import QUEPID_DOC, QUEPID_QUERY, QUEPID_RATING
 from rankbounds.files.writing import check_writable, writing
 
 Pair = tuple[str, str]
@@ -132,9 +132,9 @@ class Records:
             text = text_of(name, self.header + b"\n" + body + b"\n")
             own = {"query_id": self.query, "doc_id": self.doc, "relevance": self.value}
             read = (
-                delimited.read_quepid_judgments(text)
+                text_formats.read_quepid_judgments(text)
                 if self.kind == "quepid"
-                else delimited.read_delimited(text, QRELS_COLUMNS.renamed(own))
+                else text_formats.read_delimited(text, QRELS_COLUMNS.renamed(own))
             )
         return read.pairs.topics[0], read.pairs.docs[0], float(read.numbers[0])
 
@@ -247,7 +247,7 @@ class JudgmentFile:
             return Records()
         if kind not in ("csv", "tsv", "quepid"):
             raise UsageError(f"{name}: the format is {kind}. {READ_ONLY}")
-        columns, separator = delimited.header(text), delimited.header_separator(text) or ","
+        columns, separator = text_formats.header(text), text_formats.header_separator(text) or ","
         header = next(text.lines(), b"").removesuffix(b"\r")
         if kind == "quepid":
             known = [find_column(columns, own) for own in (QUEPID_QUERY, QUEPID_DOC, QUEPID_RATING)]

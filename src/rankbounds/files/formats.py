@@ -8,16 +8,14 @@ from functools import partial
 from typing import Any
 
 from rankbounds.errors import DataError, UsageError, did_you_mean
-from rankbounds.files import delimited, parquet, trec
-from rankbounds.files.delimited import QUEPID
+from rankbounds.files import parquet, text_formats, trec
 from rankbounds.files.json_formats import IN_JSON, Format
 from rankbounds.files.named_columns import RUN_COLUMNS, ColumnNames, Columns, find_column
 from rankbounds.files.objects import columns_of_json_lines, columns_of_records
 from rankbounds.files.opening import PARQUET_MAGIC, Text, format_ending, is_pipe, read_content
 from rankbounds.files.records import parse_json
-from rankbounds.files.svmrank import SVMRANK
+from rankbounds.files.text_formats import IN_TEXT
 
-IN_TEXT = {"svmrank": SVMRANK, "quepid": QUEPID}
 _MARKS = (b"\t", b",", b"qid:", b"{", b"[", b"#")
 """What the first line holds of a format other than TREC's, or of TREC's where comments come first."""
 NAMES = ("trec", "csv", "tsv", "jsonl", "parquet", *IN_JSON, *IN_TEXT, "ir_datasets")
@@ -77,7 +75,7 @@ def _read(path: str, names: ColumnNames, kind: str | None, read_lines: Callable[
     if kind == "jsonl":
         return columns_of_json_lines(text, names)
     if kind in ("csv", "tsv"):
-        return delimited.read_delimited(text, names)
+        return text_formats.read_delimited(text, names)
     layout = trec.qrels_layout if names.of_judgments else trec.run_layout
     return read_lines(text, layout, subtopics=names.of_judgments)
 
@@ -93,7 +91,7 @@ def recognise(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:
     for name, known in IN_TEXT.items():
         if known.recognises(text):
             return name
-    return "csv" if delimited.has_header(text, names) or ending == ".csv" else "trec"
+    return "csv" if text_formats.has_header(text, names) or ending == ".csv" else "trec"
 
 
 def _is_row(start: bytes, names: ColumnNames) -> bool:
