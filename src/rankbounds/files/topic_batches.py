@@ -11,7 +11,6 @@ import contextlib
 import itertools
 import math
 import tempfile
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,7 +26,7 @@ from rankbounds.errors import DataError, Place, UsageError
 from rankbounds.files import named_columns, parquet, trec
 from rankbounds.files.compression import is_compressed
 from rankbounds.files.formats import recognise
-from rankbounds.files.leniency import REPEATED, LeftOut, LeftOutWarning, line_of, merge_warnings
+from rankbounds.files.leniency import REPEATED, LeftOut, LeftOutWarning, Problems, line_of
 from rankbounds.files.named_columns import QRELS_COLUMNS, ColumnNames, Columns
 from rankbounds.files.objects import columns_of, ids_of_series
 from rankbounds.files.opening import STANDARD_INPUT, Text, stream, text_of
@@ -327,16 +326,13 @@ class LargeFile:
 
         How many documents are repeated is not known; whether there are any, whoever read the pieces knows.
         """
-        kinds: dict[str, LeftOut] = {}
-        with warnings.catch_warnings(record=True) as met:
-            warnings.simplefilter("always")
-            first_line = self._first_line()
-            for content, before in blocks_of_lines(self.path, self._block_bytes):
-                with contextlib.suppress(NothingReadError):
-                    self._parsed(inner_text(self.path, content, before), first_line)
-        for warning in merge_warnings(entry.message for entry in met if isinstance(entry.message, LeftOutWarning)):
-            assert isinstance(warning, LeftOutWarning)
-            kinds |= {kind: part for kind, part in warning.left_out.items() if kind != REPEATED}
+        problems = Problems(lenient=True)
+        layout, _ = self._first_line()
+        for content, before in blocks_of_lines(self.path, self._block_bytes):
+            text = inner_text(self.path, content, before)
+            with contextlib.suppress(NothingReadError):
+                trec.read_lines(text, lambda *_: layout, lenient=True, threads=self.threads, problems=problems)
+        kinds = {kind: part for kind, part in problems.left_out.items() if kind != REPEATED}
         if repeats:
             kinds[REPEATED] = LeftOut(None, None)
         return LeftOutWarning(self.path, kinds)

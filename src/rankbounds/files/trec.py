@@ -80,13 +80,15 @@ def read_lines(
     words: Callable[[str], float] | None = None,
     distinct: bool = False,
     subtopics: bool = False,
+    problems: Problems | None = None,
 ) -> Columns:
     """Read a whole file.
 
     ``words`` gives the value of a token that is not a number. ``distinct=True`` leaves it to the caller to check that
-    no document is repeated. With ``subtopics``, a document may be judged once for every second field.
+    no document is repeated. With ``subtopics``, a document may be judged once for every second field. ``problems``
+    counts what is left out; without it, a warning tells that.
     """
-    problems = Problems(lenient)
+    warns, problems = problems is None, problems or Problems(lenient)
     first_fields, place = first_line(text)
     layout = choose_layout(first_fields, place)
     pairs, value = _parsed(text, layout, problems, words, threads)
@@ -102,7 +104,8 @@ def read_lines(
             subtopic = None if subtopic is None else subtopic.take(keep)
     elif not distinct:
         pairs.reject_repeats(KEEP_ONE_LINE, threads, subtopic if repeated else None)
-    problems.warn(text.name)
+    if warns:
+        problems.warn(text.name)
     if not len(pairs):
         raise NothingReadError(text.name, "no line of this file could be used.")
     return Columns(
