@@ -17,9 +17,7 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from rankbounds.collection.inputs import RepeatedRuns
 from rankbounds.collection.qrels import as_qrels
-from rankbounds.collection.run import as_run
 from rankbounds.columns import native
 from rankbounds.evaluation import evaluator as module
 from rankbounds.rankings.join import join_dict
@@ -329,23 +327,6 @@ def test_a_dict_that_changes_during_a_call_spoils_no_later_one(monkeypatch, chan
         assert during.keys() == {"1", "2"}
         for later in (changed, run(1.0, 2.0, 3.0, 4.0, 5.0), changed, changed, run(5.0, 4.0, 3.0, 2.0, 1.0)):
             assert evaluator.score(later) == rb.Evaluator(qrels, MEASURES).score(later)
-
-
-def test_a_run_that_changes_while_it_is_read_is_not_remembered_as_another():
-    given, times = {"1": {"a": 1.0, "b": 2.0}, "2": {"c": 1.0}}, []
-
-    def read(taken):
-        run = as_run(taken)
-        times.append(run)
-        if len(times) == 2:  # when documents have come twice, they are remembered
-            given["1"]["x"] = given["1"].pop("a")
-        return run
-
-    runs, before = RepeatedRuns(read), {query: dict(inner) for query, inner in given.items()}
-    assert [runs.run(given)[0].to_dict() for _ in range(2)] == [before, before]
-    assert given == {"1": {"b": 2.0, "x": 1.0}, "2": {"c": 1.0}}
-    assert runs.run(given)[0].to_dict() == given
-    assert len(times) == 3
 
 
 @pytest.mark.usefixtures("way")

@@ -25,7 +25,6 @@ from rankbounds.cli import main
 from rankbounds.collection.run import run_in
 from rankbounds.errors import DataError
 from rankbounds.evaluation.engines import streaming
-from rankbounds.files import topic_batches
 from rankbounds.files.named_columns import RUN_COLUMNS
 from rankbounds.files.scratch import remove_abandoned, scratch_folder
 from rankbounds.files.topic_batches import LargeFile
@@ -497,19 +496,23 @@ def test_parts_may_be_more_than_files_that_are_open(tmp_path, whole):
     assert ended.returncode == 0, ended.stderr
 
 
-def test_lines_of_many_parts_are_found_in_the_file(tmp_path, monkeypatch):
-    """Split in rounds or at once: the same parts, and the line that an error names."""
+def test_lines_of_many_parts_are_found_in_the_file(tmp_path):
+    """Every line is in one part, with the others of its topic in their order, and an error names its line."""
     lines = [f"{row % 97} Q0 d{row} 1 {row} tag" for row in range(3000)]
     path = tmp_path / "run"
     path.write_text("\n".join([*lines, lines[1234]]) + "\n")
     file = LargeFile(str(path), RUN_COLUMNS, 1 << 12)
-    at_once = [part and part.read_text() for part in file.split(40, tmp_path)]
-    monkeypatch.setattr(topic_batches, "MOST_OPEN", 3)
-    in_rounds = file.split(40, tmp_path)
-    assert [part and part.read_text() for part in in_rounds] == at_once
-    assert sorted(int(part.name) for part in in_rounds[0].parent.iterdir()) == list(range(40))
+    parts = file.split(40, tmp_path)
+    held = [part.read_text().splitlines() if part else [] for part in parts]
+    assert sorted(itertools.chain(*held)) == sorted([*lines, lines[1234]])
+    topics = [{line.split()[0] for line in part} for part in held]
+    assert sum(map(len, topics)) == 97
+    for part in held:
+        rows = [int(line.split()[4]) for line in part if line != lines[1234]]
+        assert rows == sorted(rows)
+    assert sorted(int(part.name) for part in parts[0].parent.iterdir()) == list(range(40))
     with pytest.raises(DataError, match=r"run:(1235|3001)"):
-        [file.part(part) for part in in_rounds]
+        [file.part(part) for part in parts]
 
 
 @pytest.mark.parametrize("kind", ["gzip", "bz2", "lzma"])

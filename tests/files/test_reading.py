@@ -22,7 +22,7 @@ from rankbounds.columns.ids import Ids
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, OutOfMemoryError, Place
 from rankbounds.files import trec
-from rankbounds.files.leniency import REPEATED, LeftOut, LeftOutWarning, Problems, told_once
+from rankbounds.files.leniency import REPEATED, LeftOut, LeftOutWarning, Problems, merge_warnings
 from rankbounds.rankings.order import _order_within_groups
 
 pytestmark = pytest.mark.usefixtures("both_ways")
@@ -435,7 +435,7 @@ class TestErrorsCarryStructure:
             "scores that are not numbers left out": LeftOut(1, Place(str(path), 3)),
             REPEATED: LeftOut(1, Place(str(path), 8)),
         }
-        assert told_once([warning, warning])[0].left_out[REPEATED] == LeftOut(2, Place(str(path), 8))
+        assert merge_warnings([warning, warning])[0].left_out[REPEATED] == LeftOut(2, Place(str(path), 8))
 
     @pytest.mark.parametrize("order", list(itertools.permutations([40, 7, 300])))
     def test_the_first_of_several_parts_is_the_one_of_the_lowest_line(self, order):

@@ -132,7 +132,7 @@ def _read_usable(file: str, read: Callable[[], Run]) -> Usable:
         text = read_text(file)
     except DataError:
         return None, whole, 0
-    if parquet.is_parquet(file, RUN_COLUMNS) or formats.recognised(text, file) != "trec":
+    if parquet.is_parquet(file, RUN_COLUMNS) or formats.recognise(text, file) != "trec":
         return None, whole, 0
     lines = [
         (number, fields)
@@ -179,8 +179,8 @@ def _read_leniently(text: Text, lines: list[tuple[int, list[bytes]]], layout: tr
     if not first_seen:
         return None, problems, len(lines)
     read = trec.read_lines(text, lambda *_: layout, lenient=True)
-    ranks = None if any(problem.kind == "rank" for problem in problems) else trec.stated_ranks(read)
-    return Run(tag or plain_name(text.name), read.pairs, read.value, ranks), problems, len(lines)
+    ranks = None if any(problem.kind == "rank" for problem in problems) else read.ranks
+    return Run(tag or plain_name(text.name), read.pairs, read.numbers, ranks), problems, len(lines)
 
 
 def _number(token: bytes) -> float:

@@ -83,7 +83,17 @@ def _in_folder(name: str | None, folder: str, runs: str | os.PathLike[str] | Non
     own = name or Path(folder).resolve().name
     judgments = _judgments_in(folder)
     if judgments is not None:
-        yield CollectionFiles(own, judgments, [(None, path) for path in expand([_runs_of(own, folder, runs)])])
+        places = [Path(folder, inside) for inside in RUN_FOLDERS] if runs is None else [Path(runs, own)]
+        place = next((place for place in places if place.is_dir()), None)
+        if place is None and runs is not None:
+            raise DataError(str(runs), f'there is no folder "{own}" with the runs of that collection.')
+        if place is None:
+            raise DataError(
+                folder,
+                'there is no folder "runs" beside the judgments.',
+                "Say where: a folder with a folder of runs for each collection (--runs FOLDER), or a manifest.",
+            )
+        yield CollectionFiles(own, judgments, [(None, path) for path in expand([place])])
         return
     inside = [path for path in sorted(Path(folder).iterdir()) if path.is_dir() and _judgments_in(str(path))]
     if not inside:
@@ -114,20 +124,6 @@ def _judgments_in(folder: str) -> str | None:
             "Call one of them qrels.txt, or name it in a manifest.",
         )
     return files[0] if files else None
-
-
-def _runs_of(name: str, folder: str, runs: str | os.PathLike[str] | None) -> str:
-    places = [Path(folder, inside) for inside in RUN_FOLDERS] if runs is None else [Path(runs, name)]
-    for place in places:
-        if place.is_dir():
-            return str(place)
-    if runs is not None:
-        raise DataError(str(runs), f'there is no folder "{name}" with the runs of that collection.')
-    raise DataError(
-        folder,
-        'there is no folder "runs" beside the judgments.',
-        "Say where they are: a folder with a folder of runs for each collection (--runs FOLDER), or a manifest.",
-    )
 
 
 # ---- manifests ----

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.columns.decimals import finite_numbers
 from rankbounds.errors import UsageError
 
 
@@ -61,20 +62,12 @@ def gain_rule(given: str | Mapping[Any, float] | GainRule | None) -> GainRule:
         ) from None
     if any(not np.isfinite(gain) or gain < 0 for gain in gains.values()):
         raise UsageError(f'The gain rule "{given}" holds a gain that is negative or not finite.')
-    numbers = [name for name in gains if is_number(name)]
-    if numbers and len(numbers) < len(gains):
+    words = finite_numbers(list(gains))[1].size
+    if 0 < words < len(gains):
         raise UsageError(f'The gain rule "{given}" names some grades by numbers and some by words; use one of the two.')
-    if numbers:
+    if not words:
         return GainRule(tuple(sorted((float(name), gain) for name, gain in gains.items())))
     levels = sorted({gain for gain in gains.values() if gain > 0})
     grades = {name: float(levels.index(gain) + 1 if gain > 0 else 0) for name, gain in gains.items()}
     table = {grades[name]: gain for name, gain in gains.items()}
     return GainRule(tuple(sorted(table.items())), tuple(sorted(grades.items())))
-
-
-def is_number(name: str) -> bool:
-    """Is this text a finite number?"""
-    try:
-        return bool(np.isfinite(float(name)))
-    except ValueError:
-        return False

@@ -12,8 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import takewhile
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from rankbounds.collection.run import Run, as_run, as_runs, read_run, with_uniqu
 from rankbounds.errors import UsageError
 from rankbounds.files.formats import pair_of_names
 from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames
-from rankbounds.files.objects import expected_shapes, is_column_wise, is_row, is_table, plain_numbers
+from rankbounds.files.objects import expected_shapes, is_column_wise, is_row, is_table
 from rankbounds.files.opening import expand, plain_name
 from rankbounds.threads import in_threads
 
@@ -68,6 +67,10 @@ class Reading:
     def _names(self) -> ColumnNames:
         return RUN_COLUMNS.renamed(self.columns)
 
+    def _of_files(self, number: int) -> dict[str, Any]:
+        """How files of judgments (0) or of runs (1) are read."""
+        return {"formats": pair_of_names(self.formats)[number], "columns": self.columns, "lenient": self.lenient}
+
     def judgments(self, given: Any) -> Qrels:
         """The judgments in anything that ``evaluate`` takes."""
         if isinstance(given, Qrels):
@@ -76,15 +79,8 @@ class Reading:
             raise UsageError("Judgments were expected, not a run. The judgments come first, then the runs.")
         if not isinstance(given, str | os.PathLike):
             return as_qrels(given, self.gain.grade_of, self.labels, self.columns)
-        return read_qrels(
-            given,
-            formats=pair_of_names(self.formats)[0],
-            labels=self.labels,
-            grade_of=self.gain.grade_of,
-            columns=self.columns,
-            lenient=self.lenient,
-            threads=self.threads,
-        )
+        words = self.gain.grade_of
+        return read_qrels(given, labels=self.labels, grade_of=words, threads=self.threads, **self._of_files(0))
 
     def label_sets(self, given: Any) -> dict[str, Qrels]:
         """One set of labels or several, by name: a dict of names, a list, paths, patterns, or one as judgments are."""
@@ -149,7 +145,17 @@ class Reading:
             raise UsageError("No run was given.")
         if is_row(several[0], self._names):
             return self._in_memory(several, "run")
-        return self._in_list(several)
+        files = {number: expand([run]) for number, run in enumerate(several, 1) if isinstance(run, str | os.PathLike)}
+        threads = self.threads if len(several) == len(files) and sum(map(len, files.values())) == 1 else 1
+        jobs: list[RunToRead] = []
+        for number, run in enumerate(several, 1):
+            if isinstance(run, RunToRead):
+                jobs.append(run)
+            elif number in files:
+                jobs += [self._in_file(path, threads) for path in files[number]]
+            else:
+                jobs += self._in_memory(run, f"run{number}" if len(several) > 1 else "run")
+        return jobs
 
     def _named(self, name: str, given: Any, threads: int) -> RunToRead:
         if isinstance(given, RunToRead):
@@ -163,36 +169,12 @@ class Reading:
             return self._in_file(files[0], threads, name)
         return RunToRead(name, lambda: as_run(given, name, self.columns).renamed(name), name=name, given=given)
 
-    def _in_list(self, several: list[Any]) -> list[RunToRead]:
-        files = {number: expand([run]) for number, run in enumerate(several, 1) if isinstance(run, str | os.PathLike)}
-        threads = self.threads if len(several) == len(files) and sum(map(len, files.values())) == 1 else 1
-        jobs: list[RunToRead] = []
-        for number, run in enumerate(several, 1):
-            if isinstance(run, RunToRead):
-                jobs.append(run)
-            elif number in files:
-                jobs += [self._in_file(path, threads) for path in files[number]]
-            else:
-                jobs += self._in_memory(run, f"run{number}" if len(several) > 1 else "run")
-        return jobs
-
     def _in_file(self, path: str, threads: int, name: str | None = None) -> RunToRead:
-        read = partial(
-            read_run,
-            path,
-            name=name,
-            formats=pair_of_names(self.formats)[1],
-            columns=self.columns,
-            lenient=self.lenient,
-            threads=threads,
-        )
-        return RunToRead(path, read, path, name)
+        return RunToRead(path, partial(read_run, path, name=name, threads=threads, **self._of_files(1)), path, name)
 
     def _in_memory(self, given: Any, place: str) -> list[RunToRead]:
         """A frame with a column ``run`` is read at once, because only its rows say how many runs it holds."""
-        if isinstance(given, Run):
-            return [RunToRead(place, lambda: given)]
-        if is_table(given) or is_column_wise(given, self._names):
+        if isinstance(given, Run) or is_table(given) or is_column_wise(given, self._names):
             return [RunToRead(place, lambda run=run: run) for run in as_runs(given, place, self.columns)]  # type: ignore[misc]
         return [RunToRead(place, lambda: as_run(given, place, self.columns), given=given)]
 
@@ -205,45 +187,3 @@ def _is_one_query(inner: Any) -> bool:
     if isinstance(inner, list | tuple | np.ndarray):
         return not len(inner) or isinstance(inner[0], str | bytes | int | np.generic)
     return False
-
-
-class RepeatedRuns:
-    """Runs from ``{query: {document: score}}`` that come one after the other, as while a ranker is trained.
-
-    The last run's documents are remembered. Documents are the same if they have the same text and come in the same
-    order. Where they are the same Python objects, seeing that takes no more than a glance at each. Of runs that
-    differ, only the documents of the first topic are kept: only what came twice is expected to come again.
-    """
-
-    def __init__(self, read: Callable[[Any], Run] = as_run) -> None:
-        self._read = read
-        self._seen = _Seen([], [], None)  # replaced as a whole, so that threads may share this
-
-    def run(self, given: Any) -> tuple[Run, bool]:
-        """The run in what was given, of any kind, and whether its table of pairs is that of the last one."""
-        of_query = list(given.values()) if isinstance(given, Mapping) else []
-        if not of_query or set(map(type, of_query)) != {dict}:
-            return self._read(given), False
-        given = {query: inner.copy() for query, inner in dict(given).items()}  # another thread may change them
-        of_query = list(given.values())
-        seen, topics = self._seen, list(given)
-        alike = 0
-        if topics == seen.topics:
-            same = (list(inner) == documents for inner, documents in zip(of_query, seen.documents, strict=False))
-            alike = sum(1 for _ in takewhile(bool, same))
-        if seen.run is not None and alike == len(of_query):
-            scores = plain_numbers(of_query)
-            if scores is not None:
-                return seen.run.rescored(scores), True
-        run = self._read(given)
-        documents = list(map(list, of_query if alike else of_query[:1]))
-        self._seen = _Seen(topics, documents, run if alike else None)
-        return run, False
-
-
-class _Seen(NamedTuple):
-    """The last run: its topics, the documents of the first or of all of them, and with all of them the run."""
-
-    topics: list[str]
-    documents: list[list[str]]
-    run: Run | None

@@ -13,17 +13,16 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints, read_only
-from rankbounds.collection.gains import is_number
 from rankbounds.collection.pair_table import PairTable
 from rankbounds.collection.subtopics import POOLED_NOT_JUDGED as POOLED_NOT_JUDGED
 from rankbounds.collection.subtopics import Strata, Subtopics, by_document
+from rankbounds.columns.decimals import finite_numbers
 from rankbounds.columns.pairs import Pairs, number_pairs
 from rankbounds.errors import DataError, UsageError, did_you_mean, warn
 from rankbounds.files import pair_files
 from rankbounds.files.formats import read
 from rankbounds.files.named_columns import QRELS_COLUMNS, Columns
 from rankbounds.files.objects import columns_of
-from rankbounds.files.trec import QRELS_OF_STRATA, TrecLines, next_fields
 
 
 class Qrels(PairTable):
@@ -131,26 +130,18 @@ class Qrels(PairTable):
 
     @classmethod
     def _of(cls, table: Columns, labels: str | Sequence[str] | None = None) -> Qrels:
-        pairs, grade = table.checked()
+        pairs, grade, subtopic = table.pairs, table.numbers, table.subtopics
         if table.label_sources is not None or labels is not None:
             return cls(*LabelSources.of(table).chosen(pairs, grade, labels))
-        if table.subtopics is not None:
-            pairs.reject_repeats("Keep one judgment for each document and subtopic.", further=table.subtopics)
-            return cls(*by_document(pairs, grade, table.subtopics, table.importance))
+        if subtopic is None:
+            if not table.distinct:
+                pairs.reject_repeats("Keep one judgment for each document.")
+            return cls(pairs, grade, strata=None if table.strata is None else Strata.of(table.strata))
+        if not table.by_subtopic:
+            return cls(pairs, grade, lambda: by_document(pairs, grade, subtopic)[2])
         if not table.distinct:
-            pairs.reject_repeats("Keep one judgment for each document.")
-        return cls(pairs, grade, strata=None if table.strata is None else Strata.of(table.strata))
-
-    @classmethod
-    def of_lines(cls, lines: TrecLines) -> Qrels:
-        """Judgments from the lines of a TREC file, whose second field may tell subtopics apart."""
-        if lines.subtopic is None:
-            of_strata = lines.layout == QRELS_OF_STRATA
-            return cls(lines.pairs, lines.value, strata=Strata.of(next_fields(lines.pairs)) if of_strata else None)
-        if lines.repeated:
-            return cls(*by_document(lines.pairs, lines.value, lines.subtopic))
-        subtopic = lines.subtopic
-        return cls(lines.pairs, lines.value, lambda: by_document(lines.pairs, lines.value, subtopic)[2])
+            pairs.reject_repeats("Keep one judgment for each document and subtopic.", further=subtopic)
+        return cls(*by_document(pairs, grade, subtopic, table.importance))
 
     def __getitem__(self, query_id: str) -> dict[str, float]:
         """``{doc_id: relevance}`` of one topic, in the order given."""
@@ -240,12 +231,7 @@ def read_qrels(
         threads=threads,
         words=words if grade_of else None,
     )
-    if isinstance(found, Columns):
-        return Qrels._of(words.put_into(found), labels)
-    if labels is not None:
-        raise _no_sources(name)
-    words.warn()
-    return Qrels.of_lines(found)
+    return Qrels._of(words.put_into(found), labels)
 
 
 def read_qrels_by_source(
@@ -277,8 +263,6 @@ def read_qrels_by_source(
     {'human': 1, 'llm': 2}
     """
     found = read(os.fspath(path), QRELS_COLUMNS.renamed(columns), kind=formats)
-    if not isinstance(found, Columns):
-        raise _no_sources(os.fspath(path))
     return {name: Qrels._of(found, name) for name in LabelSources.of(found).names}
 
 
@@ -296,18 +280,16 @@ class Words:
         return self.grade_of.get(word, 0.0)
 
     def put_into(self, table: Columns) -> Columns:
-        """The table with numbers for words."""
-        if not self.grade_of:
-            return table
-        values = [self(value) if isinstance(value, str) and not is_number(value) else value for value in table.values]
-        self.warn()
-        return replace(table, values=values)
-
-    def warn(self) -> None:
-        """Warn about the words that counted as 0."""
+        """The table with numbers for words (lines have them already); warn about the words that counted as 0."""
+        values = table.values
+        if self.grade_of and table.pairs.source.unit != "line":
+            values = list(values)
+            for row in finite_numbers(values)[1].tolist():
+                values[row] = self(values[row]) if isinstance(values[row], str) else values[row]
         if self.unknown:
             words = ", ".join(f"{word} ({count} times)" for word, count in self.unknown.most_common(5))
             warn(f"{self.source}: grades that the gain rule does not name count as not relevant: {words}.")
+        return replace(table, values=values)
 
 
 def as_qrels(
@@ -316,19 +298,11 @@ def as_qrels(
     labels: str | Sequence[str] | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Qrels:
-    """Judgments from whatever a caller holds: a path, a dict, a frame, or rows of three."""
-    if isinstance(given, Qrels):
-        return given
-    if isinstance(given, str | os.PathLike):
-        return read_qrels(given, grade_of=grade_of, labels=labels, columns=columns)
+    """Judgments from what a caller holds in memory: a dict, a frame, or rows of three."""
     table = columns_of(given, QRELS_COLUMNS.renamed(columns), source="judgments")
     if not len(table):
         raise DataError("The judgments are empty.")
     return Qrels._of(Words(grade_of or {}, "judgments").put_into(table), labels)
-
-
-def _no_sources(name: str) -> DataError:
-    return DataError(f'{name}: labels cannot be chosen by source, because there is no column "source".')
 
 
 @dataclass(frozen=True)
@@ -342,7 +316,8 @@ class LabelSources:
     def of(cls, table: Columns) -> LabelSources:
         """The sources that the table states."""
         if table.label_sources is None:
-            raise _no_sources(table.source.name)
+            name = table.pairs.source.name
+            raise DataError(f'{name}: labels cannot be chosen by source, because there is no column "source".')
         seen: dict[str, int] = {}
         stated = ("" if one is None else str(one) for one in table.label_sources)
         number = np.fromiter((seen.setdefault(one, len(seen)) for one in stated), np.int64, len(table))

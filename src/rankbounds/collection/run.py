@@ -15,7 +15,7 @@ from rankbounds.arrays import Floats, Ints, read_only
 from rankbounds.collection.pair_table import PairTable
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import DataError, UsageError, warn
-from rankbounds.files import pair_files, svmrank, trec
+from rankbounds.files import pair_files, text_formats
 from rankbounds.files.formats import read
 from rankbounds.files.named_columns import RUN_COLUMNS, Columns
 from rankbounds.files.objects import columns_of
@@ -107,10 +107,10 @@ class Run(PairTable):
 
     @classmethod
     def _of(cls, table: Columns, name: str) -> Run:
-        pairs, score = table.checked()
+        score = table.numbers
         if not table.distinct:
-            pairs.reject_repeats(KEEP_ONE)
-        return cls(name, pairs, score, table.ranks)
+            table.pairs.reject_repeats(KEEP_ONE)
+        return cls(name, table.pairs, score, table.ranks)
 
     @cached_property
     def stated_rank(self) -> Ints | None:
@@ -247,20 +247,18 @@ def read_run(
     return run_in(found, file, name)
 
 
-def run_in(lines: trec.TrecLines | Columns, file: str, name: str | None = None) -> Run:
+def run_in(table: Columns, file: str, name: str | None = None) -> Run:
     """The run in the lines or rows of a file, or of a part of it."""
-    if isinstance(lines, Columns):
-        tags = [] if lines.runs is None else lines.numbered_runs(one=True)[0]
-        if len(tags) > 1:
-            raise several_runs(file, tags[:2], str(len(tags)))
-        return Run._of(lines, name or "".join(tags) or plain_name(file))
-    if lines.layout is trec.RUN_OF_SCORES and _counts_up(lines):
+    tags = [table.tag or ""] if table.runs is None else table.numbered_runs(one=True)[0]
+    if len(tags) > 1:
+        raise several_runs(file, tags[:2], str(len(tags)))
+    if table.pairs.source.unit == "line" and table.ranks is None and _counts_up(table):
         warn(
             f"{file}: the third column holds whole numbers that rise from line to line in every topic, as ranks do. It "
             "is read as a score, so that the last document comes first; if it is a rank, write the run with six "
             "columns."
         )
-    return Run(name or lines.tag or plain_name(file), lines.pairs, lines.value, lambda: trec.stated_ranks(lines))
+    return Run._of(table, name or "".join(tags) or plain_name(file))
 
 
 def several_runs(file: str, two: Sequence[str], how_many: str = "several") -> DataError:
@@ -271,9 +269,9 @@ def several_runs(file: str, two: Sequence[str], how_many: str = "several") -> Da
     )
 
 
-def _counts_up(lines: trec.TrecLines) -> bool:
+def _counts_up(table: Columns) -> bool:
     """Are all values whole numbers, none below zero, that rise within every topic?"""
-    value, pairs = lines.value, lines.pairs
+    value, pairs = table.numbers, table.pairs
     if len(pairs) <= len(pairs.topics) or value[0] != np.floor(value[0]) or (value < 0).any():
         return False
     rows = pairs.rows_by_topic()
@@ -310,7 +308,7 @@ def read_predictions(ltr: str | os.PathLike[str], path: str | os.PathLike[str], 
     >>> print(rb.evaluate({"1": {"a": 2, "b": 0}}, run, "RR").mean().value.item())
     0.5
     """
-    return Run._of(svmrank.read_predictions(ltr, path), name or plain_name(os.fspath(path)))
+    return Run._of(text_formats.read_predictions(ltr, path), name or plain_name(os.fspath(path)))
 
 
 def read_runs(
@@ -399,16 +397,16 @@ def as_runs(given: Any, name: str = "run", columns: Mapping[str, str] | None = N
     if type(given).__module__.partition(".")[0] == "ranx":
         name = given.name or name
     table = columns_of(given, RUN_COLUMNS.renamed(columns), source=name)
-    if not table.topics:
+    if not table.pairs.topics:
         raise DataError(f"{name}: the run is empty.")
     if table.runs is None:
         return [Run._of(table, name)]
-    pairs, score = table.checked()
+    whole = Run("", table.pairs, table.numbers, table.ranks)
     tags, number = table.numbered_runs()
     runs = []
     for own, tag in enumerate(tags):
         rows = np.flatnonzero(number == own)
-        own_pairs = pairs.take(rows).without_unused_topics()
-        own_pairs.reject_repeats(KEEP_ONE)
-        runs.append(Run(tag, own_pairs, score[rows], None if table.ranks is None else table.ranks[rows]))
+        run = whole._taken(table.pairs.take(rows).without_unused_topics(), rows).renamed(tag)
+        run.pairs.reject_repeats(KEEP_ONE)
+        runs.append(run)
     return runs

@@ -46,9 +46,10 @@ def whole_numbers(values: Any) -> tuple[Ints, Ints]:
 
 def _number_or_nan(value: Any) -> float:
     try:
-        if isinstance(value, str):
-            return np.nan if "_" in value or not value.isascii() else float(value)
-        return float(value)
+        text = value.decode("ascii") if isinstance(value, bytes) else value
+        if isinstance(text, str) and ("_" in text or not text.isascii()):
+            return np.nan
+        return float(text)
     except (TypeError, ValueError, OverflowError):
         return np.nan
 
@@ -70,16 +71,9 @@ def parse_decimals(text: Bytes, start: Ints, end: Ints) -> tuple[Floats, Ints]:
     try:
         values = tokens.astype(np.float64)
     except ValueError:
-        values = np.array([_float_or_nan(token) for token in tokens.tolist()])
+        values = np.array([_number_or_nan(token) for token in tokens.tolist()])
     for row in np.flatnonzero(odd).tolist():
-        values[row] = _float_or_nan(text[start[row] : end[row]].tobytes())
+        values[row] = _number_or_nan(text[start[row] : end[row]].tobytes())
     bad = np.flatnonzero(~np.isfinite(values))
     values[bad] = np.nan
     return values, bad
-
-
-def _float_or_nan(token: bytes) -> float:
-    try:
-        return np.nan if b"_" in token else float(token)
-    except ValueError:
-        return np.nan

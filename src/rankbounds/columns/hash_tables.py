@@ -1,4 +1,4 @@
-"""Finding rows by their keys: a hash table by topic, sorted keys where that would be slow, keys that stand twice."""
+"""Finding rows by their keys: a hash table by topic, and keys that stand twice."""
 
 from __future__ import annotations
 
@@ -9,27 +9,9 @@ from rankbounds.columns.native.keys import fill_table
 
 
 def repeated_keys(keys: Words) -> Words:
-    """Keys that stand more than once, found without sorting.
-
-    Every key writes its number to a place that some of its bits say. Who then reads another number there has a key in
-    common with it, or tries again with other bits.
-    """
-    bits = (4 * keys.size).bit_length()
-    place_of = np.empty(1 << bits, dtype=np.int32 if keys.size < 2**31 else np.int64)  # only read where just written
-    last = np.uint64((1 << bits) - 1)
-    repeated = [keys[:0]]
-    shift = 0
-    while keys.size:
-        place = ((keys >> np.uint64(shift)) & last).view(np.int64)
-        number = np.arange(keys.size)
-        place_of[place] = number
-        holder = place_of[place]
-        lost = np.flatnonzero(holder != number)
-        same = keys[lost] == keys[holder[lost]]
-        repeated.append(keys[lost[same]])
-        keys = keys[lost[~same]]
-        shift = (shift + bits) % 64
-    return np.concatenate(repeated)
+    """Keys that stand more than once."""
+    in_order = np.sort(keys)
+    return in_order[1:][in_order[1:] == in_order[:-1]]
 
 
 MOST_STEPS = 32
@@ -41,7 +23,7 @@ class HashTable:
 
     Every topic has a stretch of its own, at most a quarter full. What is looked up together so lies together, and stays
     in the processor's cache however large the table is. Rows that find no place within ``MOST_STEPS``, because somebody
-    chose keys that want the same ones, are sorted instead.
+    chose keys that want the same ones, are in a dict instead.
     """
 
     def __init__(self, keys: Words, topic: Ints, topics: int) -> None:
@@ -51,7 +33,7 @@ class HashTable:
         self.begin = np.cumsum(size) - size
         self.last = size - 1
         self.row = np.full(size.sum(), -1, dtype=np.int32 if keys.size < 2**31 else np.int64)
-        self.crowded: SortedKeys | None = None
+        self.crowded: dict[tuple[int, int], int] = {}
         self.refused = self._take_in(topic)
         """Rows that are not here, because one of their topic with the same key is."""
 
@@ -76,10 +58,9 @@ class HashTable:
             rows, keys, begin, last = rows[lost], keys[lost], begin[lost], last[lost]
             place = begin + ((place[lost] - begin + 1) & last)
             free = np.flatnonzero(self.row[place] < 0)
-        if rows.size:
-            self.crowded = SortedKeys(keys, topic[rows], rows)
-            refused.append(self.crowded.refused)
-        return np.concatenate([np.empty(0, dtype=np.int64), *refused])
+        crowded = zip(rows.tolist(), zip(topic[rows].tolist(), keys.tolist(), strict=True), strict=True)
+        again = [row for row, pair in crowded if self.crowded.setdefault(pair, row) != row]
+        return np.concatenate([*refused, np.array(again, dtype=np.int64)])
 
     def find(self, keys: Words, topic: Ints) -> Ints:
         """For each key of a topic the row that has it, or -1."""
@@ -94,25 +75,6 @@ class HashTable:
             place[other] = start + ((place[other] - start + 1) & end)
             found[other] = holder = self.row[place[other]]
             other = other[(holder >= 0) & (self.keys[holder] != keys[other])]
-        found[other] = -1 if self.crowded is None else self.crowded.find(keys[other], topic[other])
+        pairs = zip(topic[other].tolist(), keys[other].tolist(), strict=True)
+        found[other] = [self.crowded.get(pair, -1) for pair in pairs]
         return found
-
-
-class SortedKeys:
-    """The same for rows whose keys crowd, whatever the keys are: searched by halves."""
-
-    def __init__(self, keys: Words, topic: Ints, rows: Ints) -> None:
-        self.distinct, number = np.unique(keys, return_inverse=True)
-        self.pair, first = np.unique(self._pair(topic, number), return_index=True)
-        self.row = rows[first]
-        self.refused = np.delete(rows, first)
-
-    def _pair(self, topic: Ints, number: Ints) -> Ints:
-        return topic.astype(np.int64) * self.distinct.size + number
-
-    def find(self, keys: Words, topic: Ints) -> Ints:
-        """For each key of a topic the row that has it, or -1."""
-        number = np.minimum(np.searchsorted(self.distinct, keys), self.distinct.size - 1)
-        wanted = self._pair(topic, number)
-        at = np.minimum(np.searchsorted(self.pair, wanted), self.pair.size - 1)
-        return np.where((self.distinct[number] == keys) & (self.pair[at] == wanted), self.row[at], -1)

@@ -53,15 +53,11 @@ def padded(size: int) -> Bytes:
     return buffer
 
 
-def _text_of(content: bytes | memoryview) -> Bytes:
+def pad(content: bytes | memoryview) -> Bytes:
+    """Return a buffer that holds this text."""
     text = padded(len(content))
     text[PADDING : PADDING + len(content)] = np.frombuffer(content, dtype=np.uint8)
     return text
-
-
-def word_view(text: Bytes) -> Words:
-    """The 8-byte word that begins at each byte of the text."""
-    return np.ndarray((text.size - 7,), dtype="<u8", buffer=text, strides=(1,))
 
 
 def mix(hashes: Words, words: Words | np.uint64) -> Words:
@@ -160,7 +156,7 @@ class Ids(Sequence[str]):
     @classmethod
     def of_lines(cls, lines: str, count: int) -> Ids | None:
         """From a text with one id a line; None if it has not so many lines, because an id holds a newline."""
-        text = _text_of(lines.encode("utf-8", "surrogateescape") + b"\n")
+        text = pad(lines.encode("utf-8", "surrogateescape") + b"\n")
         ends = np.flatnonzero(text == 10)
         if ends.size != count:
             return None
@@ -170,7 +166,7 @@ class Ids(Sequence[str]):
     @classmethod
     def of_bytes(cls, joined: bytes | memoryview, length: Ints) -> Ids:
         """From ids that stand one behind the other, and the length of each."""
-        return cls(_text_of(joined), PADDING + np.cumsum(length) - length, length)
+        return cls(pad(joined), PADDING + np.cumsum(length) - length, length)
 
     def __len__(self) -> int:
         return self.start.size
@@ -231,7 +227,8 @@ class Ids(Sequence[str]):
         at = self.start + 8 * number if number else self.start
         if 8 * number > PADDING - 8:
             at = np.minimum(at, self.text.size - 8)
-        words = word_view(self.text)[at]
+        at_every_byte: Words = np.ndarray((self.text.size - 7,), dtype="<u8", buffer=self.text, strides=(1,))
+        words = at_every_byte[at]
         left = self.length - 8 * number if number else self.length
         if int(left.min(initial=8)) < 8:
             words &= _KEEP_FIRST.take(left, mode="clip")
@@ -333,12 +330,8 @@ class Ids(Sequence[str]):
             same = bool((self.length == self.length[alike]).all())
         else:
             same = bool(self.equals(self.take(alike)).all())
-        if not same:
-            return self._codes_one_by_one()
+        if not same:  # two different ids share a hash
+            seen: dict[bytes, int] = {}
+            codes = np.array([seen.setdefault(raw, len(seen)) for raw in self.raw_list()], dtype=np.int64)
+            representatives = np.unique(codes, return_index=True)[1]
         return self.take(representatives), codes
-
-    def _codes_one_by_one(self) -> tuple[Ids, Ints]:
-        """The same, for the case that two different ids share a hash."""
-        seen: dict[bytes, int] = {}
-        codes = np.array([seen.setdefault(self.raw(row), len(seen)) for row in range(len(self))], dtype=np.int64)
-        return self.take(np.unique(codes, return_index=True)[1]), codes

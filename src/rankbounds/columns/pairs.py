@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,12 +29,15 @@ class Source:
     unit: str = "entry"
     before: int = 0
     """How many lines or rows of the file come before these."""
+    line_in_file: Callable[[int], int] | None = None
+    """Finds the line of the file that a line is, where these are scattered over it."""
 
     def where(self, pairs: Pairs, row: int) -> Place:
         """The file and the line when the pairs were read from lines of text."""
         if self.unit == "line":
             text = pairs.docs.text[: int(pairs.docs.start[row])]
-            return Place(self.name, line=self.before + int(np.count_nonzero(text == 10)) + 1)
+            line = self.before + int(np.count_nonzero(text == 10)) + 1
+            return Place(self.name, line if self.line_in_file is None else self.line_in_file(line))
         return self.place(row)
 
     def place(self, row: int) -> Place:
@@ -50,17 +53,13 @@ class Pairs:
     topic: Ints
     docs: Ids
     keys: Words
+    """By which pairs are looked up: a hash of the document and its topic."""
     source: Source
 
     @classmethod
     def numbered(cls, topics: Sequence[str], topic: Ints, docs: Ids, source: Source) -> Pairs:
         """From the names of the topics, the number of each row's topic, and the documents."""
-        return cls(tuple(topics), topic, docs, cls.keys_of(docs, Ids.of(topics).hashes()[topic]), source)
-
-    @staticmethod
-    def keys_of(docs: Ids, topic_hashes: Words) -> Words:
-        """By which pairs are looked up: a hash of the document and its topic."""
-        return mix(docs.hashes(), topic_hashes)
+        return cls(tuple(topics), topic, docs, mix(docs.hashes(), Ids.of(topics).hashes()[topic]), source)
 
     def __len__(self) -> int:
         return self.topic.size
@@ -141,7 +140,12 @@ class Pairs:
             again = np.ones(len(self), dtype=bool)
             again[np.unique(number, return_index=True)[1]] = False
             return np.flatnonzero(again)
-        shared = [keys for keys in in_threads(self._repeated_keys, self.topic_slices(), threads) if keys.size]
+
+        def repeated(rows: slice | Ints) -> Words:
+            keys = self.keys[rows]
+            return keys[:0] if none_repeated(keys, self.topic[rows]) else repeated_keys(keys)
+
+        shared = [keys for keys in in_threads(repeated, self.topic_slices(), threads) if keys.size]
         if not shared:
             return np.empty(0, dtype=np.int64)
         suspects = np.isin(self.keys, np.concatenate(shared), kind="sort")  # kind="table" overflows in NumPy 2.0.0
@@ -153,11 +157,6 @@ class Pairs:
                 later.append(row)
             seen.add(pair)
         return np.array(later, dtype=np.int64)
-
-    def _repeated_keys(self, rows: slice | Ints) -> Words:
-        """Keys that stand more than once in one of ``topic_slices``."""
-        keys = self.keys[rows]
-        return keys[:0] if none_repeated(keys, self.topic[rows]) else repeated_keys(keys)
 
     def reject_repeats(self, remedy: str, threads: int = 1, further: Ids | None = None) -> None:
         """Raise for the first pair that stands twice, with the same ``further`` id if there are such."""
@@ -211,7 +210,7 @@ class PairIndex:
     def native(self) -> Table | None:
         """The same for the kernel; None where it must be left to NumPy."""
         table, docs = self.table, self.pairs.docs
-        if table.crowded is not None or self.same_key or table.row.dtype != np.int32:
+        if table.crowded or self.same_key or table.row.dtype != np.int32:
             return None
         return Table(docs.text, docs.start, docs.length, table.begin, table.last, table.row)
 
@@ -228,7 +227,10 @@ class PairIndex:
         here: Ints = row_here[rows]
         matches = self._same(other, rows, here)
         if not matches.all():
-            self._find_among_same_keys(other, rows, here, matches)
+            for number in np.flatnonzero(~matches).tolist():  # the row with the same key holds another document
+                row = self.same_key.get((int(self.pairs.topic[here[number]]), other.docs.raw(int(rows[number]))))
+                if row is not None:
+                    matches[number], here[number] = True, row
             rows, here = rows[matches], here[matches]
         return rows, here
 
@@ -241,13 +243,6 @@ class PairIndex:
         for number in range(docs.word_count()):
             alike &= docs.word(number) == self.words[number][here]
         return alike
-
-    def _find_among_same_keys(self, other: Pairs, rows: Ints, here: Ints, matches: Flags) -> None:
-        """Where the row with the same key holds another document, look among those that the table did not take."""
-        for number in np.flatnonzero(~matches).tolist():
-            row = self.same_key.get((int(self.pairs.topic[here[number]]), other.docs.raw(int(rows[number]))))
-            if row is not None:
-                matches[number], here[number] = True, row
 
 
 def _number_two(one: Pairs, other: Pairs) -> list[Ints]:

@@ -20,13 +20,13 @@ from pathlib import Path
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED
 from rankbounds.columns.ids import BLANKS
 from rankbounds.errors import DataError, Place, UsageError
-from rankbounds.files import delimited, trec
-from rankbounds.files.delimited import QUEPID_DOC, QUEPID_QUERY, QUEPID_RATING
-from rankbounds.files.formats import pair_of_names, recognised
-from rankbounds.files.named_columns import QRELS_COLUMNS, Columns, find_column, found_columns
+from rankbounds.files import text_formats, trec
+from rankbounds.files.formats import pair_of_names, recognise
+from rankbounds.files.named_columns import QRELS_COLUMNS, find_column, found_columns
 from rankbounds.files.opening import text_of
 from rankbounds.files.pair_files import decimal, shown, unheld_by_table, unheld_by_trec
 from rankbounds.files.records import fields_of
+from rankbounds.files.text_formats import QUEPID_DOC, QUEPID_QUERY, QUEPID_RATING
 from rankbounds.files.writing import check_writable, writing
 
 Pair = tuple[str, str]
@@ -127,16 +127,16 @@ class Records:
     def read(self, body: bytes, name: str) -> tuple[str, str, float]:
         """What a reader of the file will see in a record."""
         if self.is_trec:
-            lines = trec.read_lines(text_of(name, body), trec.qrels_layout)
-            return lines.pairs.topics[0], lines.pairs.docs[0], float(lines.value[0])
-        text = text_of(name, self.header + b"\n" + body + b"\n")
-        if self.kind == "quepid":
-            read = delimited.read_quepid_judgments(text)
+            read = trec.read_lines(text_of(name, body), trec.qrels_layout)
         else:
+            text = text_of(name, self.header + b"\n" + body + b"\n")
             own = {"query_id": self.query, "doc_id": self.doc, "relevance": self.value}
-            read = delimited.read_delimited(text, QRELS_COLUMNS.renamed(own))
-        pairs, values = Columns.checked(read)
-        return pairs.topics[0], pairs.docs[0], float(values[0])
+            read = (
+                text_formats.read_quepid_judgments(text)
+                if self.kind == "quepid"
+                else text_formats.read_delimited(text, QRELS_COLUMNS.renamed(own))
+            )
+        return read.pairs.topics[0], read.pairs.docs[0], float(read.numbers[0])
 
 
 def _grade_of(value: str) -> float | None:
@@ -242,12 +242,12 @@ class JudgmentFile:
         if not content.strip():
             return Records()
         text = text_of(name, content)
-        kind = kind or recognised(text, name, names)
+        kind = kind or recognise(text, name, names)
         if kind == "trec":
             return Records()
         if kind not in ("csv", "tsv", "quepid"):
             raise UsageError(f"{name}: the format is {kind}. {READ_ONLY}")
-        columns, separator = delimited.header(text), delimited.header_separator(text) or ","
+        columns, separator = text_formats.header(text), text_formats.header_separator(text) or ","
         header = next(text.lines(), b"").removesuffix(b"\r")
         if kind == "quepid":
             known = [find_column(columns, own) for own in (QUEPID_QUERY, QUEPID_DOC, QUEPID_RATING)]
@@ -268,7 +268,7 @@ class JudgmentFile:
         body = self._body(pair, grade, judge)
         try:
             back = self.records.read(body, str(self.path))
-            first = bool(self._place) or recognised(text_of(str(self.path), body), str(self.path)) == self.records.kind
+            first = bool(self._place) or recognise(text_of(str(self.path), body), str(self.path)) == self.records.kind
         except DataError:
             back, first = None, False
         if back != (*pair, grade) or not (first or self.records.header):

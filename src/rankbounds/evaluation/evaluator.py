@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import itertools
 from array import array
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable
 from operator import eq
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.inputs import RepeatedRuns, RunToRead
 from rankbounds.collection.run import Run, as_run
 from rankbounds.columns.native.reading import dict_of_rows
-from rankbounds.columns.pairs import Pairs
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, MeasureNames
 from rankbounds.evaluation.options import Options, chosen_options, shows_options
 from rankbounds.evaluation.scores import Scores
 from rankbounds.evaluation.scoring import Scoring, blaming_judgments, score_runs
 from rankbounds.measures import parse_measures
-from rankbounds.rankings.join import LookedUp, join, join_dict
+from rankbounds.rankings.join import join, join_dict
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -97,8 +94,6 @@ class Evaluator:
         """Score one run or many, as the function ``evaluate`` does."""
         prepared = self._prepared
         jobs = self._reading.runs_to_read(runs)
-        if len(jobs) == 1 and jobs[0].given is runs:
-            jobs = [RunToRead(jobs[0].place, lambda: prepared.runs.run(runs)[0], given=runs)]
         return score_runs(prepared.facts, jobs, prepared.scoring, progress=progress, observe=observe)
 
     def score(self, run: Any) -> dict[str, dict[str, float]]:
@@ -116,9 +111,8 @@ class PreparedScoring:
     """The values of runs against judgments that are indexed once."""
 
     def __init__(self, facts: TopicFacts, scoring: Scoring, read: Callable[[Any], Run] = as_run) -> None:
-        self.facts, self.scoring, self.runs = facts, scoring, RepeatedRuns(read)
+        self.facts, self.scoring, self._read = facts, scoring, read
         self._joining = scoring.joining | {"topics": "shared"}
-        self._looked_up: tuple[Pairs | None, list[tuple[slice | Ints, LookedUp]]] = (None, [])
         self._keeps_judgments = facts.some_only_pooled or self._joining["keep_judgments"]
         ties = scoring.assumptions.ties
         by_grades = (ties == "trec" or ties not in ORDERS) and not self._keeps_judgments
@@ -151,27 +145,13 @@ class PreparedScoring:
 
     def _in_table(self, given: Any) -> Ranked:
         """The rankings of a run of any kind, as a table."""
-        run, again = self.runs.run(given)
+        run = self._read(given)
         topic = self.facts.qrels.pairs.index.topics_of(run.pairs)
         shared = np.flatnonzero(topic >= 0)
         queries = [run.query_ids[number] for number in shared.tolist()]
-        slices = in_threads(lambda compute: compute(), self._slices(run, again, topic), self.scoring.threads)
+        joined = join(run, self.facts, tie_key=self.scoring.assumptions.ties_key, **self._joining)
+        slices = in_threads(lambda compute: compute(), joined.slices, self.scoring.threads)
         return queries, topic[shared], itertools.chain.from_iterable(slices)
-
-    def _slices(self, run: Run, again: bool, topic: Ints) -> Sequence[Callable[[], list[Rankings]]]:
-        """The rankings of a run, to be computed; documents that come again are looked up once."""
-        assumptions = self.scoring.assumptions
-        order, precision, key = assumptions.order, assumptions.score_precision, assumptions.ties_key
-        if not again or not np.bincount(run.pairs.topic, minlength=len(run.query_ids)).all():  # some list is empty
-            return join(run, self.facts, tie_key=key, **self._joining).slices
-        pairs, slices = self._looked_up
-        if pairs is not run.pairs:
-            slices = [
-                (rows, LookedUp.of(run, rows, self.facts, topic, keep_judgments=self._keeps_judgments))
-                for rows in run.pairs.topic_slices()
-            ]
-            self._looked_up = run.pairs, slices
-        return [partial(found.ranked, run.score[rows], order, precision, key) for rows, found in slices]
 
 
 def values_of(scoring: Scoring, rankings: Rankings) -> Floats:

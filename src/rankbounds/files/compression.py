@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib
 import io
+from types import SimpleNamespace
 from typing import IO, Any
 
 from rankbounds.errors import DataError
 
 ENDINGS = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 LIBRARIES = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma", ".zst": "compression.zstd"}
+MODULES = ("zlib", "lzma", "zstandard", "zstd", "compression")
+"""Which define the errors that are raised for damaged data, beside those of Python."""
 _SKIPPABLE_FRAME = b"\x2a\x4d\x18"
 """Behind its first byte: what parallel writers of zstandard put before their frames."""
 
@@ -27,42 +30,13 @@ def is_compressed(path: str) -> bool:
         return compression_of(file.read(6)) is not None
 
 
-def is_damage(error: Exception) -> bool:
-    """Is this what a library for compressed data raises where it cannot go on?"""
-    library = type(error).__module__.partition(".")[0]
-    return isinstance(error, OSError | EOFError) or library.strip("_") in (
-        "zlib", "lzma", "zstandard", "zstd", "compression"
-    )  # fmt: skip
-
-
-def damaged(name: str, error: Exception) -> DataError:
+def damage_error(name: str, error: Exception) -> DataError:
     """The error for a file whose compressed data end or go wrong; the same whether they were read at once or not."""
     reason = str(error).strip().rstrip(".").replace("Compressed file ended", "Compressed data ended")
     return DataError(name, f"the compressed data are damaged{f' ({reason})' if reason else ''}.")
 
 
 _MARK = b"\x00the end of the data\x00"
-
-
-class _WithMark(io.RawIOBase):
-    """The bytes of a file, and behind them a frame of zstandard that holds the mark."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        import zstandard
-
-        self._file, self._rest = file, zstandard.ZstdCompressor().compress(_MARK)
-
-    def read(self, size: int = -1) -> bytes:
-        """At most so many bytes."""
-        data = self._file.read(size)
-        if not data:
-            data, self._rest = self._rest[:size], self._rest[size:]
-        return data
-
-    def close(self) -> None:
-        """Close the file as well."""
-        self._file.close()
-        super().close()
 
 
 class _ZstandardFrames(io.RawIOBase):
@@ -75,10 +49,10 @@ class _ZstandardFrames(io.RawIOBase):
     def __init__(self, file: IO[bytes]) -> None:
         import zstandard
 
-        self._source = _WithMark(file)
-        decompressor: Any = zstandard.ZstdDecompressor()
-        self._reader = decompressor.stream_reader(self._source, read_across_frames=True)
-        self._held = b""
+        self._file, self._held = file, b""
+        end = io.BytesIO(zstandard.ZstdCompressor().compress(_MARK))
+        source: Any = SimpleNamespace(read=lambda size: file.read(size) or end.read(size))
+        self._reader: Any = zstandard.ZstdDecompressor().stream_reader(source, read_across_frames=True)
 
     def readable(self) -> bool:
         """It can be read."""
@@ -99,7 +73,7 @@ class _ZstandardFrames(io.RawIOBase):
 
     def close(self) -> None:
         """Close the file as well."""
-        self._source.close()
+        self._file.close()
         super().close()
 
 
@@ -111,7 +85,7 @@ def _library(kind: str) -> Any | None:
         return None
 
 
-def opened(path: str, kind: str | None) -> Any:
+def open_decompressed(path: str, kind: str | None) -> Any:
     """A file to read piece by piece, which decompresses what it reads."""
     if kind is None:
         return open(path, "rb", buffering=0)
@@ -121,7 +95,7 @@ def opened(path: str, kind: str | None) -> Any:
     return library.open(path, "rb")
 
 
-def decompressed(data: bytes, name: str) -> bytes:
+def decompress(data: bytes, name: str) -> bytes:
     """All of the data at once; they may be plain."""
     kind = compression_of(data[:6])
     if kind is None:
@@ -135,4 +109,4 @@ def decompressed(data: bytes, name: str) -> bytes:
     except MemoryError:
         raise
     except Exception as error:
-        raise damaged(name, error) from None
+        raise damage_error(name, error) from None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import html
+import itertools
 import re
 import shutil
 import tempfile
@@ -16,7 +17,7 @@ import threading
 import weakref
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -40,6 +41,8 @@ LONGEST_SHOWN = 200_000
 LONGEST_RECORD = 1 << 26
 """A document of more bytes is an error."""
 _HEAD = 1 << 16
+Lines = Iterator[tuple[int, int, bytes]]
+"""Lines or records, each with the number of its first line and its place."""
 
 
 @dataclass(frozen=True)
@@ -122,48 +125,52 @@ class DocumentTexts:
 class _File(ABC):
     """One file in its format: ``path``, or a stretch of a file with its unpacked contents."""
 
+    header_rows = 0
+
     def __init__(self, path: str, head: bytes, held: IO[bytes] | None, begin: int, end: int | None) -> None:
         self.path, self.head, self._held, self._begin, self._end = path, head, held, begin, end
 
     @abstractmethod
-    def documents(self) -> Iterator[tuple[str, int]]:
-        """Every document's id, and its place."""
+    def split(self, lines: Lines) -> Lines:
+        """Join lines to records, each with the number and the place of its first line."""
 
     @abstractmethod
-    def _read(self, file: IO[bytes]) -> tuple[str, DocumentText]:
-        """The document that begins here."""
+    def parse(self, record: bytes, place: Place) -> tuple[str, DocumentText]:
+        """The document in a record, and its id."""
+
+    def id_of(self, record: bytes, place: Place) -> str:
+        """The id of the document in a record."""
+        return self.parse(record, place)[0]
+
+    def documents(self) -> Iterator[tuple[str, int]]:
+        """Every document's id, and its place."""
+        for number, offset, record in itertools.islice(self._records(self._begin), self.header_rows, None):
+            yield self.id_of(record, Place(self.path, number)), offset
 
     def document(self, place: int) -> tuple[str, DocumentText]:
         """The document at this place, and its id."""
         try:
-            if self._held is not None:
-                self._held.seek(place)
-                return self._read(self._held)
-            with open(self.path, "rb") as file:
-                file.seek(place)
-                return self._read(file)
+            with contextlib.closing(self._records(place)) as records:
+                for _, _, record in records:
+                    return self.parse(record, Place(self.path))
+                raise ValueError("no document begins here")
         except (OSError, ValueError) as error:
             problem = error.problem if isinstance(error, DataError) else "the document is not where it was."
             raise DataError(self.path, problem, "If the file was changed meanwhile, start again.") from None
 
-    def _lines(self) -> Iterator[tuple[int, int, bytes]]:
-        """Line by line, with its number and its place."""
+    def _records(self, begin: int) -> Generator[tuple[int, int, bytes], None, None]:
         # (what was unpacked stays open, to be read again)
         with open(self.path, "rb") if self._held is None else contextlib.nullcontext(self._held) as file:
-            offset, number = file.seek(self._begin), 0
-            while self._end is None or offset < self._end:
-                line = _line(file)
-                number += 1
-                if not line:
-                    break
-                if len(line) > LONGEST_RECORD:
-                    raise DataError(Place(self.path, number), "this line is longer than 64 MB.", EXPECTED)
-                yield number, offset, line
-                offset += len(line)
+            yield from self.split(self._lines(file, begin))
 
-
-def _line(file: IO[bytes]) -> bytes:
-    return file.readline(LONGEST_RECORD + 1)
+    def _lines(self, file: IO[bytes], begin: int) -> Lines:
+        offset, number = file.seek(begin), 0
+        while (self._end is None or offset < self._end) and (line := file.readline(LONGEST_RECORD + 1)):
+            number += 1
+            if len(line) > LONGEST_RECORD:
+                raise DataError(Place(self.path, number), "this line is longer than 64 MB.", EXPECTED)
+            yield number, offset, line
+            offset += len(line)
 
 
 def _decoded(content: bytes) -> str:
@@ -193,25 +200,20 @@ class _JsonLines(_File):
         rb'\s*\{\s*"(?:%s)"\s*:\s*"([^"\\]*)"\s*[,}]' % "|".join(map(re.escape, ID_NAMES)).encode()
     )
 
-    def documents(self) -> Iterator[tuple[str, int]]:
-        for number, offset, line in self._lines():
-            if in_front := self._ID_IN_FRONT.match(line):  # the rest is looked at when it is shown
-                yield _decoded(in_front[1]), offset
-            elif line.strip():
-                fields, id_name = self._fields(line, Place(self.path, number))
-                yield str(fields[id_name]), offset
+    def split(self, lines: Lines) -> Lines:
+        return (line for line in lines if line[2].strip())
 
-    def _read(self, file: IO[bytes]) -> tuple[str, DocumentText]:
-        fields, id_name = self._fields(_line(file), self.path)
-        return str(fields[id_name]), _of_fields(fields, id_name)
+    def id_of(self, record: bytes, place: Place) -> str:
+        in_front = self._ID_IN_FRONT.match(record)  # the rest is looked at when it is shown
+        return _decoded(in_front[1]) if in_front else super().id_of(record, place)
 
-    def _fields(self, line: bytes, place: Place | str) -> tuple[Mapping[str, Any], str]:
-        fields = parse_json(_decoded(line), place, "a line of JSON")
+    def parse(self, record: bytes, place: Place) -> tuple[str, DocumentText]:
+        fields = parse_json(_decoded(record), place, "a line of JSON")
         names = fields if isinstance(fields, dict) else ()
         id_name = next((name for name in names if name.lower() in ID_NAMES), None)
         if id_name is None:
             raise DataError(place, f"this should be a JSON object with one of {', '.join(ID_NAMES)}.")
-        return fields, id_name
+        return str(fields[id_name]), _of_fields(fields, id_name)
 
 
 class _Table(_File):
@@ -224,36 +226,25 @@ class _Table(_File):
         header = [cell.strip() for cell in self._cells(first)]
         has_text = find_column(header, (*TEXT_NAMES, *TITLE_NAMES)) is not None
         self._id, self._header = find_column(header, ID_NAMES) if has_text else None, header
+        self.header_rows = int(self._id is not None)
         if self._separator == "," and self._id is None:
             raise DataError(Place(self.path, 1), "no id and text are named by a header.", EXPECTED)
 
-    def documents(self) -> Iterator[tuple[str, int]]:
-        is_header = self._id is not None
+    def split(self, lines: Lines) -> Lines:
         held, start, first = b"", 0, 0
-        for number, offset, line in self._lines():
+        for number, offset, line in lines:
             if not held:
                 start, first = offset, number
             held += line
-            if self._goes_on(held) and len(held) <= LONGEST_RECORD:
+            if self._separator == "," and held.count(b'"') % 2:  # a quoted cell of a CSV may hold lines
+                if len(held) > LONGEST_RECORD:
+                    break
                 continue
-            if self._goes_on(held):
-                break
-            if held.strip() and not is_header:
-                yield self._row(held, Place(self.path, first))[0], start
-            is_header = is_header and not held.strip()
+            if held.strip():
+                yield first, start, held
             held = b""
         if held:
             raise DataError(Place(self.path, first), "a quotation mark opens here and is never closed.")
-
-    def _goes_on(self, record: bytes) -> bool:
-        """Is the row open at its end? A quoted cell of a CSV may hold lines."""
-        return self._separator == "," and record.count(b'"') % 2 == 1
-
-    def _read(self, file: IO[bytes]) -> tuple[str, DocumentText]:
-        record = _line(file)
-        while self._goes_on(record) and len(record) <= LONGEST_RECORD and (line := _line(file)):
-            record += line
-        return self._row(record, Place(self.path))
 
     def _cells(self, row: str, before: int = 0) -> list[str]:
         if self._separator == "\t":  # quotation marks are text, except around a whole cell
@@ -263,7 +254,7 @@ class _Table(_File):
             ]
         return next((cells for _, cells in numbered_cells(row, self.path, ",", before=before, strict=False)), [])
 
-    def _row(self, record: bytes, place: Place) -> tuple[str, DocumentText]:
+    def parse(self, record: bytes, place: Place) -> tuple[str, DocumentText]:
         cells = self._cells(_decoded(record).rstrip("\r\n"), (place.line or 1) - 1)
         if self._id is not None:
             fields = dict(zip(self._header, cells, strict=False))
@@ -278,49 +269,42 @@ class _Table(_File):
 class _Sgml(_File):
     """TREC's collections: ``<DOC>``, ``<DOCNO>`` with the id, and fields that are closed or not."""
 
-    _MARKS = re.compile(rb"<DOC\b[^>]*>|<DOCNO>\s*([^<]*?)\s*</DOCNO>", re.I)
-    _UNFINISHED = re.compile(rb"<DOCNO>[^<]*\Z", re.I)
-    _END = re.compile(rb"</DOC>", re.I)
+    _EDGE = re.compile(rb"<(/?)DOC\b[^>]*>", re.I)
+    _ID = re.compile(rb"<DOCNO>\s*([^<]*?)\s*</DOCNO>", re.I)
     _ABOUT = re.compile(r"<(DOCNO|DOCID|DOCTYPE|FILEID|DOCHDR|DOCOLDNO)>.*?</\1>", re.I | re.S)
     _HEADLINES = re.compile(r"<(HEADLINE|TITLE|HL|TI|HEAD|TTL)>(.*?)</\1>", re.I | re.S)
     _BODY = re.compile(r"<TEXT>(.*?)(?=</TEXT>|<TEXT>|\Z)", re.I | re.S)
 
-    def documents(self) -> Iterator[tuple[str, int]]:
-        begun: tuple[int, int] | None = None
-        before, before_at, lines = b"", 0, 0
-        for number, offset, line in self._lines():
-            if before:  # a DOCNO that goes over several lines
-                line, offset = before + line, before_at
-            before, lines = b"", lines + 1 if before else 0
-            for mark in self._MARKS.finditer(line):
-                if mark[1] is None:
-                    if begun is not None:
-                        raise DataError(Place(self.path, begun[1]), "this document has no <DOCNO>.")
-                    begun = offset + mark.start(), number
-                elif begun is not None:
-                    yield _decoded(mark[1]), begun[0]
-                    begun = None
-            unfinished = self._UNFINISHED.search(line)
-            if unfinished and begun is not None and lines < 20:
-                before, before_at = line[unfinished.start() :], offset + unfinished.start()
-        if begun is not None:
-            raise DataError(Place(self.path, begun[1]), "this document has no <DOCNO>.")
+    def split(self, lines: Lines) -> Lines:
+        held: list[bytes] = []  # of the document that is open; it ends where the next begins, if nowhere else
+        start = first = size = 0
+        for number, offset, line in lines:
+            at = 0
+            for edge in self._EDGE.finditer(line):
+                if held:
+                    yield first, start, b"".join([*held, line[at : edge.start()]])
+                    held = []
+                if not edge[1]:
+                    held, start, first, size, at = [edge[0]], offset + edge.start(), number, 0, edge.end()
+            if held and size < LONGEST_RECORD:
+                held.append(line[at:])
+                size += len(line) - at
+        if held:
+            yield first, start, b"".join(held)
 
-    def _read(self, file: IO[bytes]) -> tuple[str, DocumentText]:
-        record, end = b"", None
-        while end is None and len(record) < LONGEST_RECORD and (piece := file.read(_HEAD)):
-            searched = max(0, len(record) - len("</DOC>"))
-            record += piece
-            end = self._END.search(record, searched)
-        content = record[: end.start()] if end else record
-        id_mark = next((mark for mark in self._MARKS.finditer(content) if mark[1] is not None), None)
-        if id_mark is None:
-            raise ValueError("no document begins here")
-        text = _decoded(content)
+    def id_of(self, record: bytes, place: Place) -> str:
+        found = self._ID.search(record)
+        if found is None:
+            raise DataError(place, "this document has no <DOCNO>.")
+        return _decoded(found[1])
+
+    def parse(self, record: bytes, place: Place) -> tuple[str, DocumentText]:
+        text = _decoded(record)
         headline = self._HEADLINES.search(text)
         bodies = self._BODY.findall(text) or [self._HEADLINES.sub("", self._ABOUT.sub("", text))]
         plain = "\n\n".join(map(_without_tags, bodies))
-        return _decoded(id_mark[1]), _shown(" ".join(_without_tags(headline[2]).split()) if headline else "", plain)
+        title = " ".join(_without_tags(headline[2]).split()) if headline else ""
+        return self.id_of(record, place), _shown(title, plain)
 
 
 def _without_tags(text: str) -> str:

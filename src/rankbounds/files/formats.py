@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import importlib
-import os
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from rankbounds.errors import DataError, UsageError, did_you_mean
-from rankbounds.files import delimited, parquet, trec
-from rankbounds.files.delimited import QUEPID
+from rankbounds.files import parquet, text_formats, trec
 from rankbounds.files.json_formats import IN_JSON, Format
 from rankbounds.files.named_columns import RUN_COLUMNS, ColumnNames, Columns, find_column
 from rankbounds.files.objects import columns_of_json_lines, columns_of_records
-from rankbounds.files.opening import PARQUET_MAGIC, Text, format_ending, is_pipe, read_content, read_content_unless
+from rankbounds.files.opening import PARQUET_MAGIC, Text, format_ending, is_pipe, read_content
 from rankbounds.files.records import parse_json
-from rankbounds.files.svmrank import SVMRANK
-from rankbounds.files.trec import TrecLines
+from rankbounds.files.text_formats import IN_TEXT
 
-IN_TEXT = {"svmrank": SVMRANK, "quepid": QUEPID}
 _MARKS = (b"\t", b",", b"qid:", b"{", b"[", b"#")
 """What the first line holds of a format other than TREC's, or of TREC's where comments come first."""
 NAMES = ("trec", "csv", "tsv", "jsonl", "parquet", *IN_JSON, *IN_TEXT, "ir_datasets")
@@ -50,35 +46,28 @@ def read(
     lenient: bool = False,
     threads: int = 1,
     words: Callable[[str], float] | None = None,
-) -> Columns | TrecLines:
+) -> Columns:
     """Read a file in the format ``kind``, or in the one that its contents show.
 
     ``words`` gives the value of a token in TREC lines that is not a number; tables hold such tokens as they are.
     """
     read_lines = partial(trec.read_lines, lenient=lenient, words=words, threads=threads)
     contents = _read(path, names, pair_of_names(kind)[0], read_lines, threads)
-    if isinstance(contents, Columns) and not (len(contents) or (contents.topics and names.of_run)):
+    if not (len(contents) or (contents.pairs.topics and names.of_run)):
         raise DataError(path, "there is no row in this file.")
     return contents
 
 
-def _read(
-    path: str, names: ColumnNames, kind: str | None, read_lines: Callable[..., TrecLines], threads: int
-) -> Columns | TrecLines:
+def _read(path: str, names: ColumnNames, kind: str | None, read_lines: Callable[..., Columns], threads: int) -> Columns:
     if kind == "ir_datasets" or path.startswith(_PREFIX):
         return _reader(_IR_DATASETS, "ir_datasets", names)(path.removeprefix(_PREFIX))
-    if kind is None:
-        of_parts = os.path.isdir(path) and parquet.is_parquet(path, names)
-        content = None if of_parts else read_content_unless(path, PARQUET_MAGIC, threads)
-    else:
-        in_place = kind == "parquet" and os.path.exists(path) and not is_pipe(path)
-        content = None if in_place else read_content(path, threads)
-    if content is None:
+    if parquet.is_parquet(path, names) if kind is None else kind == "parquet" and not is_pipe(path):
         return parquet.read_parquet(path, names)
+    content = read_content(path, threads)
     if kind == "parquet" or (kind is None and is_pipe(path) and content.starts_with(PARQUET_MAGIC)):
         return parquet.read_parquet(content.name, names, content.tobytes())
     text = content.text()
-    kind = kind or recognised(text, path, names)
+    kind = kind or recognise(text, path, names)
     if kind in IN_JSON or kind == "json":
         return _from_json(text, None if kind == "json" else kind, names)
     if kind in IN_TEXT:
@@ -86,12 +75,12 @@ def _read(
     if kind == "jsonl":
         return columns_of_json_lines(text, names)
     if kind in ("csv", "tsv"):
-        return delimited.read_delimited(text, names)
+        return text_formats.read_delimited(text, names)
     layout = trec.qrels_layout if names.of_judgments else trec.run_layout
     return read_lines(text, layout, subtopics=names.of_judgments)
 
 
-def recognised(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:
+def recognise(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:
     """The format of this text; ``"json"`` where only parsing all of it shows which."""
     ending = format_ending(path)
     first = text.first_line
@@ -102,7 +91,7 @@ def recognised(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:
     for name, known in IN_TEXT.items():
         if known.recognises(text):
             return name
-    return "csv" if delimited.has_header(text, names) or ending == ".csv" else "trec"
+    return "csv" if text_formats.has_header(text, names) or ending == ".csv" else "trec"
 
 
 def _is_row(start: bytes, names: ColumnNames) -> bool:

@@ -35,10 +35,6 @@ def is_nested(content: Any) -> bool:
     return all(isinstance(one, dict) and not any(isinstance(v, dict | list) for v in one.values()) for one in few)
 
 
-def _nested_judgments(content: Any, name: str) -> Columns:
-    return columns_of(content, QRELS_COLUMNS, source=name)
-
-
 def _nested_run(content: Any, name: str) -> Columns:
     return columns_of(content, RUN_COLUMNS, source=name)
 
@@ -240,6 +236,11 @@ IN_JSON = {
     ),
     "rre": Format("ratings of the Rated Ranking Evaluator", _is_rre, _rre_judgments),
     "mteb": Format("predictions or scores saved by MTEB", _is_mteb, run=_mteb_run),
-    "beir": Format("{query: {document: value}} in JSON", is_nested, _nested_judgments, _nested_run),
+    "beir": Format(
+        "{query: {document: value}} in JSON",
+        is_nested,
+        lambda content, name: columns_of(content, QRELS_COLUMNS, source=name),
+        _nested_run,
+    ),
 }
 """In the order in which they are tried: what looks most special first."""

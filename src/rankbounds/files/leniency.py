@@ -24,7 +24,7 @@ class LeftOut:
         counts = [part.count for part in (self, other) if part.count is not None]
         return LeftOut(sum(counts) if len(counts) == 2 else None, min(places, key=line_of, default=None))
 
-    def told(self, kind: str) -> str:
+    def describe(self, kind: str) -> str:
         """``3 lines with too few fields left out (first: run.txt:7)``."""
         count = "" if self.count is None else f"{self.count} "
         return f"{count}{kind}" + ("" if self.first is None else f" (first: {self.first})")
@@ -41,7 +41,7 @@ class LeftOutWarning(RankboundsWarning):
     def __init__(self, file: str, left_out: Mapping[str, LeftOut]) -> None:
         self.file, self.left_out = file, dict(left_out)
         in_order = sorted(left_out.items(), key=lambda item: line_of(item[1].first))
-        told = "; ".join(part.told(kind) for kind, part in in_order)
+        told = "; ".join(part.describe(kind) for kind, part in in_order)
         super().__init__(f"{file}: read leniently: {told}.")
 
     def __reduce__(self) -> tuple[type[LeftOutWarning], tuple[str, dict[str, LeftOut]]]:
@@ -81,7 +81,7 @@ class Problems:
             warn(LeftOutWarning(file, self.left_out))
 
 
-def told_once(said: Iterable[RankboundsWarning]) -> list[RankboundsWarning]:
+def merge_warnings(said: Iterable[RankboundsWarning]) -> list[RankboundsWarning]:
     """The warnings of several pieces as one for each file: what they counted is added up."""
     files: dict[str, dict[str, LeftOut]] = {}
     told: dict[str, RankboundsWarning] = {}

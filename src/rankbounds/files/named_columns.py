@@ -1,9 +1,10 @@
-"""Tables with named columns, whatever holds them: the names that are known, and the columns of a run or judgments."""
+"""Tables of (query, document) pairs, whatever holds them: names of columns that are known, and the columns as read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,29 +17,14 @@ from rankbounds.errors import DataError, UsageError, did_you_mean
 
 QUERY_NAMES = ("query_id", "qid", "query-id", "q_id", "topic_id", "topic", "query")
 DOC_NAMES = ("doc_id", "docno", "corpus-id", "corpus_id", "doc-id", "docid", "pid", "document", "doc")
-RUN_NAMES = ("run", "run_id", "system", "tag")
-"""The run of a row, in a table of several."""
 POSITION_NAMES = ("doc position", "position", "rank")
 """The rank of a document, in tables that have no scores."""
-SOURCE_NAMES = ("source",)
-"""Who or what made a label: people, a language model, clicks."""
-SUBTOPIC_NAMES = ("subtopic", "subtopic_id", "nugget", "nugget_id")
-"""What a document is judged for, where a query is about several things."""
-STRATUM_NAMES = ("stratum",)
-"""The part of the pool that a document was drawn from for judging, or could have been."""
-IMPORTANCE_NAMES = ("importance",)
-"""Whether a nugget is vital or okay."""
 NO_RUN, NAME_THE_RUN = "a row has no run", "Name its run, leave such rows out, or drop the column."
 """What is wrong with a row of no run in a table of several runs, and what to do."""
-CANONICAL = {
-    "query_id": "query",
-    "doc_id": "doc",
-    "rank": "rank",
-    "source": "source",
-    "run": "run",
-    "subtopic": "subtopic",
-}
+CANONICAL = {"query_id": "query", "doc_id": "doc"} | {name: name for name in ("rank", "source", "run", "subtopic")}
 """Our own names of columns, beside those of the value, and the fields of ``ColumnNames`` for them."""
+OPTIONAL = {"run": ("rank", "run"), "judgments": ("source", "subtopic", "importance", "stratum")}
+"""The columns that a table may have beside query, document and value, by what it holds."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +36,16 @@ class ColumnNames:
     query: tuple[str, ...] = QUERY_NAMES
     doc: tuple[str, ...] = DOC_NAMES
     rank: tuple[str, ...] = ("rank",)
-    source: tuple[str, ...] = SOURCE_NAMES
-    run: tuple[str, ...] = RUN_NAMES
-    subtopic: tuple[str, ...] = SUBTOPIC_NAMES
+    source: tuple[str, ...] = ("source",)
+    """Who or what made a label: people, a language model, clicks."""
+    run: tuple[str, ...] = ("run", "run_id", "system", "tag")
+    """The run of a row, in a table of several."""
+    subtopic: tuple[str, ...] = ("subtopic", "subtopic_id", "nugget", "nugget_id")
+    """What a document is judged for, where a query is about several things."""
+    importance: tuple[str, ...] = ("importance",)
+    """Whether a nugget is vital or okay."""
+    stratum: tuple[str, ...] = ("stratum",)
+    """The part of the pool that a document was drawn from for judging, or could have been."""
     called: str = ""
     """Our name of the value, where a user's table has another one for it."""
 
@@ -129,18 +122,12 @@ def found_columns(columns: list[str], names: ColumnNames, source: str) -> FoundC
             raise DataError(source, f'two columns are called "{found}".', "Rename or drop one.")
         return found
 
-    found = FoundColumns(
-        needed(names.query, "query id"), needed(names.doc, "document id"), needed(names.value, names.value_name)
-    )
-    if names.of_run:
-        return found._replace(rank=find_column(columns, names.rank), run=find_column(columns, names.run))
-    if not names.of_judgments:
-        return found
-    return found._replace(
-        source=find_column(columns, names.source),
-        subtopic=find_column(columns, names.subtopic),
-        importance=find_column(columns, IMPORTANCE_NAMES),
-        stratum=find_column(columns, STRATUM_NAMES),
+    further = {field: find_column(columns, getattr(names, field)) for field in OPTIONAL.get(names.what, ())}
+    return FoundColumns(
+        needed(names.query, "query id"),
+        needed(names.doc, "document id"),
+        needed(names.value, names.value_name),
+        **further,
     )
 
 
@@ -151,28 +138,30 @@ def wanted_columns(columns: list[str], names: ColumnNames, source: str) -> list[
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns of equal length, whose ids are checked, and whose values are not yet."""
+    """Pairs with a value for each, as lines or a table hold them: ids are checked, values when they are asked for."""
 
-    topics: Sequence[str]
-    topic: Ints
-    docs: Ids
+    pairs: Pairs
     values: Any
     value_name: str
-    source: Source
-    ranks: Ints | None = None
-    label_sources: Sequence[Any] | None = None
-    """Who made each label, where the table says so."""
+    ranks: Ints | Callable[[], Ints] | None = None
+    """The stated ranks, perhaps to be read when they are asked for."""
+    tag: str | None = None
+    """The name of the run that lines state."""
     distinct: bool = False
     """Is it known that no pair is repeated?"""
+    label_sources: Sequence[Any] | None = None
+    """Who made each label, where the table says so."""
     runs: Any = None
     """The run of each row, where the table says so."""
     run_name: str = "run"
     """What the column of runs is called in messages."""
-    subtopics: Any = None
+    subtopics: Ids | None = None
     """What each document is judged for, where the table says so."""
+    by_subtopic: bool = True
+    """Are documents judged by subtopic? In TREC lines that hold each document once, it may be something else."""
     importance: Sequence[Any] | None = None
     """Whether each row's nugget is vital, where the table says so."""
-    strata: Any = None
+    strata: Ids | None = None
     """The stratum that each document was drawn from, where the table says so."""
 
     @classmethod
@@ -183,52 +172,42 @@ class Columns:
         values: Iterable[Any],
         *,
         value_name: str,
-        source: str,
-        ranks: Iterable[Any] | None = None,
-        label_sources: Sequence[Any] | None = None,
-        runs: Any = None,
-        unit: str = "row",
-        before: int = 0,
+        source: Source | str,
         names: FoundColumns | None = None,
+        **further: Any,
     ) -> Columns:
-        """From any columns; their lengths must agree. ``names`` are those of the columns, for messages."""
+        """From any columns of equal length; ``names`` are those of the columns, for messages.
+
+        Where a row holds a query's documents as a list, its values and ``further`` columns may be lists, too.
+        """
+        where = source if isinstance(source, Source) else Source(source, "row")
         queries, docs, numbers = _sized(query_ids), _sized(doc_ids), _sized(values)
         if not len(queries) == len(docs) == len(numbers):
             raise DataError(
-                source,
+                where.name,
                 f"the columns differ in length ({len(queries)} query ids, {len(docs)} document ids, "
                 f"{len(numbers)} values).",
             )
-        where = Source(source, unit, before)
-        stated = None if ranks is None else _sized(ranks)
-        rows: Ints | None = None
+        topics, topic = Ids.checked(queries, id_in(names and names.query, "query id"), where.place).numbered()
         if _holds_lists(docs):
             rows = np.repeat(np.arange(len(docs)), _lengths(docs))
-            docs = [doc for several in docs if several is not None for doc in several]
-            numbers, stated, label_sources, runs = (
-                _spread(column, rows, source) for column in (numbers, stated, label_sources, runs)
-            )
-        topics, topic = Ids.checked(queries, id_in(names and names.query, "query id"), where.place).numbered()
-        if stated is not None:
-            stated, bad = whole_numbers(column := stated)
-            if bad.size:
-                row, name = int(bad[0]), (names and (names.rank or names.value)) or "rank"
-                problem = (
-                    f'the column "{name}" holds {shown_value(column[row])}, which is not a whole number up to 2**53.'
-                )
+            topic, docs = topic[rows], [doc for several in docs if several is not None for doc in several]
+            numbers = _spread(numbers, rows, where.name)
+            further = {name: _spread(column, rows, where.name) for name, column in further.items()}
+        if further.get("ranks") is not None:
+            column = _sized(further["ranks"])
+            further["ranks"], bad = whole_numbers(column)
+            for row in bad[:1].tolist():
+                name = (names and (names.rank or names.value)) or "rank"
+                shown = shown_value(column[row])
+                problem = f'the column "{name}" holds {shown}, which is not a whole number up to 2**53.'
                 raise DataError(where.place(row), problem)
-        return cls(
-            topics,
-            topic if rows is None else topic[rows],
-            Ids.checked(docs, id_in(names and names.doc, "document id"), where.place),
-            numbers,
-            value_name,
-            where,
-            stated,
-            label_sources,
-            runs=runs,
-            run_name=(names and names.run) or "run",
-        )
+        checked = Ids.checked(docs, id_in(names and names.doc, "document id"), where.place)
+        for field, what in (("subtopics", "subtopic"), ("strata", "stratum")):
+            if further.get(field) is not None:
+                further[field] = Ids.checked(further[field], id_in(getattr(names, what, None), what), where.place)
+        pairs = Pairs.numbered(topics, topic, checked, where)
+        return cls(pairs, numbers, value_name, run_name=(names and names.run) or "run", **further)
 
     @classmethod
     def of_rows(
@@ -239,10 +218,10 @@ class Columns:
             raise DataError(source, nothing)
         queries, docs, values, *further = map(list, zip(*rows, strict=True))
         named: dict[str, Any] = dict(zip([fourth], further, strict=False))
-        return cls.of(queries, docs, values, value_name=value_name, source=source, unit="entry", **named)
+        return cls.of(queries, docs, values, value_name=value_name, source=Source(source), **named)
 
     def __len__(self) -> int:
-        return len(self.docs)
+        return len(self.pairs)
 
     def numbered_runs(self, *, one: bool = False) -> tuple[list[str], Ints]:
         """The names of the runs in the order of their first row, and the number of each row's run.
@@ -255,19 +234,21 @@ class Columns:
         names, number = ids.numbered()
         if "" in names and not (one and len(names) == 1):
             row = int(np.flatnonzero(number == names.index(""))[0])
-            raise DataError(self.source.place(row), f'{NO_RUN} (column "{self.run_name}").', NAME_THE_RUN)
+            raise DataError(self.pairs.source.place(row), f'{NO_RUN} (column "{self.run_name}").', NAME_THE_RUN)
         return names, number
 
-    def checked(self) -> tuple[Pairs, Floats]:
-        """Pairs and finite values, or an error that names the first row that has none."""
-        pairs = Pairs.numbered(self.topics, self.topic, self.docs, self.source)
+    @cached_property
+    def numbers(self) -> Floats:
+        """The values as finite numbers, or an error that names the first row that has none."""
+        if self.pairs.source.unit == "line":  # as they are read
+            return self.values
         values, bad = finite_numbers(self.values)
         if bad.size:
             row = int(bad[0])
             value = shown_value(self.values[row])
-            problem = f"the {self.value_name} of {pairs.describe(row)} is {value}, not a finite number."
-            raise DataError(pairs.where(row), problem)
-        return pairs, values
+            problem = f"the {self.value_name} of {self.pairs.describe(row)} is {value}, not a finite number."
+            raise DataError(self.pairs.where(row), problem)
+        return values
 
 
 def _sized(column: Iterable[Any]) -> Any:

@@ -5,28 +5,22 @@ Frames, and dicts of plain numbers, are read without a Python object for each ro
 
 from __future__ import annotations
 
-import contextlib
-import struct
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats
 from rankbounds.columns.ids import Ids
 from rankbounds.columns.native.reading import ids_and_numbers
-from rankbounds.columns.pairs import Source
+from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place
 from rankbounds.files.named_columns import (
     ColumnNames,
     Columns,
     find_column,
     found_columns,
-    id_in,
     shown_value,
-    wanted_columns,
 )
 from rankbounds.files.opening import Text
 from rankbounds.files.records import parse_json_lines
@@ -90,35 +84,29 @@ def columns_of(given: Any, names: ColumnNames, *, source: str, before: int = 0) 
         given = given.collect()
     elif package == "pyarrow" and hasattr(given, "read_all"):
         given = given.read_all()
-    if is_column_wise(given, names):
-        lists = {str(column): list(values) for column, values in given.items()}
-        return columns_of_table(
-            {name: lists[name] for name in wanted_columns(list(lists), names, source)}, names, source
-        )
-    if isinstance(given, Mapping):
+    columns = list(given) if is_column_wise(given, names) else frame_columns(given)
+    if columns is None and isinstance(given, Mapping):
         return _columns_of_nested(given, names, source)
-    columns = frame_columns(given)
     if columns is not None:
-        wanted = wanted_columns([str(column) for column in columns], names, source)
         by_name = {str(column): column for column in columns}
-        return columns_of_table({name: given[by_name[name]] for name in wanted}, names, source, before)
+        place = Source(source, "row", before)
+        return columns_of_table(list(map(str, columns)), lambda name: given[by_name[name]], names, place)
     try:
         listed = list(given)
         if listed and isinstance(listed[0], Mapping):
             return columns_of_records(listed, names, source)
-        rows = [_row(row, names) for row in listed]
+        rows = []
+        for row in listed:
+            if hasattr(row, "query_id") and hasattr(row, "doc_id"):
+                rows.append((row.query_id, row.doc_id, getattr(row, names.value_name)))
+            elif isinstance(row, str) or len(row) < 3:
+                raise TypeError
+            else:
+                rows.append((row[0], row[1], row[2]))
     except (TypeError, IndexError, KeyError, AttributeError):
         raise DataError(source, f"expected {expected_shapes(names)}; got {type(given).__name__}.") from None
     queries, docs, values = map(list, zip(*rows, strict=True)) if rows else ([], [], [])
     return Columns.of(queries, docs, values, value_name=names.value_name, source=source)
-
-
-def _row(row: Any, names: ColumnNames) -> tuple[Any, Any, Any]:
-    if hasattr(row, "query_id") and hasattr(row, "doc_id"):
-        return row.query_id, row.doc_id, getattr(row, names.value_name)
-    if isinstance(row, str) or len(row) < 3:
-        raise TypeError
-    return row[0], row[1], row[2]
 
 
 def columns_of_records(rows: Sequence[Any], names: ColumnNames, source: str) -> Columns:
@@ -128,8 +116,7 @@ def columns_of_records(rows: Sequence[Any], names: ColumnNames, source: str) -> 
             problem = f"expected an object with named columns, got {shown_value(row)}."
             raise DataError(Place(source, row=number), problem)
     known = list(dict.fromkeys(key for row in rows for key in row))
-    wanted = wanted_columns(known, names, source)
-    return columns_of_table({name: [row.get(name) for row in rows] for name in wanted}, names, source)
+    return columns_of_table(known, lambda name: [row.get(name) for row in rows], names, Source(source, "row"))
 
 
 def columns_of_json_lines(text: Text, names: ColumnNames) -> Columns:
@@ -137,39 +124,26 @@ def columns_of_json_lines(text: Text, names: ColumnNames) -> Columns:
     return columns_of_records(parse_json_lines(text.tobytes(), text.name)[1], names, text.name)
 
 
-def columns_of_table(table: Mapping[str, Any], names: ColumnNames, source: str, before: int = 0) -> Columns:
+def columns_of_table(header: list[str], get: Callable[[str], Any], names: ColumnNames, source: Source) -> Columns:
     """From columns by their names: those of a frame, of any package, or our own."""
-    found = found_columns(list(table), names, source)
+    found = found_columns(header, names, source.name)
 
     def column(name: str | None, of_kind: Callable[[Any], Any]) -> Any:
-        return None if name is None else of_kind(table[name])
+        return None if name is None else of_kind(get(name))
 
-    columns = Columns.of(
-        id_column(table[found.query]),
-        id_column(table[found.doc]),
-        number_column(table[found.value]),
+    return Columns.of(
+        id_column(get(found.query)),
+        id_column(get(found.doc)),
+        number_column(get(found.value)),
         value_name=found.value,
         source=source,
+        names=found,
         ranks=column(found.rank, number_column),
         label_sources=column(found.source, listed_values),
         runs=column(found.run, id_column),
-        before=before,
-        names=found,
-    )
-    if found.subtopic is None and found.stratum is None:
-        return columns
-    if len(columns) != len(table[found.query]):
-        problem = "judgments by subtopic or stratum need a row for each document, not lists of documents."
-        raise DataError(source, problem)
-
-    def ids(name: str | None, what: str) -> Ids | None:
-        return column(name, lambda held: Ids.checked(id_column(held), id_in(name, what), columns.source.place))
-
-    return replace(
-        columns,
-        subtopics=ids(found.subtopic, "subtopic"),
+        subtopics=column(found.subtopic, id_column),
         importance=column(found.importance, listed_values),
-        strata=ids(found.stratum, "stratum"),
+        strata=column(found.stratum, id_column),
     )
 
 
@@ -179,9 +153,7 @@ def columns_of_table(table: Mapping[str, Any], names: ColumnNames, source: str, 
 def _columns_of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str) -> Columns:
     where = Source(source)
     given = dict(given)  # as it is now: another thread may change it
-    topics = list(given)
-    if not _are_ids(topics):
-        topics = Ids.checked(topics, "a query id", where.place).to_list()
+    topics = Ids.checked(list(given), "a query id", where.place).to_list()
     if len(set(topics)) < len(topics):
         raise DataError(source, "two query ids have the same text; ids are compared as text.")
     of_query = list(given.values())
@@ -191,41 +163,16 @@ def _columns_of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str
     ids: Ids | None
     values: Any
     ids, values = ids_and_numbers(of_query, counts) or (None, None)
-    if ids is None:
+    distinct = True
+    if ids is None or not ids.length.all():  # an id holds a newline, is not text, or is none
         of_query = list(map(dict, of_query))  # another thread may change them
         counts = np.fromiter(map(len, of_query), np.int64, len(of_query))
-        values = plain_numbers(of_query)
-    if values is None:
-        values = [value for inner in of_query for value in inner.values()]
-    if ids is None:
-        with contextlib.suppress(TypeError, AttributeError, UnicodeEncodeError):
-            ids = Ids.of_lines("\n".join(map("\n".join, filter(None, of_query))), len(values))
-    distinct = ids is not None
-    if ids is None or not ids.length.all():  # an id holds a newline, is not text, or is none
         docs = [doc for inner in of_query for doc in inner]
+        values = [value for inner in of_query for value in inner.values()]
         ids = Ids.checked(docs, "a document id", where.place)
         distinct = set(map(type, docs)) <= {str}  # of others, two may have the same text
     topic = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-    return Columns(topics, topic, ids, values, names.value_name, where, distinct=distinct)
-
-
-def _are_ids(names: list[Any]) -> bool:
-    """Are these ids as they are: text, none of it empty, which bytes can hold?"""
-    try:
-        "".join(names).encode("utf-8", "surrogateescape")
-    except (TypeError, UnicodeEncodeError):
-        return False
-    return "" not in names and set(map(type, names)) == {str}
-
-
-def plain_numbers(of_query: Iterable[Mapping[Any, Any]]) -> Floats | None:
-    """All values of dicts as an array, if they are finite numbers; otherwise None. Text is no number here."""
-    try:
-        packed = b"".join([struct.pack(f"{len(inner)}d", *inner.values()) for inner in of_query])
-    except (struct.error, TypeError, ValueError, OverflowError):
-        return None
-    numbers = np.frombuffer(packed, dtype=np.float64)
-    return numbers if np.isfinite(numbers).all() else None
+    return Columns(Pairs.numbered(topics, topic, ids, where), values, names.value_name, distinct=distinct)
 
 
 def _with_values(query: Any, inner: Any, names: ColumnNames, source: str) -> Mapping[Any, Any]:

@@ -7,16 +7,15 @@ import contextlib
 import glob
 import io
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import IO, Any
 
-import numpy as np
-
 from rankbounds.arrays import Bytes
-from rankbounds.columns.ids import PADDING, padded
+from rankbounds.columns.ids import PADDING, pad, padded
 from rankbounds.columns.native.reading import holds_nul
 from rankbounds.errors import DataError, OutOfMemoryError, UsageError
 from rankbounds.files import compression
@@ -28,6 +27,7 @@ _ENDINGS = frozenset(
 )
 """Of files of runs and labels; anything else behind a point may be a part of the name."""
 _PIECE_BYTES = 1 << 24
+_LINE = re.compile(rb"[^\n]*\n")
 PARQUET_MAGIC = b"PAR1"
 """The first bytes of a Parquet file."""
 
@@ -106,16 +106,7 @@ class Text:
 
     def lines(self) -> Iterator[bytes]:
         """Line by line without the newlines, for callers that want the first few."""
-        begin, width = self.begin, 4096
-        while begin < self.end:
-            piece = self.buffer[begin : begin + width].tobytes()
-            newline = piece.find(b"\n")
-            if newline < 0 and begin + width < self.end:
-                width *= 4
-                continue
-            line = piece if newline < 0 else piece[:newline]
-            yield line
-            begin, width = begin + len(line) + 1, 4096
+        return (bytes(line[0][:-1]) for line in _LINE.finditer(self.buffer.data[self.begin : self.end]))
 
 
 @dataclass(frozen=True)
@@ -129,9 +120,7 @@ class Content:
     @classmethod
     def of(cls, name: str, data: bytes | memoryview) -> Content:
         """From the bytes themselves."""
-        buffer = padded(len(data))
-        buffer[PADDING : PADDING + len(data)] = np.frombuffer(data, dtype=np.uint8)
-        return cls(name, buffer, len(data))
+        return cls(name, pad(data), len(data))
 
     def tobytes(self) -> bytes:
         """The contents as bytes."""
@@ -174,18 +163,11 @@ def read_content(path: str, threads: int = 1) -> Content:
 
     It is opened once: a pipe cannot be read again, so callers that must look into it before reading look here.
     """
-    content = read_content_unless(path, None, threads)
-    assert content is not None
-    return content
-
-
-def read_content_unless(path: str, magic: bytes | None, threads: int = 1) -> Content | None:
-    """As ``read_content``; None for a file that begins with these bytes, of which no more is read then."""
     name = "standard input" if path == STANDARD_INPUT else path
     try:
         if path != STANDARD_INPUT and os.path.isfile(path):
-            return _read_file(path, threads, magic)
-        return Content.of(name, compression.decompressed(_read_stream(path), name))
+            return _read_file(path, threads)
+        return Content.of(name, compression.decompress(_read_stream(path), name))
     except (OSError, ValueError) as error:
         raise error if isinstance(error, DataError) else _unreadable(name, error) from None
     except MemoryError:
@@ -256,14 +238,15 @@ def stream(path: str) -> Iterator[IO[bytes]]:
         with (
             open(path, "rb") as file,
             _unchanged(path, file.fileno()),
-            compression.opened(path, compression.compression_of(file.read(6))) as opened,
+            compression.open_decompressed(path, compression.compression_of(file.read(6))) as opened,
         ):
             yield opened
     except Exception as error:
         if isinstance(error, OSError) and error.errno:
             raise _unreadable(path, error) from None
-        if compression.is_damage(error):
-            raise compression.damaged(path, error) from None
+        library = type(error).__module__.partition(".")[0].strip("_")
+        if isinstance(error, OSError | EOFError) or library in compression.MODULES:
+            raise compression.damage_error(path, error) from None
         raise
 
 
@@ -277,16 +260,13 @@ def _unreadable(name: str, error: Exception) -> DataError:
     return DataError(name, f"cannot be read ({getattr(error, 'strerror', None) or error}).")
 
 
-def _read_file(path: str, threads: int, magic: bytes | None) -> Content | None:
-    """All of a file, opened once; None where it begins with ``magic``."""
+def _read_file(path: str, threads: int) -> Content:
     with open(path, "rb", buffering=0) as file, _unchanged(path, file.fileno()) as size:
         head = file.read(6)
-        if magic is not None and head.startswith(magic):
-            return None
         if compression.compression_of(head) or not size:
             data = head + file.readall()
             _note_checksum(path, data)
-            return Content.of(path, compression.decompressed(data, path))
+            return Content.of(path, compression.decompress(data, path))
         buffer = padded(size)
         size = _read_into(memoryview(buffer.data)[PADDING : PADDING + size], file, threads)
     _note_checksum(path, buffer[PADDING : PADDING + size])
@@ -345,9 +325,7 @@ def checksum(path: str) -> str:
 
     digest = hashlib.sha256()
     try:
-        if not os.path.isfile(path):
-            return hashlib.sha256(_read_stream(path)).hexdigest()
-        with open(path, "rb") as file:
+        with open(path, "rb") if os.path.isfile(path) else io.BytesIO(_read_stream(path)) as file:
             while piece := file.read(1 << 20):
                 digest.update(piece)
     except OSError as error:

@@ -10,12 +10,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from rankbounds.columns.ids import BLANKS
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import DataError
-from rankbounds.files.formats import recognised
+from rankbounds.files.formats import recognise
 from rankbounds.files.opening import format_ending, text_of
 from rankbounds.files.writing import writing
 
@@ -34,20 +32,15 @@ def write_pairs(
     trec_lines: Callable[[], Iterable[str]],
 ) -> None:
     """Write a table of pairs with further columns, in the format of the name's ending, else as TREC."""
-    ending = format_ending(os.fspath(path))
+    ending, header = format_ending(os.fspath(path)), ["query_id", "doc_id", *columns]
     with writing(path) as out:
         if ending in DELIMITERS:
             writer = csv.writer(out, delimiter=DELIMITERS[ending], lineterminator="\n")
-            writer.writerow(["query_id", "doc_id", *columns])
-            for topic, doc, *values in _rows(pairs, columns, in_csv=True):
-                cells = (value if isinstance(value, str) else decimal(value) for value in values)
-                writer.writerow([topic, doc, *cells])
+            writer.writerow(header)
+            writer.writerows(_rows(pairs, columns, in_csv=True))
         elif ending in JSON_LINES:
-            for topic, doc, *values in _rows(pairs, columns, in_csv=False):
-                written = (json.dumps(value) if isinstance(value, str) else decimal(value) for value in values)
-                rest = "".join(f', "{name}": {value}' for name, value in zip(columns, written, strict=True))
-                query_id, doc_id = (json.dumps(name, ensure_ascii=False) for name in (topic, doc))
-                out.write(f'{{"query_id": {query_id}, "doc_id": {doc_id}{rest}}}\n')
+            for row in _rows(pairs, columns, in_csv=False):
+                out.write(json.dumps(dict(zip(header, row, strict=True)), ensure_ascii=False) + "\n")
         else:
             out.writelines(recognisable(trec_lines(), os.fspath(path)))
 
@@ -64,7 +57,13 @@ def _rows(pairs: Pairs, columns: Mapping[str, Iterable[float | str]], *, in_csv:
 
     topics = [checked("topic", name) for name in pairs.topics]
     docs = (checked("document", name) for name in pairs.docs.to_list())
-    return zip((topics[number] for number in pairs.topic.tolist()), docs, *columns.values(), strict=True)
+    cells = (map(_shortest, column) for column in columns.values())
+    return zip((topics[number] for number in pairs.topic.tolist()), docs, *cells, strict=True)
+
+
+def _shortest(value: float | str) -> float | str:
+    """Whole numbers as such, so that they are written without a point."""
+    return value if isinstance(value, str) or value != int(value) or abs(value) >= 1e16 else int(value)
 
 
 def decimal(value: float) -> str:
@@ -77,12 +76,11 @@ def reject_for_trec(pairs: Pairs) -> None:
     for topic in pairs.topics:
         if reason := unheld_by_trec(topic, begins_line=True):
             raise _unheld("topic", topic, reason, "a TREC file", _TABLES)
-    text, offsets = pairs.docs.packed()
-    odd = np.flatnonzero(text <= ord(" "))
-    rows = np.append(np.searchsorted(offsets, odd[:1], side="right") - 1, np.flatnonzero(pairs.docs.length == 0)[:1])
-    if rows.size:
-        doc = pairs.docs[int(rows[0])]
-        raise _unheld("document", doc, unheld_by_trec(doc) or "", "a TREC file", _TABLES)
+    if pairs.docs.length.all() and (pairs.docs.packed()[0] > ord(" ")).all():
+        return
+    for doc in pairs.docs.to_list():
+        if reason := unheld_by_trec(doc):
+            raise _unheld("document", doc, reason, "a TREC file", _TABLES)
 
 
 def unheld_by_trec(name: str, *, begins_line: bool = False) -> str | None:
@@ -123,7 +121,7 @@ def recognisable(lines: Iterable[str], name: str) -> Iterator[str]:
     lines = iter(lines)
     first = list(itertools.islice(lines, _ROWS_TO_RECOGNISE))
     if first:
-        kind = recognised(text_of(name, "".join(first).encode("utf-8", "surrogateescape")), name)
+        kind = recognise(text_of(name, "".join(first).encode("utf-8", "surrogateescape")), name)
         if kind != "trec":
             problem = f"these lines would be read as {kind}, because the first is {shown(first[0].rstrip())}."
             raise DataError(name, problem, f"Write {_TABLES}.")

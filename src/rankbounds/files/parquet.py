@@ -11,17 +11,14 @@ import glob
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rankbounds.errors import DataError
 from rankbounds.files import objects
 from rankbounds.files.named_columns import ColumnNames, Columns, wanted_columns
 from rankbounds.files.opening import PARQUET_MAGIC
-
-if TYPE_CHECKING:
-    import polars
 
 
 def is_parquet(path: str, names: ColumnNames) -> bool:
@@ -44,35 +41,28 @@ def files_of(path: str) -> list[str]:
 
 def read_parquet(path: str, names: ColumnNames, content: bytes | None = None) -> Columns:
     """Read one Parquet file, or a folder of them; ``content`` is that of a pipe, which cannot be opened again."""
+    frame = read_frame(path, content, lambda columns: wanted_columns(columns, names, path))
+    return objects.columns_of(frame, names, source=path)
+
+
+def read_frame(
+    path: str, content: bytes | None = None, wanted: Callable[[list[str]], list[str] | None] = lambda _: None
+) -> Any:
+    """The columns of a table that are wanted (None: all), as a table of pyarrow or, without it, a polars frame."""
     parts = files_of(path)
+    if content is None and not all(map(os.path.exists, parts)):
+        raise DataError(path, "there is no such file.")
     reader = _pyarrow_parquet()
     if reader is None:
-        return objects.columns_of(_read_by_polars(parts, path, content), names, source=path)
+        return _read_by_polars(parts, path, content)
     import pyarrow
 
     tables = []
-    try:
+    with report_damage(path):
         for part in parts:
             with reader.ParquetFile(part if content is None else io.BytesIO(content)) as file:
-                tables.append(file.read(columns=wanted_columns(file.schema_arrow.names, names, path)))
-        table = pyarrow.concat_tables(tables, promote_options="permissive") if len(tables) > 1 else tables[0]
-    except DataError:
-        raise
-    except FileNotFoundError:
-        raise DataError(path, "there is no such file.") from None
-    except Exception as error:
-        raise _no_parquet(path, error) from None
-    return objects.columns_of(table, names, source=path)
-
-
-def read_frame(path: str, content: bytes | None = None) -> polars.DataFrame:
-    """All columns of a file, whatever they are called, as a polars frame; ``content`` is that of a pipe."""
-    reader = _pyarrow_parquet()
-    if reader is None:
-        return _read_by_polars([path], path, content)
-    with damage_told(path):
-        table = reader.read_table(path if content is None else io.BytesIO(content))
-        return polars_module().DataFrame(table.to_pydict(), strict=False)
+                tables.append(file.read(columns=wanted(file.schema_arrow.names)))
+        return pyarrow.concat_tables(tables, promote_options="permissive") if len(tables) > 1 else tables[0]
 
 
 _TRIAL = (
@@ -82,13 +72,11 @@ _TRIAL = (
 """Run in isolated mode, which imports nothing from the current folder, with the place where polars was found here."""
 
 
-def _read_by_polars(parts: list[str], path: str, content: bytes | None) -> polars.DataFrame:
+def _read_by_polars(parts: list[str], path: str, content: bytes | None) -> Any:
     import subprocess
 
     import polars
 
-    if content is None and not all(map(os.path.exists, parts)):
-        raise DataError(path, "there is no such file.")
     given = [os.path.dirname(os.path.dirname(os.path.abspath(polars.__file__))), *(parts if content is None else ())]
     trial = subprocess.run(
         [sys.executable, "-I", "-c", _TRIAL, *given], input=content, capture_output=True, check=False
@@ -96,10 +84,8 @@ def _read_by_polars(parts: list[str], path: str, content: bytes | None) -> polar
     if trial.returncode:
         last = trial.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
         raise _no_parquet(path, ValueError(*last))
-    try:
+    with report_damage(path):
         return polars.read_parquet(parts if content is None else io.BytesIO(content))
-    except (polars.exceptions.PolarsError, OSError) as error:
-        raise _no_parquet(path, error) from None
 
 
 def _no_parquet(path: str, error: BaseException) -> DataError:
@@ -119,11 +105,11 @@ def _pyarrow_parquet() -> Any | None:
 
 
 @contextlib.contextmanager
-def damage_told(path: str) -> Iterator[None]:
+def report_damage(path: str) -> Iterator[None]:
     """Report what the libraries for Parquet raise as one sentence; polars panics with what is no Exception."""
     try:
         yield
-    except (DataError, MemoryError):
+    except DataError:
         raise
     except BaseException as error:
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
@@ -131,27 +117,25 @@ def damage_told(path: str) -> Iterator[None]:
         raise _no_parquet(path, error) from None
 
 
-def columns_of(path: str) -> list[str]:
-    """The names of a file's columns."""
+def shape_of(path: str) -> tuple[list[str], int]:
+    """The names of a file's columns, and how many rows it has."""
     parquet = _pyarrow_parquet()
     if parquet is None:
-        return list(polars_module().scan_parquet(path).collect_schema().names())
-    return list(parquet.read_schema(path).names)
+        import polars
 
-
-def rows_of(path: str) -> int:
-    """How many rows a file has."""
-    parquet = _pyarrow_parquet()
-    if parquet is None:
-        return int(polars_module().scan_parquet(path).select(polars_module().len()).collect().item())
-    return int(parquet.read_metadata(path).num_rows)
+        table = polars.scan_parquet(path)
+        return table.collect_schema().names(), int(table.select(polars.len()).collect().item())
+    with parquet.ParquetFile(path) as file:
+        return list(file.schema_arrow.names), int(file.metadata.num_rows)
 
 
 def frames_of(path: str, wanted: list[str], rows: int, begin: int = 0, end: int | None = None) -> Iterator[Any]:
     """Frames of these columns with up to so many rows each, from the row ``begin`` to the row before ``end``."""
-    parquet, polars = _pyarrow_parquet(), polars_module()
+    import polars
+
+    parquet = _pyarrow_parquet()
     if parquet is None:
-        for at in range(0, rows_of(path), rows):
+        for at in range(0, shape_of(path)[1], rows):
             yield polars.scan_parquet(path).select(wanted).slice(at, rows).collect()
         return
     with parquet.ParquetFile(path) as file:
@@ -189,10 +173,3 @@ def starts_of_ids(path: str, column: str, rows: int) -> list[int]:
                 other = pyarrow.compute.index(pyarrow.compute.not_equal(ids, ids[0]), True).as_py()
                 edges += [start + other] if other > 0 else []
     return [*edges, end]
-
-
-def polars_module() -> Any:
-    """Polars, imported when it is needed."""
-    import polars
-
-    return polars

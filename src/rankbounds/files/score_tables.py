@@ -114,8 +114,7 @@ def read_score_table(
         _Layout(header, columns or {}, is_measure, table.file).read(rows, table, of_matrix)
 
     if content.starts_with(PARQUET_MAGIC):
-        frame = read_frame(path, content.tobytes() if path == STANDARD_INPUT else None)
-        read(frame.columns, _numbered(table.file, frame.iter_rows(named=True)))
+        read(*_rows_of_frame(read_frame(path, content.tobytes() if path == STANDARD_INPUT else None), table.file))
         return table.checked()
     text = decoded(content.text())
     if text.lstrip()[:1] in ("{", "["):
@@ -148,17 +147,16 @@ def read_score_table(
 
 def read_score_frame(given: Any, is_measure: IsMeasure, columns: Mapping[str, str] | None = None) -> ScoreTable:
     """A pandas, polars or pyarrow frame of scores, read as a file with the same columns."""
-    given = given.collect() if type(given).__name__ == "LazyFrame" else given
-    named = {str(name): listed_values(given[name]) for name in frame_columns(given) or ()}
     table = ScoreTable("the data frame", "run")
-    rows = (dict(zip(named, row, strict=True)) for row in zip(*named.values(), strict=True))
-    layout = _Layout(list(named), columns or {}, is_measure, table.file)
-    layout.read(_numbered(table.file, rows), table, SCORE)
+    header, rows = _rows_of_frame(given.collect() if type(given).__name__ == "LazyFrame" else given, table.file)
+    _Layout(header, columns or {}, is_measure, table.file).read(rows, table, SCORE)
     return table.checked()
 
 
-def _numbered(file: str, rows: Iterable[Mapping[str, Any]]) -> Iterable[tuple[Place, Mapping[str, Any]]]:
-    return ((Place(file, row=number), row) for number, row in enumerate(rows, 1))
+def _rows_of_frame(frame: Any, file: str) -> tuple[list[str], Iterable[tuple[Place, Mapping[str, Any]]]]:
+    named = {str(name): listed_values(frame[name]) for name in frame_columns(frame) or ()}
+    rows = enumerate(zip(*named.values(), strict=True), 1)
+    return list(named), ((Place(file, row=number), dict(zip(named, row, strict=True))) for number, row in rows)
 
 
 def _number(value: Any, place: Place) -> float:

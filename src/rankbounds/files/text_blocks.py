@@ -5,14 +5,14 @@ from __future__ import annotations
 import codecs
 import contextlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import IO
 
 import numpy as np
 
-from rankbounds.arrays import Bytes, Flags, Ints
-from rankbounds.columns.ids import PADDING, Ids
+from rankbounds.arrays import Ints
+from rankbounds.columns.ids import PADDING, Ids, past
 from rankbounds.errors import DataError, Place
 from rankbounds.files import trec
 from rankbounds.files.opening import Text, stream, text_of
@@ -20,8 +20,6 @@ from rankbounds.files.trec import NothingReadError
 
 READ_BYTES = 1 << 26
 """How much is asked for at a time: some libraries for compressed files take room for all that they are asked for."""
-USUAL_BYTES = 64
-"""Of blanks before an id, or of an id, in a line."""
 SHORTEST_LINE = 8
 """Bytes of a line of data, about: where lines are shorter on average, most of them hold none."""
 _NO_DATA = re.compile(rb"^(?:[\x01-\x20]*\n|[\x01-\x09\x0b-\x20]*#[^\n]*\n)", re.MULTILINE)
@@ -77,14 +75,14 @@ def _newlines(content: bytes) -> int:
     return int(np.count_nonzero(np.frombuffer(content, dtype=np.uint8) == 10))
 
 
-def shortened(part: bytes) -> bytes:
+def trim_blanks(part: bytes) -> bytes:
     """A part of a line with one blank in place of those at its end."""
     return part if part[-1:].strip() or not part else part.rstrip() + b" "
 
 
 def _rest_of_line(file: IO[bytes]) -> Iterator[bytes]:
     while more := file.read(1 << 16):
-        yield more if b"\n" in more else shortened(more)
+        yield more if b"\n" in more else trim_blanks(more)
         if b"\n" in more:
             return
 
@@ -97,26 +95,11 @@ def inner_text(path: str, content: bytes, before: int) -> Text:
 
 def queries_of(text: Text) -> tuple[Ints, Ids]:
     """Which lines of a text hold data, and the topic of each. Blanks are what they are to the reader."""
-    begins = np.flatnonzero(text.buffer[text.begin : text.end - 1] == 10) + text.begin + 1
-    start = _moved_on(text.buffer, np.concatenate(([text.begin], begins)), lambda held: (held <= 32) & (held != 10))
-    end = _moved_on(text.buffer, start, lambda held: held > 32)
-    used = np.flatnonzero((end > start) & (text.buffer[start] != ord("#")))
-    return used, Ids(text.buffer, start[used], (end - start)[used])
-
-
-def _moved_on(buffer: Bytes, place: Ints, goes_on: Callable[[Bytes], Flags]) -> Ints:
-    """Each place moved on as long as the bytes let it: all together for the usual lengths, alone for long ones."""
-    for _ in range(USUAL_BYTES):
-        moving = goes_on(buffer[place])
-        if not moving.any():
-            return place
-        place = place + moving
-    for line in np.flatnonzero(goes_on(buffer[place])).tolist():
-        ahead, step = int(place[line]), 1 << 12
-        while (held := goes_on(buffer[ahead : ahead + step])).all():
-            ahead, step = ahead + step, 2 * step
-        place[line] = ahead + int(np.argmin(held))
-    return place
+    line_ends = np.flatnonzero(text.buffer[text.begin : text.end] == 10) + text.begin
+    start = past(np.concatenate(([text.begin], line_ends[:-1] + 1)), text.buffer, 1, blanks=True)
+    used = np.flatnonzero((start < line_ends) & (text.buffer.take(start, mode="clip") != ord("#")))
+    start = start[used]
+    return used, Ids(text.buffer, start, past(start, text.buffer, 1, blanks=False) - start)
 
 
 def read_fully(file: IO[bytes], size: int) -> bytes:

@@ -11,11 +11,9 @@ import contextlib
 import itertools
 import math
 import tempfile
-import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import partial
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +21,12 @@ import numpy as np
 
 from rankbounds.arrays import Ints, Words
 from rankbounds.columns.ids import PADDING, Ids
-from rankbounds.columns.pairs import Pairs, Source
+from rankbounds.columns.pairs import Source
 from rankbounds.errors import DataError, Place, UsageError
 from rankbounds.files import named_columns, parquet, trec
 from rankbounds.files.compression import is_compressed
-from rankbounds.files.formats import recognised
-from rankbounds.files.leniency import REPEATED, LeftOut, LeftOutWarning, line_of, told_once
+from rankbounds.files.formats import recognise
+from rankbounds.files.leniency import REPEATED, LeftOut, LeftOutWarning, Problems, line_of
 from rankbounds.files.named_columns import QRELS_COLUMNS, ColumnNames, Columns
 from rankbounds.files.objects import columns_of, ids_of_series
 from rankbounds.files.opening import STANDARD_INPUT, Text, stream, text_of
@@ -39,39 +37,17 @@ from rankbounds.files.text_blocks import (
     lines_of_data,
     queries_of,
     read_fully,
-    shortened,
+    trim_blanks,
 )
-from rankbounds.files.trec import Layout, NothingReadError, TrecLines
+from rankbounds.files.trec import Layout, NothingReadError
 
 ROW_BYTES = 50
 """What a row of Parquet counts for: about as much as a line of text."""
 SPLIT_BYTES = 1 << 24
-MOST_OPEN = 64
-"""Files that are written at a time; systems let a process have a few hundred open, or fewer."""
-Piece = TrecLines | Columns
 
 
 class MixedTopicsError(Exception):
     """A topic that seemed complete goes on later in the file."""
-
-
-class TopicsMet:
-    """Topics by their hashes, 8 bytes each: sorted arrays, each at least twice as long as the next.
-
-    Two topics may share a hash. Whoever asks must live with a topic that seems to be met and is not.
-    """
-
-    def __init__(self) -> None:
-        self._sorted: list[Words] = []
-
-    def add(self, hashes: Words) -> bool:
-        """Take in topics that differ; was one of them met before?"""
-        new = np.sort(hashes)
-        again = any((known[np.searchsorted(known, new) % known.size] == new).any() for known in self._sorted)
-        self._sorted.append(new)
-        while len(self._sorted) > 1 and self._sorted[-2].size < 2 * self._sorted[-1].size:
-            self._sorted[-2:] = [np.sort(np.concatenate(self._sorted[-2:]), kind="stable")]
-        return again
 
 
 @dataclass(frozen=True)
@@ -103,7 +79,7 @@ class LargeFile:
             return
         with stream(self.path) as file:
             start = file.read(1 << 16)
-        kind = recognised(text_of(self.path, start), self.path)
+        kind = recognise(text_of(self.path, start), self.path)
         if kind != "trec":
             raise UsageError(
                 f"{self.path}: only TREC files and Parquet can be read in pieces, and this is {kind}. Convert it, or "
@@ -113,8 +89,8 @@ class LargeFile:
     def size(self, most: float = math.inf) -> int:
         """How many bytes of text this is, about; a compressed file is read to know that, until it exceeds ``most``."""
         if self.parquet:
-            with parquet.damage_told(self.path):
-                return sum(map(parquet.rows_of, parquet.files_of(self.path))) * ROW_BYTES
+            with parquet.report_damage(self.path):
+                return sum(parquet.shape_of(path)[1] for path in parquet.files_of(self.path)) * ROW_BYTES
         if not is_compressed(self.path):
             return Path(self.path).stat().st_size
         size = 0
@@ -129,8 +105,8 @@ class LargeFile:
         They are rows of Parquet, and bytes of text, which must not be compressed.
         """
         if self.parquet:
-            with parquet.damage_told(self.path):
-                query = named_columns.find_column(parquet.columns_of(self.path), self.names.query)
+            with parquet.report_damage(self.path):
+                query = named_columns.find_column(parquet.shape_of(self.path)[0], self.names.query)
                 assert query is not None
                 return list(itertools.pairwise(parquet.starts_of_ids(self.path, query, size // ROW_BYTES)))
         end, edges = self.size(), [0]
@@ -150,18 +126,20 @@ class LargeFile:
                     edges.append(at)
         return list(itertools.pairwise([*edges, end]))
 
-    def grouped(self, begin: int = 0, end: int | None = None) -> Iterator[Piece]:
+    def grouped(self, begin: int = 0, end: int | None = None) -> Iterator[Columns]:
         """The file in pieces of whole topics; an error as soon as a topic turns up again in a later piece.
 
         ``begin`` and ``end`` are those of one of its ``stretches``.
         """
-        closed = TopicsMet()
+        closed: Words = np.empty(0, dtype=np.uint64)
         for piece in (self._grouped_frames if self.parquet else self._grouped_lines)(begin, end):
-            if closed.add(Ids.of(piece.topics if isinstance(piece, Columns) else piece.pairs.topics).hashes()):
-                raise MixedTopicsError
+            new = Ids.of(piece.pairs.topics).hashes()
+            if closed.size and (closed.take(np.searchsorted(closed, new), mode="clip") == new).any():
+                raise MixedTopicsError  # two topics may share a hash: to split the file is right then, too
+            closed = np.sort(np.concatenate([closed, new]))
             yield piece
 
-    def _grouped_lines(self, begin: int, end_of_all: int | None) -> Iterator[TrecLines]:
+    def _grouped_lines(self, begin: int, end_of_all: int | None) -> Iterator[Columns]:
         first_line = self._first_line()
         left: float = math.inf if end_of_all is None else end_of_all - begin
         with stream(self.path) as file:
@@ -180,9 +158,9 @@ class LargeFile:
                 if not content:
                     return
                 if not end:
-                    carried = shortened(content)
+                    carried = trim_blanks(content)
                     continue
-                content, rest = lines_of_data(content[:end]), shortened(content[end:])
+                content, rest = lines_of_data(content[:end]), trim_blanks(content[end:])
                 try:  # which line of the file this is does not matter: whoever meets an error reads the file again
                     lines = self._parsed(inner_text(self.path, content, 0), first_line)
                 except NothingReadError:
@@ -193,13 +171,16 @@ class LargeFile:
                 if at_end:
                     yield lines
                     return
-                whole = _rows_before_last_topic(lines.pairs.topic)
-                kept = _line_start(lines.pairs.docs, whole) - PADDING if whole else 0
-                carried = content[kept:] + rest
-                if not whole:
+                topic, docs = lines.pairs.topic, lines.pairs.docs
+                other = np.flatnonzero(topic != topic[-1])
+                if not other.size:
+                    carried = content + rest
                     continue  # one topic, and no end of it yet
+                whole = int(other[-1]) + 1
+                line_start = content.rfind(b"\n", 0, int(docs.start[whole]) - PADDING) + 1
+                carried = content[line_start:] + rest
                 pairs = lines.pairs.take(slice(0, whole)).without_unused_topics()
-                yield TrecLines(pairs, lines.value[:whole], lines.layout, lines.tag)
+                yield trec.replace_pairs(lines, pairs, lines.values[:whole])
 
     def _first_line(self) -> tuple[Layout, str | None]:
         """What the first line of the file shows: the layout and the tag of all its parts."""
@@ -207,17 +188,17 @@ class LargeFile:
         layout = trec.qrels_layout(fields, place) if self.names is QRELS_COLUMNS else trec.run_layout(fields, place)
         return layout, trec.tag_of(fields, layout)
 
-    def _parsed(self, text: Text, first_line: tuple[Layout, str | None], distinct: bool = False) -> TrecLines:
+    def _parsed(self, text: Text, first_line: tuple[Layout, str | None], distinct: bool = False) -> Columns:
         layout, tag = first_line
         lines = trec.read_lines(text, lambda *_: layout, lenient=self.lenient, threads=self.threads, distinct=distinct)
         return replace(lines, tag=tag)
 
     def _grouped_frames(self, begin: int, end: int | None) -> Iterator[Columns]:
+        import polars
+
         carried, before = None, begin
-        for frame in self._frames(begin, end):
-            frame = (
-                frame if carried is None else parquet.polars_module().concat([carried, frame], how="vertical_relaxed")
-            )
+        for rows in self._frames(begin, end):
+            frame = rows if carried is None else polars.concat([carried, rows], how="vertical_relaxed")
             group = frame[named_columns.find_column(frame.columns, self.names.query)].rle_id()
             whole = int(group.search_sorted(group[-1]))
             if whole:
@@ -227,107 +208,93 @@ class LargeFile:
             yield columns_of(carried, self.names, source=self.path, before=before)
 
     def _wanted_columns(self) -> list[str]:
-        with parquet.damage_told(self.path):
-            return named_columns.wanted_columns(
-                parquet.columns_of(parquet.files_of(self.path)[0]), self.names, self.path
-            )
+        with parquet.report_damage(self.path):
+            columns, _ = parquet.shape_of(parquet.files_of(self.path)[0])
+            return named_columns.wanted_columns(columns, self.names, self.path)
 
     def _frames(self, begin: int = 0, end: int | None = None) -> Iterator[Any]:
         """The columns that matter, some rows at a time, in the order of the file."""
         wanted = self._wanted_columns()
         step = max(1, self.piece_bytes // ROW_BYTES)
-        with parquet.damage_told(self.path):
+        with parquet.report_damage(self.path):
             for path in parquet.files_of(self.path):
                 yield from (frame for frame in parquet.frames_of(path, wanted, step, begin, end) if len(frame))
 
     def split(self, parts: int, scratch: Path) -> list[Path | None]:
         """Split the file by topic into files below ``scratch``; a topic has the same part in every file split so."""
         folder = Path(tempfile.mkdtemp(dir=scratch))
-        return self._split_frames(parts, folder) if self.parquet else self._split_lines(parts, folder)
-
-    def _split_lines(self, parts: int, folder: Path) -> list[Path | None]:
         names = [folder / str(number) for number in range(parts)]
-        self._distribute(self.path, names, 0, parts)
+        if self.parquet:
+            import polars
+
+            for step, frame in enumerate(self._frames()):
+                part = self._queries_of(frame).hashes() % np.uint64(parts)
+                for number in np.unique(part).tolist():
+                    names[number].mkdir(exist_ok=True)
+                    frame.filter(polars.Series(part == number)).write_parquet(names[number] / f"{step:06}.parquet")
+            return [name if name.exists() else None for name in names]
+        for name in names:
+            name.touch()
+        for content, _ in blocks_of_lines(self.path, self._block_bytes):
+            text = inner_text(self.path, lines_of_data(content), 0)
+            used, queries = queries_of(text)
+            lines = text.tobytes().split(b"\n")
+            part = queries.hashes() % np.uint64(parts)
+            order = np.argsort(part, kind="stable")
+            numbers, begin = np.unique(part[order], return_index=True)
+            for number, rows in zip(numbers.tolist(), np.split(used[order], begin[1:]), strict=False):
+                with open(names[number], "ab") as out:  # one at a time: systems let a process have few files open
+                    out.writelines(lines[row] + b"\n" for row in rows.tolist())
         return [name if name.stat().st_size else None for name in names]
 
-    def _distribute(self, source: str, names: list[Path], first: int, parts: int) -> None:
-        """Write each line to the file of its topic's part, of which these are the names, from number ``first`` on.
+    def _queries_of(self, frame: Any) -> Ids:
+        """The topics of a frame's rows."""
+        import polars
 
-        Where they are more than may be open at a time, neighbours share a file at first, which is then split in turn.
-        """
-        step = 1
-        while step * MOST_OPEN < len(names):
-            step *= MOST_OPEN
-        shares = [names[at : at + step] for at in range(0, len(names), step)]
-        files = [share[0] if step == 1 else share[0].with_suffix(f".{step}") for share in shares]
-        with contextlib.ExitStack() as stack:
-            out = [stack.enter_context(open(file, "wb")) for file in files]
-            for content, _ in blocks_of_lines(source, self._block_bytes):
-                text = inner_text(self.path, lines_of_data(content), 0)
-                used, queries = queries_of(text)
-                part = (queries.hashes() % np.uint64(parts)).astype(np.int64)
-                _write_lines(text, used, (part - first) // step, out)
-        if step > 1:
-            for number, (file, share) in enumerate(zip(files, shares, strict=True)):
-                self._distribute(str(file), share, first + number * step, parts)
-                file.unlink()
-
-    def _split_frames(self, parts: int, folder: Path) -> list[Path | None]:
-        polars = parquet.polars_module()
-        names = [folder / f"{number}" for number in range(parts)]
-        for step, frame in enumerate(self._frames()):
-            part = (ids_of_series(_query_column(frame, self.names)).hashes() % np.uint64(parts)).astype(np.int64)
-            for number in np.unique(part).tolist():
-                names[number].mkdir(exist_ok=True)
-                frame.filter(polars.Series(part == number)).write_parquet(names[number] / f"{step:06}.parquet")
-        return [name if name.exists() else None for name in names]
+        query = named_columns.find_column(frame.columns, self.names.query)
+        return ids_of_series(frame[query].cast(polars.String).fill_null(""))
 
     def first_places(self) -> tuple[Words, Ints]:
         """The hash of each topic, ascending, and a number that grows with the place where it first stands."""
-        hashes: list[Words] = []
-        places: list[Ints] = []
-        counted = held = 0
+        hashes: Words = np.empty(0, dtype=np.uint64)
+        places: Ints = np.empty(0, dtype=np.int64)
+        counted = 0
         for queries in self._all_queries():
-            hashed = queries.hashes()
-            distinct, first = np.unique(hashed, return_index=True)
-            hashes.append(distinct)
-            places.append(first + counted)
-            counted += hashed.size
-            if sum(map(len, hashes)) > 2 * held:
-                topics, earliest = _first_of_each(np.concatenate(hashes), np.concatenate(places))
-                hashes, places, held = [topics], [earliest], topics.size
-        return _first_of_each(np.concatenate(hashes), np.concatenate(places))
+            rows = np.arange(counted, counted + len(queries))
+            hashes, first = np.unique(np.concatenate([hashes, queries.hashes()]), return_index=True)
+            places = np.concatenate([places, rows])[first]
+            counted += rows.size
+        return hashes, places
 
     def _all_queries(self) -> Iterator[Ids]:
         """The topics of all lines or rows, a stretch of the file at a time."""
-        if not self.parquet:
+        if self.parquet:
+            yield from map(self._queries_of, self._frames())
+        else:
             for content, _ in blocks_of_lines(self.path, self._block_bytes):
                 yield queries_of(inner_text(self.path, lines_of_data(content), 0))[1]
-            return
-        for frame in self._frames():
-            yield ids_of_series(_query_column(frame, self.names))
 
-    def part(self, name: Path | None) -> Piece | None:
+    def part(self, name: Path | None) -> Columns | None:
         """One part of a file that was split, read; None if it has no line to use."""
         if name is None:
             return None
         try:
             if self.parquet:
-                return replace(parquet.read_parquet(str(name), self.names), source=Source(self.path))
+                table = parquet.read_parquet(str(name), self.names)
+                return replace(table, pairs=replace(table.pairs, source=Source(self.path)))
             return self._part_of_lines(name)
         except NothingReadError:
             return None
         except DataError as error:
             raise error.moved_to(replace(error.place or Place(""), file=self.path)) from None
 
-    def _part_of_lines(self, name: Path) -> TrecLines:
+    def _part_of_lines(self, name: Path) -> Columns:
         text = inner_text(self.path, name.read_bytes(), 0)
         lines = self._parsed(text, self._first_line(), distinct=True)
-        source = _PartSource(self.path, "line", line_in_file=partial(self._line_in_file, name))
-        lines = replace(lines, pairs=replace(lines.pairs, source=source))
+        pairs = replace(lines.pairs, source=Source(self.path, "line", line_in_file=partial(self._line_in_file, name)))
         if not self.lenient:
-            lines.pairs.reject_repeats(trec.KEEP_ONE_LINE, self.threads)
-        return lines
+            pairs.reject_repeats(trec.KEEP_ONE_LINE, self.threads)
+        return trec.replace_pairs(lines, pairs, lines.values)
 
     def first_error(self, scratch: Path) -> DataError | None:
         """What reading the whole file at once would complain of: the same words, at the same line.
@@ -359,16 +326,13 @@ class LargeFile:
 
         How many documents are repeated is not known; whether there are any, whoever read the pieces knows.
         """
-        kinds: dict[str, LeftOut] = {}
-        with warnings.catch_warnings(record=True) as met:
-            warnings.simplefilter("always")
-            first_line = self._first_line()
-            for content, before in blocks_of_lines(self.path, self._block_bytes):
-                with contextlib.suppress(NothingReadError):
-                    self._parsed(inner_text(self.path, content, before), first_line)
-        for warning in told_once(entry.message for entry in met if isinstance(entry.message, LeftOutWarning)):
-            assert isinstance(warning, LeftOutWarning)
-            kinds |= {kind: part for kind, part in warning.left_out.items() if kind != REPEATED}
+        problems = Problems(lenient=True)
+        layout, _ = self._first_line()
+        for content, before in blocks_of_lines(self.path, self._block_bytes):
+            text = inner_text(self.path, content, before)
+            with contextlib.suppress(NothingReadError):
+                trec.read_lines(text, lambda *_: layout, lenient=True, threads=self.threads, problems=problems)
+        kinds = {kind: part for kind, part in problems.left_out.items() if kind != REPEATED}
         if repeats:
             kinds[REPEATED] = LeftOut(None, None)
         return LeftOutWarning(self.path, kinds)
@@ -383,52 +347,3 @@ class LargeFile:
                 return before + int(mine[number - 1]) + 1
             number -= mine.size
         raise AssertionError(f"{self.path} has changed while it was read")
-
-
-@dataclass(frozen=True)
-class _PartSource(Source):
-    """A part of a split file: rows are where they stand in the file, which ``line_in_file`` finds out."""
-
-    line_in_file: Callable[[int], int] = field(kw_only=True)
-
-    def where(self, pairs: Pairs, row: int) -> Place:
-        """The line in the file that was split."""
-        number = int(np.count_nonzero(pairs.docs.text[: int(pairs.docs.start[row])] == 10)) + 1
-        return Place(self.name, self.line_in_file(number))
-
-
-def _first_of_each(hashes: Words, places: Ints) -> tuple[Words, Ints]:
-    """Each hash once, ascending, with the first of its places, which come in their order."""
-    distinct, first = np.unique(hashes, return_index=True)
-    return distinct, places[first]
-
-
-def _query_column(frame: Any, names: ColumnNames) -> Any:
-    return (
-        frame[named_columns.find_column(frame.columns, names.query)].cast(parquet.polars_module().String).fill_null("")
-    )
-
-
-def _rows_before_last_topic(topic: Ints) -> int:
-    """How many rows come before those at the end that are all of the last row's topic."""
-    other = np.flatnonzero(topic != topic[-1])
-    return int(other[-1]) + 1 if other.size else 0
-
-
-def _line_start(docs: Ids, row: int) -> int:
-    """Where in the text the line of this row begins."""
-    at = int(docs.start[row])
-    while docs.text[at - 1] not in (0, 10):
-        at -= 1
-    return at
-
-
-def _write_lines(text: Text, used: Ints, number: Ints, out: list[Any]) -> None:
-    """Write the lines that hold data to the files of these numbers."""
-    lines = text.tobytes().split(b"\n")
-    order = np.argsort(number, kind="stable")
-    edges = np.searchsorted(number[order], np.arange(len(out) + 1))
-    for file in np.flatnonzero(np.diff(edges)).tolist():
-        rows = used[order[edges[file] : edges[file + 1]]].tolist()
-        chosen = itemgetter(*rows)(lines) if len(rows) > 1 else (lines[rows[0]],)
-        out[file].write(b"\n".join(chosen) + b"\n")

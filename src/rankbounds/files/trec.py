@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -22,10 +23,11 @@ from rankbounds.columns import native
 from rankbounds.columns.decimals import parse_decimals, whole_numbers
 from rankbounds.columns.hash_tables import repeated_keys
 from rankbounds.columns.ids import Ids, mix, past
-from rankbounds.columns.native.reading import Lines, count_lines, merged_topics, names_in_lines, renumber
+from rankbounds.columns.native.reading import Lines, count_lines, merged_topics, renumber
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place
 from rankbounds.files.leniency import REPEATED, Problems
+from rankbounds.files.named_columns import Columns
 from rankbounds.files.opening import Text
 from rankbounds.files.records import field_lines, is_number
 from rankbounds.threads import in_threads
@@ -50,6 +52,11 @@ class Layout:
     rank: int | None = None
     tag: int | None = None
 
+    @property
+    def value_name(self) -> str:
+        """What messages call the value."""
+        return "grade" if self.description.endswith("grade") else "score"
+
 
 ChooseLayout = Callable[[list[bytes], Place], Layout]
 """From the fields of the first line and its place."""
@@ -64,22 +71,6 @@ QRELS_OF_STRATA = Layout(5, query=0, doc=2, value=4, description="topic 0 docume
 KEEP_ONE_LINE = "Keep one of the two lines, or pass --lenient to keep the first."
 
 
-@dataclass(frozen=True)
-class TrecLines:
-    """The lines of a file. ``tag`` is that of the first line, and ``layout`` the one all lines share.
-
-    ``subtopic`` is the second field of judgments, where it is not the same on all lines and was asked for. Then a
-    document may have several lines (``repeated``), each with another second field.
-    """
-
-    pairs: Pairs
-    value: Floats
-    layout: Layout
-    tag: str | None
-    subtopic: Ids | None = None
-    repeated: bool = False
-
-
 def read_lines(
     text: Text,
     choose_layout: ChooseLayout,
@@ -89,17 +80,19 @@ def read_lines(
     words: Callable[[str], float] | None = None,
     distinct: bool = False,
     subtopics: bool = False,
-) -> TrecLines:
+    problems: Problems | None = None,
+) -> Columns:
     """Read a whole file.
 
     ``words`` gives the value of a token that is not a number. ``distinct=True`` leaves it to the caller to check that
-    no document is repeated. With ``subtopics``, a document may be judged once for every second field.
+    no document is repeated. With ``subtopics``, a document may be judged once for every second field. ``problems``
+    counts what is left out; without it, a warning tells that.
     """
-    problems = Problems(lenient)
+    warns, problems = problems is None, problems or Problems(lenient)
     first_fields, place = first_line(text)
     layout = choose_layout(first_fields, place)
     pairs, value = _parsed(text, layout, problems, words, threads)
-    subtopic = second_fields(pairs) if subtopics and layout is QRELS_LAYOUT and _second_fields_differ(pairs) else None
+    subtopic = fields_before(pairs) if subtopics and layout is QRELS_LAYOUT and _second_fields_differ(pairs) else None
     repeated = subtopic is not None and repeated_keys(pairs.keys).size > 0
     if lenient:
         again = pairs.repeats(further=subtopic if repeated else None)
@@ -111,10 +104,26 @@ def read_lines(
             subtopic = None if subtopic is None else subtopic.take(keep)
     elif not distinct:
         pairs.reject_repeats(KEEP_ONE_LINE, threads, subtopic if repeated else None)
-    problems.warn(text.name)
+    if warns:
+        problems.warn(text.name)
     if not len(pairs):
         raise NothingReadError(text.name, "no line of this file could be used.")
-    return TrecLines(pairs, value, layout, tag_of(first_fields, layout), subtopic, repeated)
+    return Columns(
+        pairs,
+        value,
+        layout.value_name,
+        ranks=None if layout.rank is None else partial(stated_ranks, pairs),
+        tag=tag_of(first_fields, layout),
+        distinct=True,
+        subtopics=subtopic,
+        by_subtopic=repeated,
+        strata=fields_behind(pairs) if layout is QRELS_OF_STRATA else None,
+    )
+
+
+def replace_pairs(lines: Columns, pairs: Pairs, value: Floats) -> Columns:
+    """Return the columns of other lines of the same file."""
+    return replace(lines, pairs=pairs, values=value, ranks=lines.ranks and partial(stated_ranks, pairs))
 
 
 def _second_fields_differ(pairs: Pairs) -> bool:
@@ -122,17 +131,14 @@ def _second_fields_differ(pairs: Pairs) -> bool:
     if not len(pairs):
         return False
     text, start = pairs.docs.text, pairs.docs.start
-    if (
-        (text[start - 2] == text[start[0] - 2]).all()
-        and (text[start - 1] <= 32).all()
-        and (text[start - 3] <= 32).all()
-    ):
+    same, alone = text[start - 2] == text[start[0] - 2], (text[start - 1] <= 32) & (text[start - 3] <= 32)
+    if same.all() and alone.all():
         return False
-    fields = second_fields(pairs)
+    fields = fields_before(pairs)
     return not fields.equals(fields.take(np.zeros(len(pairs), dtype=np.int64))).all()
 
 
-def second_fields(pairs: Pairs) -> Ids:
+def fields_before(pairs: Pairs) -> Ids:
     """The field before each document on its line."""
     text = pairs.docs.text
     end = past(pairs.docs.start, text, -1, blanks=True)
@@ -140,12 +146,9 @@ def second_fields(pairs: Pairs) -> Ids:
     return Ids(text, start, end - start)
 
 
-def stated_ranks(lines: TrecLines) -> Ints | None:
-    """The rank behind each document, or None where the layout has none. Read only when asked for."""
-    if lines.layout.rank is None:
-        return None
-    pairs = lines.pairs
-    tokens = next_fields(pairs)
+def stated_ranks(pairs: Pairs) -> Ints:
+    """The rank behind each document; an error where it is no whole number."""
+    tokens = fields_behind(pairs)
     ranks, wrong = whole_numbers(tokens)
     if wrong.size:
         row = int(wrong[0])
@@ -153,7 +156,7 @@ def stated_ranks(lines: TrecLines) -> Ints | None:
     return ranks
 
 
-def next_fields(pairs: Pairs) -> Ids:
+def fields_behind(pairs: Pairs) -> Ids:
     """The field behind each document on its line."""
     text = pairs.docs.text
     start = past(pairs.docs.start + pairs.docs.length, text, 1, blanks=True)
@@ -286,7 +289,7 @@ def _parse_block(
     else:
         if bad.size:
             row = int(bad[0])
-            what = "grade" if layout in (QRELS_LAYOUT, QRELS_OF_STRATA) else "score"
+            what = layout.value_name
             remedy = 'Words for grades need a gain rule, such as "S=3,A=2,B=1".' if what == "grade" else ""
             place = Place(text.name, _line_number(text, int(tokens.start[row])))
             problem = f'the {what} "{tokens.raw(row).decode("utf-8", "replace")}" is not a finite number.'
@@ -362,12 +365,9 @@ def _joined(text: Text, blocks: list[_Block], threads: int, whole: Lines) -> tup
     Blocks that were read into their place in the ``whole`` table stay there, if all were.
     """
     source = Source(text.name, "line", text.before)
-    if len(blocks) == 1:
-        (block,) = blocks
-        names = names_in_lines(text.buffer, block.topics.start, block.topics.length) or tuple(block.topics.to_list())
-        table = block.lines
-    else:
-        names, numbers = _numbered([block.topics for block in blocks])
+    names, numbers = _numbered([block.topics for block in blocks])
+    table = blocks[0].lines
+    if len(blocks) > 1:
         ends = list(itertools.accumulate(block.lines.topic.size for block in blocks))
         in_place = all(block.in_place for block in blocks)
         table = whole if in_place else Lines.empty(ends[-1])
@@ -376,7 +376,8 @@ def _joined(text: Text, blocks: list[_Block], threads: int, whole: Lines) -> tup
             lines, end = blocks[number].lines, ends[number]
             part = table[end - lines.topic.size : end]
             if not in_place:
-                part.copy_from(lines)
+                for column, of_block in zip(vars(part).values(), vars(lines).values(), strict=True):
+                    column[:] = of_block
             if number:  # the first block has the numbers that its topics keep
                 renumber(part.topic, numbers[number])
 

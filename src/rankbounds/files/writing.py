@@ -188,17 +188,15 @@ def _new_copy(target: str) -> tuple[int, str]:
 
 
 def _lock(handle: int) -> bool:
-    """Mark an open file as being written, as long as this process lives; False if another one did."""
+    """Lock an open file as long as this process holds it open; False if another process has the lock."""
     try:
         import fcntl
-    except ImportError:  # where there are no such locks, a file that is open cannot be removed
-        return True
-    try:
+
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    except OSError:
-        return True  # a file system without locks
+    except (ImportError, OSError):
+        pass  # where a system or file system has no such locks, a file that is open cannot be removed
     return True
 
 

@@ -160,9 +160,8 @@ def slices_of(
     kernel = None
     table = facts.qrels.pairs.index.native if in_use() and order in ORDERS else None
     if table is not None:
-        docs, score = run.pairs.docs, compared_scores(run, precision)
-        columns = docs.text, docs.start, docs.length, run.pairs.keys, run.pairs.topic, score
-        kernel = RunRows(*columns, topic_in_qrels, table, facts.grade, ORDERS[order])
+        score = compared_scores(run, precision)
+        kernel = RunRows(run.pairs, score, topic_in_qrels, table, facts.grade, ORDERS[order])
 
     def compute(rows: slice | Ints) -> list[Rankings]:
         lists = None if kernel is None else kernel.ranked(rows, keep_rows, keep_judgments)  # None: left to NumPy

@@ -6,16 +6,19 @@ The twin of ``rankings.join`` and ``rankings.order``, and of NumPy's ``permuted`
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankbounds.arrays import Bytes, Flags, Floats, Ints, Words
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.columns import native
 from rankbounds.columns.hash_tables import HashTable
 from rankbounds.columns.ids import Ids
 from rankbounds.columns.native.keys import Table, address_of, flags, float64, int32, int64, text_bytes, uint64
+
+if TYPE_CHECKING:
+    from rankbounds.columns.pairs import Pairs
 
 ORDERS = {"run": 0, "line": 1, "trec": 2, "docid": 3}
 """The orders of tied documents that the kernel knows."""
@@ -56,23 +59,13 @@ class RunRows:
     """The rows of a run, ready to be looked up in a table and ranked, slice by slice."""
 
     def __init__(
-        self,
-        text: Bytes,
-        start: Ints,
-        length: Ints,
-        keys: Words,
-        topic: Ints,
-        score: Floats,
-        judged_topic: Ints,
-        table: Table,
-        grade: Floats,
-        order: int,
+        self, pairs: Pairs, score: Floats, judged_topic: Ints, table: Table, grade: Floats, order: int
     ) -> None:
-        self.count = count = topic.size
-        start, judged_topic = np.ascontiguousarray(start, np.int64), np.ascontiguousarray(judged_topic, np.int64)
-        length, topic = np.ascontiguousarray(length, np.int32), np.ascontiguousarray(topic, np.int32)
+        self.count = count = len(pairs)
+        text, start = pairs.docs.text, np.ascontiguousarray(pairs.docs.start, np.int64)
+        length, topic = (np.ascontiguousarray(column, np.int32) for column in (pairs.docs.length, pairs.topic))
         score, grade = np.ascontiguousarray(score, np.float64), np.ascontiguousarray(grade, np.float64)
-        keys = np.ascontiguousarray(keys)
+        keys, judged_topic = np.ascontiguousarray(pairs.keys), np.ascontiguousarray(judged_topic, np.int64)
         self.kept = text, start, length, score, keys, topic, judged_topic, grade, table
         self.documents = (
             text_bytes(text, 0),
@@ -162,7 +155,7 @@ class HeldDocuments:
         if hashes is None:
             hashes = np.fromiter(map(hash, docs.to_list()), np.int64, count)
         table = HashTable(hashes.view(np.uint64), topic, topics)
-        self.usable = table.crowded is None and not table.refused.size and table.row.dtype == np.int32
+        self.usable = not table.crowded and not table.refused.size and table.row.dtype == np.int32
         self.topics = topics
         judgments = np.empty((count, 4), dtype=np.uint64)  # what is read of a judgment, together
         judgments[:, 0], judgments[:, 1], judgments[:, 2] = table.keys[:count], docs.start, docs.length

@@ -52,11 +52,6 @@ def renumber(topic: Ints, number: Ints) -> None:
         raise IndexError("a topic without a number")
 
 
-def names_in_lines(text: Bytes, start: Ints, length: Ints) -> tuple[str, ...] | None:
-    """Ids in a text of lines."""
-    return None if native.kernel is None else _names(text_bytes(text, 0), start, length)
-
-
 def _names(place: int, start: Ints, length: Ints) -> tuple[str, ...]:
     count = start.size
     start, length = np.ascontiguousarray(start, np.int64), np.ascontiguousarray(length, np.int32)
@@ -83,11 +78,6 @@ class Lines:
 
     def __getitem__(self, rows: slice) -> Lines:
         return Lines(*(column[rows] for column in vars(self).values()))
-
-    def copy_from(self, other: Lines) -> None:
-        """Take over the columns of as many other lines."""
-        for name, column in vars(other).items():
-            getattr(self, name)[:] = column
 
     def parse(
         self, text: Bytes, block: tuple[int, int], fields: int, query: int, doc: int, value: int

@@ -26,7 +26,7 @@ from rankbounds.evaluation.scores import Scores
 from rankbounds.evaluation.scoring import JudgedTopics, Scoring
 from rankbounds.files.formats import pair_of_names
 from rankbounds.files.leniency import REPEATED, LeftOutWarning
-from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames, Columns
+from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames
 from rankbounds.files.opening import STANDARD_INPUT, expand
 from rankbounds.files.scratch import scratch_folder
 from rankbounds.files.topic_batches import LargeFile, MixedTopicsError
@@ -272,7 +272,7 @@ class _Stream:
         piece = self.qrels.part(part)
         if piece is None:
             return None
-        return Qrels._of(piece) if isinstance(piece, Columns) else Qrels(piece.pairs, piece.value)
+        return Qrels._of(piece)
 
     def _judged_topics(self, parts: Sequence[Path | None]) -> tuple[list[str], Floats]:
         """The judged topics, part by part, and the grades of the whole collection, which scale gains.

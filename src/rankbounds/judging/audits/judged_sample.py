@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -44,9 +44,8 @@ class JudgedSample:
         """
         drawn = _columns(given, PROBABILITIES)
         if None in (values := _values(drawn)):
-            pairs = replace(drawn, values=np.zeros(len(drawn))).checked()[0]
-            _reject(pairs, values.index(None), "{} has no probability: it is not of the sample.", OUTSIDE)
-        pairs, probability = drawn.checked()
+            _reject(drawn.pairs, values.index(None), "{} has no probability: it is not of the sample.", OUTSIDE)
+        pairs, probability = drawn.pairs, drawn.numbers
         pairs.reject_repeats("Keep one row for each document.")
         for row in np.flatnonzero(~((probability > 0) & (probability <= 1)))[:1].tolist():
             wrong = f"the probability of {{}} is {probability[row]:g}, but a document that was drawn had one above 0 "
@@ -85,7 +84,7 @@ def _columns(given: Any, names: named_columns.ColumnNames) -> named_columns.Colu
         given = given.rows()
     if isinstance(given, str | os.PathLike):
         table = formats.read(os.fspath(given), names)
-        if not isinstance(table, named_columns.Columns):
+        if table.pairs.source.unit == "line":
             raise DataError(
                 os.fspath(given),
                 "this is no table with named columns.",
@@ -95,7 +94,7 @@ def _columns(given: Any, names: named_columns.ColumnNames) -> named_columns.Colu
     else:
         table = columns_of(given, names, source="sample")
     if not len(table):
-        raise DataError(table.source.name, "the sample is empty.")
+        raise DataError(table.pairs.source.name, "the sample is empty.")
     return table
 
 
@@ -120,7 +119,7 @@ def left_to_judge(path: str, qrels: Qrels | None = None) -> tuple[list[tuple[str
     A list is a table as ``sample`` or ``judge-next`` write it, or a pool as TREC lines.
     """
     read = formats.read(path, WORKLIST)
-    pairs, number = read.checked() if isinstance(read, named_columns.Columns) else (read.pairs, read.value)
+    pairs, number = read.pairs, read.numbers
     pairs.reject_repeats("Keep one row for each document.")
     left = np.arange(len(pairs))
     if qrels is not None:

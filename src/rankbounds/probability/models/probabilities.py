@@ -16,7 +16,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import DataError, Place, UsageError
-from rankbounds.files import delimited, named_columns, parquet, trec
+from rankbounds.files import named_columns, parquet, text_formats, trec
 from rankbounds.files.objects import columns_of, columns_of_json_lines
 from rankbounds.files.opening import format_ending, read_text
 from rankbounds.files.records import decoded, records, table_rows
@@ -176,13 +176,13 @@ def _read(path: str, otherwise: float | None) -> RelevanceProbability:
     text = read_text(path)
     if format_ending(path) in (".jsonl", ".ndjson"):
         return _by_document(columns_of_json_lines(text, DOCUMENT_COLUMNS), otherwise)
-    header = [name.lower() for name in delimited.header(text)]
+    header = [name.lower() for name in text_formats.header(text)]
     value = next((name for name in PROBABILITY_NAMES if name in header), None)
     if value is None:
         lines = trec.read_lines(text, _layout)
-        return ByDocument(lines.pairs, lines.value, otherwise)
+        return ByDocument(lines.pairs, lines.numbers, otherwise)
     if any(name in header for name in named_columns.DOC_NAMES):
-        return _by_document(delimited.read_delimited(text, DOCUMENT_COLUMNS), otherwise)
+        return _by_document(text_formats.read_delimited(text, DOCUMENT_COLUMNS), otherwise)
     key = next((name for name in ("rank", "run", *named_columns.QUERY_NAMES) if name in header), None)
     if key is None:
         raise DataError(
@@ -206,9 +206,9 @@ def _read(path: str, otherwise: float | None) -> RelevanceProbability:
 
 
 def _by_document(table: named_columns.Columns, otherwise: float | None) -> ByDocument:
-    pairs, q = table.checked()
-    pairs.reject_repeats("Keep one probability for each document.")
-    return ByDocument(pairs, q, otherwise)
+    q = table.numbers
+    table.pairs.reject_repeats("Keep one probability for each document.")
+    return ByDocument(table.pairs, q, otherwise)
 
 
 def _layout(fields: list[bytes], place: Place) -> trec.Layout:

@@ -30,8 +30,8 @@ from rankbounds.evaluation.options import Options, chosen_options, shows_options
 from rankbounds.evaluation.scores import Scores
 from rankbounds.evaluation.scoring import JudgedTopics, Scoring
 from rankbounds.files import trec
-from rankbounds.files.compression import decompressed
-from rankbounds.files.leniency import told_once
+from rankbounds.files.compression import decompress
+from rankbounds.files.leniency import merge_warnings
 from rankbounds.files.named_columns import QRELS_COLUMNS, find_column
 from rankbounds.files.opening import text_of
 from rankbounds.measures import parse_measures
@@ -111,7 +111,7 @@ def evaluate(
     for run in found:
         run.add_missing(judgments.facts)
     place = "the judgments" if is_frame(qrels) else f"the judgments ({judgments.qrels.pairs.source.name})"
-    for warning in told_once(job.said):
+    for warning in merge_warnings(job.said):
         warn(warning)
     judged = JudgedTopics.of(judgments.facts, decided, place)
     named = [sources[number].name is not None for number, _ in keys]
@@ -128,9 +128,9 @@ def _judgments(session: SparkSession, given: Any, reading: Reading) -> Qrels:
         if not path.rstrip("/").endswith(TABLE_ENDINGS):
             (row,) = session.read.format("binaryFile").load(path).select("content").collect()
             lines = trec.read_lines(
-                text_of(path, decompressed(bytes(row[0]), path)), trec.qrels_layout, lenient=reading.lenient
+                text_of(path, decompress(bytes(row[0]), path)), trec.qrels_layout, lenient=reading.lenient
             )
-            return Qrels(lines.pairs, lines.value)
+            return Qrels(lines.pairs, lines.numbers)
         given = session.read.parquet(path)
     return reading.judgments(_table_by_topic(given, reading) if is_frame(given) else given)
 

@@ -23,7 +23,7 @@ from rankbounds.evaluation.engines.pieces import ScoredPiece, score_piece
 from rankbounds.evaluation.engines.spark.session import without_scheme
 from rankbounds.evaluation.scoring import Scoring
 from rankbounds.files import trec
-from rankbounds.files.compression import decompressed
+from rankbounds.files.compression import decompress
 from rankbounds.files.named_columns import RUN_COLUMNS
 from rankbounds.files.objects import columns_of
 from rankbounds.files.opening import plain_name, text_of
@@ -107,7 +107,7 @@ class FrameRows:
         table = rows.select(list(self.called)).rename_columns(list(self.called.values()))
         try:
             columns = columns_of(table, RUN_COLUMNS.renamed(self.columns), source=self.place)
-            pairs, score = columns.checked()
+            pairs, score, stated = columns.pairs, columns.numbers, columns.ranks
             tags, number = ([""], None) if columns.runs is None else columns.numbered_runs()
         except DataError as error:
             if error.place is None or error.place.row is None:
@@ -117,7 +117,7 @@ class FrameRows:
             raise DataError(self.place, f"{error.problem} The row has {shown}.", error.remedy) from None
         for own, tag in enumerate(tags):
             mine = slice(None) if number is None else np.flatnonzero(number == own)
-            ranks = None if columns.ranks is None else columns.ranks[mine]
+            ranks = stated[mine] if isinstance(stated, np.ndarray) else None
             run = Run(tag or self.place, pairs.take(mine).without_unused_topics(), score[mine], ranks)
             again = run.pairs.repeats()
             if again.size:
@@ -167,7 +167,7 @@ class Scorer:
 
     def _run_in(self, path: str, table: str, content: bytes) -> Iterator[tuple[str, Run]]:
         file = without_scheme(path)
-        text = text_of(file, decompressed(content, file))
+        text = text_of(file, decompress(content, file))
         lines = trec.read_lines(text, trec.run_layout, lenient=self.reading.lenient)
         yield "", run_in(lines, file, lines.tag or plain_name(table))
 
@@ -193,7 +193,7 @@ def _ours(met: Sequence[warnings.WarningMessage]) -> list[RankboundsWarning]:
 
 def _as_one(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The contents of several files of one run, each decompressed, as one."""
-    contents = [bytes(decompressed(row["content"], row["path"])) for row in rows]
+    contents = [bytes(decompress(row["content"], row["path"])) for row in rows]
     return [{**rows[0], "path": rows[0]["table"], "content": b"\n".join(contents)}]
 
 
