@@ -23,9 +23,9 @@ from rankbounds.evaluation.run_notes import some
 from rankbounds.files.pair_files import shown, unheld_by_trec
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.counts import Utility
+from rankbounds.measures.discounted_gain import RnDCG
 from rankbounds.measures.facts import Total
 from rankbounds.measures.formulas import quotient
-from rankbounds.measures.gain.experimental_gain import RnDCG
 from rankbounds.measures.naming.elsewhere import ABSENT, FAMILIES, NICKNAMES
 from rankbounds.measures.precision.interpolated_precision import interpolated
 from rankbounds.measures.rank_biased_precision import RBP

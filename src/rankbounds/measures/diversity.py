@@ -255,7 +255,7 @@ class NormalisedNovel(Novel):
     def value(self, rankings: Rankings) -> Floats:
         return quotient(super().value(rankings), self._ideal(rankings))
 
-    def bounds(self, rankings: Rankings) -> None:  # noqa: ARG002
+    def bounds(self, rankings: Rankings) -> None:
         """None are known."""
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:

@@ -1,7 +1,7 @@
 """Bounds of differences for every measure: topic by topic, and of the mean.
 
 An argument says, for a topic (by its place among those of the lists), how large the difference of two lists can be. A
-measure names its argument (``Measure.difference_argument``), which is worked out here for the lists of several runs.
+measure names its argument (``difference_argument``), which is worked out here for the lists of several runs.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from rankbounds.evaluation.differences.weighted_sums import (
 )
 from rankbounds.evaluation.score_differences import TOLERANCE, zeroed
 from rankbounds.measures import Measure, RankWeighted
-from rankbounds.measures.formulas import BestRelevant, Normalised, ShareOfRelevant
-from rankbounds.measures.gain.ideal_ratio import IdealRatio
+from rankbounds.measures.counts import Hits, Utility
+from rankbounds.measures.formulas import BestRelevant, IdealRatio, Normalised, ShareOfRelevant
 from rankbounds.measures.precision.average_precision import AveragedPrecisions
 from rankbounds.measures.precision.precision_and_recall import RPrec
 from rankbounds.measures.preferences import LimitedPenalty
@@ -142,7 +142,8 @@ def topic_bounds(
     arguments = RetrievedArguments(lists, covering)
     if assumptions.open == "collection" and not measure.list_only:
         arguments = CollectionArguments(lists, covering, assumptions.allowed_relevant)
-    answer = measure.difference_argument(arguments)
+    basis = measure.difference_basis
+    answer: Answer = getattr(arguments, basis.difference_argument)(basis)
 
     def of_topic(place: int) -> TopicBounds:
         values = assumptions.value(measure, lists.by_topic[place])
@@ -182,7 +183,7 @@ class RetrievedArguments:
         fixed = self.assumptions.ties in ORDERS and self.assumptions.bounds != "both"
         return fixed or all(rankings.tied is None for rankings in self.lists.by_topic)
 
-    def settled(self, measure: Measure) -> Answer:
+    def _settled(self, measure: Measure) -> Answer:
         """What no judgment changes."""
 
         def answer(place: int) -> Greatest:
@@ -193,12 +194,12 @@ class RetrievedArguments:
 
         return answer
 
-    def unknown(self, measure: Measure) -> Answer:  # noqa: ARG002
-        """Nothing is known."""
-        return lambda _: lambda a, _: (np.full(a.size, np.nan), np.zeros(a.size, dtype=bool))
-
     def any_measure(self, measure: Measure) -> Answer:
         """All judgments where these are few, else whatever the facts of the measure allow."""
+        if measure.as_retrieved or measure.topic_only:
+            return self._settled(measure)
+        if measure.estimates or measure.reads_judgments:
+            return lambda _: lambda a, _: (np.full(a.size, np.nan), np.zeros(a.size, dtype=bool))
         if not (measure.monotone and measure.list_only):
             return self._several(measure)
         topic = self._topics()
@@ -232,9 +233,9 @@ class RetrievedArguments:
         topic = self._topics(documents_of_weight(measure, self.assumptions), measure, "weight")
         return lambda place: greatest_sum(measure, topic(place))
 
-    def linear_count(self, counted: RankWeighted, for_each: float, for_length: float) -> Answer:
+    def linear_count(self, measure: Utility) -> Answer:
         """Counts of documents, and lengths."""
-        count = self.weighted_sum(counted)
+        count, (for_each, for_length) = self.weighted_sum(Hits(rel=measure.rel)), measure.worth_of_hit_and_length()
         return lambda place: greatest_of_linear(count(place), self.lists.by_topic[place], for_each, for_length)
 
     def ideal_ratio(self, measure: IdealRatio) -> Answer:

@@ -10,8 +10,7 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences.shared_lists import Choice, Documents, Found, Greatest, OpenTopic, in_parts
-from rankbounds.measures.formulas import Normalised, RankWeighted, quotient
-from rankbounds.measures.gain.ideal_ratio import IdealRatio
+from rankbounds.measures.formulas import IdealRatio, Normalised, RankWeighted, quotient
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS, group_means, reordered
 
