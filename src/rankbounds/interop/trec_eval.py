@@ -102,7 +102,7 @@ def evaluation(qrels: Qrels, run: Run, asked: dict[str, str], options: Options) 
     facts = facts_by_rule[LINEAR]
     joined = join(Preparation(depth=options.max_retrieved_per_topic)(run), facts, topics="shared")
     missing = [facts.topic_number[name] for name in joined.missing]
-    one = np.full(len(missing), 1)  # document that nobody judged has each topic that the run lacks
+    one = np.full(len(missing), 1)  # a topic that the run lacks has one document, which nobody judged
     lacking = [Rankings(np.full((one.size, 1), nan), one, np.array(missing), facts)] if missing else []
     value = np.full((len(facts.query_ids), len(entries)), nan)
     strings = [""] * len(facts.query_ids)

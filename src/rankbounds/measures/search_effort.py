@@ -116,9 +116,8 @@ class RankPower(Measure):
 
     def bounds(self, rankings: Rankings) -> Bounds:
         depth = self.depth(rankings)
-        relevant = rankings.assume(0.0).relevant(self.rel)[..., :depth] > 0
-        holes = rankings.holes[..., :depth]
-        return _least(relevant, holes), _greatest(relevant, holes)
+        relevant, holes = rankings.assume(0.0).relevant(self.rel)[..., :depth] > 0, rankings.holes[..., :depth]
+        return _extreme(relevant, holes, best=True), _extreme(relevant, holes, best=False)
 
     def tie_bounds(self, rankings: Rankings) -> Bounds:
         relevant = rankings.relevant(self.rel) > 0
@@ -128,8 +127,10 @@ class RankPower(Measure):
         return self._over_orders(rankings, rankings.assume(0.0).relevant(self.rel) > 0, rankings.holes)
 
     def _over_orders(self, rankings: Rankings, relevant: Flags, unjudged: Flags) -> Bounds:
-        least, greatest = (self._ordered(rankings, relevant, unjudged, best=best) for best in (True, False))
-        return _least(*least), _greatest(*greatest)
+        least, greatest = (
+            _extreme(*self._ordered(rankings, relevant, unjudged, best=best), best=best) for best in (True, False)
+        )
+        return least, greatest
 
     def _ordered(self, rankings: Rankings, relevant: Flags, unjudged: Flags, *, best: bool) -> tuple[Flags, Flags]:
         """Which ranks down to the depth hold relevant documents in the best (or worst) order, and which may do so.
@@ -171,27 +172,16 @@ class RankPower(Measure):
         return expected
 
 
-def _least(surely: Flags, perhaps: Flags) -> Floats:
-    """With k of the open ranks relevant, the best case has the k highest; the least over all k."""
+def _extreme(surely: Flags, perhaps: Flags, *, best: bool) -> Floats:
+    """The least (or greatest) power over all k, the k highest (or lowest) of the open ranks being relevant."""
     rank = np.arange(1.0, surely.shape[-1] + 1)
     ranks, number = surely.astype(np.float64) @ rank, np.count_nonzero(surely, axis=-1)
-    more = _power(
-        ranks[:, None] + np.cumsum(np.where(perhaps, rank, 0.0), axis=-1),
-        number[:, None] + np.cumsum(perhaps, axis=-1),
-    )
-    return np.minimum(_power(ranks, number), more.min(axis=-1))
-
-
-def _greatest(surely: Flags, perhaps: Flags) -> Floats:
-    """With k of the open ranks relevant, the worst case has the k lowest; the greatest over all k."""
-    rank = np.arange(1.0, surely.shape[-1] + 1)
-    ranks, number = surely.astype(np.float64) @ rank, np.count_nonzero(surely, axis=-1)
-    up = perhaps[..., ::-1]
-    more = _power(
-        ranks[:, None] + np.cumsum(np.where(up, rank[::-1], 0.0), axis=-1),
-        number[:, None] + np.cumsum(up, axis=-1),
-    )
-    return np.maximum(_power(ranks, number), more.max(axis=-1))
+    opened = np.where(perhaps, rank, 0.0)
+    if not best:
+        opened, perhaps = opened[..., ::-1], perhaps[..., ::-1]
+    more = _power(ranks[:, None] + np.cumsum(opened, axis=-1), number[:, None] + np.cumsum(perhaps, axis=-1))
+    ends = np.column_stack((_power(ranks, number), more))
+    return ends.min(axis=-1) if best else ends.max(axis=-1)
 
 
 def _power(ranks: Floats, number: Floats | Ints) -> Floats:
