@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,15 +16,6 @@ from rankbounds.measures.parameters import SHARED, Frozen, FrozenClass, document
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import reordered
 from rankbounds.rankings.topic_facts import TopicFacts
-
-if TYPE_CHECKING:
-    from typing_extensions import dataclass_transform
-else:
-
-    def dataclass_transform(**_: Any) -> Any:
-        """Do nothing: type checkers alone read this."""
-        return lambda measure: measure
-
 
 Bounds = tuple[Floats, Floats]
 M = TypeVar("M", bound="Measure")
@@ -41,12 +32,7 @@ class MeasureClass(FrozenClass):
         return measure
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(parameter,))
-class Declared(Frozen, metaclass=MeasureClass):
-    """What type checkers take for the beginning of dataclasses: what derives from it declares parameters."""
-
-
-class Measure(Facts, Declared):
+class Measure(Facts, Frozen, metaclass=MeasureClass):
     """A number for each ranked list.
 
     A subclass declares its parameters, as a frozen dataclass does, and has a ``value``. Its docstring opens with what

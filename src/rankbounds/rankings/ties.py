@@ -71,21 +71,19 @@ def group_means(rankings: Rankings, worth: Floats) -> Floats:
     return means
 
 
-def expected_with_earlier(rankings: Rankings, here: Floats, earlier: Floats) -> Floats:
-    """At every rank, the mean of ``here`` at the rank times the sum of ``earlier`` over all ranks before it.
+def expected_with_earlier(rankings: Rankings, worth: Floats) -> Floats:
+    """At every rank, the mean of the worth there times the worth of all ranks before it, summed.
 
-    Average precision is such a sum (a document's relevance times the number of relevant ones above it), and so are
-    other measures that count pairs.
+    Average precision is such a sum: a document's relevance times the number of relevant ones above it.
     """
-    here_mean, earlier_mean = group_means(rankings, here), group_means(rankings, earlier)
-    product = here_mean * (np.cumsum(earlier_mean, axis=-1) - earlier_mean)
+    means = group_means(rankings, worth)
+    product = means * (np.cumsum(means, axis=-1) - means)
     groups = rankings.groups
     if groups is not None:
         # Two ranks of a group hold two different documents, so that a pair is no product of means.
-        of_here, of_earlier, of_both = (groups.sums(array) for array in (here, earlier, here * earlier))
-        pair = (of_here * of_earlier - of_both) / (groups.size * (groups.size - 1))
-        correction = groups.spread(pair - of_here * of_earlier / groups.size**2)
-        product.reshape(-1)[groups.cell] += groups.position * correction
+        squared = groups.sums(worth) ** 2
+        pair = (squared - groups.sums(worth**2)) / (groups.size * (groups.size - 1))
+        product.reshape(-1)[groups.cell] += groups.position * groups.spread(pair - squared / groups.size**2)
     return product
 
 

@@ -71,16 +71,16 @@ class StoppingByGain(ContinuingByRelevance):
         return np.minimum(examined + reached * last / np.maximum(1 - last, 1 / MOST), MOST)
 
     def open_tail(self, rankings: Rankings) -> Floats:
-        nothing_beyond = self._extreme(rankings, self._nothing_beyond, greatest=True)
-        return np.maximum(0.0, self.bounds(rankings)[1] - np.clip(nothing_beyond, 0.0, 1.0))
+        def nothing_beyond(rank: int, found: Floats) -> tuple[Floats, Floats]:
+            return np.zeros(found.shape), self._followed(rank, found, relevant_beyond=False)
+
+        without = self._extreme(rankings, nothing_beyond, greatest=True)
+        return np.maximum(0.0, self.bounds(rankings)[1] - np.clip(without, 0.0, 1.0))
 
     def bounds(self, rankings: Rankings) -> Bounds:
         low = self._extreme(rankings, lambda rank, found: (found * 0, self.most_beyond(rank, found)[1]), greatest=False)
         high = self._extreme(rankings, lambda rank, found: (self.most_beyond(rank, found)[0],) * 2, greatest=True)
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
-
-    def _nothing_beyond(self, rank: int, found: Floats) -> tuple[Floats, Floats]:
-        return np.zeros(found.shape), self._followed(rank, found, relevant_beyond=False)
 
     def _extreme(self, rankings: Rankings, beyond: Beyond, *, greatest: bool) -> Floats:
         """The least or the greatest rate, where so much is gained and examined behind the list."""

@@ -59,12 +59,10 @@ class AveragedPrecisions(Measure):
 
     difference_argument = "averaged_precisions"
 
-    def _binary_terms(
-        self, rankings: Rankings, factor: Floats, itself: float = 1.0, *, averaged: bool = True
-    ) -> PrecisionTerms:
+    def _binary_terms(self, rankings: Rankings, factor: Floats, itself: float = 1.0) -> PrecisionTerms:
         relevant = rankings.assume(0.0).relevant(self.rel)
         known = int(rankings.facts.relevant(self.rel)[rankings.topic[0]])
-        return PrecisionTerms(factor, factor, relevant, 1.0, 1.0, known, itself, averaged)
+        return PrecisionTerms(factor, factor, relevant, 1.0, 1.0, known, itself)
 
 
 class AP(AveragedPrecisions):
@@ -108,7 +106,10 @@ class AP(AveragedPrecisions):
         return Turns.of(rankings, self.rel, self.depth(rankings)).bounds()
 
     def joint_bounds(self, rankings: Rankings) -> Bounds:
-        return joint_average_bounds(rankings, self.rel, self.depth(rankings))
+        """Whichever of a group's unjudged documents turn out relevant, they can stand next to those that are."""
+        worth, depth = rankings.assume(0.5).relevant(self.rel), self.depth(rankings)
+        worst, best = (reordered(rankings, worth, best=best) for best in (False, True))
+        return Turns.of(worst, self.rel, depth).least_average(), Turns.of(best, self.rel, depth).greatest_average()
 
 
 class SP(AveragedPrecisions):
@@ -164,18 +165,8 @@ def expected_sum_of_precisions(rankings: Rankings, rel: float, depth: int) -> Fl
 def expected_precisions(rankings: Rankings, rel: float) -> Floats:
     """At every rank the mean, over all orders of tied documents, of the precision there if it is a relevant one's."""
     relevant = rankings.relevant(rel)
-    counted = group_means(rankings, relevant) + expected_with_earlier(rankings, relevant, relevant)
+    counted = group_means(rankings, relevant) + expected_with_earlier(rankings, relevant)
     return counted / np.arange(1, rankings.width + 1)
-
-
-def joint_average_bounds(rankings: Rankings, rel: float, depth: int) -> Bounds:
-    """As ``Turns.bounds``, over all orders of tied documents too.
-
-    Whichever of a group's unjudged documents turn out relevant, they can stand next to those that are.
-    """
-    worth = rankings.assume(0.5).relevant(rel)
-    worst, best = (reordered(rankings, worth, best=best) for best in (False, True))
-    return Turns.of(worst, rel, depth).least_average(), Turns.of(best, rel, depth).greatest_average()
 
 
 @dataclass(frozen=True)
