@@ -102,8 +102,6 @@ class Compatibility(Measure):
         return np.minimum(np.maximum(quotient(common, self._ideal(known)), with_further.max(axis=-1, initial=0.0)), 1.0)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
-        if rankings.tied is None:
-            return self.value(rankings)
         first, size = group_place(rankings)
         marks, places = relevant(rankings), ideal_places(rankings)
         total = np.zeros(rankings.length.size)

@@ -379,6 +379,59 @@ def _greatest_ratio(step: Floats, sums: list[Floats], ideal: list[Floats]) -> Fl
     return ratio
 
 
+class OfFound(Measure):
+    """A number about the relevant documents found down to a depth.
+
+    With a depth, a relevant document that moves up across it enters the average and may make it worse: in a tied group
+    that the depth cuts through, it is open how many relevant documents stand above it.
+    """
+
+    list_only = True
+
+    @property
+    def promotable(self) -> bool:  # type: ignore[override]
+        """Without a depth, a relevant document that moves up never makes it worse."""
+        return self.cutoff is None
+
+    def tie_bounds(self, rankings: Rankings) -> Bounds | None:
+        relevant = rankings.relevant(self.rel) > 0
+        return self._over_orders(rankings, relevant, np.zeros(relevant.shape, dtype=bool))
+
+    def joint_bounds(self, rankings: Rankings) -> Bounds | None:
+        return self._over_orders(rankings, rankings.assume(0.0).relevant(self.rel) > 0, rankings.holes)
+
+    def _over_orders(self, rankings: Rankings, relevant: Flags, unjudged: Flags) -> Bounds | None:
+        worst, best = (self.bounds(self._ordered(rankings, relevant, unjudged, best=best)) for best in (False, True))
+        if worst is None or best is None:
+            return None
+        low, high = self._least_first(worst, best)
+        return low[0], high[1]
+
+    def _ordered(self, rankings: Rankings, relevant: Flags, unjudged: Flags, *, best: bool) -> Rankings:
+        """The lists down to the depth in the best (or worst) order, unjudged where a document may be relevant or not.
+
+        Unjudged documents of a group stand between the others, so that those that turn out relevant join the ones
+        that are. Of a group that the depth cuts through, the fewest relevant documents that leave no room for others
+        surely stand above it, as near to the good (or bad) end as can be, and more may.
+        """
+        depth, groups = self.depth(rankings), rankings.groups
+        surely, perhaps = relevant[..., :depth], unjudged[..., :depth]
+        if groups is not None:
+            source = order_by_worth(rankings, relevant + 0.5 * unjudged, best=best)
+            surely, perhaps = (groups.filled_from(flags, source)[..., :depth] for flags in (relevant, unjudged))
+            cut = groups.cut_by(depth)
+            row, above = groups.row[cut], (depth - groups.offset[cut])[:, None]
+            known, open_ = (groups.sums(flags)[cut].astype(np.int64)[:, None] for flags in (relevant, unjudged))
+            fewest = np.maximum(0, above - (groups.size[cut][:, None] - known))
+            most = np.minimum(above, known + open_)
+            place = np.arange(depth) - groups.offset[cut][:, None]  # counted from the group's good (or bad) end
+            inside, place = place >= 0, place if best else above - 1 - place
+            surely[row] = np.where(inside, place < fewest, surely[row])
+            perhaps[row] = np.where(inside, (place >= fewest) & (place < most), perhaps[row])
+        grade = np.where(perhaps, np.nan, np.where(surely, self.rel, 0.0))
+        return Rankings(grade, np.minimum(rankings.length, depth), rankings.topic, rankings.facts)
+
+
 def weights_by_rank(measure: RankWeighted, rank: Ints) -> Floats:
     """The weight of each of these ranks; 0 beyond the measure's depth, and at rank 0."""
     deepest = int(rank.max(initial=1))

@@ -72,8 +72,6 @@ class RRn(Measure):
         return total
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
-        if rankings.tied is None:
-            return self.value(rankings)
         if not rankings.certain:
             return None
         last = groups_reaching(rankings, rankings.relevant(self.rel), self.n)

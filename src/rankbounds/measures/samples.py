@@ -229,8 +229,6 @@ class infAP(Measure):  # noqa: N801 (the name everybody knows it by)
         return quotient(np.where(relevant, terms, 0.0).sum(axis=-1), rankings.num_relevant(self.rel))
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
-        if rankings.tied is None:
-            return self.value(rankings)
         marks = self._marks(rankings)
         first, size = group_place(rankings)
         sums = [before_and_within(rankings, flags.astype(np.float64)) for flags in marks]

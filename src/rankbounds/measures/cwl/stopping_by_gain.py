@@ -59,16 +59,10 @@ class StoppingByGain(ContinuingByRelevance):
 
     def _followed(self, rank: int, found: Floats, *, relevant_beyond: bool) -> Floats:
         """How many documents behind this rank are examined, all of them relevant or none."""
-        last: Floats = np.zeros(found.shape)
-        examined, reached = np.ones(found.shape), np.ones(found.shape)
         relevant = np.full(found.shape, float(relevant_beyond))
-        for step in range(1, STEPS):
-            last = self.going_on(np.asarray(float(rank + step)), found + step * relevant_beyond, relevant)
-            reached = reached * last
-            examined += reached
-            if reached.max(initial=0.0) < NOBODY:
-                return examined
-        return np.minimum(examined + reached * last / np.maximum(1 - last, 1 / MOST), MOST)
+        return examined_in_all(
+            lambda step: self.going_on(np.asarray(float(rank + step)), found + step * relevant_beyond, relevant)
+        )
 
     def open_tail(self, rankings: Rankings) -> Floats:
         def nothing_beyond(rank: int, found: Floats) -> tuple[Floats, Floats]:
@@ -124,6 +118,20 @@ class StoppingByGain(ContinuingByRelevance):
                 of_end = at_end(rank - 1)
                 gained[ends], examined[ends] = of_end[0][:rank], of_end[1][:rank]
         return gained[:, 0], examined[:, 0]
+
+
+def examined_in_all(going_on: Callable[[int], Floats]) -> Floats:
+    """How many documents are examined by users who go on past the first, second, ... of them with these chances."""
+    chance = going_on(1)
+    reached = chance
+    examined = 1 + reached
+    for step in range(2, STEPS):
+        if reached.max(initial=0.0) < NOBODY:
+            return examined
+        chance = going_on(step)
+        reached = reached * chance
+        examined = examined + reached
+    return np.minimum(examined + reached * chance / np.maximum(1 - chance, 1 / MOST), MOST)
 
 
 @lru_cache(maxsize=256)
@@ -200,16 +208,7 @@ class Goal(StoppingByGain):
 
     def most_with_goal(self, found: Floats) -> tuple[Floats, Floats]:
         """As ``most_beyond``: relevant documents make stopping likelier, others leave it as it is."""
-        relevant, reached = np.ones(found.shape), np.ones(found.shape)
-        last = self.enough(found)
-        for step in range(1, STEPS):
-            last = self.enough(found + step)
-            reached = reached * last
-            relevant += reached
-            if reached.max(initial=0.0) < NOBODY:
-                break
-        relevant += reached * last / np.maximum(1 - last, 1 / MOST)  # the probability only falls
-        return np.minimum(relevant, MOST), 1 / np.maximum(1 - self.enough(found), 1 / MOST)
+        return examined_in_all(lambda step: self.enough(found + step)), 1 / np.maximum(1 - self.enough(found), 1 / MOST)
 
 
 class Rate(StoppingByGain):

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats
 from rankbounds.columns.by_rank import running_sums
-from rankbounds.measures.formulas import quotient, share_of_known
+from rankbounds.measures.formulas import OfFound, quotient, share_of_known
 from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import (
@@ -265,7 +265,7 @@ class Turns:
         return holes, running_sums(holes)
 
 
-class APRetrieved(Measure):
+class APRetrieved(OfFound):
     """The precisions at the ranks of the relevant documents retrieved, averaged over those (written AP*).
 
     A tempting variant of average precision that asks nothing of what was not retrieved, and for that reason
@@ -282,12 +282,6 @@ class APRetrieved(Measure):
     example = ("APRetrieved", 0.8333)
     examples = ("AP*", "AP*@3")
     sources = ("moffat2008rank",)
-    list_only = True
-
-    @property
-    def promotable(self) -> bool:  # type: ignore[override]
-        """With a depth, a document that moves up across it enters the average and may lower it."""
-        return self.cutoff is None
 
     def value(self, rankings: Rankings) -> Floats:
         depth = self.depth(rankings)
@@ -297,29 +291,8 @@ class APRetrieved(Measure):
     def bounds(self, rankings: Rankings) -> Bounds:
         return Turns.of(rankings, self.rel, self.depth(rankings), of_retrieved=True).bounds()
 
-    def tie_bounds(self, rankings: Rankings) -> Bounds:
-        """Over all numbers of relevant documents that a group may have above the depth, where this cuts through it."""
-        relevant, depth = rankings.relevant(self.rel), self.depth(rankings)
-        at_cut = groups_at_cut(rankings, relevant, depth)
-        first, size, inside, above, drawn = at_cut.columns
-        number = np.arange(int(at_cut.relevant.max(initial=0)) + 1)
-        possible = (number <= np.minimum(inside, drawn)) & (drawn - number <= size - inside)
-        up = np.maximum(number - 1, 0)  # just above the depth, counted from there
-        inverse = np.where(number > 0, 1 / np.maximum(first + drawn - up, 1), 0.0)
-        lowest = (above + number) * np.cumsum(inverse, axis=-1) - np.cumsum(up * inverse, axis=-1)
-        highest = np.cumsum(np.where(number > 0, (above + number) / np.maximum(first + number, 1), 0.0), axis=-1)
-        ends = []
-        for best, added in ((False, lowest), (True, highest)):
-            ordered = reordered(rankings, self.worth(rankings), best=best)
-            precisions = ordered.relevant(self.rel) * ordered.relevant_so_far(self.rel)
-            before = np.take_along_axis(sums_before(precisions / np.arange(1, rankings.width + 1)), first, axis=-1)
-            ends.append(np.where(possible, quotient(before + added, above + number), np.nan))
-        return np.nanmin(ends[0], axis=-1), np.nanmax(ends[1], axis=-1)
-
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
         """However many relevant documents of a group are above the depth, they stand anywhere there."""
-        if rankings.tied is None:
-            return self.value(rankings)
         if not rankings.certain:
             return None
         at_cut = groups_at_cut(rankings, rankings.relevant(self.rel), self.depth(rankings))

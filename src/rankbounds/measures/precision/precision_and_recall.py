@@ -143,8 +143,6 @@ class Shaw(Measure):
         return quotient(found, read + known + more - found), quotient(found + within, read + known - found)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
-        if rankings.tied is None:
-            return self.value(rankings)
         if not rankings.certain:
             return None
         at_cut = groups_at_cut(rankings, rankings.relevant(self.rel), self.depth(rankings))
