@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
@@ -240,13 +239,19 @@ class Preference(Measure):
         return rankings.gain()
 
     def value(self, rankings: Rankings) -> Floats:
-        return self._mean_over_orders(replace(rankings.condensed(), tied=None, _memory={}))
+        condensed = rankings.condensed()
+        gain, total, levels = self.gains(condensed)
+        counts, inverse = self.scale(condensed)
+        shortfall = np.zeros(gain.shape)
+        for level in levels:
+            less = gain < level
+            above = level * np.cumsum(less, axis=-1) - np.cumsum(np.where(less, gain, 0.0), axis=-1)
+            shortfall = np.where(gain == level, above, shortfall)
+        return quotient((gain * counts - shortfall * inverse).sum(axis=-1), total)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
-        return self._mean_over_orders(rankings.condensed())
-
-    def _mean_over_orders(self, condensed: Rankings) -> Floats:
         """A tied document is equally likely in every place; in each, all others of the group are above it alike."""
+        condensed = rankings.condensed()
         gain, total, levels = self.gains(condensed)
         counts, inverse = (np.broadcast_to(factor, gain.shape) for factor in self.scale(condensed))
         surely, tied = np.zeros(gain.shape), np.zeros(gain.shape)
