@@ -45,6 +45,7 @@ from rankbounds.judging.audits.plan import plan_audit as plan_audit
 from rankbounds.judging.audits.sample import draw_sample as draw_sample
 from rankbounds.judging.judges.comparison import judges as judges
 from rankbounds.judging.next.judge_next import judge_next as judge_next
+from rankbounds.measures.compatibility import Compatibility as Compatibility
 from rankbounds.measures.counts import Hits as Hits
 from rankbounds.measures.counts import Judged as Judged
 from rankbounds.measures.counts import NumNonRelRet as NumNonRelRet
@@ -67,6 +68,13 @@ from rankbounds.measures.cwl.stopping_by_gain import BPM as BPM
 from rankbounds.measures.cwl.stopping_by_gain import IFT as IFT
 from rankbounds.measures.cwl.stopping_by_gain import IFT_C1 as IFT_C1
 from rankbounds.measures.cwl.stopping_by_gain import IFT_C2 as IFT_C2
+from rankbounds.measures.discounted_gain import DCG as DCG
+from rankbounds.measures.discounted_gain import BinG as BinG
+from rankbounds.measures.discounted_gain import G as G
+from rankbounds.measures.discounted_gain import IdealDCG as IdealDCG
+from rankbounds.measures.discounted_gain import RnDCG as RnDCG
+from rankbounds.measures.discounted_gain import nDCG as nDCG
+from rankbounds.measures.discounted_gain import nDCG_rel as nDCG_rel
 from rankbounds.measures.diversity import AP_IA as AP_IA
 from rankbounds.measures.diversity import ERR_IA as ERR_IA
 from rankbounds.measures.diversity import NRBP as NRBP
@@ -78,14 +86,6 @@ from rankbounds.measures.diversity import alpha_nDCG as alpha_nDCG
 from rankbounds.measures.diversity import nERR_IA as nERR_IA
 from rankbounds.measures.diversity import nNRBP as nNRBP
 from rankbounds.measures.formulas import RankWeighted as RankWeighted
-from rankbounds.measures.gain.compatibility import Compatibility as Compatibility
-from rankbounds.measures.gain.discounted_gain import DCG as DCG
-from rankbounds.measures.gain.discounted_gain import nDCG as nDCG
-from rankbounds.measures.gain.experimental_gain import BinG as BinG
-from rankbounds.measures.gain.experimental_gain import G as G
-from rankbounds.measures.gain.experimental_gain import IdealDCG as IdealDCG
-from rankbounds.measures.gain.experimental_gain import RnDCG as RnDCG
-from rankbounds.measures.gain.experimental_gain import nDCG_rel as nDCG_rel
 from rankbounds.measures.measure import Measure as Measure
 from rankbounds.measures.naming.parser import parse_measure as parse_measure
 from rankbounds.measures.naming.sources import bibtex as bibtex

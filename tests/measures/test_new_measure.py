@@ -20,8 +20,7 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import any_measure, averages
 from rankbounds.measures import REGISTRY, Measure, Normalised, RankWeighted, parse_measure
 from rankbounds.measures.condensed import Condensed
-from rankbounds.measures.formulas import BestRelevant, ShareOfRelevant
-from rankbounds.measures.gain.ideal_ratio import IdealRatio
+from rankbounds.measures.formulas import BestRelevant, IdealRatio, ShareOfRelevant
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 LAWS = [law for name, law in vars(test_laws).items() if name.startswith("test_") and hasattr(law, "hypothesis")]

@@ -73,10 +73,9 @@ class RankboundsProvider(theirs.Provider):  # type: ignore[misc]
         """Is this one of our measures, or one that we have too, with these parameters?"""
         measure.validate_params()
         try:
-            ours = _ours(measure)
+            return _ours(measure) is not None
         except UsageError:
             return False
-        return ours is not None
 
     def _evaluator(self, measures: Iterable[Any], qrels: Any) -> Any:
         return _Evaluator(list(measures), qrels, self.assumptions)

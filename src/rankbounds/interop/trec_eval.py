@@ -6,10 +6,11 @@ options set for all measures, what a topic counts that the run lacks, and lines 
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from math import nan
 
 import numpy as np
@@ -23,13 +24,14 @@ from rankbounds.evaluation.run_notes import some
 from rankbounds.files.pair_files import shown, unheld_by_trec
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.counts import Utility
+from rankbounds.measures.discounted_gain import RnDCG
 from rankbounds.measures.facts import Total
 from rankbounds.measures.formulas import quotient
-from rankbounds.measures.gain.experimental_gain import RnDCG
 from rankbounds.measures.naming.elsewhere import ABSENT, FAMILIES, NICKNAMES
-from rankbounds.measures.precision.interpolated_precision import interpolated
+from rankbounds.measures.precision.interpolated_precision import POINTS, interpolated
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.join import join
+from rankbounds.rankings.preparation import Preparation
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -46,7 +48,6 @@ OF_ALL_TOPICS = ("runid", "num_q", "gm_map", "gm_bpref")
 """Printed for all topics together only."""
 TAKES_GAINS = ("ndcg", "dcg", "ideal_dcg", "ndcg_rel", "Rndcg", "G", "rbp")
 """Measures whose parameters are the gains of grades: ``ndcg.1=3,2=9``."""
-POINTS = tuple(tenth / 10 for tenth in range(11))
 LENGTH_OF_RELSTRING, PERSISTENCE = 10, 0.9
 NONRELEVANT = 0.5
 """What grade 0 becomes. An unjudged document counts as one of grade 0, but in trec_eval it gains nothing where a table
@@ -99,13 +100,15 @@ def evaluation(qrels: Qrels, run: Run, asked: dict[str, str], options: Options) 
     judgments = _as_trec_eval_reads(qrels)
     facts_by_rule = {rule: TopicFacts(judgments, rule) for rule in {LINEAR, *(entry.gains for entry in entries)}}
     facts = facts_by_rule[LINEAR]
-    joined = join(run, facts, topics="shared")
-    lacking = set(joined.missing)
-    missing = [number for number, name in enumerate(facts.query_ids) if name in lacking]
+    joined = join(Preparation(depth=options.max_retrieved_per_topic)(run), facts, topics="shared")
+    missing = [facts.topic_number[name] for name in joined.missing]
+    one = np.full(len(missing), 1)  # a topic that the run lacks has one document, which nobody judged
+    lacking = [Rankings(np.full((one.size, 1), nan), one, np.array(missing), facts)] if missing else []
     value = np.full((len(facts.query_ids), len(entries)), nan)
     strings = [""] * len(facts.query_ids)
     length = int(_number(asked.get("relstring") or LENGTH_OF_RELSTRING, "relstring"))
-    for rankings in _lists(joined.batches, facts, missing if options.complete_rel_info else [], options):
+    for rankings in chain(joined.batches, lacking if options.complete_rel_info else []):
+        rankings = rankings.condensed() if options.judged_docs_only else rankings
         with_gains = {rule: replace(rankings, facts=own, _memory={}) for rule, own in facts_by_rule.items()}
         for place, entry in enumerate(entries):
             value[rankings.topic, place] = entry.column(with_gains[entry.gains])
@@ -117,8 +120,7 @@ def evaluation(qrels: Qrels, run: Run, asked: dict[str, str], options: Options) 
     for number in missing:
         value[number, taken_back] = 0.0
         strings[number] = strings[number] if asked.get("relstring") else ""
-    left_out = set() if options.complete_rel_info else set(missing)
-    kept = set(range(len(facts.query_ids))) - left_out
+    kept = set(range(len(facts.query_ids))).difference(() if options.complete_rel_info else missing)
     topics = sorted(kept, key=lambda number: facts.query_ids[number].encode("utf-8", "surrogateescape"))
     return Evaluation(
         [facts.query_ids[number] for number in topics],
@@ -204,16 +206,17 @@ def _entries(base: str, parameters: str, options: Options) -> Iterator[Entry]:
         p = next((_number(pair[2:], base) for pair in pairs if pair.startswith("p=")), PERSISTENCE)
         rbp = RBP(p=p, graded=True, by_topic=True)
         gains = _gains(base, ",".join(pair for pair in pairs if not pair.startswith("p=")))
-        yield Entry(base, name, rbp.value if base == "rbp" else _residual(p), gains, "mean")
+        yield Entry(base, name, rbp.value if base == "rbp" else partial(_residual, p), gains, "mean")
     elif base == "11pt_avg":
-        points = tuple(_number(part, base) for part in parameters.split(",")) if parameters else POINTS
+        points = tuple(_number(part, base) for part in parameters.split(",")) if parameters else POINTS[11]
         if list(points) != sorted(points):
             raise UsageError(f'"{base}.{parameters}": write points of recall in rising order.')
-        yield Entry(base, name, _mean_of_points(points, level), LINEAR, "mean")
+        yield Entry(base, name, partial(_mean_of_points, points, level), LINEAR, "mean")
     elif base == "utility":
         yield Entry(base, name, at_level(_utility(parameters, options), level).value, LINEAR, "mean")
     elif base == "set_F":
-        yield Entry(base, name, _weighted_mean(_number(parameters or 1.0, base), level), LINEAR, "mean")
+        weight = _number(parameters or 1.0, base)
+        yield Entry(base, name, partial(_weighted_mean, weight, level), LINEAR, "mean")
     elif parameters and base not in TAKES_GAINS:
         raise UsageError(f'"{base}.{parameters}": {base} takes no parameters.')
     else:
@@ -282,60 +285,30 @@ def at_level(measure: Measure, level: float) -> Measure:
     return _RnDCG(level) if isinstance(measure, RnDCG) else measure.at_level(level)
 
 
-def _mean_of_points(points: tuple[float, ...], level: float) -> Column:
-    def mean(rankings: Rankings) -> Floats:
-        # From the highest recall down, as trec_eval adds.
-        return np.cumsum(interpolated(rankings, level, points)[::-1], axis=0)[-1] / len(points)
-
-    return mean
+def _mean_of_points(points: tuple[float, ...], level: float, rankings: Rankings) -> Floats:
+    """Added from the highest recall down, as trec_eval does."""
+    return np.cumsum(interpolated(rankings, level, points)[::-1], axis=0)[-1] / len(points)
 
 
-def _weighted_mean(weight: float, level: float) -> Column:
+def _weighted_mean(weight: float, level: float, rankings: Rankings) -> Floats:
     """F as trec_eval computes it, from precision and recall: its values round as they do there."""
-
-    def mean(rankings: Rankings) -> Floats:
-        number = rankings.relevant(level).sum(axis=-1)
-        precision, recall = quotient(number, rankings.length), quotient(number, rankings.num_relevant(level))
-        return quotient((weight + 1) * precision * recall, weight * precision + recall)
-
-    return mean
+    number = rankings.relevant(level).sum(axis=-1)
+    precision, recall = quotient(number, rankings.length), quotient(number, rankings.num_relevant(level))
+    return quotient((weight + 1) * precision * recall, weight * precision + recall)
 
 
-def _residual(p: float) -> Column:
+def _residual(p: float, rankings: Rankings) -> Floats:
     """What unjudged documents and those beyond the list could add; 0 where every document of the list is judged."""
-
-    def residual(rankings: Rankings) -> Floats:
-        # Multiplied and added from rank to rank, as trec_eval does.
-        weights = np.cumprod(np.append(1.0, np.full(rankings.width, p)))
-        unjudged = np.cumsum(np.where(rankings.holes, weights[:-1], 0.0), axis=-1)[:, -1]
-        return np.where(rankings.num_holes > 0, weights[rankings.length] + (1 - p) * unjudged, 0.0)
-
-    return residual
+    # Multiplied and added from rank to rank, as trec_eval does.
+    weights = np.cumprod(np.append(1.0, np.full(rankings.width, p)))
+    unjudged = np.cumsum(np.where(rankings.holes, weights[:-1], 0.0), axis=-1)[:, -1]
+    return np.where(rankings.num_holes > 0, weights[rankings.length] + (1 - p) * unjudged, 0.0)
 
 
 def _as_trec_eval_reads(qrels: Qrels) -> Qrels:
     """Whole grades, none of them 0, and every negative one for a document that was pooled and not judged."""
     grade = np.trunc(qrels.grade)
     return Qrels(qrels.pairs, np.where(grade == 0, NONRELEVANT, grade)).only_judged(grade >= 0)
-
-
-def _lists(batches: Iterator[Rankings], facts: TopicFacts, missing: list[int], options: Options) -> Iterator[Rankings]:
-    """The lists as the options leave them; a topic that the run lacks has one document, which nobody judged."""
-    one = np.full(len(missing), 1)
-    lacking = [Rankings(np.full((len(missing), 1), nan), one, np.array(missing), facts)] if missing else []
-    for rankings in itertools.chain(batches, lacking):
-        depth = options.max_retrieved_per_topic
-        if depth is not None and depth < rankings.width:
-            judgment = rankings.judgment
-            rankings = replace(
-                rankings,
-                grade=rankings.grade[:, :depth],
-                length=np.minimum(rankings.length, depth),
-                tied=None,
-                judgment=None if judgment is None else judgment[:, :depth],
-                _memory={},
-            )
-        yield rankings.condensed() if options.judged_docs_only else rankings
 
 
 def _summed(entry: Entry, values: Floats, facts: TopicFacts, options: Options) -> float:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from rankbounds.arrays import Floats
-from rankbounds.measures.facts import DifferenceArguments, Facts
-from rankbounds.measures.measure import A, Bounds, Measure, label
+from rankbounds.measures.facts import Facts
+from rankbounds.measures.measure import Bounds, Measure, label
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -58,8 +58,9 @@ class Condensed(Measure):
     def cited(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*self.measure.cited(), "sakai2007alternatives"]))
 
-    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
-        return self.measure.difference_argument(arguments)
+    @property
+    def difference_basis(self) -> Measure:
+        return self.measure.difference_basis
 
     def value(self, rankings: Rankings) -> Floats:
         return self.measure.value(rankings.condensed())

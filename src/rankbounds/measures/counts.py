@@ -6,24 +6,20 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
-from rankbounds.measures.facts import DifferenceArguments
-from rankbounds.measures.formulas import RankWeighted, count_to_depth, quotient
-from rankbounds.measures.measure import A, Bounds, Measure
+from rankbounds.measures.formulas import Counted, Share, count_to_depth
+from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.measures.parameters import parameter
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import expected_count
 
 
 class Count(Measure):
     """A number of documents, whatever their order."""
 
+    order_free = True
     total = "sum"
     monotone = True
     multilinear = True
     value_range = (0.0, np.inf)
-
-    def expected_over_ties(self, rankings: Rankings) -> Floats:
-        return self.value(rankings)
 
 
 class NumRet(Count):
@@ -69,8 +65,9 @@ class NumRelRet(Count):
     def value(self, rankings: Rankings) -> Floats:
         return rankings.relevant(self.rel).sum(axis=-1)
 
-    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
-        return arguments.weighted_sum(Hits(rel=self.rel))
+    @property
+    def difference_basis(self) -> Measure:
+        return Hits(rel=self.rel)
 
 
 class NumNonRelRet(Count):
@@ -111,7 +108,7 @@ class NumQ(Count):
         return np.ones(rankings.length.size)
 
 
-class Hits(RankWeighted):
+class Hits(Counted):
     """How many of the first k documents (without a depth: of those retrieved) are relevant; over topics, the mean.
 
     Source: as in ranx (hits).
@@ -122,27 +119,15 @@ class Hits(RankWeighted):
     examples = ("Hits", "Hits@2", "Hits(rel=2)")
     value_range = (0.0, np.inf)
 
-    def weights(self, n: int) -> Floats:
-        return np.ones(n)
 
-    def value(self, rankings: Rankings) -> Floats:
-        return count_to_depth(self, rankings)
-
-    def expected_over_ties(self, rankings: Rankings) -> Floats:
-        return expected_count(rankings, self.worth(rankings), self.depth(rankings))
-
-
-class JudgedShare(Measure):
-    """A share of the first k documents, by whether somebody judged them: no judgment is open."""
+class JudgedShare(Share):
+    """A share of the first k documents, by whether somebody judged them."""
 
     takes = ("cutoff",)
     value_range = (0.0, 1.0)
     needs_cutoff = True
     as_retrieved = True
     list_only = True
-
-    def bounds(self, rankings: Rankings) -> Bounds:
-        return (value := self.value(rankings)), value
 
 
 class Judged(JudgedShare):
@@ -156,16 +141,10 @@ class Judged(JudgedShare):
     examples = ("Judged@3", "Judged@10")
 
     def worth(self, rankings: Rankings) -> Floats:
-        return (~rankings.holes).astype(np.float64)
+        return (rankings.present & ~rankings.holes).astype(np.float64)
 
-    def value(self, rankings: Rankings) -> Floats:
-        depth = self.depth(rankings)
-        shown = np.minimum(rankings.length, depth)
-        return quotient(shown - np.isnan(rankings.grade[..., :depth]).sum(axis=-1), shown)
-
-    def expected_over_ties(self, rankings: Rankings) -> Floats:
-        shown = np.minimum(rankings.length, self.depth(rankings))
-        return quotient(expected_count(rankings, self.worth(rankings), shown), shown.astype(np.float64))
+    def divisor(self, rankings: Rankings) -> Floats:
+        return np.minimum(rankings.length, self.depth(rankings)).astype(np.float64)
 
 
 class Unjudged(JudgedShare):
@@ -178,13 +157,8 @@ class Unjudged(JudgedShare):
     def worth(self, rankings: Rankings) -> Floats:
         return rankings.holes.astype(np.float64)
 
-    def value(self, rankings: Rankings) -> Floats:
-        assert self.cutoff is not None
-        return np.count_nonzero(rankings.holes[..., : self.depth(rankings)], axis=-1) / self.cutoff
-
-    def expected_over_ties(self, rankings: Rankings) -> Floats:
-        assert self.cutoff is not None
-        return expected_count(rankings, self.worth(rankings), self.depth(rankings)) / self.cutoff
+    def divisor(self, rankings: Rankings) -> Floats:
+        return np.full(rankings.length.size, float(self.cutoff or 1))
 
 
 class Utility(Measure):
@@ -212,6 +186,8 @@ class Utility(Measure):
         "Utility(rest=0.5,documents=100)",
     )
     trec_names = ("utility",)
+    order_free = True
+    difference_argument = "linear_count"
 
     @property
     def list_only(self) -> bool:  # type: ignore[override]
@@ -233,10 +209,6 @@ class Utility(Measure):
         ends = [self.value(rankings.assume(chance)) for chance in (0.0, 1.0)]
         return np.minimum(*ends), np.maximum(*ends)
 
-    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
-        """Relevant documents that a list misses cost both lists the same: those that it holds count, and its length."""
-        for_each = self.hit - self.noise - self.miss + self.rest
-        return arguments.linear_count(Hits(rel=self.rel), for_each, self.noise - self.rest)
-
-    def expected_over_ties(self, rankings: Rankings) -> Floats:
-        return self.value(rankings)
+    def worth_of_hit_and_length(self) -> tuple[float, float]:
+        """What each relevant document of a list adds, and each document; the rest is the same for all lists."""
+        return self.hit - self.noise - self.miss + self.rest, self.noise - self.rest

@@ -183,18 +183,14 @@ class NuggetRecall(BySubtopic):
         return quotient(lists.total(weight * values), lists.total(weight))
 
 
-class Novelty(Measure):
-    """How much less what was met before is worth than what is new."""
+class Novel(IntentAware):
+    """Gain by rank and novelty; a subclass has ``weights``, which fall with rank."""
 
     alpha: float = parameter(
         "How little is worth what has been met before: 0, a repetition is as good as new; 1, it is worth nothing.",
         SHARE,
         default=0.5,
     )
-
-
-class Novel(Novelty, IntentAware):
-    """Gain by rank and novelty; a subclass has ``weights``, which fall with rank."""
 
     def weights(self, n: int) -> Floats:
         """What ranks 1 to n weigh."""
@@ -245,49 +241,42 @@ class GainOfSubtopic(Measure):
         return weighted_sum(self.of.weights(gain.shape[-1]), gain) / self.of.greatest()
 
 
-class NormalisedNovel(Novelty):
-    """A measure of novelty divided by what the greedy ideal ranking of the judged documents gains.
+class NormalisedNovel(Novel):
+    """A measure of novelty, the next class to derive from, divided by what the greedy ideal ranking gains.
 
     At every rank the ideal ranking takes the judged document that adds the most. Retrieved documents that count as
     relevant belong to it, relevant to every subtopic. No bounds are given: judgments change the list and its ideal,
     and the greedy ranking need not be the best, so that more relevance may raise or lower the value.
     """
 
-    divided: ClassVar[type[Novel]]
-    """The measure that is divided, with the same parameters."""
-    takes: ClassVar[tuple[str, ...]] = ("rel", "cutoff")
-    promotable = False
+    value_range = (0.0, np.inf)
     exactness = "unknown"
-    reads_judgments = True
-
-    def check(self) -> None:
-        self._undivided().greatest()
-
-    def _undivided(self) -> Novel:
-        return self.divided(**self.parameters)
 
     def value(self, rankings: Rankings) -> Floats:
-        return quotient(self._undivided().value(rankings), self._ideal(rankings))
+        return quotient(super().value(rankings), self._ideal(rankings))
+
+    def bounds(self, rankings: Rankings) -> None:
+        """None are known."""
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
-        expected = self._undivided().expected_over_ties(rankings)
+        expected = super().expected_over_ties(rankings)
         return None if expected is None else quotient(expected, self._ideal(rankings))
 
     def _ideal(self, rankings: Rankings) -> Floats:
         """What the greedy ideal ranking has of the measure before division."""
-        plain, lists = self._undivided(), rankings.by_subtopic()
+        lists = rankings.by_subtopic()
         counting = lists.total(lists.rankings.num_relevant(self.rel) > 0)
         known = rankings.facts.relevant(self.rel)
         # Documents relevant to everything stand first, whatever follows them gains less by their number.
         ahead = rankings.num_relevant(self.rel) - known[rankings.topic]
         depth = self.cutoff or max(1, int(known.max(initial=0)) + int(ahead.max(initial=0)))
-        weights, fresh = plain.weights(depth), (1 - self.alpha) ** np.arange(depth)
+        weights, fresh = self.weights(depth), (1 - self.alpha) ** np.arange(depth)
         first = np.append(0.0, np.cumsum(weights * fresh))[np.minimum(ahead, depth).astype(np.int64)] * counting
         gains = rankings.facts.subtopics.greedy_gains(self.rel, self.alpha, depth)[rankings.topic]
         place = np.arange(depth) + ahead[:, None].astype(np.int64)
         moved = np.where(place < depth, weights[np.minimum(place, depth - 1)], 0.0)
         behind = (gains * moved).sum(axis=-1) * (1 - self.alpha) ** ahead
-        return quotient(first + behind, counting) / plain.greatest()
+        return quotient(first + behind, counting) / self.greatest()
 
 
 class ERR_IA(Novel):  # noqa: N801 (the name everybody knows it by)
@@ -310,7 +299,7 @@ class ERR_IA(Novel):  # noqa: N801 (the name everybody knows it by)
         return 1 / np.arange(1, n + 1)
 
 
-class nERR_IA(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
+class nERR_IA(NormalisedNovel, ERR_IA):  # noqa: N801 (the name everybody knows it by)
     """The expected reciprocal rank at which users with different subtopics in mind are satisfied, as a share of what
     the best order of the judged documents has.
 
@@ -323,8 +312,6 @@ class nERR_IA(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
     aliases = ("nERR-IA",)
     example = ("nERR_IA @ 2", 0.7778)
     examples = ("nERR_IA@3", "nERR_IA(alpha=0.3)")
-    sources = ("chapelle2009expected",)
-    divided = ERR_IA
 
 
 class alpha_DCG(Novel):  # noqa: N801 (the name everybody knows it by)
@@ -347,7 +334,7 @@ class alpha_DCG(Novel):  # noqa: N801 (the name everybody knows it by)
         return 1 / np.log2(np.arange(2, n + 2))
 
 
-class alpha_nDCG(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
+class alpha_nDCG(NormalisedNovel, alpha_DCG):  # noqa: N801 (the name everybody knows it by)
     """The gain of new and repeated subtopics by rank, as a share of what the best order of the judged documents gains.
 
     1: at every rank the list has what adds the most. alpha_DCG says what the gain is made of.
@@ -361,8 +348,6 @@ class alpha_nDCG(NormalisedNovel):  # noqa: N801 (the name everybody knows it by
     aliases = ("alpha-nDCG",)
     example = ("alpha_nDCG @ 2", 0.8406)
     examples = ("alpha_nDCG@3", "alpha_nDCG(alpha=0.3)")
-    sources = ("clarke2008novelty",)
-    divided = alpha_DCG
 
 
 class NRBP(Novel):
@@ -388,7 +373,7 @@ class NRBP(Novel):
         return self.beta ** np.arange(n)
 
 
-class nNRBP(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
+class nNRBP(NormalisedNovel, NRBP):  # noqa: N801 (the name everybody knows it by)
     """The rate at which a user meets subtopics (NRBP), as a share of what the best order of the judged documents has.
 
     The ideal ranking takes at every rank the judged document that adds the most, of equals the one whose id sorts
@@ -397,10 +382,5 @@ class nNRBP(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
     Source: Clarke, Kolla and Vechtomova, ICTIR 2009; as in ndeval (nNRBP).
     """
 
-    beta: float = parameter("The probability of going on to the next document.", PERSISTENCE, default=0.5)
-
-    takes = ("rel",)
     example = ("nNRBP", 0.7778)
     examples = ("nNRBP", "nNRBP(beta=0.8)")
-    sources = ("clarke2009effectiveness",)
-    divided = NRBP

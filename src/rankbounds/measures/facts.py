@@ -1,4 +1,4 @@
-"""What a measure states about itself: the list of its facts, and how it says how far one list can be ahead of another.
+"""What a measure states about itself: the list of its facts.
 
 Facts are class attributes. What follows from them (bounds, best and worst orders of ties, labels, which questions can
 be asked of a measure) is derived elsewhere, once for all measures, and the law tests check every fact by enumeration.
@@ -9,15 +9,7 @@ worth, an ``IdealRatio`` is such a sum over that of the ideal ranking.
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias, TypeVar
-
-if TYPE_CHECKING:
-    from rankbounds.measures.formulas import BestRelevant, RankWeighted, ShareOfRelevant
-    from rankbounds.measures.gain.ideal_ratio import IdealRatio
-    from rankbounds.measures.measure import Measure
-    from rankbounds.measures.precision.average_precision import AveragedPrecisions
-    from rankbounds.measures.precision.precision_and_recall import RPrec
-    from rankbounds.measures.preferences import LimitedPenalty
+from typing import ClassVar, Literal, TypeAlias
 
 Exactness: TypeAlias = Literal["exact", "outer", "unknown"]
 Total: TypeAlias = Literal["mean", "sum", "geometric"]
@@ -80,6 +72,8 @@ class Facts:
     """The value describes the list as it was retrieved, whatever is assumed of unjudged documents."""
     reads_judgments: ClassVar[bool] = False
     """The value needs more of a document's judgments than its grade: for which subtopics, from which stratum."""
+    order_free: ClassVar[bool] = False
+    """In whatever order the documents stand, the value is the same."""
     topic_only: ClassVar[bool] = False
     """The value is the topic's, whatever the list: two judged lists never differ by it."""
     estimates: ClassVar[bool] = False
@@ -91,6 +85,9 @@ class Facts:
 
     # What is known of its bounds, and how topics are summed up.
 
+    difference_argument: ClassVar[str] = "any_measure"
+    """The method of ``RetrievedArguments`` (evaluation/differences/bounds.py) that bounds differences of two lists."""
+
     exactness: ClassVar[Exactness] = "exact"
     """Whether ``bounds`` are attained, hold but may be wider than needed, or are not known at all."""
     collection_exactness: ClassVar[Exactness] = "unknown"
@@ -101,47 +98,3 @@ class Facts:
     """What lies beyond the list adds the same to the value, whatever the list holds."""
     total: ClassVar[Total] = "mean"
     """What stands for all topics together; ``geometric``: values are logarithms, and the mean is taken out of them."""
-
-
-Argument = TypeVar("Argument", covariant=True)
-
-
-class DifferenceArguments(Protocol[Argument]):
-    """The arguments by which a measure can bound a difference of two lists over all judgments.
-
-    A measure names its argument (``Measure.difference_argument``), ``evaluation/differences`` works it out for the
-    lists of many runs.
-    """
-
-    def any_measure(self, measure: Measure) -> Argument:
-        """All judgments where they are few, else what the measure's facts allow (``monotone``, ``value_range``)."""
-
-    def settled(self, measure: Measure) -> Argument:
-        """No judgment changes a difference."""
-
-    def unknown(self, measure: Measure) -> Argument:
-        """Nothing can be said."""
-
-    def weighted_sum(self, measure: RankWeighted) -> Argument:
-        """Every document counts by its net weight."""
-
-    def linear_count(self, counted: RankWeighted, for_each: float, for_length: float) -> Argument:
-        """So much for each document that is counted, and so much for each retrieved; the rest is the topic's alone."""
-
-    def ideal_ratio(self, measure: IdealRatio) -> Argument:
-        """A weighted sum over that of the ideal ranking."""
-
-    def share(self, measure: ShareOfRelevant) -> Argument:
-        """A count over something that grows with the number of relevant documents."""
-
-    def best_relevant(self, measure: BestRelevant) -> Argument:
-        """The best relevant document alone counts."""
-
-    def precision_at_r(self, measure: RPrec) -> Argument:
-        """Judgments move the depth."""
-
-    def averaged_precisions(self, measure: AveragedPrecisions) -> Argument:
-        """Each relevant document counts for itself and for the relevant ones around it."""
-
-    def limited_penalties(self, measure: LimitedPenalty) -> Argument:
-        """Each relevant document counts by the non-relevant ones above it, up to a limit."""

@@ -1,4 +1,4 @@
-"""Formulas that measures share: weighted sums over ranks, the best relevant document, shares of what a topic has."""
+"""Formulas that measures share: weighted sums over ranks, where a user stops, shares of what a topic has to offer."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
-from rankbounds.columns.by_rank import weighted_sums
-from rankbounds.measures.facts import DifferenceArguments
-from rankbounds.measures.measure import A, Bounds, Measure
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.columns.by_rank import Places, running_sums, weighted_sums
+from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import expected_count, expected_products, group_means, reordered_worth
+from rankbounds.rankings.ties import expected_count, expected_products, group_means, order_by_worth, reordered_worth
 from rankbounds.rankings.topic_facts import TopicFacts
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
+
+IDEAL_CELLS = 1 << 18
+"""So many gains of ideal rankings are laid out at a time."""
 
 
 class RankWeighted(Measure):
@@ -36,6 +38,7 @@ class RankWeighted(Measure):
     monotone = True
     multilinear = True
     list_only = True
+    difference_argument = "weighted_sum"
 
     def weights(self, n: int) -> Floats:
         """The weights of ranks 1 to n."""
@@ -68,19 +71,16 @@ class RankWeighted(Measure):
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
         return weighted_sum(self.weights(self.depth(rankings)), group_means(rankings, self.worth(rankings)))
 
-    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
-        return arguments.weighted_sum(self)
-
 
 def is_weighted_sum(measure: Measure) -> TypeIs[RankWeighted]:
     """Is the value a sum over ranks of fixed weights times worth?"""
     return isinstance(measure, RankWeighted)
 
 
-class BestRelevant(Measure):
-    """The largest weight of any relevant document down to the depth, 0 where there is none.
+class Stopping(Measure):
+    """The weight of the rank where a user stops, who stops at each document with a probability, its worth.
 
-    A subclass has ``weights``, which do not rise with rank.
+    0 where nobody stops down to the depth. A subclass has ``weights``, which do not rise with rank.
     """
 
     monotone = True
@@ -88,20 +88,53 @@ class BestRelevant(Measure):
     list_only = True
 
     def weights(self, n: int) -> Floats:
-        """What the best relevant document counts at ranks 1 to n."""
+        """What a stop counts at ranks 1 to n."""
         raise NotImplementedError
 
     def value(self, rankings: Rankings) -> Floats:
-        relevant = rankings.relevant(self.rel)[..., : self.depth(rankings)]
-        found = 1 - np.cumprod(1 - relevant, axis=-1)
-        return weighted_sum(self.weights(relevant.shape[-1]), np.diff(found, prepend=0.0, axis=-1))
+        stops = self.worth(rankings)[..., : self.depth(rankings)]
+        went_on = np.ones(stops.shape)
+        np.cumprod(1 - stops[..., :-1], axis=-1, out=went_on[..., 1:])
+        return weighted_sum(self.weights(stops.shape[-1]), stops * went_on)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
-        found = 1 - expected_products(rankings, 1 - rankings.relevant(self.rel))[..., : self.depth(rankings)]
-        return weighted_sum(self.weights(found.shape[-1]), np.diff(found, prepend=0.0, axis=-1))
+        """Who stops at a rank got past the one before, not past it."""
+        got_past = expected_products(rankings, 1 - self.worth(rankings))[..., : self.depth(rankings)]
+        return weighted_sum(self.weights(got_past.shape[-1]), -np.diff(got_past, prepend=1.0, axis=-1))
 
-    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
-        return arguments.best_relevant(self)
+
+class Counted(RankWeighted):
+    """Documents counted down to a depth, over a number: counted first and divided once.
+
+    Lists with equally many have the same value to the last bit, wherever the documents stand.
+    """
+
+    @property
+    def over(self) -> int:
+        """What the count is divided by."""
+        return 1
+
+    def weights(self, n: int) -> Floats:
+        return np.full(n, 1 / self.over)
+
+    def value(self, rankings: Rankings) -> Floats:
+        return count_to_depth(self, rankings) / self.over
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        return expected_count(rankings, self.worth(rankings), self.depth(rankings)) / self.over
+
+
+class BestRelevant(Stopping):
+    """The largest weight of any relevant document down to the depth, 0 where there is none."""
+
+    difference_argument = "best_relevant"
+
+    def value(self, rankings: Rankings) -> Floats:
+        if not rankings.certain:
+            return super().value(rankings)
+        relevant = rankings.possibly_relevant(self.rel)[..., : self.depth(rankings)]
+        first = relevant.argmax(axis=-1)
+        return relevant[np.arange(first.size), first] * self.weights(relevant.shape[-1])[first]
 
 
 class Normalised(Measure):
@@ -150,6 +183,7 @@ class ShareOfRelevant(Share):
     """Relevant documents down to a depth, over something that grows with the number R of the topic's relevant ones."""
 
     collection_exactness = "exact"
+    difference_argument = "share"
 
     def growth(self, rankings: Rankings) -> tuple[float, Floats, Floats]:
         """What the divisor grows by for each relevant document; by list, what it is without any, and at most."""
@@ -169,8 +203,233 @@ class ShareOfRelevant(Share):
         most = self.divisor_for(known + np.maximum(below, rankings.room(known)), rankings)
         return quotient(found, most), quotient(found + within, self.divisor_for(known + within, rankings))
 
-    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
-        return arguments.share(self)
+
+class IdealRatio(Normalised):
+    """A sum over ranks of a weight times the document's worth, over that of the ideal ranking of the topic's documents.
+
+    A subclass has ``weights``, positive and never rising with rank; relevance counts, from grade ``rel`` on. Where
+    gains count, it is ``graded`` and has ``worth`` too, and ``worth_of_gain`` unless a gain is worth itself. Bounds
+    over judgments and ties, and of differences, follow.
+    """
+
+    value_range = (0.0, 1.0)
+    collection_exactness = "exact"
+    difference_argument = "ideal_ratio"
+
+    @property
+    def vanishes(self) -> bool:  # type: ignore[override]
+        """To a depth, no more than so many documents belong to the ideal ranking."""
+        return self.cutoff is None
+
+    def worth_of_gain(self, gain: Floats) -> Floats:
+        """What documents of these gains are worth; it rises with gain."""
+        return gain
+
+    def levels(self, facts: TopicFacts) -> tuple[Floats, Ints]:
+        """What a document may be worth above 0, rising; and by level and topic, how many documents reach it."""
+        if self.graded:
+            return self.worth_of_gain(facts.levels), facts.count_from_level
+        return np.ones(1), facts.relevant(self.rel)[None]
+
+    def every_document_counts(self, facts: TopicFacts) -> bool:
+        """Is a document that is not relevant worth something too, and so reaches the first level?"""
+        return self.graded and facts.nonrelevant_gain > 0
+
+    def _reached(self, judged: Rankings) -> list[Flags]:
+        """By level, the judged documents that reach it."""
+        if not self.graded:
+            return [judged.relevant(self.rel) > 0]
+        return [judged.gain() >= level for level in judged.facts.levels]
+
+    def divisor(self, rankings: Rankings) -> Floats:
+        if not self.graded:
+            return self._sum_of_first(rankings.num_relevant(self.rel))
+        if rankings.judged_alone:  # then it is the same for all lists of a topic
+            facts = rankings.facts
+            of_topics: Floats = facts.remembered(("ideal", self), lambda: self._ideal_of(facts))
+            return of_topics[rankings.topic]
+        most = int((rankings.facts.count_from_level[0][rankings.topic] + rankings.num_holes).max(initial=1))
+        width = most if self.cutoff is None else min(most, self.cutoff)
+        return weighted_sum(self.weights(width), self.worth_of_gain(rankings.ideal(width)))
+
+    def _ideal_of(self, facts: TopicFacts) -> Floats:
+        """What the judged documents of each topic come to in their ideal order."""
+        most = int(facts.positive.max(initial=1))
+        width = most if self.cutoff is None else min(most, self.cutoff)
+        topics = np.arange(len(facts.query_ids))
+        ideal = np.zeros(topics.size)
+        for some in np.array_split(topics, 1 + topics.size * width // IDEAL_CELLS):
+            ideal[some] = weighted_sum(self.weights(width), self.worth_of_gain(facts.ideal(some, width)))
+        return ideal
+
+    def _sum_of_first(self, number: Floats) -> Floats:
+        """The weights of the first ranks, so many of them; infinite where there is no end to them."""
+        read = number if self.cutoff is None else np.minimum(number, self.cutoff)
+        most = int(np.max(read, initial=0.0, where=np.isfinite(read)))
+        sums = np.append(0.0, np.cumsum(self.weights(most)))
+        return np.where(np.isfinite(read), np.interp(read, np.arange(most + 1), sums), np.inf)
+
+    def shrinkage(self, rankings: Rankings) -> Floats:
+        nothing_turned = np.zeros((rankings.length.size, 1), dtype=np.int64)
+        return quotient(self.divisor(rankings.assume(0.0)), self._fullest_ideal(rankings, nothing_turned)[:, 0])
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        return self._extremes(rankings, over_ties=False)
+
+    def joint_bounds(self, rankings: Rankings) -> Bounds:
+        """Exact below; above exact for binary gains, and for graded ones an outer bound that may not be attained."""
+        return self._extremes(rankings, over_ties=True)
+
+    def joint_bounds_are_outer(self, facts: TopicFacts) -> bool:
+        return self.graded and facts.levels.size > 1
+
+    def _extremes(self, rankings: Rankings, *, over_ties: bool) -> Bounds:
+        """Write gains as sums over levels: a document counts once for each level that its gain reaches.
+
+        At one level all that counts is how many unjudged documents reach it, and that they are the highest (best) or
+        the lowest (worst) ones. The least value has every unjudged document at 0 or at the top level, because a linear
+        sum over a convex one has its minimum at a corner. The greatest value t is the one where the best sum minus t
+        times the ideal sum is 0, and that difference splits into one small maximisation for each level.
+
+        Relevant documents that nobody retrieved stand in the ideal ranking alone: there are none in the best case, and
+        in the worst they are of the largest gain, as many as the unjudged documents turned relevant leave room for.
+        """
+        judged = rankings.assume(0.0)
+        levels, known = self.levels(rankings.facts)
+        step, known = np.diff(levels, prepend=0.0), known[:, rankings.topic]
+        turned = np.minimum(np.arange(int(rankings.num_holes.max(initial=0)) + 1), rankings.num_holes[:, None])
+        ideal_sums = np.append(0.0, np.cumsum(self._weights_to_depth(int(known.max(initial=0)) + turned.shape[1])))
+        ideal = [ideal_sums[known[level][:, None] + turned] for level in range(levels.size)]
+
+        reached = self._reached(judged)
+        falling = [self._sums(rankings, flags, turned, best=False, over_ties=over_ties) for flags in reached]
+        rising = [self._sums(rankings, flags, turned, best=True, over_ties=over_ties) for flags in reached]
+        if self.every_document_counts(rankings.facts):  # and reaches the first level, whatever its judgment
+            everything = ideal_sums[known[0] + rankings.num_holes]
+            ideal[0] = np.broadcast_to(everything[:, None], turned.shape)
+            all_present = rankings.present @ self._weights_to_depth(rankings.width)
+            falling[0] = rising[0] = np.broadcast_to(all_present[:, None], turned.shape)
+        least = self._fullest_ideal(rankings, turned) if rankings.most_relevant else _weighted(step, ideal)
+        low = quotient(_weighted(step, falling), least).min(axis=-1)
+        return low, _greatest_ratio(step, rising, ideal)
+
+    def _fullest_ideal(self, rankings: Rankings, turned: Ints) -> Floats:
+        """The ideal sums with 0, 1, 2, ... unjudged documents turned relevant, and the most that nobody retrieved."""
+        levels, known = self.levels(rankings.facts)
+        step, known = np.diff(levels, prepend=0.0), known[:, rankings.topic]
+        all_gain = self.every_document_counts(rankings.facts)  # and there is no limit to those that are not relevant
+        relevant = known[min(int(all_gain), levels.size - 1)]
+        more = np.maximum(turned, rankings.room(relevant)[:, None])
+        deepest = np.inf if self.cutoff is None else self.cutoff
+        reaching = [np.minimum(count[:, None] + more, deepest) for count in known]
+        if all_gain:
+            reaching[0] = np.full(turned.shape, deepest)
+        finite = [np.where(np.isfinite(count), count, 0).astype(np.int64) for count in reaching]
+        sums = np.append(0.0, np.cumsum(self.weights(max(int(count.max(initial=0)) for count in finite))))
+        ideal = [np.where(np.isinf(count), np.inf, sums[at]) for count, at in zip(reaching, finite, strict=True)]
+        return _weighted(step, ideal)
+
+    def _weights_to_depth(self, n: int) -> Floats:
+        weights = self.weights(n)
+        return weights if self.cutoff is None else np.where(np.arange(n) < self.cutoff, weights, 0.0)
+
+    def _sums(self, rankings: Rankings, reached: Flags, turned: Ints, *, best: bool, over_ties: bool) -> Floats:
+        """The weights of the documents that reach a level, when 0, 1, 2, ... of the unjudged ones do so too."""
+        holes = rankings.holes
+        if over_ties and (groups := rankings.groups) is not None:
+            # Documents that reach the level stand at the good (or bad) end of their group, unjudged ones next to them.
+            source = order_by_worth(rankings, reached + 0.5 * holes, best=best)
+            holes, reached = (groups.filled_from(flags, source) for flags in (holes, reached))
+            places = Places.of(holes)
+        else:
+            places = rankings.places_of_holes
+        weights = self._weights_to_depth(rankings.width)
+        at_holes = np.zeros(turned.shape)
+        # Unjudged documents from the top, in each list one behind the other; from the bottom in the opposite order.
+        number = places.number + 1 if best else rankings.num_holes[places.row] - places.number
+        at_holes[places.row, number] = weights[places.rank]
+        sums = running_sums(at_holes)
+        sums += (reached @ weights)[:, None]
+        return sums
+
+
+def is_ideal_ratio(measure: Measure) -> TypeIs[IdealRatio]:
+    """Is the value a weighted sum over that of the ideal ranking?"""
+    return isinstance(measure, IdealRatio)
+
+
+def _weighted(step: Floats, parts: list[Floats]) -> Floats:
+    return sum((height * part for height, part in zip(step, parts, strict=True)), start=np.zeros(1))
+
+
+def _greatest_ratio(step: Floats, sums: list[Floats], ideal: list[Floats]) -> Floats:
+    """The greatest (sum of steps * sums) / (sum of steps * ideal), each level choosing its own column (Dinkelbach)."""
+    base_sum, base_ideal = (_weighted(step, [part[:, 0] for part in parts]) for parts in (sums, ideal))
+    ratio = quotient(base_sum, base_ideal)
+    for _ in range(100):
+        best = [
+            np.argmax(part - ratio[:, None] * below, axis=-1)[:, None] for part, below in zip(sums, ideal, strict=True)
+        ]
+        top = _weighted(step, [np.take_along_axis(p, b, axis=-1)[:, 0] for p, b in zip(sums, best, strict=True)])
+        bottom = _weighted(step, [np.take_along_axis(p, b, axis=-1)[:, 0] for p, b in zip(ideal, best, strict=True)])
+        better = quotient(top, bottom)
+        if not (better > ratio).any():
+            break
+        ratio = np.maximum(ratio, better)
+    return ratio
+
+
+class OfFound(Measure):
+    """A number about the relevant documents found down to a depth.
+
+    With a depth, a relevant document that moves up across it enters the average and may make it worse: in a tied group
+    that the depth cuts through, it is open how many relevant documents stand above it.
+    """
+
+    list_only = True
+
+    @property
+    def promotable(self) -> bool:  # type: ignore[override]
+        """Without a depth, a relevant document that moves up never makes it worse."""
+        return self.cutoff is None
+
+    def tie_bounds(self, rankings: Rankings) -> Bounds | None:
+        relevant = rankings.relevant(self.rel) > 0
+        return self._over_orders(rankings, relevant, np.zeros(relevant.shape, dtype=bool))
+
+    def joint_bounds(self, rankings: Rankings) -> Bounds | None:
+        return self._over_orders(rankings, rankings.assume(0.0).relevant(self.rel) > 0, rankings.holes)
+
+    def _over_orders(self, rankings: Rankings, relevant: Flags, unjudged: Flags) -> Bounds | None:
+        worst, best = (self.bounds(self._ordered(rankings, relevant, unjudged, best=best)) for best in (False, True))
+        if worst is None or best is None:
+            return None
+        low, high = self._least_first(worst, best)
+        return low[0], high[1]
+
+    def _ordered(self, rankings: Rankings, relevant: Flags, unjudged: Flags, *, best: bool) -> Rankings:
+        """The lists down to the depth in the best (or worst) order, unjudged where a document may be relevant or not.
+
+        Unjudged documents of a group stand between the others, so that those that turn out relevant join the ones
+        that are. Of a group that the depth cuts through, the fewest relevant documents that leave no room for others
+        surely stand above it, as near to the good (or bad) end as can be, and more may.
+        """
+        depth, groups = self.depth(rankings), rankings.groups
+        surely, perhaps = relevant[..., :depth], unjudged[..., :depth]
+        if groups is not None:
+            source = order_by_worth(rankings, relevant + 0.5 * unjudged, best=best)
+            surely, perhaps = (groups.filled_from(flags, source)[..., :depth] for flags in (relevant, unjudged))
+            cut = groups.cut_by(depth)
+            row, above = groups.row[cut], (depth - groups.offset[cut])[:, None]
+            known, open_ = (groups.sums(flags)[cut].astype(np.int64)[:, None] for flags in (relevant, unjudged))
+            fewest = np.maximum(0, above - (groups.size[cut][:, None] - known))
+            most = np.minimum(above, known + open_)
+            place = np.arange(depth) - groups.offset[cut][:, None]  # counted from the group's good (or bad) end
+            inside, place = place >= 0, place if best else above - 1 - place
+            surely[row] = np.where(inside, place < fewest, surely[row])
+            perhaps[row] = np.where(inside, (place >= fewest) & (place < most), perhaps[row])
+        grade = np.where(perhaps, np.nan, np.where(surely, self.rel, 0.0))
+        return Rankings(grade, np.minimum(rankings.length, depth), rankings.topic, rankings.facts)
 
 
 def weights_by_rank(measure: RankWeighted, rank: Ints) -> Floats:

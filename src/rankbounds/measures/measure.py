@@ -4,31 +4,21 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
-from rankbounds.measures.facts import DifferenceArguments, Facts
+from rankbounds.measures.facts import Facts
 from rankbounds.measures.naming.registry import register
 from rankbounds.measures.parameters import SHARED, Frozen, FrozenClass, document, parameter
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import reordered
 from rankbounds.rankings.topic_facts import TopicFacts
 
-if TYPE_CHECKING:
-    from typing_extensions import dataclass_transform
-else:
-
-    def dataclass_transform(**_: Any) -> Any:
-        """Do nothing: type checkers alone read this."""
-        return lambda measure: measure
-
-
 Bounds = tuple[Floats, Floats]
 M = TypeVar("M", bound="Measure")
-A = TypeVar("A")
 
 
 class MeasureClass(FrozenClass):
@@ -42,12 +32,7 @@ class MeasureClass(FrozenClass):
         return measure
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(parameter,))
-class Declared(Frozen, metaclass=MeasureClass):
-    """What type checkers take for the beginning of dataclasses: what derives from it declares parameters."""
-
-
-class Measure(Facts, Declared):
+class Measure(Facts, Frozen, metaclass=MeasureClass):
     """A number for each ranked list.
 
     A subclass declares its parameters, as a frozen dataclass does, and has a ``value``. Its docstring opens with what
@@ -146,11 +131,10 @@ class Measure(Facts, Declared):
         """The measure itself; where lists are condensed first, the one that reads what is left."""
         return self
 
-    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
-        """What argument says how far one list can be ahead of another by this measure."""
-        if self.as_retrieved or self.topic_only:
-            return arguments.settled(self)
-        return arguments.unknown(self) if self.estimates or self.reads_judgments else arguments.any_measure(self)
+    @property
+    def difference_basis(self) -> Measure:
+        """The measure whose ``difference_argument`` is applied, if two lists differ by it as they do by this one."""
+        return self
 
     def least_among(self, rankings: Rankings, lines: Ints, relevant: Floats) -> Floats | None:  # noqa: ARG002
         """The least values of these lists where so many documents are relevant at most, each; None: not known."""
@@ -163,6 +147,8 @@ class Measure(Facts, Declared):
         """
         if self.exactness == "unknown":
             return None
+        if self.as_retrieved:
+            return (value := self.value(rankings)), value
         if self.monotone:
             return self._least_first(self.value(self.emptiest(rankings)), self.value(self.fullest(rankings)))
         if self.promotable and not self.graded:
@@ -247,7 +233,7 @@ class Measure(Facts, Declared):
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
         """The mean value over all orders of tied documents; None: no way to compute it is known."""
-        return self.value(rankings) if rankings.tied is None else None
+        return self.value(rankings) if rankings.tied is None or self.order_free else None
 
     def __str__(self) -> str:
         return label(self)

@@ -12,7 +12,15 @@ import re
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from math import inf
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+else:
+
+    def dataclass_transform(**_: Any) -> Any:
+        """Do nothing: type checkers alone read this."""
+        return lambda kind: kind
 
 
 @dataclass(frozen=True)
@@ -60,6 +68,7 @@ class _Plain:
     """What dataclasses that are frozen have in common."""
 
 
+@dataclass_transform(frozen_default=True, field_specifiers=(parameter,))
 class Frozen:
     """Parameters as attributes: given by place or by name, compared, hashed and shown together."""
 

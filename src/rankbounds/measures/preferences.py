@@ -9,9 +9,9 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.columns.by_rank import Places
-from rankbounds.measures.facts import DifferenceArguments, Exactness
+from rankbounds.measures.facts import Exactness
 from rankbounds.measures.formulas import quotient, share_of_known
-from rankbounds.measures.measure import A, Bounds, Measure
+from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.measures.parameters import NOT_NEGATIVE, parameter
 from rankbounds.measures.precision.average_precision import AveragedPrecisions, PrecisionTerms, Turns
 from rankbounds.rankings.rankings import Rankings
@@ -30,6 +30,7 @@ class LimitedPenalty(Measure):
     vanishes = True
     value_range = (0.0, 1.0)
     sources = ("buckley2004retrieval", "sakai2007alternatives")
+    difference_argument = "limited_penalties"
 
     def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, retrieved: Ints) -> LimitAndDivisor:
         """How many non-relevant documents count, and what their number is divided by, for each list.
@@ -37,9 +38,6 @@ class LimitedPenalty(Measure):
         From how many documents of the topic are relevant, how many not, and how many of these are retrieved.
         """
         raise NotImplementedError
-
-    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
-        return arguments.limited_penalties(self)
 
     def value(self, rankings: Rankings) -> Floats:
         condensed = rankings.condensed()

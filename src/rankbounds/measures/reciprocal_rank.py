@@ -6,11 +6,11 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError
-from rankbounds.measures.formulas import BestRelevant
+from rankbounds.measures.formulas import BestRelevant, Stopping
 from rankbounds.measures.measure import Measure
 from rankbounds.measures.parameters import COUNT, NOT_NEGATIVE, POSITIVE, parameter
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import chance_of_place, expected_products, groups_reaching
+from rankbounds.rankings.ties import chance_of_place, groups_reaching
 
 
 class RR(BestRelevant):
@@ -31,33 +31,6 @@ class RR(BestRelevant):
 
     def weights(self, n: int) -> Floats:
         return 1 / np.arange(1, n + 1)
-
-    def value(self, rankings: Rankings) -> Floats:
-        depth = self.depth(rankings)
-        if rankings.certain:
-            relevant = rankings.possibly_relevant(self.rel)[..., :depth]
-            first = relevant.argmax(axis=-1)
-            return relevant[np.arange(first.size), first] / (first + 1)
-        return expected_stop(rankings.relevant(self.rel)[..., :depth])
-
-    def expected_over_ties(self, rankings: Rankings) -> Floats:
-        return expected_stop_over_ties(rankings, rankings.relevant(self.rel), self.depth(rankings))
-
-
-def expected_stop(stops: Floats) -> Floats:
-    """The mean of 1/rank where a user stops, who stops at each document with the probability given there."""
-    rank = np.arange(1, stops.shape[-1] + 1)
-    went_on = np.ones(stops.shape)
-    np.cumprod(1 - stops[..., :-1], axis=-1, out=went_on[..., 1:])
-    return (stops * went_on) @ (1 / rank)
-
-
-def expected_stop_over_ties(rankings: Rankings, stops: Floats, depth: int) -> Floats:
-    """The mean of that over all orders of tied documents: who stops at a rank got past the one before, not past it."""
-    got_past = expected_products(rankings, 1 - stops)[..., :depth]
-    stopped = -np.diff(got_past, prepend=1.0, axis=-1)
-    mean: Floats = stopped @ (1 / np.arange(1, depth + 1))
-    return mean
 
 
 class RRn(Measure):
@@ -99,8 +72,6 @@ class RRn(Measure):
         return total
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
-        if rankings.tied is None:
-            return self.value(rankings)
         if not rankings.certain:
             return None
         last = groups_reaching(rankings, rankings.relevant(self.rel), self.n)
@@ -111,7 +82,7 @@ class RRn(Measure):
         return np.where(last.reached, expected, 0.0)
 
 
-class ERR(Measure):
+class ERR(Stopping):
     """One over the rank at which a user is expected to stop, who is satisfied by a document according to its grade.
 
     A document of grade g satisfies with probability (2^g - 1) / 2^G, where G is the collection's largest grade (or
@@ -130,9 +101,6 @@ class ERR(Measure):
     examples = ("ERR", "ERR@3", "ERR(max_grade=4)@3")
     sources = ("chapelle2009expected",)
     graded = True
-    monotone = True
-    multilinear = True
-    list_only = True
 
     def worth(self, rankings: Rankings) -> Floats:
         largest = rankings.facts.max_gain if self.max_grade is None else self.max_grade
@@ -141,11 +109,8 @@ class ERR(Measure):
         least, most = (satisfies(gain, largest) for gain in (rankings.facts.nonrelevant_gain, largest))
         return np.where(rankings.holes, least + rankings.chance * (most - least), satisfies(rankings.gain(), largest))
 
-    def value(self, rankings: Rankings) -> Floats:
-        return expected_stop(self.worth(rankings)[..., : self.depth(rankings)])
-
-    def expected_over_ties(self, rankings: Rankings) -> Floats:
-        return expected_stop_over_ties(rankings, self.worth(rankings), self.depth(rankings))
+    def weights(self, n: int) -> Floats:
+        return 1 / np.arange(1, n + 1)
 
 
 def satisfies(gain: Floats | float, largest: float) -> Floats:

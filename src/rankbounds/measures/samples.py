@@ -49,7 +49,7 @@ class Sampled(Measure):
 def inferred_relevant(lists: StratifiedLists) -> Floats:
     """At every rank, how many documents down to it are relevant by the rates seen in their strata so far."""
     total = np.zeros(lists.stratum.shape)
-    for _, _, documents, drawn, relevant in lists.down_to():
+    for _, documents, drawn, relevant in lists.down_to():
         total += documents * (relevant + SMOOTHING) / (drawn + 3 * SMOOTHING)
     return total
 
@@ -147,7 +147,7 @@ class infNDCG(Sampled):  # noqa: N801 (the name everybody knows it by)
         read = rank <= self.longest
         discounted = np.where(read, lists.gain / np.log2(rank + 1), 0.0)
         total = np.zeros(lists.stratum.shape[0])
-        for _, inside, _, _, _ in lists.down_to():
+        for inside, _, _, _ in lists.down_to():
             documents, drawn = ((inside & read & mark).sum(axis=-1) for mark in (True, lists.drawn))
             total += quotient(documents * np.where(inside, discounted, 0.0).sum(axis=-1), drawn)
         return quotient(total, self._ideal(lists))
@@ -229,8 +229,6 @@ class infAP(Measure):  # noqa: N801 (the name everybody knows it by)
         return quotient(np.where(relevant, terms, 0.0).sum(axis=-1), rankings.num_relevant(self.rel))
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
-        if rankings.tied is None:
-            return self.value(rankings)
         marks = self._marks(rankings)
         first, size = group_place(rankings)
         sums = [before_and_within(rankings, flags.astype(np.float64)) for flags in marks]

@@ -6,6 +6,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.errors import DataError
+from rankbounds.measures.formulas import OfFound
 from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.measures.parameters import COUNT, parameter
 from rankbounds.rankings.rankings import Rankings
@@ -15,7 +16,6 @@ from rankbounds.rankings.ties import (
     group_means,
     groups_at_cut,
     groups_reaching,
-    order_by_worth,
 )
 
 
@@ -87,7 +87,7 @@ class ESL(Measure):
         return rankings.length - found + among
 
 
-class RankPower(Measure):
+class RankPower(OfFound):
     """The average rank of the relevant documents found, divided by their number: the lower, the better.
 
     At best it is a little above one half; without a relevant document it is infinite, and so is a mean over topics
@@ -102,13 +102,7 @@ class RankPower(Measure):
     examples = ("RankPower", "RankPower@3")
     sources = ("meng2004user",)
     lower_is_better = True
-    list_only = True
     value_range = (0.0, np.inf)
-
-    @property
-    def promotable(self) -> bool:  # type: ignore[override]
-        """With a depth, a document that moves up across it enters the average and may make it worse."""
-        return self.cutoff is None
 
     def value(self, rankings: Rankings) -> Floats:
         relevant = rankings.relevant(self.rel)[..., : self.depth(rankings)]
@@ -116,43 +110,8 @@ class RankPower(Measure):
 
     def bounds(self, rankings: Rankings) -> Bounds:
         depth = self.depth(rankings)
-        relevant = rankings.assume(0.0).relevant(self.rel)[..., :depth] > 0
-        holes = rankings.holes[..., :depth]
-        return _least(relevant, holes), _greatest(relevant, holes)
-
-    def tie_bounds(self, rankings: Rankings) -> Bounds:
-        relevant = rankings.relevant(self.rel) > 0
-        return self._over_orders(rankings, relevant, np.zeros(relevant.shape, dtype=bool))
-
-    def joint_bounds(self, rankings: Rankings) -> Bounds:
-        return self._over_orders(rankings, rankings.assume(0.0).relevant(self.rel) > 0, rankings.holes)
-
-    def _over_orders(self, rankings: Rankings, relevant: Flags, unjudged: Flags) -> Bounds:
-        least, greatest = (self._ordered(rankings, relevant, unjudged, best=best) for best in (True, False))
-        return _least(*least), _greatest(*greatest)
-
-    def _ordered(self, rankings: Rankings, relevant: Flags, unjudged: Flags, *, best: bool) -> tuple[Flags, Flags]:
-        """Which ranks down to the depth hold relevant documents in the best (or worst) order, and which may do so.
-
-        Unjudged documents of a group stand between the others, so that those that turn out relevant join the ones
-        that are. Of a group that the depth cuts through, it is open how many relevant documents stand above: the
-        fewest that leave no room for others surely do, as near to the good (or bad) end as can be, and more may.
-        """
-        depth, groups = self.depth(rankings), rankings.groups
-        if groups is None:
-            return relevant[..., :depth], unjudged[..., :depth]
-        source = order_by_worth(rankings, relevant + 0.5 * unjudged, best=best)
-        surely, perhaps = (groups.filled_from(flags, source)[..., :depth] for flags in (relevant, unjudged))
-        cut = groups.cut_by(depth)
-        row, above = groups.row[cut], (depth - groups.offset[cut])[:, None]
-        known, open_ = (groups.sums(flags)[cut].astype(np.int64)[:, None] for flags in (relevant, unjudged))
-        fewest = np.maximum(0, above - (groups.size[cut][:, None] - known))
-        most = np.minimum(above, known + open_)
-        place = np.arange(depth) - groups.offset[cut][:, None]  # counted from the group's good (or bad) end
-        inside, place = place >= 0, place if best else above - 1 - place
-        surely[row] = np.where(inside, place < fewest, surely[row])
-        perhaps[row] = np.where(inside, (place >= fewest) & (place < most), perhaps[row])
-        return surely, perhaps
+        relevant, holes = rankings.assume(0.0).relevant(self.rel)[..., :depth] > 0, rankings.holes[..., :depth]
+        return _extreme(relevant, holes, best=True), _extreme(relevant, holes, best=False)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
         if not rankings.certain:
@@ -171,27 +130,16 @@ class RankPower(Measure):
         return expected
 
 
-def _least(surely: Flags, perhaps: Flags) -> Floats:
-    """With k of the open ranks relevant, the best case has the k highest; the least over all k."""
+def _extreme(surely: Flags, perhaps: Flags, *, best: bool) -> Floats:
+    """The least (or greatest) power over all k, the k highest (or lowest) of the open ranks being relevant."""
     rank = np.arange(1.0, surely.shape[-1] + 1)
     ranks, number = surely.astype(np.float64) @ rank, np.count_nonzero(surely, axis=-1)
-    more = _power(
-        ranks[:, None] + np.cumsum(np.where(perhaps, rank, 0.0), axis=-1),
-        number[:, None] + np.cumsum(perhaps, axis=-1),
-    )
-    return np.minimum(_power(ranks, number), more.min(axis=-1))
-
-
-def _greatest(surely: Flags, perhaps: Flags) -> Floats:
-    """With k of the open ranks relevant, the worst case has the k lowest; the greatest over all k."""
-    rank = np.arange(1.0, surely.shape[-1] + 1)
-    ranks, number = surely.astype(np.float64) @ rank, np.count_nonzero(surely, axis=-1)
-    up = perhaps[..., ::-1]
-    more = _power(
-        ranks[:, None] + np.cumsum(np.where(up, rank[::-1], 0.0), axis=-1),
-        number[:, None] + np.cumsum(up, axis=-1),
-    )
-    return np.maximum(_power(ranks, number), more.max(axis=-1))
+    opened = np.where(perhaps, rank, 0.0)
+    if not best:
+        opened, perhaps = opened[..., ::-1], perhaps[..., ::-1]
+    more = _power(ranks[:, None] + np.cumsum(opened, axis=-1), number[:, None] + np.cumsum(perhaps, axis=-1))
+    ends = np.column_stack((_power(ranks, number), more))
+    return ends.min(axis=-1) if best else ends.max(axis=-1)
 
 
 def _power(ranks: Floats, number: Floats | Ints) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,23 +72,27 @@ def join(
     """
     pairs = run.pairs
     topic_in_qrels = facts.qrels.pairs.index.topics_of(pairs)
-    shared = _Shared.of(pairs.topics, topic_in_qrels, facts)
+    known, absent = _topics_in_common(pairs.topics, topic_in_qrels, facts)
     if not facts.query_ids:
         raise DataError(facts.qrels.pairs.source.name, "no topic is judged.")
-    if not shared.known.any():
+    if not known.any():
         judgments = f"the judgments ({facts.qrels.pairs.source.name})"
         raise no_topic_judged(pairs.source.name, pairs.topics[0], judgments, facts.query_ids[0])
     slices = slices_of(run, facts, topic_in_qrels, order, precision, tie_key, keep_rows, keep_judgments)
     # A list that the run has and that holds nothing is a list; one that it lacks counts as such if that is wanted.
-    empty = shared.absent if topics == "judged" else shared.absent[:0]
-    if pairs.ends is None or pairs.ends.size < shared.known.size:
-        holds_nothing = np.ones(shared.known.size, dtype=bool)
+    empty = absent if topics == "judged" else absent[:0]
+    if pairs.ends is None or pairs.ends.size < known.size:
+        holds_nothing = np.ones(known.size, dtype=bool)
         holds_nothing[pairs.topic] = False
-        empty = np.concatenate((topic_in_qrels[shared.known & holds_nothing], empty))
+        empty = np.concatenate((topic_in_qrels[known & holds_nothing], empty))
     if empty.size:
         last = slices.pop() if slices else list  # together, since an empty list is not worth a thread
         slices.append(lambda: [*last(), empty_rankings(empty, facts, keep_rows, keep_judgments)])
-    return Joined(slices, shared.missing(facts), shared.unknown)
+    return Joined(slices, _named(facts.query_ids, absent), _named(pairs.topics, np.flatnonzero(~known)))
+
+
+def _named(names: Sequence[str], numbers: Ints) -> list[str]:
+    return [names[number] for number in numbers.tolist()]
 
 
 def join_dict(
@@ -107,42 +111,29 @@ def join_dict(
     if set(map(type, given)) != {str}:
         return None
     topic = np.array([facts.topic_number.get(query, -1) for query in given])
-    shared = _Shared.of(list(given), topic, facts)
-    if not shared.known.any() or not all(query and query.isascii() for query in shared.unknown):
+    known, absent = _topics_in_common(list(given), topic, facts)
+    unknown = _named(list(given), np.flatnonzero(~known))
+    if not known.any() or not all(query and query.isascii() for query in unknown):
         return None
     single, keep_judgments = precision == "single", keep_judgments or facts.some_only_pooled
     lists = facts.held.ranked(list(given.values()), topic, order, single=single, keep_judgments=keep_judgments)
     if lists is None:
         return None
     batches = in_batches(lists, facts)
-    if topics == "judged" and shared.absent.size:
-        batches.append(empty_rankings(shared.absent, facts, keep_judgments=keep_judgments))
+    if topics == "judged" and absent.size:
+        batches.append(empty_rankings(absent, facts, keep_judgments=keep_judgments))
     slices = [batches] if lists.grade.size <= BATCH_CELLS else [[batch] for batch in batches]
-    return Joined([partial(list, batches) for batches in slices], shared.missing(facts), shared.unknown)
+    return Joined([partial(list, batches) for batches in slices], _named(facts.query_ids, absent), unknown)
 
 
-class _Shared(NamedTuple):
-    """What a run's topics and the judged ones have in common."""
-
-    known: Flags
-    """Which of the run's topics are judged."""
-    unknown: list[str]
-    """Those of them that nobody judged."""
-    absent: Ints
-    """The judged topics that the run lacks."""
-
-    @classmethod
-    def of(cls, names: Sequence[str], topic_in_qrels: Ints, facts: TopicFacts) -> _Shared:
-        if names == facts.query_ids:
-            return cls(np.ones(len(names), dtype=bool), [], topic_in_qrels[:0])
-        known = topic_in_qrels >= 0
-        lacking = np.ones(len(facts.query_ids), dtype=bool)
-        lacking[topic_in_qrels[known]] = False
-        return cls(known, [names[number] for number in (~known).nonzero()[0].tolist()], lacking.nonzero()[0])
-
-    def missing(self, facts: TopicFacts) -> list[str]:
-        """The names of the judged topics that the run lacks."""
-        return [facts.query_ids[number] for number in self.absent.tolist()]
+def _topics_in_common(names: Sequence[str], topic_in_qrels: Ints, facts: TopicFacts) -> tuple[Flags, Ints]:
+    """Which of a run's topics are judged, and the numbers of the judged topics that the run lacks."""
+    known = topic_in_qrels >= 0
+    if names == facts.query_ids:
+        return known, topic_in_qrels[:0]
+    lacking = np.ones(len(facts.query_ids), dtype=bool)
+    lacking[topic_in_qrels[known]] = False
+    return known, lacking.nonzero()[0]
 
 
 def slices_of(
@@ -253,16 +244,16 @@ def _batches(
 ) -> Iterator[Rankings]:
     """Cut flat rows into batches of lists of like length, so that padding at most doubles the cells."""
     for lists in _of_like_length(length):
-        block = _Block.of(start[lists], length[lists])
-        marks = block.of_column(tied, False)
+        block = _blocks(start[lists], length[lists])
+        marks = block(tied, False)
         yield Rankings(
-            block.of_column(grade, 0.0),
-            block.length,
+            block(grade, 0.0),
+            length[lists],
             topic[lists],
             facts,
             marks if marks.any() else None,
-            row=None if row is None else block.of_column(row, -1),
-            judgment=None if judgment is None else block.of_column(judgment, BEYOND),
+            row=None if row is None else block(row, -1),
+            judgment=None if judgment is None else block(judgment, BEYOND),
         )
 
 
@@ -279,31 +270,20 @@ def _of_like_length(length: Ints) -> Iterator[Ints]:
             yield from np.array_split(lists, batches) if batches > 1 else (lists,)
 
 
-class _Block(NamedTuple):
-    """Where lists stand in flat columns: they become the rows of an array, filled up where a list has ended."""
+def _blocks(start: Ints, length: Ints) -> Callable[[NDArray[Any], float], NDArray[Any]]:
+    """Return what makes the lists that stand there in a flat column the rows of an array, filled up where one ends."""
+    first, width = int(start[0]), int(length.max())
+    cells = width * length.size
+    gapless = int(start[-1]) + width - first == cells == int(length.sum())
 
-    start: Ints
-    length: Ints
-    width: int
-    gapless: bool
-    """Do lists of one length stand one behind the other?"""
+    def block(column: NDArray[Any], beyond: float) -> NDArray[Any]:
+        if gapless:
+            return column[first : first + cells].reshape(-1, width)
+        filled = block_of(column, beyond, start, length, width)
+        if filled is None:
+            rank = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
+            filled = np.full((length.size, width), beyond, dtype=column.dtype)
+            filled[np.repeat(np.arange(length.size), length), rank] = column[np.repeat(start, length) + rank]
+        return filled
 
-    @classmethod
-    def of(cls, start: Ints, length: Ints) -> _Block:
-        width = int(length.max())
-        cells = width * length.size
-        return cls(start, length, width, int(start[-1]) + width - int(start[0]) == cells == int(length.sum()))
-
-    def of_column(self, column: NDArray[Any], beyond: float) -> NDArray[Any]:
-        if self.gapless:
-            first = int(self.start[0])
-            return column[first : first + self.width * self.length.size].reshape(-1, self.width)
-        filled = block_of(column, beyond, self.start, self.length, self.width)
-        if filled is not None:
-            return filled
-        length = self.length
-        rank = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
-        row = np.repeat(np.arange(length.size), length)
-        block = np.full((length.size, self.width), beyond, dtype=column.dtype)
-        block[row, rank] = column[np.repeat(self.start, length) + rank]
-        return block
+    return block

@@ -44,17 +44,13 @@ def compared_scores(run: Run, precision: Precision) -> Floats:
 
 def ranking(run: Run, order: Order, precision: Precision, tie_key: TieKey | None = None) -> tuple[Ints | None, Flags]:
     """The permutation that ranks the rows within their topics (None: they are ranked), and which are then tied."""
-    topic = run.pairs.topic
-    line_score = compared_scores(run, precision)
-    score: Floats = line_score
+    topic, score = run.pairs.topic, compared_scores(run, precision)
     permutation: Ints | None = None
     same_topic = topic[1:] == topic[:-1]
-    if order != "run":
-        rising = same_topic & (score[1:] > score[:-1])
-        if rising.any():
-            # Where a tie-break tells all documents of a group apart, their order before it does not matter.
-            permutation = _by_falling_score(score, topic, topic[1:][rising], stable=order in ("line", "rank"))
-            score = line_score[permutation]
+    if order != "run" and (same_topic & (score[1:] > score[:-1])).any():
+        # Where a tie-break tells all documents of a group apart, their order before it does not matter.
+        permutation = _sorted_lists(score, topic, stable=order in ("line", "rank"))
+        score = score[permutation]
     tied = np.zeros(len(run), dtype=bool)
     tied[1:] = same_topic & (score[1:] == score[:-1])
     if order not in ("run", "line") and tied.any():
@@ -64,29 +60,16 @@ def ranking(run: Run, order: Order, precision: Precision, tie_key: TieKey | None
         source_rows = rows if permutation is None else permutation[rows]
         within = _order_within_groups(tied[rows], _tie_break(run, source_rows, order, tie_key))
         if within is not None:
-            permutation = np.arange(len(run)) if permutation is None else permutation.copy()
-            permutation[rows] = permutation[rows[within]]
+            permutation = np.arange(len(run)) if permutation is None else permutation
+            permutation[rows] = source_rows[within]
     return permutation, tied
 
 
-def _by_falling_score(score: Floats, topic: Ints, chosen: Ints, *, stable: bool) -> Ints:
-    """The order in which rows that stand topic by topic have falling scores, if only these topics lack it.
+def _sorted_lists(score: Floats, topic: Ints, *, stable: bool) -> Ints:
+    """The order of rows that stand topic by topic by falling score; unless ``stable``, equal ones may change places.
 
-    Unless ``stable``, equal scores may change places.
+    Lists of like length are sorted side by side, which is much faster.
     """
-    unsorted = np.zeros(int(topic.max()) + 1, dtype=bool)
-    unsorted[chosen] = True
-    concerned = unsorted[topic]
-    if concerned.all():
-        return _sorted_lists(score, topic, stable)
-    rows = np.flatnonzero(concerned)
-    permutation = np.arange(topic.size)
-    permutation[rows] = rows[_sorted_lists(score[rows], topic[rows], stable)]
-    return permutation
-
-
-def _sorted_lists(score: Floats, topic: Ints, stable: bool) -> Ints:
-    """The order by falling score within topics. Lists of like length are sorted side by side, which is much faster."""
     start = np.flatnonzero(np.diff(topic, prepend=-1))
     length = np.diff(start, append=topic.size)
     width = int(length.max())

@@ -97,20 +97,13 @@ class StratifiedLists:
         stratum = np.where(assumed & (self.stratum < 0), outside, self.stratum)
         row, column = np.nonzero(assumed)
         cell = row, stratum[row, column]
-        population, sampled = self.population.copy(), self.sampled.copy()
-        relevant, by_gain = self.relevant_sampled.copy(), self.gain_sampled.copy()
-        np.add.at(population, cell, self.stratum[row, column] < 0)
-        np.add.at(sampled, cell, 1)
-        np.add.at(relevant, cell, 1)
+        added = {name: getattr(self, name).copy() for name in ("population", "sampled", "relevant_sampled")}
+        np.add.at(added["population"], cell, self.stratum[row, column] < 0)
+        np.add.at(added["sampled"], cell, 1)
+        np.add.at(added["relevant_sampled"], cell, 1)
+        by_gain = self.gain_sampled.copy()
         np.add.at(by_gain, (*cell, np.full(row.size, self.levels.size - 1)), 1)
-        return replace(
-            self,
-            stratum=stratum,
-            population=population,
-            sampled=sampled,
-            relevant_sampled=relevant,
-            gain_sampled=by_gain,
-        )
+        return replace(self, stratum=stratum, gain_sampled=by_gain, **added)
 
     def of_list(self, row: int | Ints) -> StratifiedLists:
         """One of the lists; or several, some perhaps more than once."""
@@ -124,11 +117,11 @@ class StratifiedLists:
         result = np.zeros(self.sampled.shape)
         return np.divide(self.population, self.sampled, out=result, where=self.sampled > 0)
 
-    def down_to(self) -> Iterator[tuple[int, Flags, Floats, Floats, Floats]]:
+    def down_to(self) -> Iterator[tuple[Flags, Floats, Floats, Floats]]:
         """Stratum by stratum: its cells, and how many of its documents, drawn and relevant ones stand down to each."""
         for number in range(self.population.shape[-1]):
             inside = self.stratum == number
             if inside.any():
                 marks = (inside, inside & self.drawn, inside & self.relevant)
                 documents, drawn, relevant = (np.cumsum(mark, axis=-1, dtype=np.float64) for mark in marks)
-                yield number, inside, documents, drawn, relevant
+                yield inside, documents, drawn, relevant

@@ -71,21 +71,19 @@ def group_means(rankings: Rankings, worth: Floats) -> Floats:
     return means
 
 
-def expected_with_earlier(rankings: Rankings, here: Floats, earlier: Floats) -> Floats:
-    """At every rank, the mean of ``here`` at the rank times the sum of ``earlier`` over all ranks before it.
+def expected_with_earlier(rankings: Rankings, worth: Floats) -> Floats:
+    """At every rank, the mean of the worth there times the worth of all ranks before it, summed.
 
-    Average precision is such a sum (a document's relevance times the number of relevant ones above it), and so are
-    other measures that count pairs.
+    Average precision is such a sum: a document's relevance times the number of relevant ones above it.
     """
-    here_mean, earlier_mean = group_means(rankings, here), group_means(rankings, earlier)
-    product = here_mean * (np.cumsum(earlier_mean, axis=-1) - earlier_mean)
+    means = group_means(rankings, worth)
+    product = means * (np.cumsum(means, axis=-1) - means)
     groups = rankings.groups
     if groups is not None:
         # Two ranks of a group hold two different documents, so that a pair is no product of means.
-        of_here, of_earlier, of_both = (groups.sums(array) for array in (here, earlier, here * earlier))
-        pair = (of_here * of_earlier - of_both) / (groups.size * (groups.size - 1))
-        correction = groups.spread(pair - of_here * of_earlier / groups.size**2)
-        product.reshape(-1)[groups.cell] += groups.position * correction
+        squared = groups.sums(worth) ** 2
+        pair = (squared - groups.sums(worth**2)) / (groups.size * (groups.size - 1))
+        product.reshape(-1)[groups.cell] += groups.position * groups.spread(pair - squared / groups.size**2)
     return product
 
 
@@ -170,9 +168,14 @@ def group_place(rankings: Rankings) -> tuple[Ints, Ints]:
 def before_and_within(rankings: Rankings, worth: Floats) -> tuple[Floats, Floats]:
     """For every cell the worth summed over all ranks before its tied group, and over the group."""
     first, size = group_place(rankings)
-    so_far = np.concatenate((np.zeros((*worth.shape[:-1], 1)), np.cumsum(worth, axis=-1)), axis=-1)
+    so_far = sums_before(worth)
     before = np.take_along_axis(so_far, first, axis=-1)
     return before, np.take_along_axis(so_far, first + size, axis=-1) - before
+
+
+def sums_before(worth: Floats) -> Floats:
+    """The worth of all ranks before each, and at the end of all of them."""
+    return np.concatenate((np.zeros((*worth.shape[:-1], 1)), np.cumsum(worth, axis=-1)), axis=-1)
 
 
 def share_above(rankings: Rankings) -> Floats:
@@ -188,13 +191,8 @@ def expected_count(rankings: Rankings, worth: Floats, depth: int | Ints) -> Floa
     worth of documents is 0 or 1, nothing is rounded before that one division.
     """
     down_to = np.minimum(depth, rankings.width) + np.zeros(rankings.length.shape, dtype=np.int64)
-    so_far = np.concatenate((np.zeros((*worth.shape[:-1], 1)), np.cumsum(worth, axis=-1)), axis=-1)
-    last = np.maximum(down_to - 1, 0)[:, None]
-    first, size = (np.take_along_axis(place, last, axis=-1) for place in group_place(rankings))
-    before = np.take_along_axis(so_far, first, axis=-1)
-    within = np.take_along_axis(so_far, first + size, axis=-1) - before
-    count: Floats = (before + within * (down_to[:, None] - first) / size)[:, 0]
-    return np.where(down_to > 0, count, 0.0)
+    first, size, within, before = _groups_of(rankings, worth, np.maximum(down_to - 1, 0))
+    return np.where(down_to > 0, before + within * (down_to - first) / size, 0.0)
 
 
 @dataclass(frozen=True)
@@ -213,32 +211,37 @@ class TiedGroup:
     reached: Flags
     """Does the group have what was asked for?"""
 
+    @property
+    def columns(self) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+        """All numbers but ``reached``, with an axis behind that of the lists."""
+        first, size, relevant, above, wanted = (
+            number[:, None] for number in (self.first, self.size, self.relevant, self.above, self.wanted)
+        )
+        return first, size, relevant, above, wanted
+
 
 def groups_reaching(rankings: Rankings, relevant: Floats, n: int) -> TiedGroup:
     """The group of each list that holds its n-th relevant document; the last one where there are too few."""
     so_far = np.cumsum(relevant, axis=-1)
     reached = so_far[:, -1] >= n
-    group = _groups_of(rankings, relevant, np.where(reached, np.argmax(so_far >= n, axis=-1), relevant.shape[-1] - 1))
-    return TiedGroup(*group, wanted=n - group[3], reached=reached)
+    column = np.where(reached, np.argmax(so_far >= n, axis=-1), relevant.shape[-1] - 1)
+    first, size, inside, above = (part.astype(np.int64) for part in _groups_of(rankings, relevant, column))
+    return TiedGroup(first, size, inside, above, n - above, reached)
 
 
 def groups_at_cut(rankings: Rankings, relevant: Floats, depth: int) -> TiedGroup:
     """The group of each list that holds rank ``depth``."""
-    rank = np.full(rankings.length.size, depth - 1)
-    group = _groups_of(rankings, relevant, rank)
-    return TiedGroup(*group, wanted=depth - group[0], reached=np.ones(rank.size, dtype=bool))
+    column = np.full(rankings.length.size, depth - 1)
+    first, size, inside, above = (part.astype(np.int64) for part in _groups_of(rankings, relevant, column))
+    return TiedGroup(first, size, inside, above, depth - first, np.ones(column.size, dtype=bool))
 
 
-def _groups_of(rankings: Rankings, relevant: Floats, column: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Of the group that holds this column of each list: first, size, relevant, above."""
-    begins = np.ones(relevant.shape, dtype=bool) if rankings.tied is None else ~rankings.tied
-    rank = np.arange(relevant.shape[-1])
-    first = np.where(begins & (rank <= column[:, None]), rank, 0).max(axis=-1)
-    end = np.where(begins & (rank > column[:, None]), rank, relevant.shape[-1]).min(axis=-1)
-    so_far = np.concatenate([np.zeros((column.size, 1)), np.cumsum(relevant, axis=-1)], axis=-1).astype(np.int64)
-    row = np.arange(column.size)
-    above = so_far[row, first]
-    return first, end - first, so_far[row, end] - above, above
+def _groups_of(rankings: Rankings, worth: Floats, column: Ints) -> tuple[Ints, Ints, Floats, Floats]:
+    """Of the group that holds this column of each list: its first column, its size, the worth in it and before it."""
+    row, so_far = np.arange(column.size), sums_before(worth)
+    first, size = (place[row, column] for place in group_place(rankings))
+    before = so_far[row, first]
+    return first, size, so_far[row, first + size] - before, before
 
 
 def chance_of_place(group: TiedGroup, width: int) -> Floats:
@@ -247,11 +250,11 @@ def chance_of_place(group: TiedGroup, width: int) -> Floats:
     Down to that place there are as many relevant documents as are wanted, and the last of them stands there.
     """
     place = np.arange(1, width + 1)
-    size, relevant, wanted = (column[:, None] for column in (group.size, group.relevant, group.wanted))
+    _, size, relevant, _, wanted = group.columns
     return chance_drawn(size, relevant, place, wanted) * wanted / place
 
 
 def chance_of_number(group: TiedGroup, most: int) -> Floats:
     """The chance that 0, 1, ..., ``most`` of the group's relevant documents are among ``wanted`` drawn from it."""
-    size, relevant, drawn = (column[:, None] for column in (group.size, group.relevant, group.wanted))
+    _, size, relevant, _, drawn = group.columns
     return chance_drawn(size, relevant, drawn, np.arange(most + 1))

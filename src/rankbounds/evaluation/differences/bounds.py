@@ -1,7 +1,7 @@
 """Bounds of differences for every measure: topic by topic, and of the mean.
 
 An argument says, for a topic (by its place among those of the lists), how large the difference of two lists can be. A
-measure names its argument (``Measure.difference_argument``), which is worked out here for the lists of several runs.
+measure names its argument (``difference_argument``), which is worked out here for the lists of several runs.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from rankbounds.evaluation.differences import any_measure, averages, sums
 from rankbounds.evaluation.differences.shared_lists import Choice, Found, Greatest, OpenTopic, SharedLists
 from rankbounds.evaluation.score_differences import TOLERANCE, zeroed
 from rankbounds.measures import Measure, RankWeighted
-from rankbounds.measures.formulas import BestRelevant, Normalised, ShareOfRelevant
-from rankbounds.measures.gain.ideal_ratio import IdealRatio
+from rankbounds.measures.counts import Hits, Utility
+from rankbounds.measures.formulas import BestRelevant, IdealRatio, Normalised, ShareOfRelevant
 from rankbounds.measures.precision.average_precision import AveragedPrecisions
 from rankbounds.measures.precision.precision_and_recall import RPrec
 from rankbounds.measures.preferences import LimitedPenalty
@@ -121,7 +121,8 @@ def topic_bounds(
     covered = "both" if assumptions.bounds == "both" else "unjudged"
     covering = replace(assumptions, bounds=covered, open="retrieved", most_relevant=None)
     most_relevant = 0.0 if measure.list_only else assumptions.allowed_relevant
-    answer = measure.difference_argument(Arguments(lists, covering, most_relevant))
+    basis = measure.difference_basis
+    answer: Answer = getattr(Arguments(lists, covering, most_relevant), basis.difference_argument)(basis)
 
     def of_topic(place: int) -> TopicBounds:
         values = assumptions.value(measure, lists.by_topic[place])
@@ -165,7 +166,7 @@ class Arguments:
         fixed = self.assumptions.ties in ORDERS and self.assumptions.bounds != "both"
         return fixed or all(rankings.tied is None for rankings in self.lists.by_topic)
 
-    def settled(self, measure: Measure) -> Answer:
+    def _settled(self, measure: Measure) -> Answer:
         """What no judgment changes."""
 
         def answer(place: int) -> Greatest:
@@ -176,12 +177,12 @@ class Arguments:
 
         return answer
 
-    def unknown(self, measure: Measure) -> Answer:  # noqa: ARG002
-        """Nothing is known."""
-        return lambda _: lambda a, _: (np.full(a.size, np.nan), np.zeros(a.size, dtype=bool))
-
     def any_measure(self, measure: Measure) -> Answer:
         """All judgments where these are few, else whatever the facts of the measure allow."""
+        if measure.as_retrieved or measure.topic_only:
+            return self._settled(measure)
+        if measure.estimates or measure.reads_judgments:
+            return lambda _: lambda a, _: (np.full(a.size, np.nan), np.zeros(a.size, dtype=bool))
         if not (measure.monotone and measure.list_only):
             return self._several(measure)
         topic = self._topics()
@@ -234,9 +235,9 @@ class Arguments:
         topic = self._topics(sums.documents_of_weight(measure, self.assumptions), measure, "weight")
         return lambda place: sums.greatest_sum(measure, topic(place))
 
-    def linear_count(self, counted: RankWeighted, for_each: float, for_length: float) -> Answer:
+    def linear_count(self, measure: Utility) -> Answer:
         """Counts of documents, and lengths."""
-        count = self.weighted_sum(counted)
+        count, (for_each, for_length) = self.weighted_sum(Hits(rel=measure.rel)), measure.worth_of_hit_and_length()
         return lambda place: sums.greatest_of_linear(count(place), self.lists.by_topic[place], for_each, for_length)
 
     def ideal_ratio(self, measure: IdealRatio) -> Answer:

@@ -15,13 +15,13 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences.shared_lists import Choice, Documents, Found, Greatest, OpenTopic, in_parts
 from rankbounds.measures.formulas import (
     BestRelevant,
+    IdealRatio,
     Normalised,
     RankWeighted,
     ShareOfRelevant,
     count_to_depth,
     quotient,
 )
-from rankbounds.measures.gain.ideal_ratio import IdealRatio
 from rankbounds.measures.precision.precision_and_recall import RPrec
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS, group_means, reordered

@@ -25,8 +25,7 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
 from rankbounds.judging.audits.labelled_pool import LabelledPool
 from rankbounds.measures import Measure, RankWeighted
-from rankbounds.measures.formulas import is_weighted_sum
-from rankbounds.measures.gain.ideal_ratio import IdealRatio, is_ideal_ratio
+from rankbounds.measures.formulas import IdealRatio, is_ideal_ratio, is_weighted_sum
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
+from rankbounds.measures.discounted_gain import BASE, discounts
 from rankbounds.measures.formulas import RankWeighted
-from rankbounds.measures.gain.discounted_gain import BASE, discounts
 from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.measures.parameters import ABOVE_1, AT_LEAST_1, PERSISTENCE, POSITIVE, parameter
 from rankbounds.rankings.rankings import Rankings

@@ -59,28 +59,22 @@ class StoppingByGain(ContinuingByRelevance):
 
     def _followed(self, rank: int, found: Floats, *, relevant_beyond: bool) -> Floats:
         """How many documents behind this rank are examined, all of them relevant or none."""
-        last: Floats = np.zeros(found.shape)
-        examined, reached = np.ones(found.shape), np.ones(found.shape)
         relevant = np.full(found.shape, float(relevant_beyond))
-        for step in range(1, STEPS):
-            last = self.going_on(np.asarray(float(rank + step)), found + step * relevant_beyond, relevant)
-            reached = reached * last
-            examined += reached
-            if reached.max(initial=0.0) < NOBODY:
-                return examined
-        return np.minimum(examined + reached * last / np.maximum(1 - last, 1 / MOST), MOST)
+        return examined_in_all(
+            lambda step: self.going_on(np.asarray(float(rank + step)), found + step * relevant_beyond, relevant)
+        )
 
     def open_tail(self, rankings: Rankings) -> Floats:
-        nothing_beyond = self._extreme(rankings, self._nothing_beyond, greatest=True)
-        return np.maximum(0.0, self.bounds(rankings)[1] - np.clip(nothing_beyond, 0.0, 1.0))
+        def nothing_beyond(rank: int, found: Floats) -> tuple[Floats, Floats]:
+            return np.zeros(found.shape), self._followed(rank, found, relevant_beyond=False)
+
+        without = self._extreme(rankings, nothing_beyond, greatest=True)
+        return np.maximum(0.0, self.bounds(rankings)[1] - np.clip(without, 0.0, 1.0))
 
     def bounds(self, rankings: Rankings) -> Bounds:
         low = self._extreme(rankings, lambda rank, found: (found * 0, self.most_beyond(rank, found)[1]), greatest=False)
         high = self._extreme(rankings, lambda rank, found: (self.most_beyond(rank, found)[0],) * 2, greatest=True)
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
-
-    def _nothing_beyond(self, rank: int, found: Floats) -> tuple[Floats, Floats]:
-        return np.zeros(found.shape), self._followed(rank, found, relevant_beyond=False)
 
     def _extreme(self, rankings: Rankings, beyond: Beyond, *, greatest: bool) -> Floats:
         """The least or the greatest rate, where so much is gained and examined behind the list."""
@@ -124,6 +118,20 @@ class StoppingByGain(ContinuingByRelevance):
                 of_end = at_end(rank - 1)
                 gained[ends], examined[ends] = of_end[0][:rank], of_end[1][:rank]
         return gained[:, 0], examined[:, 0]
+
+
+def examined_in_all(going_on: Callable[[int], Floats]) -> Floats:
+    """How many documents are examined by users who go on past the first, second, ... of them with these chances."""
+    chance = going_on(1)
+    reached = chance
+    examined = 1 + reached
+    for step in range(2, STEPS):
+        if reached.max(initial=0.0) < NOBODY:
+            return examined
+        chance = going_on(step)
+        reached = reached * chance
+        examined = examined + reached
+    return np.minimum(examined + reached * chance / np.maximum(1 - chance, 1 / MOST), MOST)
 
 
 @lru_cache(maxsize=256)
@@ -200,16 +208,7 @@ class Goal(StoppingByGain):
 
     def most_with_goal(self, found: Floats) -> tuple[Floats, Floats]:
         """As ``most_beyond``: relevant documents make stopping likelier, others leave it as it is."""
-        relevant, reached = np.ones(found.shape), np.ones(found.shape)
-        last = self.enough(found)
-        for step in range(1, STEPS):
-            last = self.enough(found + step)
-            reached = reached * last
-            relevant += reached
-            if reached.max(initial=0.0) < NOBODY:
-                break
-        relevant += reached * last / np.maximum(1 - last, 1 / MOST)  # the probability only falls
-        return np.minimum(relevant, MOST), 1 / np.maximum(1 - self.enough(found), 1 / MOST)
+        return examined_in_all(lambda step: self.enough(found + step)), 1 / np.maximum(1 - self.enough(found), 1 / MOST)
 
 
 class Rate(StoppingByGain):

@@ -32,17 +32,8 @@ NAMES: dict[str, dict[str, str]] = {
         "reciprocal_rank": "RR",
         "rank_biased_precision": "RBP",
     },
-    "BEIR and MTEB": {
-        "R_cap": "RelP",
-        "hit": "Success",
-        "mean_average_precision": "AP",
-        "top_k_accuracy": "Success",
-    },
-    _ES: {
-        "mean_reciprocal_rank": "RR",
-        "expected_reciprocal_rank": "ERR",
-        "coverage": "Judged",
-    },
+    "BEIR and MTEB": {"R_cap": "RelP", "hit": "Success", "mean_average_precision": "AP", "top_k_accuracy": "Success"},
+    _ES: {"mean_reciprocal_rank": "RR", "expected_reciprocal_rank": "ERR", "coverage": "Judged"},
 }
 """For each tool, in the order that decides: its name, and the label that the name stands for."""
 

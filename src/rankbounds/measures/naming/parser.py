@@ -140,7 +140,15 @@ _CONTINUES = re.compile(rf"{_NUMBER}(=.*)?")
 _DOTTED = re.compile(r"(?P<name>\w+?)\.(?P<values>[-+.\d].*|\w+=.*)")
 _AT = re.compile(r"(?P<name>.+)_at_(?P<depth>\d+)", re.IGNORECASE)
 _LEVEL = re.compile(r"(?P<label>.+)-l(?P<level>\d+)")
-_F = re.compile(r"f(?P<beta>\d*\.?\d+)(?P<depth>@.*)?", re.IGNORECASE)
+_REWRITTEN = (
+    (r"f(\d*\.?\d+)(@.*)?", r"F(beta=\1)\2"),
+    (r"rbp\.p=(.*)", r"RBP(p=\1,graded=true,by_topic=true)"),
+    (r"rbp\.(\d+)", r"RBP(p=0.\1)"),
+    (r"rbp\.([^=]*)", r"RBP(p=\1)"),
+    (r"set_f\.(.*)", r"SetF(beta=\1)"),
+    (r"utility\.([^,]+),([^,]+),([^,]+),([^,]+)", r"Utility(hit=\1,noise=\2,miss=\3,rest=\4)"),
+)
+"""Parameters as trec_eval writes them (``rbp.p=0.8``) and as ranx does (``rbp.80``, ``f2``), and the label for each."""
 MeasureLike: TypeAlias = str | Measure | type[Measure]
 """What stands for a measure; so does another package's measure, which is known by how it prints itself."""
 
@@ -226,8 +234,9 @@ def _remembered(text: str, kinds: tuple[type[Measure], ...]) -> tuple[Measure, .
     family = next((name for name in FAMILIES if name.lower() == text.lower()), None)
     if family is not None and (not is_name(text) or class_named(text).needs_cutoff):
         return tuple(_of_family(family, FAMILIES[family]))
-    if f := _F.fullmatch(text):
-        return (_from_label(f"F(beta={f['beta']}){f['depth'] or ''}"),)
+    for pattern, label in _REWRITTEN:
+        if match := re.fullmatch(pattern, text, re.IGNORECASE):
+            return (_from_label(match.expand(label)),)
     if dotted := _DOTTED.fullmatch(text):
         return tuple(_of_dotted(text, dotted["name"], dotted["values"]))
     return (with_depth(_from_label(text)),)
@@ -252,31 +261,17 @@ def _of_family(family: str, values: Iterable[str]) -> list[Measure]:
 
 
 def _of_dotted(text: str, name: str, values: str) -> list[Measure]:
-    """trec_eval's parameters behind a point (``P.5,10``), and ranx' persistence (``rbp.95``)."""
+    """trec_eval's depths behind a point: ``P.5,10``."""
     family = next((known for known in FAMILIES if known.lower() == name.lower()), None)
     if family is not None:
         return _of_family(family, values.split(","))
-    if name.lower() == "rbp":
-        key, equals, p = values.partition("=")
-        if equals and key == "p":
-            return [_from_label(f"RBP(p={p},graded=true,by_topic=true)")]
-        return [_from_label(f"RBP(p={values if '.' in values else f'0.{values}'})")]
-    if name.lower() == "set_f":
-        return [_from_label(f"SetF(beta={values})")]
     if name.lower() == "utility":
-        numbers = values.split(",")
-        if len(numbers) != len(UTILITY):
-            raise UsageError(f'"{text}": utility takes {len(UTILITY)} numbers, as in utility.1,-1,0,0.')
-        return [_from_label("Utility({})".format(",".join(map("{}={}".format, UTILITY, numbers))))]
+        raise UsageError(f'"{text}": utility takes 4 numbers, as in utility.1,-1,0,0.')
     if "=" in values:
         raise UsageError(
             f'"{text}": gains of grades are given apart from measures: --gain "{values}", or gain= in Python.'
         )
     raise UsageError(f'"{text}": {name} takes no parameters behind a point; write a depth as in P.5,10 or P@5.')
-
-
-UTILITY = ("hit", "noise", "miss", "rest")
-"""The parameters of trec_eval's utility, in its order."""
 
 
 def _from_label(text: str) -> Measure:

@@ -7,13 +7,19 @@ from functools import cached_property
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.arrays import Flags, Floats
 from rankbounds.columns.by_rank import running_sums
-from rankbounds.measures.facts import DifferenceArguments
-from rankbounds.measures.formulas import quotient, share_of_known
-from rankbounds.measures.measure import A, Bounds, Measure
+from rankbounds.measures.formulas import OfFound, quotient, share_of_known
+from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import chance_drawn, expected_with_earlier, group_means, reordered
+from rankbounds.rankings.ties import (
+    chance_of_number,
+    expected_with_earlier,
+    group_means,
+    groups_at_cut,
+    reordered,
+    sums_before,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,15 +57,12 @@ class AveragedPrecisions(Measure):
         rank = np.arange(1, rankings.width + 1)
         return self._binary_terms(rankings, np.where(rank <= self.depth(rankings), 1.0 / rank, 0.0))
 
-    def _binary_terms(
-        self, rankings: Rankings, factor: Floats, itself: float = 1.0, *, averaged: bool = True
-    ) -> PrecisionTerms:
+    difference_argument = "averaged_precisions"
+
+    def _binary_terms(self, rankings: Rankings, factor: Floats, itself: float = 1.0) -> PrecisionTerms:
         relevant = rankings.assume(0.0).relevant(self.rel)
         known = int(rankings.facts.relevant(self.rel)[rankings.topic[0]])
-        return PrecisionTerms(factor, factor, relevant, 1.0, 1.0, known, itself, averaged)
-
-    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
-        return arguments.averaged_precisions(self)
+        return PrecisionTerms(factor, factor, relevant, 1.0, 1.0, known, itself)
 
 
 class AP(AveragedPrecisions):
@@ -103,7 +106,10 @@ class AP(AveragedPrecisions):
         return Turns.of(rankings, self.rel, self.depth(rankings)).bounds()
 
     def joint_bounds(self, rankings: Rankings) -> Bounds:
-        return joint_average_bounds(rankings, self.rel, self.depth(rankings))
+        """Whichever of a group's unjudged documents turn out relevant, they can stand next to those that are."""
+        worth, depth = rankings.assume(0.5).relevant(self.rel), self.depth(rankings)
+        worst, best = (reordered(rankings, worth, best=best) for best in (False, True))
+        return Turns.of(worst, self.rel, depth).least_average(), Turns.of(best, self.rel, depth).greatest_average()
 
 
 class SP(AveragedPrecisions):
@@ -159,18 +165,8 @@ def expected_sum_of_precisions(rankings: Rankings, rel: float, depth: int) -> Fl
 def expected_precisions(rankings: Rankings, rel: float) -> Floats:
     """At every rank the mean, over all orders of tied documents, of the precision there if it is a relevant one's."""
     relevant = rankings.relevant(rel)
-    counted = group_means(rankings, relevant) + expected_with_earlier(rankings, relevant, relevant)
+    counted = group_means(rankings, relevant) + expected_with_earlier(rankings, relevant)
     return counted / np.arange(1, rankings.width + 1)
-
-
-def joint_average_bounds(rankings: Rankings, rel: float, depth: int) -> Bounds:
-    """As ``Turns.bounds``, over all orders of tied documents too.
-
-    Whichever of a group's unjudged documents turn out relevant, they can stand next to those that are.
-    """
-    worth = rankings.assume(0.5).relevant(rel)
-    worst, best = (reordered(rankings, worth, best=best) for best in (False, True))
-    return Turns.of(worst, rel, depth).least_average(), Turns.of(best, rel, depth).greatest_average()
 
 
 @dataclass(frozen=True)
@@ -269,7 +265,7 @@ class Turns:
         return holes, running_sums(holes)
 
 
-class APRetrieved(Measure):
+class APRetrieved(OfFound):
     """The precisions at the ranks of the relevant documents retrieved, averaged over those (written AP*).
 
     A tempting variant of average precision that asks nothing of what was not retrieved, and for that reason
@@ -286,12 +282,6 @@ class APRetrieved(Measure):
     example = ("APRetrieved", 0.8333)
     examples = ("AP*", "AP*@3")
     sources = ("moffat2008rank",)
-    list_only = True
-
-    @property
-    def promotable(self) -> bool:  # type: ignore[override]
-        """With a depth, a document that moves up across it enters the average and may lower it."""
-        return self.cutoff is None
 
     def value(self, rankings: Rankings) -> Floats:
         depth = self.depth(rankings)
@@ -301,89 +291,18 @@ class APRetrieved(Measure):
     def bounds(self, rankings: Rankings) -> Bounds:
         return Turns.of(rankings, self.rel, self.depth(rankings), of_retrieved=True).bounds()
 
-    def tie_bounds(self, rankings: Rankings) -> Bounds:
-        worst, best = (reordered(rankings, self.worth(rankings), best=best) for best in (False, True))
-        low, high = self.value(worst), self.value(best)
-        cut = _CutGroups.of(rankings, self.rel, self.depth(rankings))
-        if cut is not None:
-            low[cut.row] = np.nanmin(cut.averages(worst, self.rel, best=False), axis=-1)
-            high[cut.row] = np.nanmax(cut.averages(best, self.rel, best=True), axis=-1)
-        return low, high
-
-    def expected_over_ties(self, rankings: Rankings) -> Floats:
-        depth = self.depth(rankings)
-        precisions = expected_precisions(rankings, self.rel)
-        mean = quotient(precisions[..., :depth].sum(axis=-1), rankings.relevant_so_far(self.rel)[..., depth - 1])
-        cut = _CutGroups.of(rankings, self.rel, depth)
-        if cut is not None:
-            mean[cut.row] = cut.expected_average(precisions)
-        return mean
-
-
-@dataclass(frozen=True)
-class _CutGroups:
-    """Tied groups that the depth cuts through, so that it is open how many relevant documents stand above it.
-
-    Of a group's ``size`` documents, ``marked`` relevant ones among them, ``drawn`` stand above the depth; ``count``
-    runs over the number of relevant ones that may be among those.
-    """
-
-    row: Ints
-    offset: Ints
-    size: Ints
-    drawn: Ints
-    marked: Ints
-    before: Ints
-    count: Ints
-
-    @classmethod
-    def of(cls, rankings: Rankings, rel: float, depth: int) -> _CutGroups | None:
-        groups = rankings.groups
-        chosen = np.empty(0, dtype=np.int64) if groups is None else groups.cut_by(depth)
-        if groups is None or not chosen.size:
+    def expected_over_ties(self, rankings: Rankings) -> Floats | None:
+        """However many relevant documents of a group are above the depth, they stand anywhere there."""
+        if not rankings.certain:
             return None
-        row, offset, size = groups.row[chosen], groups.offset[chosen], groups.size[chosen]
-        so_far = np.concatenate([np.zeros((rankings.length.size, 1)), rankings.relevant_so_far(rel)], axis=-1)
-        before, through = (so_far[row, rank].astype(np.int64) for rank in (offset, offset + size))
-        drawn = depth - offset
-        return cls(row, offset, size, drawn, through - before, before, np.arange(int(drawn.max()) + 1))
-
-    def _columns(self, *columns: Ints) -> list[Ints]:
-        return [column[:, None] for column in columns]
-
-    def _before_group(self, precisions: Floats) -> Floats:
-        """The sum of the precisions above the group."""
-        sums = np.concatenate([np.zeros((precisions.shape[0], 1)), np.cumsum(precisions, axis=-1)], axis=-1)
-        return sums[self.row, self.offset][:, None]
-
-    def averages(self, ordered: Rankings, rel: float, *, best: bool) -> Floats:
-        """For every possible count the greatest (or least) average; NaN where the group leaves no such count."""
-        offset, size, drawn, marked, before = self._columns(
-            self.offset, self.size, self.drawn, self.marked, self.before
-        )
-        number = self.count[1:]
-        if best:  # the relevant documents of the group come first
-            inside = np.cumsum((before + number) / (offset + number), axis=-1)
-        else:  # they stand just above the depth, counted here from there
-            up = number - 1
-            inverse = 1 / np.maximum(offset + drawn - up, 1)
-            inside = (before + number) * np.cumsum(inverse, axis=-1) - np.cumsum(up * inverse, axis=-1)
-        inside = np.concatenate([np.zeros((offset.shape[0], 1)), inside], axis=-1)
-        precisions = ordered.relevant(rel) * ordered.relevant_so_far(rel) / np.arange(1, ordered.width + 1)
-        average = quotient(self._before_group(precisions) + inside, (before + self.count).astype(np.float64))
-        possible = (self.count <= np.minimum(marked, drawn)) & (drawn - self.count <= size - marked)
-        return np.where(possible, average, np.nan)
-
-    def expected_average(self, precisions: Floats) -> Floats:
-        """The mean over all orders: whatever the count, the relevant documents above the depth stand anywhere there."""
-        offset, size, drawn, marked, before = self._columns(
-            self.offset, self.size, self.drawn, self.marked, self.before
-        )
-        place = np.arange(int(self.drawn.max()))
-        inverse = np.where(place < drawn, 1 / (offset + place + 1), 0.0)
+        at_cut = groups_at_cut(rankings, rankings.relevant(self.rel), self.depth(rankings))
+        first, _, _, above, drawn = at_cut.columns
+        before = np.take_along_axis(sums_before(expected_precisions(rankings, self.rel)), first, axis=-1)
+        place = np.arange(int(drawn.max(initial=1)))
+        inverse = np.where(place < drawn, 1 / (first + place + 1), 0.0)
         alone = inverse.sum(axis=-1, keepdims=True) / drawn
         with_earlier = (inverse * place).sum(axis=-1, keepdims=True) / np.maximum(drawn * (drawn - 1), 1)
-        inside = self.count * ((before + 1) * alone + (self.count - 1) * with_earlier)
-        average = quotient(self._before_group(precisions) + inside, (before + self.count).astype(np.float64))
-        mean: Floats = (chance_drawn(size, marked, drawn, self.count) * average).sum(axis=-1)
-        return mean
+        number = np.arange(int(at_cut.relevant.max(initial=0)) + 1)
+        inside = number * ((above + 1) * alone + (number - 1) * with_earlier)
+        average = quotient(before + inside, above + number)
+        return np.einsum("ln,ln->l", chance_of_number(at_cut, number.size - 1), average)

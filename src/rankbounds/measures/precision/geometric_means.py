@@ -34,8 +34,7 @@ class Logarithm(Measure):
 
 
 def _logarithm(value: Floats) -> Floats:
-    logarithm: Floats = np.log(np.maximum(value, LEAST))
-    return logarithm
+    return np.asarray(np.log(np.maximum(value, LEAST)))
 
 
 def _logarithms(bounds: Bounds | None) -> Bounds | None:

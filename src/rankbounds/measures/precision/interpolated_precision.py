@@ -17,7 +17,28 @@ EARLY = 32
 POINTS = {11: tuple(tenth / 10 for tenth in range(11)), 3: (0.2, 0.5, 0.8)}
 
 
-class IPrec(Measure):
+class Interpolated(Measure):
+    """Interpolated precision, averaged over some points of recall; a subclass has ``recalls``."""
+
+    takes = ("rel",)
+    value_range = (0.0, 1.0)
+    sources = ("buckley2005retrieval",)
+    collection_exactness = "exact"
+    outside = "lowers"
+
+    @property
+    def recalls(self) -> tuple[float, ...]:
+        """The points of recall."""
+        raise NotImplementedError
+
+    def value(self, rankings: Rankings) -> Floats:
+        return np.mean(interpolated(rankings, self.rel, self.recalls), axis=0)
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        return np.mean(expected_interpolated(rankings, self.rel, self.recalls), axis=0)
+
+
+class IPrec(Interpolated):
     """The highest precision at any rank by which this share of the relevant documents, rounded to whole ones, is found.
 
     The points of a recall-precision curve; 0 where that recall is never reached. As in trec_eval, recall r of R
@@ -32,13 +53,8 @@ class IPrec(Measure):
         default=0.0,
     )
 
-    takes = ("rel",)
-    value_range = (0.0, 1.0)
     example = ("IPrec(recall=0.5)", 0.6667)
     examples = ("IPrec(recall=0)", "IPrec(recall=0.5)", "IPrec(recall=1)")
-    sources = ("buckley2005retrieval",)
-    collection_exactness = "exact"
-    outside = "lowers"
     always_shown = ("recall",)
     trec_names = ("iprec_at_recall_{recall:.2f}",)
 
@@ -47,14 +63,12 @@ class IPrec(Measure):
         """At recall 0 it is the highest precision at any rank, however many documents are relevant."""
         return self.recall > 0
 
-    def value(self, rankings: Rankings) -> Floats:
-        return interpolated(rankings, self.rel, (self.recall,))[0]
-
-    def expected_over_ties(self, rankings: Rankings) -> Floats:
-        return expected_interpolated(rankings, self.rel, (self.recall,))[0]
+    @property
+    def recalls(self) -> tuple[float, ...]:
+        return (self.recall,)
 
 
-class IPrecMean(Measure):
+class IPrecMean(Interpolated):
     """Interpolated precision averaged over the 11 points of recall 0, 0.1, ..., 1, or over the 3 points 0.2, 0.5, 0.8.
 
     The standard measure before average precision took its place.
@@ -66,21 +80,14 @@ class IPrecMean(Measure):
         "How many points of recall: 11 or 3.", Allowed("must be 11 or 3", POINTS.__contains__), default=11
     )
 
-    takes = ("rel",)
-    value_range = (0.0, 1.0)
     example = ("IPrecMean(points=3)", 0.7778)
     examples = ("IPrecMean(points=11)", "IPrecMean(points=3)")
-    sources = ("buckley2005retrieval",)
-    collection_exactness = "exact"
-    outside = "lowers"
     always_shown = ("points",)
     trec_names = ("11pt_avg",)
 
-    def value(self, rankings: Rankings) -> Floats:
-        return np.mean(interpolated(rankings, self.rel, POINTS[self.points]), axis=0)
-
-    def expected_over_ties(self, rankings: Rankings) -> Floats:
-        return np.mean(expected_interpolated(rankings, self.rel, POINTS[self.points]), axis=0)
+    @property
+    def recalls(self) -> tuple[float, ...]:
+        return POINTS[self.points]
 
 
 def interpolated(rankings: Rankings, rel: float, recalls: tuple[float, ...]) -> list[Floats]:

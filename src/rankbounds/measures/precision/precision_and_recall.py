@@ -8,10 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.measures.facts import DifferenceArguments
 from rankbounds.measures.formulas import (
     BestRelevant,
-    RankWeighted,
+    Counted,
     Share,
     ShareOfRelevant,
     count_to_depth,
@@ -19,13 +18,13 @@ from rankbounds.measures.formulas import (
     quotient,
     share_of_known,
 )
-from rankbounds.measures.measure import A, Bounds, Measure
+from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.measures.parameters import NOT_NEGATIVE, POSITIVE, parameter
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import chance_of_number, expected_count, expected_products, groups_at_cut
+from rankbounds.rankings.ties import chance_of_number, expected_count, groups_at_cut
 
 
-class P(RankWeighted):
+class P(Counted):
     """The share of the first k documents that are relevant.
 
     A list shorter than k is scored as if non-relevant documents followed it, so that P@10 of five relevant documents
@@ -44,18 +43,9 @@ class P(RankWeighted):
     trec_names = ("P_{cutoff}",)
     needs_cutoff = True
 
-    def weights(self, n: int) -> Floats:
-        assert self.cutoff is not None
-        return np.full(n, 1 / self.cutoff)
-
-    def value(self, rankings: Rankings) -> Floats:
-        """Counted first and divided once: equally many documents give the same value to the last bit."""
-        assert self.cutoff is not None
-        return count_to_depth(self, rankings) / self.cutoff
-
-    def expected_over_ties(self, rankings: Rankings) -> Floats:
-        assert self.cutoff is not None
-        return expected_count(rankings, self.worth(rankings), self.depth(rankings)) / self.cutoff
+    @property
+    def over(self) -> int:
+        return self.cutoff or 1
 
 
 class Recall(ShareOfRelevant):
@@ -153,8 +143,6 @@ class Shaw(Measure):
         return quotient(found, read + known + more - found), quotient(found + within, read + known - found)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
-        if rankings.tied is None:
-            return self.value(rankings)
         if not rankings.certain:
             return None
         at_cut = groups_at_cut(rankings, rankings.relevant(self.rel), self.depth(rankings))
@@ -183,13 +171,6 @@ class Success(BestRelevant):
     def weights(self, n: int) -> Floats:
         return np.ones(n)
 
-    def value(self, rankings: Rankings) -> Floats:
-        relevant = rankings.relevant(self.rel)[..., : self.depth(rankings)]
-        return 1 - (1 - relevant).prod(axis=-1)
-
-    def expected_over_ties(self, rankings: Rankings) -> Floats:
-        return 1 - expected_products(rankings, 1 - rankings.relevant(self.rel))[..., self.depth(rankings) - 1]
-
 
 class SetP(Share):
     """The share of the documents retrieved that are relevant, however many there are and in whatever order.
@@ -211,8 +192,9 @@ class SetP(Share):
     def divisor(self, rankings: Rankings) -> Floats:
         return rankings.length.astype(np.float64)
 
-    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
-        return arguments.share(F(beta=0.0, rel=self.rel))  # which counts recall for nothing
+    @property
+    def difference_basis(self) -> Measure:
+        return F(beta=0.0, rel=self.rel)  # which counts recall for nothing
 
 
 class RelP(ShareOfRelevant):
@@ -248,6 +230,7 @@ class SetAP(Measure):
     example = ("SetAP", 0.4444)
     examples = ("SetAP", "SetAP(rel=2)")
     trec_names = ("set_map",)
+    order_free = True
     monotone = True
     collection_exactness = "exact"
     outside = "lowers"
@@ -262,9 +245,6 @@ class SetAP(Measure):
         count = count_to_depth(self, rankings)
         length = np.maximum(rankings.length, 1)  # of an empty list nothing is found, however many are relevant
         return quotient(count * count, length * rankings.num_relevant(self.rel))
-
-    def expected_over_ties(self, rankings: Rankings) -> Floats:
-        return self.value(rankings)
 
 
 class RPrec(Measure):
@@ -289,6 +269,7 @@ class RPrec(Measure):
     trec_names = ("Rprec", "Rprec_mult_{times:.2f}")
     collection_exactness = "exact"
     vanishes = True
+    difference_argument = "precision_at_r"
 
     def documents_read(self, number: Floats) -> Floats:
         """How many documents are read where this many are relevant."""
@@ -297,9 +278,6 @@ class RPrec(Measure):
     def value(self, rankings: Rankings) -> Floats:
         read = self.documents_read(rankings.num_relevant(self.rel))
         return quotient(_at(rankings.relevant_so_far(self.rel), read[:, None])[:, 0], read)
-
-    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
-        return arguments.precision_at_r(self)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
         """A group that R cuts through counts by the share of it that stands above the cut."""

@@ -9,7 +9,7 @@ from rankbounds.measures.formulas import quotient
 from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.measures.parameters import Allowed, parameter
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import chance_drawn, group_place, reordered
+from rankbounds.rankings.ties import before_and_within, chance_drawn, group_place, reordered
 
 DEEPEST = 1000
 """How far rankings are compared."""
@@ -58,8 +58,12 @@ class Compatibility(Measure):
         return rankings.gain()
 
     def value(self, rankings: Rankings) -> Floats:
-        common = np.where(relevant(rankings), self._in_common(rank_and_place(rankings)), 0.0)
-        return quotient(common.sum(axis=-1), self._ideal(known_relevant(rankings) + turned_relevant(rankings)))
+        return quotient(self._common(rankings), self._ideal(known_relevant(rankings) + turned_relevant(rankings)))
+
+    def _common(self, rankings: Rankings, pushed: Ints | int = 0) -> Floats:
+        """What relevant documents add, whose places in the ideal ranking are so much lower, summed."""
+        depth = np.maximum(np.arange(1, rankings.width + 1), ideal_places(rankings) + pushed)
+        return np.where(relevant(rankings), self._in_common(depth), 0.0).sum(axis=-1)
 
     def _in_common(self, depth: Ints | Floats) -> Floats:
         """What a document adds that both rankings have from this depth on."""
@@ -85,29 +89,26 @@ class Compatibility(Measure):
         return self._low(worst), self._high(best, reordered(judged, unjudged, best=True))
 
     def _low(self, judged: Rankings) -> Floats:
-        pushed = np.maximum(ranks(judged), ideal_places(judged) + judged.num_holes[:, None])
-        common = np.where(relevant(judged), self._in_common(pushed), 0.0).sum(axis=-1)
+        common = self._common(judged, pushed=judged.num_holes[:, None])
         return quotient(common, self._ideal(known_relevant(judged) + judged.num_holes))
 
     def _high(self, judged: Rankings, of_unjudged: Rankings) -> Floats:
         """The most over how many unjudged documents are relevant, the highest of them being so."""
-        common = np.where(relevant(judged), self._in_common(rank_and_place(judged)), 0.0).sum(axis=-1)
-        known = known_relevant(judged)
-        further = np.cumsum(np.where(of_unjudged.holes, self._in_common(ranks(of_unjudged)), 0.0), axis=-1)
+        common, known = self._common(judged), known_relevant(judged)
+        added = self._in_common(np.arange(1, judged.width + 1))
+        further = np.cumsum(np.where(of_unjudged.holes, added, 0.0), axis=-1)
         number = np.cumsum(of_unjudged.holes, axis=-1)
         with_further = quotient(common[:, None] + further, self._ideal(known[:, None] + number))
         return np.minimum(np.maximum(quotient(common, self._ideal(known)), with_further.max(axis=-1, initial=0.0)), 1.0)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
-        if rankings.tied is None:
-            return self.value(rankings)
         first, size = group_place(rankings)
         marks, places = relevant(rankings), ideal_places(rankings)
         total = np.zeros(rankings.length.size)
-        for level in levels_above_zero(rankings):
+        for level in rankings.facts.levels:
             here = marks & (rankings.gain() == level)
-            begins = here & (np.cumsum(here, axis=-1) - marked_before(here, first) == 1)
-            inside = marked_before(here, np.minimum(first + size, rankings.width)) - marked_before(here, first)
+            before, inside = before_and_within(rankings, here.astype(np.float64))
+            begins = here & (np.cumsum(here, axis=-1) - before == 1)
             for row, column in zip(*np.nonzero(begins), strict=True):  # a tied group that holds documents of this grade
                 start, members, count = int(first[row, column]), int(size[row, column]), int(inside[row, column])
                 position, earlier = np.arange(members)[:, None], np.arange(count)
@@ -121,12 +122,6 @@ def relevant(rankings: Rankings) -> Flags:
     """Which documents gain more than one of grade 0."""
     marks: Flags = (rankings.gain() > rankings.facts.nonrelevant_gain) & rankings.present
     return marks
-
-
-def levels_above_zero(rankings: Rankings) -> list[float]:
-    """The gains that relevant documents may have."""
-    facts = rankings.facts
-    return [level for level in facts.levels.tolist() if level > facts.nonrelevant_gain]
 
 
 def known_relevant(rankings: Rankings) -> Ints:
@@ -150,19 +145,3 @@ def ideal_places(rankings: Rankings) -> Ints:
         places += np.where(here, better[:, None] + np.cumsum(here, axis=-1), 0)
         better = facts.count_from_level[number][rankings.topic] + turned_relevant(rankings)
     return places
-
-
-def ranks(rankings: Rankings) -> Ints:
-    """The rank of every cell."""
-    return np.broadcast_to(np.arange(1, rankings.width + 1), rankings.grade.shape)
-
-
-def rank_and_place(rankings: Rankings) -> Ints:
-    """From which depth on a relevant document is in the list and in the ideal ranking."""
-    return np.maximum(ranks(rankings), ideal_places(rankings))
-
-
-def marked_before(marks: Flags, first: Ints) -> Ints:
-    """How many marked documents stand before these columns."""
-    so_far: Ints = np.pad(np.cumsum(marks, axis=-1, dtype=np.int64), ((0, 0), (1, 0)))
-    return np.take_along_axis(so_far, first, axis=-1)

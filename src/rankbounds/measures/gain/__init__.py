@@ -1,1 +1,0 @@
-"""Measures of gain by rank, and of likeness to an ideal ranking."""
