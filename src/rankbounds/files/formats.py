@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -61,11 +62,12 @@ def read(
 def _read(path: str, names: ColumnNames, kind: str | None, read_lines: Callable[..., Columns], threads: int) -> Columns:
     if kind == "ir_datasets" or path.startswith(_PREFIX):
         return _reader(_IR_DATASETS, "ir_datasets", names)(path.removeprefix(_PREFIX))
-    if parquet.is_parquet(path, names) if kind is None else kind == "parquet" and not is_pipe(path):
+    in_place = kind == "parquet" or (kind is None and os.path.isdir(path) and parquet.is_parquet(path, names))
+    if in_place and not is_pipe(path):
         return parquet.read_parquet(path, names)
-    content = read_content(path, threads)
-    if kind == "parquet" or (kind is None and is_pipe(path) and content.starts_with(PARQUET_MAGIC)):
-        return parquet.read_parquet(content.name, names, content.tobytes())
+    content = read_content(path, threads, not_beyond=PARQUET_MAGIC if kind is None else None)
+    if kind == "parquet" or (kind is None and content.starts_with(PARQUET_MAGIC)):
+        return parquet.read_parquet(content.name, names, content.tobytes() if is_pipe(path) else None)
     text = content.text()
     kind = kind or recognise(text, path, names)
     if kind in IN_JSON or kind == "json":

@@ -158,15 +158,16 @@ def read_text(path: str, threads: int = 1) -> Text:
     return read_content(path, threads).text()
 
 
-def read_content(path: str, threads: int = 1) -> Content:
+def read_content(path: str, threads: int = 1, *, not_beyond: bytes | None = None) -> Content:
     """Read all of a file, a pipe or standard input, decompressing by content.
 
-    It is opened once: a pipe cannot be read again, so callers that must look into it before reading look here.
+    It is opened once: a pipe cannot be read again, so callers that must look into it before reading look here. Of a
+    file that begins with the bytes ``not_beyond``, only the first few are read.
     """
     name = "standard input" if path == STANDARD_INPUT else path
     try:
         if path != STANDARD_INPUT and os.path.isfile(path):
-            return _read_file(path, threads)
+            return _read_file(path, threads, not_beyond)
         return Content.of(name, compression.decompress(_read_stream(path), name))
     except (OSError, ValueError) as error:
         raise error if isinstance(error, DataError) else _unreadable(name, error) from None
@@ -260,9 +261,11 @@ def _unreadable(name: str, error: Exception) -> DataError:
     return DataError(name, f"cannot be read ({getattr(error, 'strerror', None) or error}).")
 
 
-def _read_file(path: str, threads: int) -> Content:
+def _read_file(path: str, threads: int, not_beyond: bytes | None) -> Content:
     with open(path, "rb", buffering=0) as file, _unchanged(path, file.fileno()) as size:
         head = file.read(6)
+        if not_beyond is not None and head.startswith(not_beyond):
+            return Content.of(path, head)
         if compression.compression_of(head) or not size:
             data = head + file.readall()
             _note_checksum(path, data)
