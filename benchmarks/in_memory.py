@@ -77,7 +77,7 @@ def prepared(topics: int, depth: int, judged: int, *, again: bool, calls: int = 
     """Runs against judgments that are prepared: others at every call, or the same documents with new scores."""
     qrels, runs = collection(topics, depth, judged, 1 if again else 3)
     turns = rescored(runs[0], 5 if topics > 1 else 1000) if again else runs
-    ours = rb.RelevanceEvaluator(qrels, TREC_NAMES)
+    ours = rb.interop.RelevanceEvaluator(qrels, TREC_NAMES)
     contenders: dict[str, Callable[[], object]] = {"rankbounds": _in_turn(ours.evaluate, turns)}
     if importlib.util.find_spec("pytrec_eval"):
         import pytrec_eval

@@ -47,11 +47,14 @@ def main(folder: Path) -> None:
     qrels, runs = collection(10)
     two = {name: runs[name] for name in ("fast", "deep")}
     measures = [f"IPrec(recall={tenth / 10})" for tenth in range(11)]
-    depths, persistences = rb.bounds_by_depth(qrels, {"fast": runs["fast"]}, 60), rb.bounds_by_persistence(qrels, two)
+    depths, persistences = (
+        rb.rbp.bounds_by_depth(qrels, {"fast": runs["fast"]}, 60),
+        rb.rbp.bounds_by_persistence(qrels, two),
+    )
     drawn = {
         "rbp-ranks": rb.plots.contribution_of_ranks((0.5, 0.8, 0.95)),
         "rbp-depth": rb.plots.bounds_by_depth(depths),
-        "rbp-persistence": rb.plots.bounds_by_persistence(persistences, crossings=rb.crossings(qrels, two)),
+        "rbp-persistence": rb.plots.bounds_by_persistence(persistences, crossings=rb.rbp.find_crossings(qrels, two)),
         "rbp-residual": rb.plots.residual_parts(rb.evaluate(qrels, runs, "RBP(p=0.9)")),
         "recall-precision": rb.plots.recall_precision(rb.evaluate(collection(100)[0], two, measures)),
     }

@@ -31,7 +31,7 @@ rb.plots.urn_contours(axes[0])
 rb.plots.urn_contours(axes[1], what="sd")
 figure.savefig(HERE / "urn-contours.png", dpi=90)
 
-collection = rb.simulate(seed=7)
+collection = rb.probability.simulate(seed=7)
 facts = TopicFacts(collection.pooled)
 figure, axes = panels(1, 2, (7.6, 3.6))
 for ax, deeper in zip(axes, (False, True), strict=True):

@@ -25,19 +25,21 @@ def names_of_stub(package: str) -> dict[str, tuple[str, str]]:
 
 
 def load_when_used(
-    package: str, otherwise: Callable[[str], object | None] | None = None
+    package: str, namespaces: tuple[str, ...] = ()
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """The ``__getattr__``, ``__dir__`` and ``__all__`` of a package with a stub.
+    """Return the ``__getattr__``, ``__dir__`` and ``__all__`` of a package with a stub.
 
-    ``otherwise`` is asked for names that the stub does not list.
+    The error for a name that only one of the ``namespaces`` has shows where it is.
     """
     places = names_of_stub(package)
 
     def attribute(name: str) -> object:
         if name not in places:
-            if otherwise is not None and not name.startswith("_") and (value := otherwise(name)) is not None:
-                return value
-            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
+            problem = f"module {package!r} has no attribute {name!r}"
+            for namespace in namespaces if not name.startswith("_") else ():
+                if name in import_module(f"{package}.{namespace}").__all__:
+                    problem += f": it is {package}.{namespace}.{name}"
+            raise AttributeError(problem, name=name, obj=sys.modules[package])
         module, own = places[name]
         value = None if module == package else getattr(import_module(module), own, None)
         if value is None:

@@ -47,15 +47,15 @@ def test_at_most_half_of_a_band_is_relevant_in_the_worst_case():
 def test_rho_is_the_decimal_that_was_written():
     # 1.1 * 10 is 11.000000000000002 in floating point, and its ceiling 12 would make ranks 10 and 11 one band.
     assert 11 in band_starts(1.1, 20)
-    assert rb.rank_safe_depth(1.1) == rb.rank_safe_depth("1.1") == 10
+    assert rb.checking.rank_safe_depth(1.1) == rb.checking.rank_safe_depth("1.1") == 10
 
 
 @pytest.mark.parametrize("rho", ["1.01", "1.1", "1.2", "1.4", "1.5", "1.7", "2.0", "2.5", "7"])
 def test_rank_safe_depth_is_the_last_rank_before_a_band_of_several(rho):
     starts = band_starts(rho, 400)
     width = np.diff(starts)
-    assert rb.rank_safe_depth(rho) == starts[np.argmax(width > 1)] - 1
-    assert rb.rank_safe_depth(1) is None
+    assert rb.checking.rank_safe_depth(rho) == starts[np.argmax(width > 1)] - 1
+    assert rb.checking.rank_safe_depth(1) is None
 
 
 TABLE_2 = {
@@ -69,7 +69,7 @@ TABLE_2 = {
 
 @pytest.mark.parametrize("rho", TABLE_2)
 def test_worst_differences_of_table_2(rho):
-    found = [rb.worst_difference(measure, rho) for measure in ("RR", "RBP(p=0.5)", "RBP(p=0.85)")]
+    found = [rb.checking.worst_difference(measure, rho) for measure in ("RR", "RBP(p=0.5)", "RBP(p=0.85)")]
     assert [round(one, 4) for one in found] == list(TABLE_2[rho])
 
 
@@ -85,7 +85,7 @@ def test_worst_difference_is_the_largest_over_all_runs(measure, rho):
         for run in (exact, rb.banded(exact, rho))
     )
     largest = float((before - after).max())
-    assert rb.worst_difference(measure, rho) == pytest.approx(largest, abs=1e-9)
+    assert rb.checking.worst_difference(measure, rho) == pytest.approx(largest, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_worst_difference_is_the_largest_over_all_runs(measure, rho):
 )
 def test_measures_without_a_worst_difference(measure, told):
     with pytest.raises(rb.UsageError, match=told):
-        rb.worst_difference(measure, 1.4)
+        rb.checking.worst_difference(measure, 1.4)
 
 
 @pytest.mark.parametrize("rho", ["0.9", "x", "nan", "inf", "1/0", -1])

@@ -34,7 +34,7 @@ def run_file(tmp_path):
 
 
 def diagnosis(path, **options):
-    (found,) = rb.diagnose(path, **options)
+    (found,) = rb.check(path, **options)
     return found
 
 
@@ -204,7 +204,7 @@ class TestWithJudgments:
         return tmp_path
 
     def test_effects_and_places(self, folder):
-        found = rb.diagnose([folder / "runs"], qrels=folder / "qrels", measures=["RR"])
+        found = rb.check([folder / "runs"], qrels=folder / "qrels", measures=["RR"])
         by_name = {one.run: one for one in found}
         effect = by_name["open"].effects[0]
         assert (effect.value, effect.expected, effect.low, effect.high) == (0.75, 0.875, 0.75, 1.0)
@@ -219,7 +219,7 @@ class TestWithJudgments:
         assert "open, which stands in place 2 and could stand anywhere from 1 to 2" in told
 
     def test_no_place_depends_on_ties(self, folder):
-        found = rb.diagnose([folder / "runs" / "sure", folder / "runs" / "half"], qrels=folder / "qrels", measures="RR")
+        found = rb.check([folder / "runs" / "sure", folder / "runs" / "half"], qrels=folder / "qrels", measures="RR")
         assert in_words(places(found)) == "By RR, no run's place depends on how ties are broken."
 
     def test_command(self, command, folder):
@@ -243,7 +243,7 @@ class TestWithJudgments:
 
 def test_real_runs(unpacked):
     folder = unpacked("trec8-adhoc.tar.xz") / "trec8-adhoc" / "runs"
-    found = {one.run: one for one in rb.diagnose([folder / "input.UB99T", folder / "input.UB99SW"])}
+    found = {one.run: one for one in rb.check([folder / "input.UB99T", folder / "input.UB99SW"])}
     assert found["UB99T"].exponent_mistakes == found["UB99T"].contradictions_line == 16
     assert found["UB99SW"].tied_documents / found["UB99SW"].lines == pytest.approx(0.988, abs=5e-4)
 
@@ -251,12 +251,12 @@ def test_real_runs(unpacked):
 def test_what_is_wrong_with_a_file_has_its_place_whatever_the_file_is_called(tmp_path):
     path = tmp_path / "my: run"
     path.write_text('[{"qid": 1,')
-    (found,) = rb.diagnose(str(path))
+    (found,) = rb.check(str(path))
     (problem,) = found.problems
     assert (problem.kind, problem.place) == ("file", Place(str(path)))
     assert str(problem) == f"{path}: {problem.message}"
     path.write_text("1 Q0 a 1 2 t\n")
-    (found,) = rb.diagnose(str(path), qrels={"other": {"a": 1}})
+    (found,) = rb.check(str(path), qrels={"other": {"a": 1}})
     (problem,) = found.problems
     assert (problem.kind, problem.place) == ("file", Place(str(path)))
     assert problem.message.startswith("no topic of this run is among the judged ones")

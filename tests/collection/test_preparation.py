@@ -208,7 +208,7 @@ def test_a_corpus_says_what_cannot_be_retrieved(files, capsys):
 def test_a_corpus_that_holds_everything():
     qrels = rb.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "P@1")
     assert qrels.value.item() == 1.0
-    (diagnosis,) = rb.diagnose({"q": {"a": 1.0}}, corpus=["a", "b"])
+    (diagnosis,) = rb.check({"q": {"a": 1.0}}, corpus=["a", "b"])
     assert (diagnosis.outside_corpus, diagnosis.sound) == (0, True)
     judged = judged_outside(rb.Qrels.from_columns(["q"], ["a"], [1]), corpus_ids(["a"]))
     assert str(judged) == "Corpus: it holds the documents of all 1 judgments."

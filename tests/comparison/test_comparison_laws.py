@@ -522,7 +522,7 @@ class TestCommands:
         for name in ("forward", "backward"):  # the first two documents tied: who leads does not depend on it
             text = (files / name).read_text().replace(" 18 ", " 19 ")
             (files / name).write_text(text)
-        found = rb.diagnose([files / "forward", files / "backward"], qrels=files / "qrels", measures="ESL(n=1)")
+        found = rb.check([files / "forward", files / "backward"], qrels=files / "qrels", measures="ESL(n=1)")
         from rankbounds.checking.diagnoses import places
 
         assert [(row["run"], row["place"], row["highest_place"], row["lowest_place"]) for row in places(found)] == [

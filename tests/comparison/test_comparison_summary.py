@@ -285,7 +285,7 @@ def test_the_command_writes_one_table_and_what_to_cite(command, tmp_path):
     assert (code, "nothing that" in out, out.count("judged@10</th>")) == (0, False, 1)
     assert command("compare", *files, "--format", "latex", "--style", "beast")[0] == 2
     assert command("evaluate", *files, "-m", "ERR", "--bibtex", tmp_path / "err.bib")[0] == 0
-    assert (tmp_path / "err.bib").read_text() == rb.bibtex("ERR")
+    assert (tmp_path / "err.bib").read_text() == rb.measures.bibtex("ERR")
 
 
 def test_scores_have_the_best_in_bold_too():
@@ -341,10 +341,10 @@ def test_measures_cite_what_their_docstrings_name():
 def test_bibtex_of_measures():
     assert rb.parse_measure("nDCG(gain=exp)@10").cited() == ("jarvelin2002cumulated", "burges2005learning")
     assert rb.parse_measure("RBP'(p=0.8)").cited() == ("moffat2008rank", "sakai2007alternatives")
-    assert rb.bibtex(["RBP(p=0.5)", "RBP(p=0.8)"]).count("@") == 1
-    assert rb.bibtex("NumRet") == ""
-    assert rb.bibtex().count("\n@") == len(entries()) - 1
-    assert "@article{holm1979simple" in rb.bibtex("NumRet", also=["holm1979simple"])
+    assert rb.measures.bibtex(["RBP(p=0.5)", "RBP(p=0.8)"]).count("@") == 1
+    assert rb.measures.bibtex("NumRet") == ""
+    assert rb.measures.bibtex().count("\n@") == len(entries()) - 1
+    assert "@article{holm1979simple" in rb.measures.bibtex("NumRet", also=["holm1979simple"])
 
 
 def test_a_caption_claims_no_order_that_the_table_has_not():

@@ -169,7 +169,7 @@ class TestAnswers:
         undecided = rb.gate(scores, "nDCG@10 worse", margin=0.1).outcomes[0]
         change = scores.value[1, :, 0] - scores.value[0, :, 0]
         room = 0.1 + change.mean()
-        assert f"about {rb.topics_needed(room, change.std(ddof=1), 0.1):,} topics" in undecided.decide
+        assert f"about {rb.stats.topics_needed(room, change.std(ddof=1), 0.1):,} topics" in undecided.decide
         few = rb.gate(scores_of(old=[1] * 30, new=[2, 2, *[1] * 28]), "RR worse").outcomes[0]
         assert "2 of 30 can differ, and at least 5 must for p < 0.05 with one side" in few.decide
 

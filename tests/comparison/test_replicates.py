@@ -68,7 +68,7 @@ def plain_two_way(scores):
 @pytest.mark.parametrize("seed", range(3))
 def test_components_of_a_plain_two_way_analysis(seed):
     qrels, runs = made(seed)
-    found = rb.replicates(qrels, runs, "AP")
+    found = rb.compare_replicates(qrels, runs, "AP")
     scores = values(qrels, runs, "AP").reshape(8, 3, 3)
     sums, degrees = plain_two_way(scores)
     rows = {row["part"]: row for row in found.components}
@@ -106,7 +106,7 @@ def test_sums_of_squares_as_statsmodels_has_them():
         "rerun": np.tile(np.arange(9), 8),
     })  # fmt: skip
     table = anova_lm(formula.ols("score ~ C(topic) * C(system)", frame).fit())
-    rows = {row["part"]: row for row in rb.replicates(qrels, runs, "AP").components}
+    rows = {row["part"]: row for row in rb.compare_replicates(qrels, runs, "AP").components}
     for part, name in (("topic", "C(topic)"), ("system", "C(system)"), ("topic x system", "C(topic):C(system)")):
         assert rows[part]["mean_square"] == pytest.approx(table.loc[name, "mean_sq"])
         assert rows[part]["degrees"] == table.loc[name, "df"]
@@ -166,7 +166,7 @@ def test_intervals_and_floor_hold_what_they_promise():
 
 def test_the_floor_is_that_of_run_means():
     qrels, runs = made(3, reruns=(2, 3))
-    row = rb.replicates(qrels, runs, "AP", confidence=0.9).floors[0]
+    row = rb.compare_replicates(qrels, runs, "AP", confidence=0.9).floors[0]
     means = values(qrels, runs, "AP").mean(axis=0)
     left = np.concatenate([means[:2] - means[:2].mean(), means[2:] - means[2:].mean()])
     sd = np.sqrt(2 * (left**2).sum() / 3)
@@ -180,7 +180,7 @@ def test_the_floor_is_that_of_run_means():
 
 def test_labels_made_again_have_floors_of_their_own():
     sets, runs = made(5, labellings=3, reruns=(1, 1, 2))
-    found = rb.replicates(sets, runs, "AP")
+    found = rb.compare_replicates(sets, runs, "AP")
     means = np.stack([values(labels, runs, "AP").mean(axis=0) for labels in sets.values()])
     rerun, labels, difference = found.floors
     assert [row["kind"] for row in found.floors] == ["rerun", "labels", "labels, difference"]
@@ -204,7 +204,7 @@ def test_labels_made_again_have_floors_of_their_own():
 
 def test_flips_by_enumeration():
     sets, runs = made(6, reruns=(2, 3), labellings=2)
-    found = rb.replicates(sets, runs, "AP", alpha=0.3)
+    found = rb.compare_replicates(sets, runs, "AP", alpha=0.3)
     scores = [values(labels, runs, "AP") for labels in sets.values()]
     verdict, lead = {}, {}
     for a, b, j in itertools.product(range(2), range(2, 5), range(2)):
@@ -242,10 +242,10 @@ def test_two_outcomes_differ_in_every_rerun():
 
 def test_many_tests_are_drawn(monkeypatch):
     qrels, runs = made(6, reruns=(2, 2, 2, 2))
-    whole = rb.replicates(qrels, runs, "AP")
+    whole = rb.compare_replicates(qrels, runs, "AP")
     assert whole.flips[0]["pairs_of_systems"] == 6
     monkeypatch.setattr("rankbounds.comparison.noise.MOST_TESTS", 13)
-    part = rb.replicates(qrels, runs, "AP")
+    part = rb.compare_replicates(qrels, runs, "AP")
     assert part.flips[0]["pairs_of_systems"] == 3
     assert all(row in whole.pairs for row in part.pairs)
 
@@ -270,7 +270,7 @@ def test_topics_needed_are_the_least_that_suffice():
 
 def test_reliability_of_what_is_at_hand():
     qrels, runs = made(2)
-    found = rb.replicates(qrels, runs, ["AP", "P@3"], reliability=0.7)
+    found = rb.compare_replicates(qrels, runs, ["AP", "P@3"], reliability=0.7)
     for row in found.reliability:
         parts = {other["part"]: other["variance"] for other in found.components if other["measure"] == row["measure"]}
         error = parts["topic x system"] / 8 + parts["rerun"] / 3 + parts["topic x rerun"] / 24
@@ -287,11 +287,11 @@ def test_reliability_of_what_is_at_hand():
 
 def test_one_system_and_deterministic_reruns():
     qrels, runs = made(1, reruns=(3,))
-    found = rb.replicates(qrels, runs, "AP")
+    found = rb.compare_replicates(qrels, runs, "AP")
     assert [row["part"] for row in found.components] == ["topic", "rerun", "topic x rerun"]
     assert (found.reliability, found.plan, found.pairs) == ([], [], [])
     same = {"a#1": runs["s0#0"], "a#2": runs["s0#0"], "b": runs["s0#1"]}
-    found = rb.replicates(qrels, same, "AP")
+    found = rb.compare_replicates(qrels, same, "AP")
     assert found.floors[0]["floor"] == 0
     assert {row["variance"] for row in found.components if "rerun" in row["part"]} == {0}
     assert found.flips[0]["verdict_flips"] == 0
@@ -309,9 +309,9 @@ def test_one_system_and_deterministic_reruns():
 def test_names_of_reruns(pattern, names):
     qrels, runs = made(0, reruns=(2, 2))
     named = dict(zip(names, runs.values(), strict=True))
-    found = rb.replicates(qrels, named, "AP", pattern=pattern)
+    found = rb.compare_replicates(qrels, named, "AP", pattern=pattern)
     assert found.settings["runs_of_system"] == {"x": 2, "y": 2}
-    assert found.components == rb.replicates(qrels, runs, "AP").components
+    assert found.components == rb.compare_replicates(qrels, runs, "AP").components
 
 
 @pytest.fixture
@@ -335,7 +335,7 @@ def test_json_of_the_command_is_what_python_returns(command, files):
     code, out, err = command(*arguments, "--judged-again", files / "model#1.qrels")
     assert (code, err) == (0, "")
     told = json.loads(out)
-    expected = rb.replicates(sets, runs, ["AP", "P@3"])
+    expected = rb.compare_replicates(sets, runs, ["AP", "P@3"])
     for name in ("components", "floors", "flips", "pairs", "reliability", "plan", "settings"):
         assert told[name] == json.loads(json.dumps(getattr(expected, name))), name
     assert told["words"] == expected.words()
@@ -377,7 +377,7 @@ def test_what_cannot_be_is_one_sentence(command, files):
 
 def test_notebooks_show_it_and_frames_hold_it():
     qrels, runs = made(0)
-    found = rb.replicates(qrels, runs, "AP")
+    found = rb.compare_replicates(qrels, runs, "AP")
     assert found._repr_html_().count("<table ") == 2
     assert found.to_polars().height == found.to_pandas().shape[0] == len(found.rows()) == 5
     assert repr(found).startswith("AP: 3 systems, 3 runs of each, 8 topics.")
@@ -387,7 +387,7 @@ def test_topics_that_not_all_labellings_have_are_told():
     sets, runs = made(5, labellings=2)
     del sets["model#1"]["3"]
     with pytest.warns(rb.RankboundsWarning) as told:
-        found = rb.replicates(sets, runs, "AP")
+        found = rb.compare_replicates(sets, runs, "AP")
     assert any("1 topics are left out" in str(warning.message) for warning in told)
     assert found.settings["topics"] == 7
 
@@ -398,4 +398,4 @@ def test_no_floor_is_greater_than_a_difference_can_be():
         "x#1": {topic: ["a"] for topic in qrels},
         "x#2": {topic: ["b"] if topic == "0" else ["a"] for topic in qrels},
     }
-    assert rb.replicates(qrels, runs, "P@1").floors[0]["floor"] == 1.0
+    assert rb.compare_replicates(qrels, runs, "P@1").floors[0]["floor"] == 1.0

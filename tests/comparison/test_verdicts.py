@@ -354,7 +354,7 @@ class TestHeadroomOfWilcoxon:
         """Beyond so many sizes the test is a normal approximation, whose p-values are larger than those of signs."""
         different, equal = np.arange(1.0, differing + 1), np.ones(differing)
         least = p_values(np.stack([different, equal]), "wilcoxon", alternative).min()
-        found = float(rb.smallest_p_value(differing, differing, "wilcoxon", alternative=alternative))
+        found = float(rb.stats.smallest_p_value(differing, differing, "wilcoxon", alternative=alternative))
         assert found == pytest.approx(least, rel=1e-6, abs=0)
 
 

@@ -162,7 +162,7 @@ class FailsInTheEnd:
 @pytest.mark.filterwarnings("ignore:.*:rankbounds.errors.RankboundsWarning")
 def test_worklists_are_what_sample_and_judge_next_write(collection, tmp_path):
     labels, runs = str(collection / "qrels.txt"), str(collection / "runs")
-    sample = [(row["query_id"], row["doc_id"]) for row in rb.draw_sample(labels, runs, budget=12).rows()]
+    sample = [(row["query_id"], row["doc_id"]) for row in rb.judging.draw_sample(labels, runs, budget=12).rows()]
     plan = rb.judge_next(labels, runs, budget=12)
     next_ones = list(zip(plan.query_ids, plan.doc_ids, strict=True))
     settling = rb.judge_next(labels, runs, budget=12, measure="nDCG@10", compare=("dense", "reranked"))

@@ -109,7 +109,7 @@ def test_certain_bounds_are_within_the_difference_of_the_intervals(several):
 
 @pytest.fixture(scope="module")
 def simulated():
-    return rb.simulate(runs=4, topics=20, pooled_runs=2, seed=21)
+    return rb.probability.simulate(runs=4, topics=20, pooled_runs=2, seed=21)
 
 
 @pytest.mark.parametrize("q", [0.2, "logistic", "isotonic", [0.5, 0.4, 0.1]])
@@ -126,7 +126,9 @@ def test_a_run_against_itself_differs_by_nothing(simulated, q):
 
 
 def test_shared_documents_make_the_difference_surer(simulated):
-    alike = rb.simulate(runs=2, topics=30, agreement=0.99, best=0.2, worst=0.25, pooled_runs=1, pool_depth=2, seed=3)
+    alike = rb.probability.simulate(
+        runs=2, topics=30, agreement=0.99, best=0.2, worst=0.25, pooled_runs=1, pool_depth=2, seed=3
+    )
     (found,) = rb.differences(alike.pooled, alike.runs, q=0.3).pairs
     apart = [row["sd"] for row in rb.uncertainty(alike.pooled, alike.runs, q=0.3).rows()]
     assert found.sd < 0.7 * math.hypot(*apart)

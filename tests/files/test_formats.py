@@ -320,12 +320,12 @@ class TestLabelSources:
     def test_as_probabilities(self):
         human = {"q": {"a": 1, "b": 0, "c": 2, "d": 0}}
         llm = {"q": {"a": 2, "b": 2, "c": 2, "d": 0, "e": 2, "f": 0, "g": -1}, "r": {"a": 0}}
-        found = rb.label_probabilities(llm, human)
+        found = rb.probability.label_probabilities(llm, human)
         assert found.by_pair == {"q": {"e": 2.5 / 4, "f": 0.5 / 2}, "r": {"a": 0.5 / 2}}
         assert [(one.grade, one.both, one.relevant) for one in found.by_grade] == [(0, 1, 0), (2, 3, 2)]
-        assert rb.label_probabilities(llm, human, rel=2).by_pair["q"]["e"] == pytest.approx(1.5 / 4)
+        assert rb.probability.label_probabilities(llm, human, rel=2).by_pair["q"]["e"] == pytest.approx(1.5 / 4)
         with pytest.raises(rb.DataError, match="labelled 3"):
-            rb.label_probabilities({"q": {"a": 1, "z": 3}}, human)
+            rb.probability.label_probabilities({"q": {"a": 1, "z": 3}}, human)
 
 
 def test_a_table_of_ranks_is_not_to_be_renamed(command, tmp_path):

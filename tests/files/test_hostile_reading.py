@@ -49,7 +49,7 @@ class TestEmptyLists:
         assert rb.evaluate(qrels, frame, "P@1", topics="shared").value[0, :, 0].tolist() == [1.0, 0.0]
 
     def test_pytrec_evals_class_counts_what_is_relevant(self):
-        evaluator = rb.RelevanceEvaluator({"1": {"d1": 1, "d2": 1}}, ["num_rel", "map"])
+        evaluator = rb.interop.RelevanceEvaluator({"1": {"d1": 1, "d2": 1}}, ["num_rel", "map"])
         assert evaluator.evaluate({"1": {}}) == {"1": {"num_rel": 2.0, "map": 0.0}}
 
     @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")

@@ -45,7 +45,7 @@ WARNING = {
     "slices": lambda files: rb.slices(rb.evaluate(QRELS, [WHOLE, WHOLE], "AP"), {"kind": dict.fromkeys("0123", "x")}),
     "similarity": lambda files: rb.similarity(RUNS),
     "differences": lambda files: rb.differences(QRELS, RUNS, "RBP(p=0.8)"),
-    "judges": lambda files: rb.judges(QRELS, {"model": {topic: QRELS[topic] for topic in LACKING}}),
+    "judges": lambda files: rb.judging.compare_judges(QRELS, {"model": {topic: QRELS[topic] for topic in LACKING}}),
     "uncertainty": lambda files: rb.uncertainty(QRELS, RUNS, q=0.5),
     "compare_collections": lambda files: rb.compare_collections({"x": (QRELS, RUNS), "y": (QRELS, RUNS)}, "AP"),
     "report": lambda files: rb.report(QRELS, RUNS, "P@1", resamples=100),

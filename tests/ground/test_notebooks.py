@@ -92,7 +92,7 @@ def results(name: str) -> dict[str, object]:
         "differences": rb.differences(qrels, pair, "RBP(p=0.8)", q=0.3),
         "slices": rb.slices(scores, kinds, **few),
         "similarity": rb.similarity(runs),
-        "judges": rb.judges(qrels, {name: model}, runs, "P@5"),
+        "judges": rb.judging.compare_judges(qrels, {name: model}, runs, "P@5"),
         "gate": rb.gate(rb.compare(scores.run(first, second), **few), "RBP(p=0.8) worse"),
         "collections": rb.compare_collections({f"{name}{at}": (qrels, runs) for at in "ab"}, "P@5", **few),
         "qrels": rb.Qrels.from_columns([f"{name}{at}" for at in range(9)], ["d"] * 9, [1] * 9),
@@ -188,7 +188,7 @@ def test_a_plot_is_one_picture_without_pyplot(formatter):
     assert "image/png" in formatter.format(panels)[0]
     assert panels[0, 0].get_figure() is panels[0, 1].get_figure()
     qrels, runs = made()
-    overview = rb.plots.labels_overview(rb.judges(qrels, {"model": qrels}, runs, "P@5"))
+    overview = rb.plots.labels_overview(rb.judging.compare_judges(qrels, {"model": qrels}, runs, "P@5"))
     assert formatter.format(overview)[1]["image/png"]["width"] > 900  # both halves
     if "matplotlib.pyplot" in sys.modules:
         assert not sys.modules["matplotlib.pyplot"].get_fignums()

@@ -40,7 +40,7 @@ class TestRelevanceEvaluator:
             run["unjudged"] = {"d1": 1.0}
             del run["q3"]
             theirs = pytrec_eval.RelevanceEvaluator(qrels, set(NAMES), **options).evaluate(run)
-            ours = rb.RelevanceEvaluator(qrels, NAMES, **options).evaluate(run)
+            ours = rb.interop.RelevanceEvaluator(qrels, NAMES, **options).evaluate(run)
             assert ours.keys() == theirs.keys()
             for query, values in theirs.items():
                 assert ours[query] == pytest.approx(values, abs=1e-12), query
@@ -55,14 +55,14 @@ class TestRelevanceEvaluator:
     )
     def test_values_that_hold_with_options_and_negative_grades(self, options, name, value):
         qrels, run = {"q": {"a": 1, "b": 1, "c": -2}}, {"q": {"c": 4.0, "a": 3.0, "x": 2.0, "b": 1.0}}
-        assert rb.RelevanceEvaluator(qrels, [name], **options).evaluate(run) == {"q": {name: value}}
+        assert rb.interop.RelevanceEvaluator(qrels, [name], **options).evaluate(run) == {"q": {name: value}}
 
     def test_subtopics_are_kept(self):
         rows = [("q", "a", "1", 1), ("q", "b", "2", 1), ("q", "c", "2", -2)]
         columns = zip(("query_id", "doc_id", "subtopic", "relevance"), zip(*rows, strict=True), strict=True)
         qrels = {name: list(values) for name, values in columns}
         run = {"q": {"c": 3.0, "a": 2.0, "b": 1.0}}
-        values = rb.RelevanceEvaluator(qrels, ["StRec@2", "StRec@3"]).evaluate(run)
+        values = rb.interop.RelevanceEvaluator(qrels, ["StRec@2", "StRec@3"]).evaluate(run)
         assert values == {"q": {"StRec@2": 0.5, "StRec@3": 1.0}}
 
     @pytest.mark.parametrize("level", [1, 2, 3])
@@ -75,7 +75,7 @@ class TestRelevanceEvaluator:
             grades = draw.choice([(0, 1), (0, 1, 2, 3), (-1, 0, 1, 2), (-2, -1, 0, 3)])
             qrels = {str(q): {d: draw.choice(grades) for d in draw.sample(documents, 3)} for q in range(4)}
             run = {str(q): {d: float(draw.randrange(5)) for d in draw.sample(documents, 3)} for q in range(4)}
-            evaluator = rb.RelevanceEvaluator(qrels, ["all_trec"], level, judged_only)
+            evaluator = rb.interop.RelevanceEvaluator(qrels, ["all_trec"], level, judged_only)
             found = evaluator.evaluate(run)
             options = trec_eval.Options(level_for_rel=level, judged_docs_only=judged_only)
             asked = dict.fromkeys(ours.supported_nicknames["all_trec"], "")
@@ -88,23 +88,23 @@ class TestRelevanceEvaluator:
 
     def test_compares_scores_in_single_precision_as_pytrec_eval(self):
         qrels, run = {"1": {"a": 1, "b": 0}}, {"1": {"a": 1.0 + 1e-12, "b": 1.0}}
-        assert rb.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run)["1"]["recip_rank"] == 0.5
-        double = rb.RelevanceEvaluator(qrels, {"recip_rank"}, score_precision="double")
+        assert rb.interop.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run)["1"]["recip_rank"] == 0.5
+        double = rb.interop.RelevanceEvaluator(qrels, {"recip_rank"}, score_precision="double")
         assert double.evaluate(run)["1"]["recip_rank"] == 1.0
         pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
         assert pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run)["1"]["recip_rank"] == 0.5
 
     def test_families_own_measures_and_empty_runs(self):
         qrels, run = collection(1)
-        names = list(rb.RelevanceEvaluator(qrels, ["P", "ndcg_cut.3,7", "RBP(p=0.8)"]).evaluate(run)["q0"])
+        names = list(rb.interop.RelevanceEvaluator(qrels, ["P", "ndcg_cut.3,7", "RBP(p=0.8)"]).evaluate(run)["q0"])
         assert names == [f"P_{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)] + [
             *("ndcg_cut_3", "ndcg_cut_7", "RBP(p=0.8)")
         ]
-        evaluator = rb.RelevanceEvaluator(qrels, ["map"])
+        evaluator = rb.interop.RelevanceEvaluator(qrels, ["map"])
         assert evaluator.evaluate({}) == evaluator.evaluate({"other": {"a": 1.0}}) == {}
         assert evaluator.evaluate({"q0": {}}) == {"q0": {"map": 0.0}}
         with pytest.raises(UsageError, match="Did you mean"):
-            rb.RelevanceEvaluator(qrels, ["mapp"])
+            rb.interop.RelevanceEvaluator(qrels, ["mapp"])
         assert aggregate("num_ret", [1.0, 2.0]) == 3.0
         assert aggregate("map", [1.0, 2.0]) == 1.5
 
@@ -113,7 +113,7 @@ class TestRelevanceEvaluator:
         pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
         qrels, run = collection(1)
         theirs = pytrec_eval.RelevanceEvaluator(qrels, {nickname}).evaluate(run)
-        ours = rb.RelevanceEvaluator(qrels, [nickname]).evaluate(run)
+        ours = rb.interop.RelevanceEvaluator(qrels, [nickname]).evaluate(run)
         no_numbers, other_version = {"runid", "relstring"}, ("iprec_at_recall", "11pt_avg")
         for topic, values in theirs.items():
             assert ours[topic].keys() == values.keys() - no_numbers
@@ -124,7 +124,7 @@ class TestRelevanceEvaluator:
     def test_has_what_else_pytrec_eval_has(self):
         pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
         assert ours.supported_measures == pytrec_eval.supported_measures
-        judged = rb.RelevanceEvaluator({"q": {"a": 1}}, ours.supported_measures)
+        judged = rb.interop.RelevanceEvaluator({"q": {"a": 1}}, ours.supported_measures)
         assert judged.evaluate({"q": {"a": 1.0}})["q"]["map"] == 1.0
         assert all(pytrec_eval.supported_nicknames[name] == names for name, names in ours.supported_nicknames.items())
         run_lines = ["1 Q0 a 1 2.5 t\n", "1 Q0 b 2 1.5 t\n", "2 Q0 a 1 1 t\n"]

@@ -19,7 +19,7 @@ COEFFICIENTS = ("kappa", "kappa_grades", "kappa_linear", "kappa_quadratic")
 @pytest.mark.parametrize("seed", range(3))
 def test_kappa_and_alpha_by_their_definitions(seed):
     people, models, _ = made(seed)
-    row = rb.judges(people, {"model": models["one"]}, rel=2).agreement[0]
+    row = rb.judging.compare_judges(people, {"model": models["one"]}, rel=2).agreement[0]
     pairs = paired(people, models["one"])
     relevant = (pairs >= 2).astype(float)
     assert row["pairs"] == len(pairs)
@@ -40,7 +40,7 @@ def test_kappa_as_scikit_learn_has_it():
     for seed in range(4):
         people, models, _ = made(seed, grades=3 + seed % 2)
         for name, labels in models.items():
-            row = rb.judges(people, {name: labels}, rel=1).agreement[0]
+            row = rb.judging.compare_judges(people, {name: labels}, rel=1).agreement[0]
             trusted, other = paired(people, labels).T.astype(int)
             known = list(range(5))
             assert row["kappa"] == pytest.approx(metrics.cohen_kappa_score(trusted >= 1, other >= 1))
@@ -77,7 +77,9 @@ def test_coefficients_of_any_table(given_pairs, level):
 
 def test_intervals_are_standard_errors_over_topics_drawn_again():
     people, models, _ = made(4)
-    row = rb.judges(people, {"model": models["two"]}, rel=1, resamples=60, seed=5, confidence=0.8).agreement[0]
+    row = rb.judging.compare_judges(
+        people, {"model": models["two"]}, rel=1, resamples=60, seed=5, confidence=0.8
+    ).agreement[0]
     topics = list(people)
     drawn = []
     for counts in topic_counts(len(topics), Resampling(60, 5)):
@@ -96,7 +98,7 @@ def test_intervals_are_standard_errors_over_topics_drawn_again():
 
 def test_confusion_and_shares_by_grade():
     people, models, _ = made(2)
-    found = rb.judges(people, models, rel=2)
+    found = rb.judging.compare_judges(people, models, rel=2)
     for name, labels in models.items():
         pairs = paired(people, labels)
         for row in found.confusion:

@@ -158,7 +158,7 @@ class TestWeightedSum:
     def test_estimate_and_variance_by_the_formulas(self):
         """Sum of w*f + sum over the sample of w*(h - f)/pi, one document after the other."""
         people, labels, runs = collection(8)
-        sample = judged(rb.draw_sample(labels, runs, "RBP(p=0.8,rel=2)", budget=40, seed=2), people)
+        sample = judged(rb.judging.draw_sample(labels, runs, "RBP(p=0.8,rel=2)", budget=40, seed=2), people)
         rows = rb.audit(labels, sample, runs, "RBP(p=0.8,rel=2)").rows()
         pool = pool_of(labels, runs)
         measure = parse_measure("RBP(p=0.8,rel=2)")
@@ -194,7 +194,7 @@ class TestWeightedSum:
             estimates = [
                 [row["estimate"] for row in rb.audit(labels, judged(sample, people), runs, "P(rel=2)@5").rows()]
                 for seed in range(30)
-                for sample in [rb.draw_sample(labels, runs, "P(rel=2)@5", budget=30, seed=seed)]
+                for sample in [rb.judging.draw_sample(labels, runs, "P(rel=2)@5", budget=30, seed=seed)]
             ]
             error = np.mean(estimates, axis=0) - truth
             assert (np.abs(error) < 4 * np.std(estimates, axis=0) / np.sqrt(30) + 1e-3).all()
@@ -209,7 +209,7 @@ class TestWeightedSum:
 class TestRows:
     def test_pairs_are_differences_of_runs(self):
         people, labels, runs = collection(10)
-        sample = judged(rb.draw_sample(labels, runs, "AP(rel=2)", budget=40, compare="all", seed=1), people)
+        sample = judged(rb.judging.draw_sample(labels, runs, "AP(rel=2)", budget=40, compare="all", seed=1), people)
         single = {row["run"]: row for row in rb.audit(labels, sample, runs, "AP(rel=2)").rows()}
         pairs = rb.audit(labels, sample, runs, "AP(rel=2)", difference=True).rows()
         assert [(row["run_a"], row["run_b"]) for row in pairs] == list(itertools.combinations(runs, 2))
@@ -223,7 +223,7 @@ class TestRows:
     def test_what_linearisation_leaves_out_widens_the_interval(self, measure, times):
         """By how much was held against real labels; AP, in which documents count together, needs most."""
         people, labels, runs = collection(12)
-        sample = judged(rb.draw_sample(labels, runs, measure, budget=40, seed=1), people)
+        sample = judged(rb.judging.draw_sample(labels, runs, measure, budget=40, seed=1), people)
         found = rb.audit(labels, sample, runs, measure)
         (estimate,) = found.estimates
         design, _ = design_variance(estimate.terms, found.sample.probability)
@@ -233,7 +233,7 @@ class TestRows:
 
     def test_a_sample_in_any_form_and_order(self, tmp_path):
         people, labels, runs = collection(11)
-        rows = judged(rb.draw_sample(labels, runs, budget=30, seed=1), people)
+        rows = judged(rb.judging.draw_sample(labels, runs, budget=30, seed=1), people)
         expected = rb.audit(labels, rows, runs).rows()
         polars.DataFrame(rows).write_csv(tmp_path / "sample.csv")
         polars.DataFrame(rows).write_parquet(tmp_path / "sample.parquet")
@@ -254,7 +254,7 @@ class TestRows:
 
     def test_topics_as_a_sample_make_intervals_wider(self):
         people, labels, runs = collection(12, topics=8)
-        sample = judged(rb.draw_sample(labels, runs, budget=60, seed=1), people)
+        sample = judged(rb.judging.draw_sample(labels, runs, budget=60, seed=1), people)
         alone, both = (rb.audit(labels, sample, runs, sources=sources).rows() for sources in ("judgments", "both"))
         for row, wider in zip(alone, both, strict=True):
             assert row["estimate"] == wider["estimate"]
@@ -296,7 +296,9 @@ class TestWithoutVariation:
     @pytest.mark.parametrize("sources", ["judgments", "both"])
     def test_no_measure_has_an_interval_of_no_width(self, measure, relevance, sources):
         _, labels, runs = collection(17)
-        sample = [row | {"relevance": relevance} for row in rb.draw_sample(labels, runs, measure, budget=20).rows()]
+        sample = [
+            row | {"relevance": relevance} for row in rb.judging.draw_sample(labels, runs, measure, budget=20).rows()
+        ]
         found = rb.audit(labels, sample, runs, measure, sources=sources)
         for row in found.rows():
             assert row["ci_high"] - row["ci_low"] > 0.03
@@ -343,7 +345,7 @@ class TestWithoutVariation:
     def test_nothing_lies_outside_what_the_measure_can_be(self, measure, difference):
         for seed in range(8):
             people, labels, runs = collection(20 + seed, topics=3)
-            sample = judged(rb.draw_sample(labels, runs, measure, budget=8, seed=seed), people)
+            sample = judged(rb.judging.draw_sample(labels, runs, measure, budget=8, seed=seed), people)
             known = {(row["query_id"], row["doc_id"]): row["relevance"] for row in sample}
             most = {"DCG@10": 3 * sum(1 / np.log2(rank + 1) for rank in range(1, 11))}.get(measure, 1.0)
             for row in rb.audit(labels, sample, runs, measure, difference=difference).rows():
@@ -359,7 +361,7 @@ class TestWithoutVariation:
     def test_a_measure_without_spread_beside_one_with(self):
         """No document reaches grade 9: that leaves other measures as they are."""
         people, labels, runs = collection(19)
-        sample = judged(rb.draw_sample(labels, runs, "nDCG@5", budget=40, seed=1), people)
+        sample = judged(rb.judging.draw_sample(labels, runs, "nDCG@5", budget=40, seed=1), people)
         alone = rb.audit(labels, sample, runs, ["nDCG@5", "RBP(p=0.9,graded=true)"]).rows()
         beside = rb.audit(labels, sample, runs, ["nDCG@5", "RBP(p=0.9,graded=true)", "P(rel=9)@5"]).rows()
         assert [row["estimate"] for row in beside[:6]] == pytest.approx([row["estimate"] for row in alone])
@@ -368,7 +370,9 @@ class TestWithoutVariation:
 
 def test_runs_are_printed_best_first():
     people, labels, runs = collection(18, runs=6)
-    found = rb.audit(labels, judged(rb.draw_sample(labels, runs, budget=50), people), runs, ["RBP(p=0.8)", "AP"])
+    found = rb.audit(
+        labels, judged(rb.judging.draw_sample(labels, runs, budget=50), people), runs, ["RBP(p=0.8)", "AP"]
+    )
     rows = {row["run"]: row["estimate"] for row in found.rows()[:6]}
     best_first = sorted(rows, key=rows.get, reverse=True)
     assert best_first != list(runs)
@@ -379,7 +383,7 @@ class TestScales:
     def test_two_valued_labels_under_a_higher_rel(self):
         people, labels, runs = collection(13)
         binary = {topic: {doc: int(grade >= 2) for doc, grade in docs.items()} for topic, docs in labels.items()}
-        sample = judged(rb.draw_sample(binary, runs, "AP(rel=2)", budget=40, seed=1), people)
+        sample = judged(rb.judging.draw_sample(binary, runs, "AP(rel=2)", budget=40, seed=1), people)
         audit = rb.audit(binary, sample, runs, "AP(rel=2)")
         expected = rb.evaluate(binary, runs, "AP").value.mean(axis=1)[:, 0]
         assert [row["by_labels"] for row in audit.rows()] == pytest.approx(expected)
@@ -388,7 +392,7 @@ class TestScales:
     def test_labels_that_never_reach_rel_are_not_guessed(self):
         people, labels, runs = collection(14)
         low = {topic: {doc: grade / 3 for doc, grade in docs.items()} for topic, docs in labels.items()}
-        sample = judged(rb.draw_sample(low, runs, "AP(rel=2)", budget=40, seed=1), people)
+        sample = judged(rb.judging.draw_sample(low, runs, "AP(rel=2)", budget=40, seed=1), people)
         unknown = rb.audit(low, sample, runs, "AP(rel=2)")
         assert all(np.isnan(row["by_labels"]) for row in unknown.rows())
         assert any("label_rel" in note for note in unknown.notes())
@@ -399,8 +403,8 @@ class TestScales:
     def test_estimates_do_not_depend_on_the_scale_of_the_labels(self):
         people, labels, runs = collection(15)
         other = {topic: {doc: 10 * grade + 5 for doc, grade in docs.items()} for topic, docs in labels.items()}
-        sample = rb.draw_sample(labels, runs, "nDCG@5", budget=40, seed=1)
-        same = rb.draw_sample(other, runs, "nDCG@5", budget=40, seed=1).rows()
+        sample = rb.judging.draw_sample(labels, runs, "nDCG@5", budget=40, seed=1)
+        same = rb.judging.draw_sample(other, runs, "nDCG@5", budget=40, seed=1).rows()
         assert same == [pytest.approx(row) for row in sample.rows()]
         one, two = (rb.audit(given, judged(sample, people), runs, "nDCG@5").rows() for given in (labels, other))
         assert [row["estimate"] for row in one] == pytest.approx([row["estimate"] for row in two])
@@ -408,7 +412,7 @@ class TestScales:
 
 def test_a_sample_for_another_question_is_told():
     people, labels, runs = collection(16, topics=20)
-    pair = judged(rb.draw_sample(labels, runs, "P@3", budget=60, compare=("run0", "run1"), seed=1), people)
+    pair = judged(rb.judging.draw_sample(labels, runs, "P@3", budget=60, compare=("run0", "run1"), seed=1), people)
     good = rb.audit(labels, pair, {name: runs[name] for name in ("run0", "run1")}, "P@3", difference=True)
     bad = rb.audit(labels, pair, {"run2": runs["run2"]}, "P@3")
     assert not any("another question" in note for note in good.notes())
@@ -416,7 +420,7 @@ def test_a_sample_for_another_question_is_told():
 
 
 PEOPLE, MODEL, SYSTEMS = collection(17)
-ROWS = judged(rb.draw_sample(MODEL, SYSTEMS, budget=20, seed=1), PEOPLE)
+ROWS = judged(rb.judging.draw_sample(MODEL, SYSTEMS, budget=20, seed=1), PEOPLE)
 
 
 def changed(row=3, **values):
@@ -521,12 +525,12 @@ class TestCommand:
         code, out, err = command("audit", labels, *runs, "--plan", "0.1", "--format", "json")
         assert code == 0
         (prior,) = json.loads(out)
-        assert prior == rb.plan_audit(MODEL, SYSTEMS, half_width=0.1).rows()[0]
+        assert prior == rb.judging.plan_audit(MODEL, SYSTEMS, half_width=0.1).rows()[0]
         assert prior["basis"] == "prior"
         assert "0.15" in err
         code, out, _ = command("audit", labels, sample, *runs, "--plan", "0.1", "--compare", "all", "--format", "json")
         (pilot,) = json.loads(out)
-        assert pilot == rb.plan_audit(MODEL, SYSTEMS, half_width=0.1, sample=ROWS, compare="all").rows()[0]
+        assert pilot == rb.judging.plan_audit(MODEL, SYSTEMS, half_width=0.1, sample=ROWS, compare="all").rows()[0]
         assert pilot["basis"] == "pilot"
 
     @pytest.mark.parametrize("more", [["--compare", "run0", "run1"], ["--plan", "0"], ["--plan", "-1"]])
@@ -543,7 +547,7 @@ class TestCommand:
 class TestPlan:
     def test_a_narrower_interval_needs_more_judgments_up_to_all(self):
         needed = [
-            rb.plan_audit(MODEL, SYSTEMS, "nDCG@5", half_width=half_width).rows()[0]["judgments"]
+            rb.judging.plan_audit(MODEL, SYSTEMS, "nDCG@5", half_width=half_width).rows()[0]["judgments"]
             for half_width in (0.3, 0.1, 0.03, 1e-9)
         ]
         assert needed == sorted(needed)
@@ -552,10 +556,10 @@ class TestPlan:
     def test_the_plan_is_what_an_audit_then_has(self):
         """With the pilot that the plan comes from, half-widths are about those that were planned."""
         people, labels, runs = collection(18, topics=25, docs=20)
-        pilot = judged(rb.draw_sample(labels, runs, "RBP(p=0.8,rel=2)", budget=150, seed=1), people)
-        plan = rb.plan_audit(labels, runs, "RBP(p=0.8,rel=2)", half_width=0.04, sample=pilot)
+        pilot = judged(rb.judging.draw_sample(labels, runs, "RBP(p=0.8,rel=2)", budget=150, seed=1), people)
+        plan = rb.judging.plan_audit(labels, runs, "RBP(p=0.8,rel=2)", half_width=0.04, sample=pilot)
         budget = plan.rows()[0]["judgments"]
-        sample = judged(rb.draw_sample(labels, runs, "RBP(p=0.8,rel=2)", budget=budget, seed=2), people)
+        sample = judged(rb.judging.draw_sample(labels, runs, "RBP(p=0.8,rel=2)", budget=budget, seed=2), people)
         rows = rb.audit(labels, sample, runs, "RBP(p=0.8,rel=2)").rows()
         half_width = np.sqrt(np.mean([((row["ci_high"] - row["ci_low"]) / 2) ** 2 for row in rows]))
         assert half_width == pytest.approx(0.04, rel=0.2)
@@ -572,7 +576,7 @@ def coverage(labels, people, runs, measure, budget, draws):
     for seed in range(draws):
         pair = [runs[number] for number in rng.choice(len(runs), 2, replace=False)]
         names = (pair[0].name, pair[1].name)
-        sample = rb.draw_sample(labels, pair, measure, budget=budget, compare=names, seed=seed)
+        sample = rb.judging.draw_sample(labels, pair, measure, budget=budget, compare=names, seed=seed)
         (row,) = rb.audit(labels, judged(sample, grades), pair, measure, difference=True).rows()
         covered.append(row["ci_low"] - 1e-12 <= truth[names[0]] - truth[names[1]] <= row["ci_high"] + 1e-12)
         half_width.append((row["ci_high"] - row["ci_low"]) / 2)

@@ -16,7 +16,7 @@ from rankbounds.stats.significance import Resampling, topic_counts
 @pytest.mark.parametrize("measure", ["AP", "nDCG@5", "ESL(n=1,collection=50)"])
 def test_scores_are_those_of_evaluate_and_bias_their_difference(measure):
     people, models, runs = made(1)
-    found = rb.judges(people, models, runs, measure)
+    found = rb.judging.compare_judges(people, models, runs, measure)
     for row in found.systems:
         trusted, other = (
             rb.evaluate(labels, {row["run"]: runs[row["run"]]}, measure).value[0, :, 0]
@@ -37,7 +37,7 @@ def test_a_favourite_is_found_and_only_it():
     for topic in model:
         ranked = sorted(runs["run0"][topic], key=runs["run0"][topic].get, reverse=True)
         model[topic] |= dict.fromkeys(ranked[:2], 1)
-    found = rb.judges(people, {"model": model}, runs, "RBP(p=0.5)")
+    found = rb.judging.compare_judges(people, {"model": model}, runs, "RBP(p=0.5)")
     assert [row["run"] for row in found.systems if row["flag"] == "favoured"] == ["run0"]
     assert [row["run"] for row in found.systems if row["flag_beyond_scale"] == "favoured"] == ["run0"]
     assert "likes run0" in found.words()
@@ -72,7 +72,7 @@ def test_a_careless_judge_squeezes_differences_but_likes_nobody():
         topic: {doc: 1 - grade if generator.random() < 0.3 else grade for doc, grade in of.items()}
         for topic, of in people.items()
     }
-    found = rb.judges(people, {"careless": model}, runs, "P@10")
+    found = rb.judging.compare_judges(people, {"careless": model}, runs, "P@10")
     assert found.orderings[0]["slope_high"] < 0.9
     flags = {row["run"]: row["flag"] for row in found.systems}
     assert flags["run7"] == "punished"
@@ -90,7 +90,7 @@ def test_one_label_makes_no_favourite():
     people, _, runs = made(3, topics=30, runs=8, grades=2)
     model = {topic: dict(of) for topic, of in people.items()}
     model["4"]["d1"] = 1 - model["4"]["d1"]
-    found = rb.judges(people, {"model": model}, runs, "P@3")
+    found = rb.judging.compare_judges(people, {"model": model}, runs, "P@3")
     assert any(row["bias"] for row in found.systems)
     assert {(row["flag"], row["flag_beyond_scale"]) for row in found.systems} == {(None, None)}
 
@@ -108,7 +108,7 @@ def plain_tau_ap(observed, reference):
 
 def test_orders_beside_scipy_and_the_definition():
     people, models, runs = made(3, topics=14, runs=12)
-    found = rb.judges(people, models, runs, ["AP", "nDCG@5"], resamples=50)
+    found = rb.judging.compare_judges(people, models, runs, ["AP", "nDCG@5"], resamples=50)
     for row in found.orderings:
         of_row = [s for s in found.systems if (s["labels"], s["measure"]) == (row["labels"], row["measure"])]
         trusted, other = ({s["run"]: s[side] for s in of_row} for side in ("trusted", "by_labels"))
@@ -125,7 +125,7 @@ def test_orders_beside_scipy_and_the_definition():
 
 def test_intervals_of_orders_are_the_deviation_over_topics_drawn_again():
     people, models, runs = made(3, topics=14, runs=6)
-    found = rb.judges(people, {"one": models["one"]}, runs, "AP", resamples=40, seed=2, confidence=0.9)
+    found = rb.judging.compare_judges(people, {"one": models["one"]}, runs, "AP", resamples=40, seed=2, confidence=0.9)
     trusted, other = (rb.evaluate(labels, runs, "AP").value[:, :, 0] for labels in (people, models["one"]))
     drawn = [
         stats.kendalltau(trusted @ counts, other @ counts).statistic for counts in topic_counts(14, Resampling(40, 2))
@@ -138,7 +138,7 @@ def test_intervals_of_orders_are_the_deviation_over_topics_drawn_again():
 
 def test_pairs_are_separated_as_compare_separates_them():
     people, models, runs = made(9, topics=20, runs=5)
-    found = rb.judges(people, models, runs, ["AP", "RR"])
+    found = rb.judging.compare_judges(people, models, runs, ["AP", "RR"])
     for row in found.orderings:
         before, after = (
             {(pair["a"], pair["b"]): pair for pair in rb.compare(rb.evaluate(labels, runs, row["measure"])).pairs}
@@ -156,7 +156,7 @@ def test_pairs_are_separated_as_compare_separates_them():
 def test_winners_that_change_are_named():
     people, _, runs = made(5, topics=20, runs=3, grades=2)
     upside_down = {topic: {doc: 1 - grade for doc, grade in of.items()} for topic, of in people.items()}
-    found = rb.judges(people, {"contrary": upside_down}, runs, "P@3")
+    found = rb.judging.compare_judges(people, {"contrary": upside_down}, runs, "P@3")
     row = found.orderings[0]
     assert row["reversed"] == row["separated"] == len(found.changes) > 0
     assert all(change["trusted"] > 0 > change["by_labels"] for change in found.changes)
@@ -170,7 +170,7 @@ def test_the_opposite_of_people_is_not_trusted():
     people = {str(topic): {"a": 1, "b": 0} for topic in range(12)}
     contrary = {topic: {"a": 0, "b": 1} for topic in people}
     runs = {"good": {topic: ["a", "b"] for topic in people}, "poor": {topic: ["b", "a"] for topic in people}}
-    found = rb.judges(people, {"contrary": contrary}, runs, "P@1")
+    found = rb.judging.compare_judges(people, {"contrary": contrary}, runs, "P@1")
     assert (found.agreement[0]["kappa"], found.orderings[0]["tau"], found.orderings[0]["mean_bias"]) == (-1, -1, 0)
     told = found.words()
     assert "nothing speaks against them" not in told
@@ -181,7 +181,7 @@ def test_the_opposite_of_people_is_not_trusted():
     turning = {
         topic: {**mostly[topic], "a": int(int(topic) % 4 == 0), "b": int(int(topic) % 4 > 0)} for topic in people
     }
-    told = rb.judges(mostly, {"turning": turning}, runs, "P@1").words()
+    told = rb.judging.compare_judges(mostly, {"turning": turning}, runs, "P@1").words()
     assert "For the scores themselves: no, by P@1 they turn clear differences around" in told
 
 
@@ -189,12 +189,14 @@ def test_with_two_runs_both_coefficients_are_one_number():
     people = {str(topic): {"a": 1, "b": 0, "c": 0} for topic in range(2)}
     labels = {"0": {"a": 1, "b": 0, "c": 0}, "1": {"a": 0, "b": 0, "c": 1}}
     runs = {"one": {"0": ["a"], "1": ["a"]}, "two": {"0": ["b"], "1": ["b"]}}
-    row = rb.judges(people, {"model": labels}, runs, "P@1").orderings[0]
+    row = rb.judging.compare_judges(people, {"model": labels}, runs, "P@1").orderings[0]
     coefficients = [[row[name + end] for end in ("", "_low", "_high")] for name in ("tau", "tau_ap")]
     assert coefficients == [[1.0, -1.0, 1.0]] * 2
-    alike = rb.judges(people, {"model": people}, runs, "P@1").orderings[0]
+    alike = rb.judging.compare_judges(people, {"model": people}, runs, "P@1").orderings[0]
     assert [alike[name] for name in ("tau", "tau_low", "tau_ap", "tau_ap_low")] == [1.0, None, 1.0, None]
-    level = rb.judges(people, {"model": {topic: dict.fromkeys("abc", 1) for topic in people}}, runs, "P@1").orderings[0]
+    level = rb.judging.compare_judges(
+        people, {"model": {topic: dict.fromkeys("abc", 1) for topic in people}}, runs, "P@1"
+    ).orderings[0]
     assert (level["tau"], level["tau_ap"]) == (None, None)
 
 
@@ -202,7 +204,7 @@ def test_no_bias_is_greater_than_a_measure_can_be():
     people = {str(topic): {"a": 1, "b": 0} for topic in range(2)}
     labels = {"0": {"a": 1, "b": 1}, "1": {"a": 0, "b": 0, "z": 1}}
     runs = {"one": {topic: ["a", "b"] for topic in people}, "two": {topic: ["b", "c"] for topic in people}}
-    found = rb.judges(people, {"model": labels}, runs, "P@2")
+    found = rb.judging.compare_judges(people, {"model": labels}, runs, "P@2")
     assert {row["ci_low"] for row in found.systems} == {-1.0}
     assert {row["ci_high"] for row in found.systems} == {1.0}
     assert (found.orderings[0]["mean_bias_low"], found.orderings[0]["mean_bias_high"]) == (-1.0, 1.0)

@@ -109,7 +109,7 @@ def test_an_effect_is_the_mean_over_what_the_others_may_be(measure, group):
 @pytest.mark.parametrize(("measure", "slack"), [("AP", 0.0), ("Q", 0.02)])
 def test_effects_far_down_a_long_list(measure, slack):
     """Of AP every rank is worked out; of others some are looked at, the rest lies on the line between them."""
-    simulated = rb.simulate(2, 2, 400, 300, pool_depth=5, seed=3)
+    simulated = rb.probability.simulate(2, 2, 400, 300, pool_depth=5, seed=3)
     asked = question(measure, simulated.pooled, simulated.runs)
     effect = effects(asked, (0, 1))
     rng = np.random.default_rng(1)
@@ -127,7 +127,7 @@ def test_effects_far_down_a_long_list(measure, slack):
 
 
 def test_documents_are_drawn_once_for_all_runs(monkeypatch):
-    simulated = rb.simulate(3, 6, 80, 30, pool_depth=3, seed=8)
+    simulated = rb.probability.simulate(3, 6, 80, 30, pool_depth=3, seed=8)
     drawn_topics = []
     completed = DrawnCompletions.completed
 
@@ -160,7 +160,7 @@ def test_documents_for_the_other_run_come_first_where_relevance_is_rare():
 )
 @pytest.mark.parametrize("compare", [None, ("run1", "run2"), "all"])
 def test_any_measure_and_any_question(measure, compare):
-    simulated = rb.simulate(3, 6, 80, 30, pool_depth=3, relevant=0.4, best=0.5, worst=0.6, seed=8)
+    simulated = rb.probability.simulate(3, 6, 80, 30, pool_depth=3, relevant=0.4, best=0.5, worst=0.6, seed=8)
     plan = rb.judge_next(simulated.pooled, simulated.runs, budget=7, measure=measure, compare=compare, q=0.2)
     judged = simulated.pooled.to_dict()
     if not (compare == "all" and all(plan.settled)):
@@ -187,7 +187,7 @@ def judged_by_hand(asked, pair, order, grade):
 
 @pytest.mark.parametrize("measure", ["P@5", "nDCG@5"])
 def test_simulated_counts_are_those_of_judging_one_by_one(measure):
-    simulated = rb.simulate(2, 5, 60, 20, pool_depth=1, seed=5)
+    simulated = rb.probability.simulate(2, 5, 60, 20, pool_depth=1, seed=5)
     asked = question(measure, simulated.pooled, simulated.runs, q=0.2)
     rounds = 6
     grade = asked._truths(rounds)
@@ -213,7 +213,7 @@ def test_the_least_count_is_found_from_any_guess(answer, guess):
 
 
 def test_how_many_judgments_are_told_with_an_interval():
-    simulated = rb.simulate(2, 12, 100, 40, pool_depth=2, seed=7)
+    simulated = rb.probability.simulate(2, 12, 100, 40, pool_depth=2, seed=7)
     told = {}
     for until in ("settled", 0.95):
         plan = rb.judge_next(
@@ -231,7 +231,7 @@ def test_how_many_judgments_are_told_with_an_interval():
 
 
 def test_command(tmp_path, capfd):
-    simulated = rb.simulate(3, 8, 100, 30, pool_depth=3, seed=2)
+    simulated = rb.probability.simulate(3, 8, 100, 30, pool_depth=3, seed=2)
     simulated.pooled.write(tmp_path / "qrels")
     for run in simulated.runs:
         run.write(tmp_path / run.name)
@@ -255,7 +255,7 @@ def test_command(tmp_path, capfd):
 
 
 def test_the_paragraph_says_what_to_judge_for_any_measure():
-    simulated = rb.simulate(2, 20, 100, 40, pool_depth=6, relevant=0.4, best=0.5, worst=0.55, seed=3)
+    simulated = rb.probability.simulate(2, 20, 100, 40, pool_depth=6, relevant=0.4, best=0.5, worst=0.55, seed=3)
     evidence = Evidence(simulated.pooled, simulated.runs)
     for name in ("nDCG@10", "AP", "RBP(p=0.8)"):
         plan = evidence.to_judge(rb.parse_measure(name), 0, 1)
@@ -271,7 +271,7 @@ def test_hidden_judgments_are_asked_for_again():
     from rankbounds.studies import settling_by_judging_order
     from rankbounds.studies.moffat_webber_zobel import ORDERS
 
-    simulated = rb.simulate(6, 12, 150, 20, best=0.2, worst=0.5, relevant=0.2, seed=4)
+    simulated = rb.probability.simulate(6, 12, 150, 20, best=0.2, worst=0.5, relevant=0.2, seed=4)
     result = settling_by_judging_order(
         simulated.complete, simulated.runs, measures=["P@10", "nDCG@10"], pairs=3, depth=10
     )

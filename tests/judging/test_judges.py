@@ -16,7 +16,7 @@ COEFFICIENTS = ("kappa", "kappa_grades", "kappa_linear", "kappa_quadratic")
 
 def test_the_same_labels_agree_in_everything():
     people, _, runs = made(6)
-    found = rb.judges(people, {"again": people}, runs, ["AP", "nDCG@5"])
+    found = rb.judging.compare_judges(people, {"again": people}, runs, ["AP", "nDCG@5"])
     row = found.agreement[0]
     assert [row[name] for name in (*COEFFICIENTS, "alpha", "same")] == pytest.approx([1.0] * 6)
     assert (row["shift"], row["missing"], row["extra"]) == (0, 0, 0)
@@ -36,11 +36,13 @@ def test_orders_of_inputs_do_not_matter(seed):
         topics = shuffled.permutation(list(table)).tolist()
         return {topic: {doc: table[topic][doc] for doc in shuffled.permutation(list(table[topic]))} for topic in topics}
 
-    found = rb.judges(people, models, runs, "AP", resamples=20)
-    again = rb.judges(people, {name: mixed(labels) for name, labels in models.items()}, runs, "AP", resamples=20)
+    found = rb.judging.compare_judges(people, models, runs, "AP", resamples=20)
+    again = rb.judging.compare_judges(
+        people, {name: mixed(labels) for name, labels in models.items()}, runs, "AP", resamples=20
+    )
     assert found.rows() == again.rows()
     assert found.agreement == again.agreement
-    turned = rb.judges(people, models, dict(reversed(runs.items())), "AP", resamples=20)
+    turned = rb.judging.compare_judges(people, models, dict(reversed(runs.items())), "AP", resamples=20)
     by_name = {(row["labels"], row["run"]): row for row in turned.systems}
     for row in found.systems:
         assert by_name[row["labels"], row["run"]] == pytest.approx(row)
@@ -48,7 +50,7 @@ def test_orders_of_inputs_do_not_matter(seed):
 
 def test_labels_in_every_form(tmp_path):
     people, models, runs = made(0)
-    expected = rb.judges(people, {"one": models["one"]}, runs, "AP")
+    expected = rb.judging.compare_judges(people, {"one": models["one"]}, runs, "AP")
     qrels = rb.read_qrels
     for name, labels in (("people", people), ("one", models["one"]), ("two", models["two"])):
         rows = [(topic, doc, grade) for topic, of in labels.items() for doc, grade in of.items()]
@@ -61,15 +63,18 @@ def test_labels_in_every_form(tmp_path):
         qrels(tmp_path / "one.qrels").to_polars().to_dict(as_series=False),
     ]  # fmt: skip
     for form in forms:
-        found = rb.judges(tmp_path / "people.qrels", form, runs, "AP")
+        found = rb.judging.compare_judges(tmp_path / "people.qrels", form, runs, "AP")
         assert len(found.labels) == 1
         assert [row | {"labels": "one"} for row in found.rows()] == expected.rows()
-    assert rb.judges(people, [tmp_path / "one.qrels", tmp_path / "two.qrels"]).labels == ["one", "two"]
-    assert rb.judges(people, [models["one"], models["two"]]).labels == ["labels1", "labels2"]
-    assert rb.judges(people, models["one"]).rows() == rb.judges(people, models["one"]).agreement
+    assert rb.judging.compare_judges(people, [tmp_path / "one.qrels", tmp_path / "two.qrels"]).labels == ["one", "two"]
+    assert rb.judging.compare_judges(people, [models["one"], models["two"]]).labels == ["labels1", "labels2"]
+    assert (
+        rb.judging.compare_judges(people, models["one"]).rows()
+        == rb.judging.compare_judges(people, models["one"]).agreement
+    )
     for nothing in ({}, []):
         with pytest.raises(rb.UsageError, match="No labels"):
-            rb.judges(people, nothing)
+            rb.judging.compare_judges(people, nothing)
 
 
 @pytest.fixture
@@ -102,7 +107,9 @@ def test_json_of_the_command_is_what_python_returns(command, files):
     )  # fmt: skip
     assert (code, err) == (0, "")
     told = json.loads(out)
-    expected = rb.judges(people, {"1st": models["one"], "two": models["two"]}, runs, ["AP", "nDCG@5"], rel=2)
+    expected = rb.judging.compare_judges(
+        people, {"1st": models["one"], "two": models["two"]}, runs, ["AP", "nDCG@5"], rel=2
+    )
     assert told["agreement"] == json.loads(json.dumps(expected.agreement))
     assert told["systems"] == json.loads(json.dumps(expected.systems))
     assert {"labels", "pairs", "kappa", "kappa_linear", "kappa_quadratic", "alpha"} <= set(told["agreement"][0])
@@ -179,7 +186,7 @@ def test_figures(command, files):
     arguments = ("judges", files / "people.qrels", files / "one.qrels", "--runs", files / "runs", "-m", "AP")
     assert command(*arguments, "--figure", files / "figure.svg")[0] == 0
     assert (files / "figure.svg").read_bytes()[:5] == b"<?xml"
-    found = rb.judges(*made(0)[:2], made(0)[2], ["AP", "RR"])
+    found = rb.judging.compare_judges(*made(0)[:2], made(0)[2], ["AP", "RR"])
     axes = rb.plots.bias_by_run(found, "RR")
     rows = [row for row in found.systems if row["measure"] == "RR"]
     assert [label.get_text() for label in axes.get_xticklabels()] == [row["run"] for row in rows[:5]]
@@ -187,13 +194,13 @@ def test_figures(command, files):
     with pytest.raises(rb.UsageError, match="not compared by"):
         rb.plots.bias_by_run(found, "P@3")
     with pytest.raises(rb.UsageError, match="needs runs"):
-        rb.plots.bias_by_run(rb.judges(*made(0)[:2]))
+        rb.plots.bias_by_run(rb.judging.compare_judges(*made(0)[:2]))
     assert command(*arguments, "--figure", files / "people.qrels")[0] == 2
 
 
 def test_notebooks_show_it_and_frames_hold_it():
     people, models, runs = made(0)
-    found = rb.judges(people, models, runs, "AP")
+    found = rb.judging.compare_judges(people, models, runs, "AP")
     shown = found._repr_html_()
     assert shown.count("<table ") == len(found.parts())
     assert found.to_polars().height == found.to_pandas().shape[0] == len(found.systems) == 10
@@ -206,7 +213,7 @@ def test_the_judges_of_a_track(unpacked):
     folder = unpacked("dl21-half.tar.xz") / "dl21-half"
     names = ("binary-gpt4", "binary-gpt4o", "binary-llama3.2", "umbrela-gpt4")
     began = time.process_time()
-    found = rb.judges(
+    found = rb.judging.compare_judges(
         folder / "human.qrels", [folder / f"{name}.qrels" for name in names], folder / "runs",
         ["RBP(p=0.8,rel=2)", "nDCG@10"],
     )  # fmt: skip

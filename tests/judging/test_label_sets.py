@@ -11,7 +11,9 @@ import rankbounds as rb
 def test_zero_one_labels_beside_grades():
     people, models, runs = made(8)
     model = {topic: {doc: int(grade >= 2) for doc, grade in of.items()} for topic, of in models["one"].items()}
-    found = rb.judges(people, {"binary": model, "graded": models["one"]}, runs, ["RBP(p=0.8,rel=2)", "nDCG@5"])
+    found = rb.judging.compare_judges(
+        people, {"binary": model, "graded": models["one"]}, runs, ["RBP(p=0.8,rel=2)", "nDCG@5"]
+    )
     binary, graded = found.agreement
     assert (binary["scale"], binary["rel"], graded["scale"], graded["rel"]) == ("0/1", 1, "0 to 3", 2)
     assert binary["kappa"] == graded["kappa"]
@@ -33,23 +35,26 @@ def test_other_scales_are_not_guessed():
     people, models, runs = made(8, grades=3)
     ten = {topic: {doc: 5 * grade for doc, grade in of.items()} for topic, of in models["one"].items()}
     with pytest.raises(rb.DataError, match="grades 0 to 10, the trusted ones 0 to 2") as told:
-        rb.judges(people, {"ten": ten}, runs)
+        rb.judging.compare_judges(people, {"ten": ten}, runs)
     assert "--labels-rel ten=GRADE" in str(told.value)
-    said = rb.judges(people, {"ten": ten}, runs, labels_rel={"ten": 5})
-    same = rb.judges(people, {"one": models["one"]}, runs)
+    said = rb.judging.compare_judges(people, {"ten": ten}, runs, labels_rel={"ten": 5})
+    same = rb.judging.compare_judges(people, {"one": models["one"]}, runs)
     assert said.agreement[0]["kappa"] == same.agreement[0]["kappa"]
     assert said.agreement[0]["kappa_linear"] is None
     assert [row["by_labels"] for row in said.systems] == [row["by_labels"] for row in same.systems]
     without_top = {topic: {doc: min(grade, 1) for doc, grade in of.items()} for topic, of in models["one"].items()}
-    assert rb.judges(people, {"low": without_top}, same_scale=True).agreement[0]["kappa_linear"] is not None
+    assert (
+        rb.judging.compare_judges(people, {"low": without_top}, same_scale=True).agreement[0]["kappa_linear"]
+        is not None
+    )
 
 
 def test_rel_is_for_kappa_and_for_measures_that_name_none():
     people, models, runs = made(8)
-    found = rb.judges(people, {"one": models["one"]}, runs, ["AP", "RBP(p=0.8,rel=3)", "nDCG@5"], rel=2)
+    found = rb.judging.compare_judges(people, {"one": models["one"]}, runs, ["AP", "RBP(p=0.8,rel=3)", "nDCG@5"], rel=2)
     assert found.measures == ["AP(rel=2)", "RBP(p=0.8,rel=3)", "nDCG@5"]
     assert found.settings["rel"] == 2
-    assert rb.judges(people, {"one": models["one"]}, runs, ["nDCG@5", "AP(rel=3)"]).settings["rel"] == 3
+    assert rb.judging.compare_judges(people, {"one": models["one"]}, runs, ["nDCG@5", "AP(rel=3)"]).settings["rel"] == 3
 
 
 def test_missing_labels_are_counted_and_said():
@@ -58,33 +63,35 @@ def test_missing_labels_are_counted_and_said():
     del model["3"]["d4"], model["5"]["d0"]
     model["2"]["elsewhere"] = 1
     people["4"]["d2"] = -1  # pooled, and not judged
-    found = rb.judges(people, {"model": model}, runs, "AP")
+    found = rb.judging.compare_judges(people, {"model": model}, runs, "AP")
     row = found.agreement[0]
     assert (row["pairs"], row["missing"], row["extra"]) == (9 * 12 - 3, 2, 2)
     assert "no label for 2 pairs" in found.words()
-    shared = rb.judges(people, {"model": model}, runs, "AP", pairs="shared")
+    shared = rb.judging.compare_judges(people, {"model": model}, runs, "AP", pairs="shared")
     kept = {topic: {doc: grade for doc, grade in of.items() if doc in model[topic] and grade >= 0}
             for topic, of in people.items()}  # fmt: skip
     both = {topic: {doc: model[topic][doc] for doc in of} for topic, of in kept.items()}
-    again = rb.judges(kept, {"model": both}, runs, "AP")
+    again = rb.judging.compare_judges(kept, {"model": both}, runs, "AP")
     assert shared.systems == again.systems
     assert shared.systems != found.systems
     del model["7"]
     with pytest.warns(rb.RankboundsWarning, match=r"1 of 9 topics of trusted are left out.*\(7\)"):
-        assert rb.judges(people, {"model": model}, runs, "AP").settings["topics"] == 8
+        assert rb.judging.compare_judges(people, {"model": model}, runs, "AP").settings["topics"] == 8
 
 
 def test_votes_of_one_scale():
     people, models, runs = made(2, judges=("one", "two", "three"))
-    found = rb.judges(people, models, runs, "AP(rel=2)", votes=True)
+    found = rb.judging.compare_judges(people, models, runs, "AP(rel=2)", votes=True)
     assert found.labels == ["one", "two", "three", "majority", "mean grade"]
     majority, mean = {}, {}
     for topic, of in people.items():
         given = {doc: [labels[topic][doc] for labels in models.values()] for doc in of}
         majority[topic] = {doc: int(sum(grade >= 2 for grade in grades) >= 2) for doc, grades in given.items()}
         mean[topic] = {doc: sum(grades) / 3 for doc, grades in given.items()}
-    alone = rb.judges(people, {"majority": majority, "mean grade": mean}, runs, "AP(rel=2)", same_scale=None,
-                      labels_rel={"majority": 1, "mean grade": 2})  # fmt: skip
+    alone = rb.judging.compare_judges(
+        people, {"majority": majority, "mean grade": mean}, runs, "AP(rel=2)", same_scale=None,
+        labels_rel={"majority": 1, "mean grade": 2},
+    )  # fmt: skip
     for name in ("kappa", "same", "relevant"):
         assert [row[name] for row in found.agreement[3:]] == pytest.approx([row[name] for row in alone.agreement])
     told = {(row["labels"], row["run"]): row["by_labels"] for row in alone.systems}
@@ -100,17 +107,21 @@ def test_votes_of_different_scales_and_of_few():
     people, models, runs = made(2)
     binary = {topic: {doc: int(grade >= 2) for doc, grade in of.items()} for topic, of in models["one"].items()}
     del binary["0"]["d0"]
-    found = rb.judges(people, {"binary": binary, "graded": models["two"]}, runs, "AP(rel=2)", votes=True)
+    found = rb.judging.compare_judges(
+        people, {"binary": binary, "graded": models["two"]}, runs, "AP(rel=2)", votes=True
+    )
     assert found.labels[2:] == ["majority", "share of votes"]
     assert found.agreement[2]["missing"] == 0
     with pytest.raises(rb.UsageError, match="at least two"):
-        rb.judges(people, {"binary": binary}, votes=True)
+        rb.judging.compare_judges(people, {"binary": binary}, votes=True)
 
 
 def test_votes_of_zero_one_labels_count_half():
     people = {str(q): {"a": 1, "b": 0, "c": 1} for q in range(4)}
     one = {str(q): {"a": 1, "b": 1, "c": 0} for q in range(4)}
     two = {str(q): {"a": 1, "b": 0, "c": 0} for q in range(4)}
-    found = rb.judges(people, {"one": one, "two": two}, {q: ["b", "a"] for q in people}, "P@1", votes=True)
+    found = rb.judging.compare_judges(
+        people, {"one": one, "two": two}, {q: ["b", "a"] for q in people}, "P@1", votes=True
+    )
     scores = {row["labels"]: row["by_labels"] for row in found.systems}
     assert scores == {"one": 1, "two": 0, "majority": 0, "mean grade": 1}

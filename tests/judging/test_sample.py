@@ -70,7 +70,7 @@ def test_documents_are_drawn_as_often_as_their_probability_says():
 
 
 def test_a_seed_draws_the_same_documents_and_another_seed_others():
-    one, again, other = (rb.draw_sample(LABELS, RUNS, budget=12, seed=seed).rows() for seed in (1, 1, 2))
+    one, again, other = (rb.judging.draw_sample(LABELS, RUNS, budget=12, seed=seed).rows() for seed in (1, 1, 2))
     assert one == again != other
     assert [list(row) for row in one] == [["query_id", "doc_id", "probability"]] * 12
 
@@ -78,7 +78,7 @@ def test_a_seed_draws_the_same_documents_and_another_seed_others():
 def test_weights_of_a_pair_are_the_difference_of_the_runs():
     """With labels that are all alike, RBP's probabilities are proportional to the net weights."""
     labels = {topic: dict.fromkeys(docs, 1) for topic, docs in LABELS.items()}
-    drawn = rb.draw_sample(labels, RUNS, "RBP(p=0.8)", budget=3, compare=("run0", "run1"), seed=3).rows()
+    drawn = rb.judging.draw_sample(labels, RUNS, "RBP(p=0.8)", budget=3, compare=("run0", "run1"), seed=3).rows()
 
     def weight(run, topic, doc):
         ranking = sorted(RUNS[run][topic], key=RUNS[run][topic].get, reverse=True)
@@ -100,7 +100,7 @@ def test_unsure_labels_are_more_probable_than_sure_ones():
     probability = {
         row["doc_id"]: row["probability"]
         for seed in range(8)
-        for row in rb.draw_sample(labels, runs, "P@1", budget=1, seed=seed).rows()
+        for row in rb.judging.draw_sample(labels, runs, "P@1", budget=1, seed=seed).rows()
     }
     assert 0 < probability["a"] < 0.5 < probability["b"]
     assert sum(probability.values()) == pytest.approx(1)
@@ -109,7 +109,9 @@ def test_unsure_labels_are_more_probable_than_sure_ones():
 def test_documents_without_weight_fill_up_a_budget():
     runs = {"one": {"q": ["a", "b"]}, "two": {"q": ["a", "c"]}}
     labels = {"q": {"a": 1, "b": 0, "c": 1, "d": 0}}
-    drawn = {size: rb.draw_sample(labels, runs, "P@2", budget=size, compare=("one", "two")) for size in (2, 3, 4)}
+    drawn = {
+        size: rb.judging.draw_sample(labels, runs, "P@2", budget=size, compare=("one", "two")) for size in (2, 3, 4)
+    }
     assert {row["doc_id"] for row in drawn[2].rows()} == {"b", "c"}
     assert {row["doc_id"] for row in drawn[3].rows()} == {"a", "b", "c"}  # before one that no run has
     assert {row["doc_id"] for row in drawn[4].rows()} == {"a", "b", "c", "d"}
@@ -119,7 +121,7 @@ def test_documents_without_weight_fill_up_a_budget():
 @pytest.mark.parametrize("measure", ["RBP(p=0.8,rel=2)", "P@5", "DCG@10", "nDCG@5", "AP(rel=2)", "Recall@5"])
 @pytest.mark.parametrize("compare", [None, "all", ("run0", "run2")])
 def test_every_measure_and_question_draws_its_budget(measure, compare):
-    drawn = rb.draw_sample(LABELS, RUNS, measure, budget=15, compare=compare, seed=5)
+    drawn = rb.judging.draw_sample(LABELS, RUNS, measure, budget=15, compare=compare, seed=5)
     assert len(drawn) == 15
     assert ((drawn.probability > 0) & (drawn.probability <= 1)).all()
 
@@ -138,7 +140,7 @@ def test_every_measure_and_question_draws_its_budget(measure, compare):
 )
 def test_what_cannot_be_drawn_is_told_in_a_sentence(change, message):
     with pytest.raises(rb.UsageError, match=message):
-        rb.draw_sample(LABELS, RUNS, **{"measure": "RBP(p=0.8)", "budget": 10} | change)
+        rb.judging.draw_sample(LABELS, RUNS, **{"measure": "RBP(p=0.8)", "budget": 10} | change)
 
 
 @pytest.fixture
@@ -156,7 +158,7 @@ def test_command(command, files):
     asked = ("sample", files / "labels", *(files / name for name in RUNS), "--budget", 10, "--seed", 4)
     code, out, err = command(*asked)
     rows = list(csv.DictReader(io.StringIO(out)))
-    expected = rb.draw_sample(LABELS, RUNS, budget=10, seed=4).rows()
+    expected = rb.judging.draw_sample(LABELS, RUNS, budget=10, seed=4).rows()
     assert code == 0
     assert [(row["query_id"], row["doc_id"], float(row["probability"])) for row in rows] == [
         tuple(row.values()) for row in expected

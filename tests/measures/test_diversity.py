@@ -229,7 +229,7 @@ def test_topics_filtered_by_name_keep_their_subtopics(tmp_path):
     assert qrels.filter("1").subtopics.labels == ["1", "2", "2", "3"]
     sample = qrels.only_judged(np.array([False, True, True, True]))
     assert rb.evaluate(sample.filter("1"), {"1": ["a", "b"]}, "StRec@2").low.item() == 1.0
-    assert rb.pools.subset(qrels, np.array([False, True, True, False])).subtopics.labels == ["2", "3"]
+    assert rb.judging.pools.subset(qrels, np.array([False, True, True, False])).subtopics.labels == ["2", "3"]
 
 
 def test_documents_pooled_for_every_subtopic_are_unjudged(tmp_path):

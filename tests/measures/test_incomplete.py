@@ -130,7 +130,7 @@ def test_inferred_average_precision_with_a_pool(marks, starts):
         ranking = [{"relevant": 1, "not": 0}.get(marks[at]) for at in order]
         pooled = tuple(place for place, at in enumerate(order) if marks[at] == "pooled")
         judged = [grade for grade in ranking if grade is not None] + [1]
-        return inferred_average_precision(Topic(ranking, judged, 1), rb.infAP(), pooled)
+        return inferred_average_precision(Topic(ranking, judged, 1), rb.measures.infAP(), pooled)
 
     run = {f"d{9 - at}": -float(group[at]) for at in range(len(marks))}
     assert value(qrels, run, "infAP") == pytest.approx(plain(range(len(marks))))

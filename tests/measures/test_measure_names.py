@@ -436,7 +436,7 @@ def test_parameters_that_every_measure_has_are_known_of_condensed_ones():
     condensed = parse_measure("nDCG'@10")
     assert (condensed.cutoff, condensed.graded) == (10, True)
     assert str(parse_measure("AP'@10").at_level(2)) == "AP'(rel=2)@10"
-    assert parse_measure("NumRet").at_level(2) == rb.NumRet()
+    assert parse_measure("NumRet").at_level(2) == rb.measures.NumRet()
 
 
 def test_a_class_without_a_name_is_no_measure(registered):
@@ -486,7 +486,7 @@ def test_a_measure_is_a_frozen_dataclass_without_being_declared_one(registered):
     [
         (lambda: rb.RBP(0.5, p=0.5), r"RBP\(\) multiple values for argument 'p'"),
         (lambda: rb.RBP(q=0.5), r"RBP\(\) got an unexpected keyword argument 'q'"),
-        (lambda: rb.NumRet(1, 2, 3, 4, 5), r"NumRet\(\) too many positional arguments"),
+        (lambda: rb.measures.NumRet(1, 2, 3, 4, 5), r"NumRet\(\) too many positional arguments"),
         (lambda: Condensed(), r"Condensed\(\) missing a required argument: 'measure'"),
     ],
 )

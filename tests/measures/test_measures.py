@@ -104,7 +104,7 @@ def test_transfer_does_not_count_ranks_beyond_the_depth():
     lists = np.array(list(itertools.product((0, 1), repeat=depth)))
     there, here = (lists @ ((1 - q) * q ** np.arange(depth)) for q in (to, p))
     reached = there[np.abs(here - 0.2) <= 0.05]
-    found = rb.transfer("0.2", p, to, depth=depth)
+    found = rb.rbp.transfer("0.2", p, to, depth=depth)
     assert found.proven
     assert (found.low, found.high) == pytest.approx((reached.min(), reached.max()), abs=1e-6)
 

@@ -121,7 +121,7 @@ def jackknife(pool, retrieved, label) -> float:
 @pytest.mark.parametrize("seed", range(12))
 def test_standard_errors_are_the_jackknife(seed):
     pool, retrieved = drawn_pool(seed)
-    found = rb.sampling_errors(table(pool), {"t": retrieved}, LABELS)
+    found = rb.probability.estimate_sampling_errors(table(pool), {"t": retrieved}, LABELS)
     for row in found.rows():
         error = jackknife(pool, retrieved, row["measure"])
         assert row["standard_error"] == pytest.approx(error, abs=1e-12, nan_ok=True), row["measure"]
@@ -143,7 +143,7 @@ def test_the_standard_error_is_that_of_repeated_draws():
     for _ in range(draws):
         kept = {f"b{number}" for number in chance.sample(range(120), 40)}
         pool = [entry if entry[1] == "top" or entry[0] in kept else (*entry[:2], None) for entry in truth]
-        for row in rb.sampling_errors(table(pool), {"t": retrieved}, labels).rows():
+        for row in rb.probability.estimate_sampling_errors(table(pool), {"t": retrieved}, labels).rows():
             label = row["measure"]
             estimates.setdefault(label, []).append(row["value"])
             errors.setdefault(label, []).append(row["standard_error"])
@@ -155,7 +155,9 @@ def test_the_standard_error_is_that_of_repeated_draws():
 
 def test_the_error_of_a_mean_is_that_of_independent_topics(unpacked):
     folder = unpacked("references.tar.xz") / "references"
-    found = rb.sampling_errors(folder / "stratified.qrels", folder / "run1.txt", "xinfAP", per_topic=True)
+    found = rb.probability.estimate_sampling_errors(
+        folder / "stratified.qrels", folder / "run1.txt", "xinfAP", per_topic=True
+    )
     *topics, mean = found.rows()
     errors = [row["standard_error"] for row in topics]
     assert mean["standard_error"] == pytest.approx(math.sqrt(sum(error**2 for error in errors)) / len(topics))
@@ -176,7 +178,7 @@ def test_what_cannot_be_known_is_not_said(command, tmp_path):
     assert "infNDCG" in out
     assert command("sampling-errors", path, tmp_path / "run", "-m", "AP")[0] == 2
     with pytest.raises(UsageError, match="order"):
-        rb.sampling_errors(path, tmp_path / "run", ties="best")
+        rb.probability.estimate_sampling_errors(path, tmp_path / "run", ties="best")
 
 
 def test_other_measures_read_the_drawn_documents(tmp_path):

@@ -25,11 +25,11 @@ def drawn(axes):
 
 
 def test_range_over_persistence():
-    axes = rb.plots.range_over_persistence(rb.Published(0.5105, 0.9), persistences=(0.855, 0.5))
+    axes = rb.plots.range_over_persistence(rb.rbp.Published(0.5105, 0.9), persistences=(0.855, 0.5))
     bands, lines = drawn(axes)
     persistences, low, high = bands["exact"]
     assert persistences.tolist() == [0.5, 0.855, 0.9]
-    expected = rb.transfer(0.5105, 0.9, 0.855)
+    expected = rb.rbp.transfer(0.5105, 0.9, 0.855)
     assert (low[1], high[1]) == pytest.approx((expected.low, expected.high), abs=1e-6)
     assert bands["relaxed"][2][1] > high[1] > lines["greedy $R_G$"][1][1] == pytest.approx(0.645577, abs=1e-6)
     assert [float(value[0]) for value in lines["published"]] == pytest.approx([0.9, 0.5105])
@@ -39,10 +39,10 @@ def test_range_over_persistence():
 
 def test_range_with_residual():
     axes = rb.plots.range_over_persistence(
-        rb.Published(0.4, 0.8, 0.15, digits=4), persistences=GRID, methods=("relaxed", "greedy")
+        rb.rbp.Published(0.4, 0.8, 0.15, digits=4), persistences=GRID, methods=("relaxed", "greedy")
     )
     bands, lines = drawn(axes)
-    expected = [rb.transfer(0.4, 0.8, to, residual=0.15, digits=4, method="relaxed") for to in (0.2, 0.5, 0.8, 0.9)]
+    expected = [rb.rbp.transfer(0.4, 0.8, to, residual=0.15, digits=4, method="relaxed") for to in (0.2, 0.5, 0.8, 0.9)]
     assert bands["relaxed"][1] == pytest.approx([one.low for one in expected])
     assert bands["relaxed"][2] == pytest.approx([one.high for one in expected])
     vectors = greedy_vectors(0.4, 0.8, residual=0.15)
@@ -66,5 +66,5 @@ def test_draws_on_given_axes():
     from matplotlib.figure import Figure
 
     mine = Figure().add_subplot()
-    published = rb.Published(0.5, 0.8)
+    published = rb.rbp.Published(0.5, 0.8)
     assert rb.plots.range_over_persistence(published, mine, persistences=GRID, methods=("relaxed",)) is mine

@@ -53,7 +53,7 @@ def test_contours_of_the_urn(what, most):
 
 
 def test_reliability_shows_the_bins():
-    drawn = rb.simulate(runs=3, topics=20, seed=1)
+    drawn = rb.probability.simulate(runs=3, topics=20, seed=1)
     found = reliability("logistic", drawn.runs, TopicFacts(drawn.pooled), bins=5)
     axes = rb.plots.reliability(found)
     points = axes.get_lines()[1]

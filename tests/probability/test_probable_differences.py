@@ -131,7 +131,7 @@ def test_draws_agree_with_enumeration(name):
 
 @pytest.mark.parametrize("name", ["RBP(p=0.8)", "P@20", "DCG@30"])
 def test_drawn_weighted_sums_agree_with_exact_ones(name):
-    simulated = rb.simulate(2, 20, 60, 40, seed=2)
+    simulated = rb.probability.simulate(2, 20, 60, 40, seed=2)
     exact = rb.differences(simulated.pooled, simulated.runs, name, q=0.3).pairs[0]
     assumptions, facts = Assumptions(), TopicFacts(simulated.pooled)
     batches = [list(join_lists(run, facts, assumptions).batches) for run in simulated.runs]
@@ -144,7 +144,7 @@ def test_drawn_weighted_sums_agree_with_exact_ones(name):
 
 
 def test_estimated_probabilities_widen_drawn_differences_as_they_do_exact_ones():
-    simulated = rb.simulate(3, 25, 200, 80, pool_depth=8, seed=4)
+    simulated = rb.probability.simulate(3, 25, 200, 80, pool_depth=8, seed=4)
     exact = rb.differences(simulated.pooled, simulated.runs[:2], "P@20").pairs[0]
     assumptions, facts = Assumptions(), TopicFacts(simulated.pooled)
     batches = [list(join_lists(run, facts, assumptions).batches) for run in simulated.runs[:2]]
@@ -161,7 +161,7 @@ def test_estimated_probabilities_widen_drawn_differences_as_they_do_exact_ones()
 @pytest.mark.parametrize("name", ["nDCG@10", "AP"])
 def test_intervals_hold_the_truth_as_often_as_they_say(name):
     """Truths are drawn from the same probabilities: about 95 of 100 lie in the interval."""
-    simulated = rb.simulate(2, 30, 100, 40, pool_depth=3, grades=2, seed=11)
+    simulated = rb.probability.simulate(2, 30, 100, 40, pool_depth=3, grades=2, seed=11)
     assumptions, facts = Assumptions(), TopicFacts(simulated.pooled)
     batches = [list(join_lists(run, facts, assumptions).batches) for run in simulated.runs]
     collection = OpenCollection(simulated.runs, facts, assumptions, batches)
@@ -177,7 +177,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(name):
 
 
 def test_a_given_seed_gives_the_same_draws_whatever_else_is_asked():
-    simulated = rb.simulate(3, 12, 80, 30, seed=6)
+    simulated = rb.probability.simulate(3, 12, 80, 30, seed=6)
     alone = rb.differences(simulated.pooled, simulated.runs[:2], "nDCG@10", q=0.2, seed=3).pairs[0]
     again = rb.differences(simulated.pooled, simulated.runs[:2], ["AP", "nDCG@10"], q=0.2, seed=3).pairs[1]
     assert alone == again
@@ -217,11 +217,13 @@ def test_effort_is_better_when_lower():
 
 
 def test_compare_tells_how_likely_the_first_run_is_better(tmp_path, capfd):
-    shallow = rb.simulate(3, 15, 100, 40, pool_depth=4, seed=9)  # of the first five documents some are not judged
+    shallow = rb.probability.simulate(
+        3, 15, 100, 40, pool_depth=4, seed=9
+    )  # of the first five documents some are not judged
     for row in Evidence(shallow.pooled, shallow.runs).compare(["nDCG@10", "AP", "RBP(p=0.8)"]).pairs:
         assert row["probability_a_better"] in (None, 0.0, 1.0)
         assert row["probability_a_better"] is None or row["certain_low"] * row["certain_high"] > 0
-    simulated = rb.simulate(3, 15, 100, 40, pool_depth=6, seed=9)
+    simulated = rb.probability.simulate(3, 15, 100, 40, pool_depth=6, seed=9)
     evidence = Evidence(simulated.pooled, simulated.runs)
     compared = evidence.compare(["nDCG@10", "AP", "RBP(p=0.8)"])
     for row in compared.pairs:
@@ -239,7 +241,7 @@ def test_compare_tells_how_likely_the_first_run_is_better(tmp_path, capfd):
 
 
 def test_too_many_pairs_are_refused_before_hours_pass(capfd, tmp_path):
-    simulated = rb.simulate(2, 20, 200, 150, seed=1)
+    simulated = rb.probability.simulate(2, 20, 200, 150, seed=1)
     with pytest.raises(rb.UsageError, match="hours"):
         rb.differences(simulated.pooled, simulated.runs, "AP", q=0.1, samples=50_000_000)
 

@@ -90,7 +90,7 @@ def test_uncertainty_takes_them_as_probabilities(command, files):
     rows = {row["run"]: row for row in json.loads(out)}
     assert {name: row["base"] for name, row in rows.items()} == pytest.approx(alone)
     assert {name: row["mean"] for name, row in rows.items()} == pytest.approx(whole)
-    q = rb.label_probabilities(labels, people).by_pair
+    q = rb.probability.label_probabilities(labels, people).by_pair
     expected = rb.uncertainty(people, runs, "RBP(p=0.5)", q=q, interval="distribution").rows()
     assert {row["run"]: row["sd"] for row in expected} == pytest.approx({name: row["sd"] for name, row in rows.items()})
 
@@ -103,7 +103,7 @@ def test_measures_that_are_no_sums_are_drawn(command, files, measure, difference
     asked = ("-m", measure, "--labels", "human,llm", "--calibrate", "--samples", "50", "--format", "json")
     code, out, _ = command("uncertainty", *paths, *asked, *(difference or ("--interval", "distribution")))
     assert code == 0
-    q = rb.label_probabilities(labels, people).by_pair
+    q = rb.probability.label_probabilities(labels, people).by_pair
     if difference:
         expected = list(rb.differences(people, runs, measure, q=q, samples=50).rows())
     else:
@@ -118,7 +118,7 @@ def test_judge_next_does_not_take_model_labels_for_judgments(command, files):
     code, out, err = command(*asked, "--labels", "human,llm", "--calibrate")
     assert code == 0
     assert "did not judge count by labels of llm" in err
-    q = rb.label_probabilities(labels, people).by_pair
+    q = rb.probability.label_probabilities(labels, people).by_pair
     expected = rb.judge_next(people, runs, budget=100, measure="RBP(p=0.5)", compare=("one", "two"), q=q).rows()
     found = json.loads(out)
     assert {(row["query_id"], row["doc_id"]): row["value"] for row in found} == pytest.approx(

@@ -25,7 +25,7 @@ PAPER = {"p": 0.8, "judged_depth": 10, "topics": 50}
     ],
 )  # fmt: skip
 def test_exact_moments(q, ratio, mean, sd):
-    found = rb.urn_moments(100, q=q, relevance_ratio=ratio, **PAPER)
+    found = rb.probability.urn_moments(100, q=q, relevance_ratio=ratio, **PAPER)
     assert (found.mean, found.sd) == (pytest.approx(mean, abs=6e-7), pytest.approx(sd, abs=6e-7))
 
 
@@ -49,7 +49,7 @@ def test_exact_moments_are_those_of_all_orders(relevant, ratio, judged):
         value = sum((1 - p) * p**rank * drawn for rank, drawn in enumerate(order) if rank >= judged)
         mean += probability(order, n, relevant, ratio) * value
         second += probability(order, n, relevant, ratio) * value**2
-    found = rb.urn_moments(n, relevant=relevant, relevance_ratio=ratio, p=p, judged_depth=judged, topics=4)
+    found = rb.probability.urn_moments(n, relevant=relevant, relevance_ratio=ratio, p=p, judged_depth=judged, topics=4)
     assert found.mean == pytest.approx(mean, abs=1e-12)
     assert found.sd == pytest.approx(max(second - mean**2, 0) ** 0.5 / 2, abs=1e-9)
 
@@ -59,7 +59,7 @@ def test_sampled_rankings_have_the_exact_moments():
     weights[:10] = 0
     for q, ratio in ((0.2, 0.2), (0.05, 0.05), (0.5, 0.7)):
         values = sample_rankings(100, 20_000, q=q, relevance_ratio=ratio, seed=3) @ weights
-        exact = rb.urn_moments(100, q=q, relevance_ratio=ratio)
+        exact = rb.probability.urn_moments(100, q=q, relevance_ratio=ratio)
         assert abs(values.mean() - exact.mean) < 4 * exact.sd / 20_000**0.5
         assert values.std() == pytest.approx(exact.sd, rel=0.03)
 
@@ -81,9 +81,11 @@ def test_the_mean_rises_as_the_ratio_falls():
 
 
 def test_many_pairs_at_once_are_each_pair_alone():
-    together = rb.urn_moments(50, q=np.array([[0.1], [0.4]]), relevance_ratio=np.array([0.2, 1.0]), topics=9)
+    together = rb.probability.urn_moments(
+        50, q=np.array([[0.1], [0.4]]), relevance_ratio=np.array([0.2, 1.0]), topics=9
+    )
     assert together.mean.shape == (2, 2)
-    assert together.sd[1, 0] == pytest.approx(rb.urn_moments(50, q=0.4, relevance_ratio=0.2, topics=9).sd)
+    assert together.sd[1, 0] == pytest.approx(rb.probability.urn_moments(50, q=0.4, relevance_ratio=0.2, topics=9).sd)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +94,7 @@ def test_many_pairs_at_once_are_each_pair_alone():
 )
 def test_urns_that_cannot_be(wrong):
     with pytest.raises(rb.UsageError):
-        rb.urn_moments(10, **wrong)
+        rb.probability.urn_moments(10, **wrong)
 
 
 class TestSimulatedCollections:
@@ -108,42 +110,42 @@ class TestSimulatedCollections:
         assert json.loads((tmp_path / "one" / "settings.json").read_text())["seed"] == 4
 
     def test_written_files_are_what_was_drawn(self, tmp_path):
-        drawn = rb.simulate(3, 4, 60, 20, grades=3, seed=1)
+        drawn = rb.probability.simulate(3, 4, 60, 20, grades=3, seed=1)
         drawn.write(tmp_path / "c")
         assert rb.read_qrels(tmp_path / "c" / "qrels-pooled.txt").to_dict() == drawn.pooled.to_dict()
         assert rb.read_run(tmp_path / "c" / "runs" / "run2.txt").to_dict() == drawn.runs[1].to_dict()
         assert set(drawn.complete.grade) == {0, 1, 2, 3}
 
     def test_the_pool_holds_the_first_documents_and_tells_the_truth(self):
-        drawn = rb.simulate(4, 6, 200, 50, ties=0.3, pool_depth=7, seed=2)
+        drawn = rb.probability.simulate(4, 6, 200, 50, ties=0.3, pool_depth=7, seed=2)
         truth, pooled = drawn.complete.to_dict(), drawn.pooled.to_dict()
         assert all(truth[query][doc] == grade for query, docs in pooled.items() for doc, grade in docs.items())
         judged = rb.evaluate(drawn.pooled, drawn.runs, ["Judged@7", "Judged@50"]).mean().value[:, 0]
         assert judged[:, 0] == pytest.approx(1)
         assert (judged[:, 1] < 0.6).all()
-        part = rb.simulate(4, 6, 200, 50, ties=0.3, pool_depth=7, pooled_runs=1, seed=2)
+        part = rb.probability.simulate(4, 6, 200, 50, ties=0.3, pool_depth=7, pooled_runs=1, seed=2)
         assert len(part.pooled) == 6 * 7
 
     def test_better_systems_score_better_and_each_is_a_draw_from_its_urn(self):
-        drawn = rb.simulate(
+        drawn = rb.probability.simulate(
             2, 300, 100, 100, relevant=0.2, variation=0, best=0.2, worst=1, difficulty=0, agreement=0.8, ties=0, seed=3
         )
         values = rb.evaluate(drawn.complete, drawn.runs, "RBP(p=0.8)").value[:, :, 0]
         for scores, ratio in zip(values, (0.2, 1.0), strict=True):
-            exact = rb.urn_moments(100, q=0.2, relevance_ratio=ratio, judged_depth=0, topics=300)
+            exact = rb.probability.urn_moments(100, q=0.2, relevance_ratio=ratio, judged_depth=0, topics=300)
             assert abs(scores.mean() - exact.mean) < 4 * exact.sd
             assert scores.std() == pytest.approx(exact.sd * 300**0.5, rel=0.15)
 
     def test_ties_difficulty_and_agreement_do_what_they_say(self):
         def tied(share):
-            score = rb.simulate(1, 20, 200, 100, ties=share, seed=4).runs[0].score.reshape(20, 100)
+            score = rb.probability.simulate(1, 20, 200, 100, ties=share, seed=4).runs[0].score.reshape(20, 100)
             return float((np.diff(score, axis=-1) == 0).mean())
 
         assert tied(0) < 0.02
         assert tied(0.3) == pytest.approx(0.3, abs=0.05)
 
         def scores(**options):
-            drawn = rb.simulate(2, 60, 200, 100, best=0.1, worst=0.1, seed=5, **options)
+            drawn = rb.probability.simulate(2, 60, 200, 100, best=0.1, worst=0.1, seed=5, **options)
             return rb.evaluate(drawn.complete, drawn.runs, "RBP(p=0.8)").value[:, :, 0]
 
         assert (

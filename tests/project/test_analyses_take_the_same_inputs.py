@@ -8,7 +8,9 @@ import pytest
 
 import rankbounds as rb
 
-MADE = rb.simulate(runs=3, topics=3, documents=40, depth=12, pool_depth=6, grades=2, ties=0.2, relevant=0.3, seed=3)
+MADE = rb.probability.simulate(
+    runs=3, topics=3, documents=40, depth=12, pool_depth=6, grades=2, ties=0.2, relevant=0.3, seed=3
+)
 QRELS, RUNS = MADE.pooled.to_dict(), {run.name: run.to_dict() for run in MADE.runs}
 PAIR = dict(list(RUNS.items())[:2])
 ONE = dict(list(RUNS.items())[:1])
@@ -16,15 +18,18 @@ TOPIC = next(iter(QRELS))
 PRINTED = {("map", "all"): "0.5000", ("P_5", TOPIC): "0.2000"}
 
 CALLS = {
-    "bounds_by_depth": (RUNS, lambda qrels, runs: list(rb.bounds_by_depth(qrels, runs, 4).rows())),
-    "bounds_by_persistence": (RUNS, lambda qrels, runs: list(rb.bounds_by_persistence(qrels, runs, (0.3, 0.8)).rows())),
-    "contributions": (ONE, lambda qrels, runs: rb.contributions(qrels, runs, TOPIC)),
-    "crossings": (PAIR, lambda qrels, runs: rb.crossings(qrels, runs, per_topic=True).rows()),
+    "bounds_by_depth": (RUNS, lambda qrels, runs: list(rb.rbp.bounds_by_depth(qrels, runs, 4).rows())),
+    "bounds_by_persistence": (
+        RUNS,
+        lambda qrels, runs: list(rb.rbp.bounds_by_persistence(qrels, runs, (0.3, 0.8)).rows()),
+    ),
+    "contributions": (ONE, lambda qrels, runs: rb.rbp.list_contributions(qrels, runs, TOPIC)),
+    "crossings": (PAIR, lambda qrels, runs: rb.rbp.find_crossings(qrels, runs, per_topic=True).rows()),
     "explain": (ONE, lambda qrels, runs: rb.explain(qrels, runs, PRINTED).rows()),
     "judge_next": (RUNS, lambda qrels, runs: rb.judge_next(qrels, runs, budget=5).rows()),
-    "judgments_needed": (RUNS, lambda qrels, runs: rb.judgments_needed(qrels, runs, 0.5, 2)),
-    "persistence_agreement": (RUNS, lambda qrels, runs: rb.persistence_agreement(qrels, runs, p=(0.5, 0.9))),
-    "replicates": (RUNS, lambda qrels, runs: rb.replicates(qrels, runs, "AP", pattern=r"\d+$").rows()),
+    "judgments_needed": (RUNS, lambda qrels, runs: rb.rbp.judgments_needed(qrels, runs, 0.5, 2)),
+    "persistence_agreement": (RUNS, lambda qrels, runs: rb.rbp.persistence_agreement(qrels, runs, p=(0.5, 0.9))),
+    "replicates": (RUNS, lambda qrels, runs: rb.compare_replicates(qrels, runs, "AP", pattern=r"\d+$").rows()),
     "uncertainty": (RUNS, lambda qrels, runs: list(rb.uncertainty(qrels, runs, q=0.3, interval="distribution").rows())),
 }
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
+from rankbounds.rbp.other_persistence import compare_published, transfer
 from rankbounds.rbp.published_score import Published, accumulate, greedy_vectors, significant_ranks
-from rankbounds.rbp.transfer import compare_published, transfer
 
 
 def relevant_at(ranks, length):

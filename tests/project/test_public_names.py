@@ -143,7 +143,7 @@ EXPECTED = {
     "rb.nDCG(cutoff=10)": "nDCG",
     "rb.Assumptions()": "Assumptions",
     "rb.streaming.evaluate('qrels', 'run')": "Scores",
-    "rb.transfer(0.4321, 0.95, 0.8)": "Transferred",
+    "rb.rbp.transfer(0.4321, 0.95, 0.8)": "Transferred",
     'rb.report("qrels", "run")': "Report",
 }
 MISTAKES = ("rb.RBP(q=3)", "rb.evalute", "rb.plots.leaderbord", 'rb.AP(cutoff="ten")')

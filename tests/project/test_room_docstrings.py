@@ -36,9 +36,9 @@ def public_names():
         value = getattr(rb, name)
         if getattr(value, "__module__", "") in MODULES:
             names[name] = value
-    for name in rb.pools.__all__:
-        if callable(getattr(rb.pools, name)) and name not in ("groups_of", "unique_to_group"):
-            names[f"pools.{name}"] = getattr(rb.pools, name)
+    for name in rb.judging.pools.__all__:
+        if callable(getattr(rb.judging.pools, name)) and name not in ("groups_of", "unique_to_group"):
+            names[f"pools.{name}"] = getattr(rb.judging.pools, name)
     for module in MODULES:
         if module.startswith("rankbounds.plots."):
             for name, value in vars(importlib.import_module(module)).items():

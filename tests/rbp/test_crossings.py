@@ -88,8 +88,8 @@ def test_regions_are_what_a_fine_grid_of_scores_shows(seed, measure):
     qrels, runs = collection(seed, tied=seed % 2 == 0)
     names = ["run0", "run1"]
     grid = np.linspace(0.005, 0.995, 100)
-    scores = rb.bounds_by_persistence(qrels, {name: runs[name] for name in names}, grid, measure=measure)
-    found = rb.crossings(qrels, {name: runs[name] for name in names}, measure=measure, per_topic=True).regions
+    scores = rb.rbp.bounds_by_persistence(qrels, {name: runs[name] for name in names}, grid, measure=measure)
+    found = rb.rbp.find_crossings(qrels, {name: runs[name] for name in names}, measure=measure, per_topic=True).regions
     for part in (scores, scores.mean()):
         for topic, query in enumerate(part.query_ids):
             mine = [region for region in found if region["query_id"] == query]
@@ -110,7 +110,7 @@ def test_regions_are_what_a_fine_grid_of_scores_shows(seed, measure):
 
 def test_gains_alone_will_do():
     # RBP of 1 0 0 0 and 0 1 1 1: the first is ahead while p + p^2 + p^3 < 1
-    rows = rb.crossings_of_gains([1, 0, 0, 0], [0, 1, 1, 1]).rows()
+    rows = rb.rbp.find_crossings_of_gains([1, 0, 0, 0], [0, 1, 1, 1]).rows()
     assert [list(row) for row in rows] == [["query_id", "p", "from", "to", "change"]] * 2
     assert rows[0] | {"p": None} == {
         "query_id": "all", "p": None, "from": "a surely", "to": "undecided", "change": "certainty",
@@ -121,15 +121,17 @@ def test_gains_alone_will_do():
 
 
 def test_unjudged_documents_leave_the_lead_undecided():
-    assert rb.crossings_of_gains([1, 0], [None, 0]).regions[0]["sure"] is False
-    assert rb.crossings_of_gains([1, 0], [0, None]).regions[0]["sure"] is True
-    assert [region["ahead"] for region in rb.crossings_of_gains([0, 1], [0, 1]).regions] == ["tied"]
-    assert rb.crossings_of_gains([0.5, 1], [1, 0], measure=rb.RBP(graded=True)).rows()[-1]["p"] == pytest.approx(0.5)
+    assert rb.rbp.find_crossings_of_gains([1, 0], [None, 0]).regions[0]["sure"] is False
+    assert rb.rbp.find_crossings_of_gains([1, 0], [0, None]).regions[0]["sure"] is True
+    assert [region["ahead"] for region in rb.rbp.find_crossings_of_gains([0, 1], [0, 1]).regions] == ["tied"]
+    assert rb.rbp.find_crossings_of_gains([0.5, 1], [1, 0], measure=rb.RBP(graded=True)).rows()[-1][
+        "p"
+    ] == pytest.approx(0.5)
 
 
 def test_means_cross_elsewhere_than_topics():
     a, b = [[1, 0, 0], [0, 0, 1]], [[0, 1, 1], [0, 1, 0]]
-    found = rb.crossings_of_gains(a, b, per_topic=True).rows()
+    found = rb.rbp.find_crossings_of_gains(a, b, per_topic=True).rows()
     winners = {row["query_id"]: row["p"] for row in found if row["change"] == "winner"}
     assert winners["1"] == pytest.approx((5**0.5 - 1) / 2)
     assert winners["all"] == pytest.approx(0.5)
@@ -138,10 +140,10 @@ def test_means_cross_elsewhere_than_topics():
 
 def test_wrong_gains_are_told():
     with pytest.raises(rb.UsageError, match="between 0 and 1"):
-        rb.crossings_of_gains([2, 0], [0, 1])
+        rb.rbp.find_crossings_of_gains([2, 0], [0, 1])
     with pytest.raises(rb.UsageError, match="different numbers"):
-        rb.crossings_of_gains([[1], [0]], [[1]])
+        rb.rbp.find_crossings_of_gains([[1], [0]], [[1]])
     with pytest.raises(rb.UsageError, match="one order"):
-        rb.crossings({"q": {"a": 1}}, [{"q": {"a": 1.0}}, {"q": {"b": 1.0}}], ties="best")
+        rb.rbp.find_crossings({"q": {"a": 1}}, [{"q": {"a": 1.0}}, {"q": {"b": 1.0}}], ties="best")
     with pytest.raises(rb.UsageError, match="two runs"):
-        rb.crossings({"q": {"a": 1}}, {"q": {"a": 1.0}})
+        rb.rbp.find_crossings({"q": {"a": 1}}, {"q": {"a": 1.0}})

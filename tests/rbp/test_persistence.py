@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
+from rankbounds.rbp.other_persistence import compare_published, relaxed_range, transfer
 from rankbounds.rbp.published_score import Published, accumulate, greedy_vectors, significant_ranks
-from rankbounds.rbp.transfer import compare_published, relaxed_range, transfer
 
 LAW = settings(max_examples=60, deadline=None)
 GAINS = {"binary": (0, 1), "thirds": (0, 1 / 3, 2 / 3, 1), "uneven": (0, 0.3, 1), "any": "any"}

@@ -23,23 +23,23 @@ pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
     [(0.5, 4, 14), (0.8, 4, 42), (0.95, 4, 180), (0.1, 4, 5), (0, 4, 1), (0.01, 2, 2)],
 )
 def test_depths_of_section_4_4(p, digits, depth):
-    assert rb.planned_depth(p, digits) == depth
+    assert rb.rbp.plan_depth(p, digits) == depth
 
 
 @LAW
 @given(st.integers(0, 990), st.integers(1, 6))
 def test_planned_depth_is_the_smallest_that_will_do(thousandths, digits):
     p, goal = Fraction(thousandths, 1000), Fraction(1, 10**digits)
-    depth = rb.planned_depth(float(p), digits)
+    depth = rb.rbp.plan_depth(float(p), digits)
     assert p**depth < goal
     assert depth == 1 or p ** (depth - 1) >= goal
 
 
 def test_a_pool_of_100_supports_persistence_up_to_091():
-    assert rb.planned_persistence(100, 4) == pytest.approx(0.91, abs=0.005)
+    assert rb.rbp.plan_persistence(100, 4) == pytest.approx(0.91, abs=0.005)
     for depth, digits in ((1, 1), (4, 4), (10, 2), (100, 4), (1000, 3)):
-        p = rb.planned_persistence(depth, digits)
-        assert rb.planned_depth(p, digits) <= depth < rb.planned_depth(p + 2e-6, digits)
+        p = rb.rbp.plan_persistence(depth, digits)
+        assert rb.rbp.plan_depth(p, digits) <= depth < rb.rbp.plan_depth(p + 2e-6, digits)
 
 
 def test_judgments_needed_bring_every_residual_down():
@@ -51,7 +51,7 @@ def test_judgments_needed_bring_every_residual_down():
     }
     qrels = {f"t{t}": {d: int(rng.integers(0, 2)) for d in docs if rng.random() < 0.5} for t in range(3)}
     p = (0.5, 0.8, 0.9)
-    rows = rb.judgments_needed(qrels, runs, p, digits=2)
+    rows = rb.rbp.judgments_needed(qrels, runs, p, digits=2)
     for row in rows:
         wanted = {
             (topic, doc)
@@ -67,7 +67,7 @@ def test_judgments_needed_bring_every_residual_down():
             judged[topic][doc] = 0
         scores = rb.evaluate(judged, runs, rb.RBP(p=row["p"]))
         assert (scores.high - scores.low).max() < 0.01
-    assert rb.judgments_needed(qrels, runs, 0.99, digits=2)[0]["too_short"] == 9
+    assert rb.rbp.judgments_needed(qrels, runs, 0.99, digits=2)[0]["too_short"] == 9
 
 
 def _slowly_needed(ranked, judged, p):
@@ -82,7 +82,7 @@ def _slowly_needed(ranked, judged, p):
 
 def test_contributions_of_tables_1_and_2():
     measures = ["AP", "RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)", "SP"]
-    rows = rb.contributions(*collection(LIST), "q", measures)
+    rows = rb.rbp.list_contributions(*collection(LIST), "q", measures)
     table = {(row["measure"], row["rank"]): row for row in rows if row["relevance"]}
     ranks = (1, 2, 6, 11, 17)
     assert [table["AP", rank]["contribution"] for rank in ranks] == pytest.approx(
@@ -108,7 +108,7 @@ SUMS += ["SDCG@9", "F@4"]
 @pytest.mark.parametrize("measure", SUMS)
 def test_contributions_sum_to_the_score(measure):
     qrels, runs = random_collection(9, tied=False)
-    rows = rb.contributions(qrels, runs["run0"], "t0", measure)
+    rows = rb.rbp.list_contributions(qrels, runs["run0"], "t0", measure)
     expected = rb.evaluate(qrels, runs["run0"], measure)
     assert sum(row["contribution"] for row in rows) == pytest.approx(expected.value[0, 0, 0])
     assert sum(row["share"] for row in rows) == pytest.approx(1)
@@ -122,9 +122,9 @@ def test_contributions_sum_to_the_score(measure):
 def test_contributions_name_what_is_missing():
     qrels, runs = random_collection(9)
     with pytest.raises(rb.DataError, match="no topic"):
-        rb.contributions(qrels, runs["run0"], "t99")
+        rb.rbp.list_contributions(qrels, runs["run0"], "t99")
     with pytest.raises(rb.UsageError, match="no sum over documents"):
-        rb.contributions(qrels, runs["run0"], "t0", "RR")
+        rb.rbp.list_contributions(qrels, runs["run0"], "t0", "RR")
 
 
 def log_likelihood(p, ended, unseen):
@@ -135,13 +135,13 @@ def log_likelihood(p, ended, unseen):
 
 def test_fitted_persistence_is_the_most_likely():
     counts = {1: 50, 2: 30, 3: 10, "4+": 25}
-    found = rb.fit_persistence(counts)
+    found = rb.rbp.fit_persistence(counts)
     grid = np.linspace(0.001, 0.999, 9981)
     best = grid[np.argmax([log_likelihood(p, [(1, 50), (2, 30), (3, 10)], [(4, 25)]) for p in grid])]
     assert found["p"] == pytest.approx(best, abs=1e-4)
     assert found["ci_low"] < found["p"] < found["ci_high"]
     assert found["expected_examined"] == pytest.approx(1 / (1 - found["p"]))
-    examined = rb.fit_persistence([(1, 115), (2, 65), (3, 35), (4, 25)], kind="examined")
+    examined = rb.rbp.fit_persistence([(1, 115), (2, 65), (3, 35), (4, 25)], kind="examined")
     assert examined["p"] == pytest.approx(found["p"])
 
 
@@ -150,17 +150,17 @@ def test_interval_holds_the_true_persistence_as_often_as_it_says():
     held = 0
     for _ in range(300):
         ranks, counts = np.unique(rng.geometric(1 - 0.7, 40), return_counts=True)
-        found = rb.fit_persistence(zip(ranks.tolist(), counts.tolist(), strict=True))
+        found = rb.rbp.fit_persistence(zip(ranks.tolist(), counts.tolist(), strict=True))
         held += found["ci_low"] <= 0.7 <= found["ci_high"]
     assert held >= 0.93 * 300
 
 
 def test_misfit_tells_geometric_from_other_readers():
     geometric = {rank: 1000 * 0.5**rank for rank in range(1, 9)} | {"9+": 1000 * 0.5**8}
-    assert rb.fit_persistence(geometric)["misfit"] > 0.9
-    assert rb.fit_persistence({1: 500, 2: 10, 9: 10, 10: 480})["misfit"] < 1e-6
-    assert rb.fit_persistence({1: 3})["misfit"] is None
-    assert rb.fit_persistence({1: 3})["p"] == 0
+    assert rb.rbp.fit_persistence(geometric)["misfit"] > 0.9
+    assert rb.rbp.fit_persistence({1: 500, 2: 10, 9: 10, 10: 480})["misfit"] < 1e-6
+    assert rb.rbp.fit_persistence({1: 3})["misfit"] is None
+    assert rb.rbp.fit_persistence({1: 3})["p"] == 0
 
 
 @pytest.mark.parametrize(
@@ -178,27 +178,27 @@ def test_misfit_tells_geometric_from_other_readers():
 )
 def test_counts_that_cannot_be(counts, kind, told):
     with pytest.raises(rb.DataError, match=told):
-        rb.fit_persistence(counts, kind=kind)
+        rb.rbp.fit_persistence(counts, kind=kind)
 
 
 def test_agreement_is_kendalls_tau():
     from scipy.stats import kendalltau
 
     qrels, runs = random_collection(11, topics=6, runs=9)
-    rows = rb.persistence_agreement(qrels, runs, ["AP", "P@10"], p=(0.2, 0.8, 0.95))
+    rows = rb.rbp.persistence_agreement(qrels, runs, ["AP", "P@10"], p=(0.2, 0.8, 0.95))
     for row in rows:
         both = rb.evaluate(qrels, runs, [row["measure"], rb.RBP(p=row["p"])]).mean().value[:, 0].round(12)
         assert row["tau"] == pytest.approx(kendalltau(both[:, 0], both[:, 1]).statistic)
-    same = rb.persistence_agreement(qrels, runs, ["RBP(p=0.8)"], p=(0.2, 0.8, 0.95))
+    same = rb.rbp.persistence_agreement(qrels, runs, ["RBP(p=0.8)"], p=(0.2, 0.8, 0.95))
     (best,) = best_agreement(same)
     assert (best["measure"], best["p"], best["tau"]) == ("RBP(p=0.8)", 0.8, pytest.approx(1))
     with pytest.raises(rb.UsageError, match="three runs"):
-        rb.persistence_agreement(qrels, {"one": runs["run0"]})
+        rb.rbp.persistence_agreement(qrels, {"one": runs["run0"]})
 
 
 def test_a_measure_of_effort_agrees_with_rbp_when_the_same_runs_are_better():
     qrels = {"q": {"a": 1, "b": 0, "c": 0}}
     order = {"first": "abc", "second": "bac", "third": "bca"}
     runs = {name: {"q": {doc: 3.0 - rank for rank, doc in enumerate(docs)}} for name, docs in order.items()}
-    rows = rb.persistence_agreement(qrels, runs, ["RankPower", "AP"], p=(0.5,))
+    rows = rb.rbp.persistence_agreement(qrels, runs, ["RankPower", "AP"], p=(0.5,))
     assert {row["measure"]: row["tau"] for row in rows} == {"RankPower": 1.0, "AP": 1.0}

@@ -40,7 +40,7 @@ def test_depth_for_a_collection(command, files):
         "depth", files / "qrels", files / "run0", files / "run1", "--p", "0.5", "--digits", 1, "--format", "json"
     )
     (row,) = json.loads(out[1])
-    assert row == rb.judgments_needed(str(files / "qrels"), [str(files / "run0"), str(files / "run1")], 0.5, 1)[0]
+    assert row == rb.rbp.judgments_needed(str(files / "qrels"), [str(files / "run0"), str(files / "run1")], 0.5, 1)[0]
     assert "judgments needed" in command("depth", files / "qrels", files / "run0")[1]
 
 
@@ -48,7 +48,7 @@ def test_crossings(command, files):
     inputs = (files / "qrels", files / "run0", files / "run1")
     code, out, _ = command("crossings", *inputs, "--format", "json")
     assert code == 0
-    expected = rb.crossings(str(inputs[0]), [str(inputs[1]), str(inputs[2])]).rows()
+    expected = rb.rbp.find_crossings(str(inputs[0]), [str(inputs[1]), str(inputs[2])]).rows()
     assert json.loads(out) == expected
     assert all(list(row) == ["query_id", "p", "from", "to", "change"] for row in expected)
     assert {row["query_id"] for row in json.loads(command("crossings", *inputs, "-q", "--format", "json")[1])} > {"t0"}
@@ -63,7 +63,9 @@ def test_contributions(command, files):
     inputs = ("contributions", files / "qrels", files / "run0", "--topic", "t0", "-m", "RBP(p=0.8)", "-m", "AP")
     code, out, _ = command(*inputs, "--all", "--format", "json")
     assert code == 0
-    assert json.loads(out) == rb.contributions(str(files / "qrels"), str(files / "run0"), "t0", ["RBP(p=0.8)", "AP"])
+    assert json.loads(out) == rb.rbp.list_contributions(
+        str(files / "qrels"), str(files / "run0"), "t0", ["RBP(p=0.8)", "AP"]
+    )
     table = command(*inputs)[1].splitlines()
     assert table[0].split() == ["rank", "document", "grade", "RBP(p=0.8)", "AP"]
     value = rb.evaluate(str(files / "qrels"), str(files / "run0"), "RBP(p=0.8)").value[0, 0, 0]
@@ -75,7 +77,7 @@ def test_persistence(command, files):
     (files / "depths.csv").write_text("rank,sessions\n1,50\n2,25\n3,12\n4+,13\n")
     code, out, _ = command("persistence", "--depths", files / "depths.csv", "--format", "json")
     assert code == 0
-    assert json.loads(out) == [rb.fit_persistence({1: 50, 2: 25, 3: 12, "4+": 13})]
+    assert json.loads(out) == [rb.rbp.fit_persistence({1: 50, 2: 25, 3: 12, "4+": 13})]
     (files / "examined.csv").write_text("1,100\n2,50\n3,25\n")
     assert "0.5000" in command("persistence", "--examined", files / "examined.csv")[1]
     out = command("persistence", files / "qrels", files / "run*", "-m", "RBP(p=0.8)", "--format", "json")[1]
@@ -135,7 +137,7 @@ class TestFigures:
         axes.figure.canvas.draw()
 
     def test_bounds_by_depth(self):
-        scores = rb.bounds_by_depth(self.qrels, self.runs, 12, (0.5, 0.8))
+        scores = rb.rbp.bounds_by_depth(self.qrels, self.runs, 12, (0.5, 0.8))
         axes = rb.plots.bounds_by_depth(scores, "run1")
         axes.figure.canvas.draw()
         assert len(axes.lines) == 4
@@ -149,9 +151,9 @@ class TestFigures:
             rb.plots.bounds_by_depth(rb.evaluate(self.qrels, self.runs, "AP"))
 
     def test_bounds_by_persistence_with_crossings(self):
-        scores = rb.bounds_by_persistence(self.qrels, self.runs)
+        scores = rb.rbp.bounds_by_persistence(self.qrels, self.runs)
         two = [rb.Run.from_columns(*zip(*_rows(self.runs[name]), strict=True), name=name) for name in ("run0", "run1")]
-        crossings = rb.crossings(self.qrels, two)
+        crossings = rb.rbp.find_crossings(self.qrels, two)
         found = [row for row in crossings.rows() if row["p"] <= 0.99]
         axes = rb.plots.bounds_by_persistence(scores, ["run0", "run1"], crossings=crossings)
         axes.figure.canvas.draw()

@@ -97,7 +97,7 @@ def collection(seed: int, topics: int = 5, runs: int = 3, depth: int = 30, tied:
 def test_a_grid_of_persistences_is_what_evaluate_says_of_each(ties, measure):
     qrels, runs = collection(1)
     grid = (0.0, 0.3, 0.5, 0.8, 0.95, 0.99)
-    found = rb.bounds_by_persistence(qrels, runs, grid, measure=measure, ties=ties)
+    found = rb.rbp.bounds_by_persistence(qrels, runs, grid, measure=measure, ties=ties)
     expected = rb.evaluate(qrels, runs, [replace(measure, p=p) for p in grid], ties=ties)
     for name in ("value", "low", "high"):
         assert np.allclose(getattr(found, name), getattr(expected, name), atol=1e-13, rtol=0)
@@ -107,7 +107,7 @@ def test_a_grid_of_persistences_is_what_evaluate_says_of_each(ties, measure):
 
 def test_bounds_close_as_lists_are_read_deeper():
     qrels, runs = collection(2)
-    found = rb.bounds_by_depth(qrels, runs, 40, (0.5, 0.9))
+    found = rb.rbp.bounds_by_depth(qrels, runs, 40, (0.5, 0.9))
     assert [str(found.measures[at]) for at in (0, 39, 40)] == ["RBP(p=0.5)@1", "RBP(p=0.5)@40", "RBP(p=0.9)@1"]
     for at in (slice(0, 40), slice(40, 80)):
         assert (np.diff(found.low[..., at]) >= -1e-15).all()
@@ -118,7 +118,7 @@ def test_bounds_close_as_lists_are_read_deeper():
 
 def test_zero_persistence_is_precision_at_one():
     qrels, runs = collection(3)
-    found, first = rb.bounds_by_persistence(qrels, runs, [0]), rb.evaluate(qrels, runs, "P@1")
+    found, first = rb.rbp.bounds_by_persistence(qrels, runs, [0]), rb.evaluate(qrels, runs, "P@1")
     there = first.judged > 0  # an empty list leaves RBP open, and P@1 counts it as 0
     assert np.allclose(found.value, first.value)
     assert np.allclose(found.high[..., 0][there], first.high[..., 0][there])
@@ -127,9 +127,9 @@ def test_zero_persistence_is_precision_at_one():
 def test_grids_need_one_order_of_ties():
     qrels, runs = collection(4)
     with pytest.raises(rb.UsageError, match="expected"):
-        rb.bounds_by_persistence(qrels, runs, ties="best")
+        rb.rbp.bounds_by_persistence(qrels, runs, ties="best")
     with pytest.raises(rb.UsageError, match="No persistence"):
-        rb.bounds_by_persistence(qrels, runs, [])
+        rb.rbp.bounds_by_persistence(qrels, runs, [])
 
 
 def test_frames_hold_the_parts_and_nulls_for_other_measures():
@@ -176,16 +176,18 @@ class TestUserModels:
         return rb.evaluate(self.qrels, self.runs, list(measures)).value
 
     def test_equal_persistences_are_rbp(self):
-        both = self.values(rb.RBP2(p_relevant=0.8, p_nonrelevant=0.8), rb.RBP(p=0.8))
+        both = self.values(rb.measures.RBP2(p_relevant=0.8, p_nonrelevant=0.8), rb.RBP(p=0.8))
         assert np.allclose(both[..., 0], both[..., 1])
-        scores = rb.evaluate(self.qrels, self.runs, [rb.RBP2(p_relevant=0.8, p_nonrelevant=0.8), rb.RBP(p=0.8)])
+        scores = rb.evaluate(
+            self.qrels, self.runs, [rb.measures.RBP2(p_relevant=0.8, p_nonrelevant=0.8), rb.RBP(p=0.8)]
+        )
         assert np.allclose(scores.high[..., 0], scores.high[..., 1])
 
     def test_members_of_the_family(self):
         from dataclasses import dataclass
 
         @dataclass(frozen=True)
-        class Geometric(rb.Continuing):
+        class Geometric(rb.measures.Continuing):
             def continuation(self, n):
                 return np.full(n, 0.8)
 
@@ -193,7 +195,7 @@ class TestUserModels:
                 return "geometric"
 
         @dataclass(frozen=True)
-        class Fixed(rb.Continuing):
+        class Fixed(rb.measures.Continuing):
             cutoff: int = 7
 
             def continuation(self, n):
@@ -203,7 +205,7 @@ class TestUserModels:
                 return "fixed"
 
         @dataclass(frozen=True)
-        class UntilFound(rb.ContinuingByRelevance):
+        class UntilFound(rb.measures.ContinuingByRelevance):
             def continuation(self, relevant):
                 return 1 - relevant
 
@@ -223,7 +225,7 @@ class TestUserModels:
         from dataclasses import dataclass
 
         @dataclass(frozen=True)
-        class Endless(rb.Continuing):
+        class Endless(rb.measures.Continuing):
             def continuation(self, n):
                 return np.ones(n)
 

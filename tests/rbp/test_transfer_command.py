@@ -38,7 +38,7 @@ def test_a_score_at_another_persistence(transfer):
 def test_json_is_one_object(transfer):
     code, out, err = transfer("0.43", "--p", ".7", "--to", ".5", "--residual", ".02", "--digits", 4, "--format", "json")
     found = json.loads(out)
-    expected = rb.transfer(0.43, 0.7, 0.5, residual=0.02, digits=4)
+    expected = rb.rbp.transfer(0.43, 0.7, 0.5, residual=0.02, digits=4)
     assert (code, err) == (0, "")
     assert (found["low"], found["high"]) == pytest.approx((expected.low, expected.high), abs=1e-6)
     assert (found["method"], found["proven"], found["digits"]) == ("exact", True, 4)

@@ -227,7 +227,7 @@ def test_browser_marks_the_crossings_that_there_are(chromium, demo_page, demo):
         shown.setdefault(tuple(sorted((demo["runs"][int(a)], demo["runs"][int(b)]))), []).append(float(p))
     expected = {}
     for a, b in itertools.combinations(sorted(demo["runs"]), 2):
-        rows = rb.crossings(DATA / "qrels.txt", [DATA / "runs" / f"{run}.txt" for run in (a, b)]).rows()
+        rows = rb.rbp.find_crossings(DATA / "qrels.txt", [DATA / "runs" / f"{run}.txt" for run in (a, b)]).rows()
         places = [row["p"] for row in rows if row["change"] == "winner" and 0.3 <= row["p"] <= 0.99]
         if places:
             expected[a, b] = pytest.approx(places, abs=1e-12)

@@ -140,7 +140,7 @@ class TestSmallestPValue:
         for differing in range(min(topics, 4) + 1):
             outcomes = np.array(list(every_outcome(differing, topics)))
             least = p_values(outcomes, test, alternative).min()
-            assert rb.smallest_p_value(differing, topics, test, alternative=alternative) == pytest.approx(
+            assert rb.stats.smallest_p_value(differing, topics, test, alternative=alternative) == pytest.approx(
                 least, abs=1e-12
             )
 
@@ -152,11 +152,11 @@ class TestSmallestPValue:
             outcomes[:, :differing] = np.abs(rng.normal(1, 0.2, size=(2000, differing)).round(1))
             outcomes[:, :differing] += 0.1
             found = p_values(outcomes, test)
-            assert (found >= rb.smallest_p_value(differing, topics, test) - 1e-12).all()
+            assert (found >= rb.stats.smallest_p_value(differing, topics, test) - 1e-12).all()
 
     def test_sampled_tests_know_how_many_resamples_they_have(self):
-        assert rb.smallest_p_value(20, 20, "randomization", resamples=99) == pytest.approx(0.01)
-        assert rb.smallest_p_value(20, 20, "bootstrap", resamples=99) == pytest.approx(0.01)
+        assert rb.stats.smallest_p_value(20, 20, "randomization", resamples=99) == pytest.approx(0.01)
+        assert rb.stats.smallest_p_value(20, 20, "bootstrap", resamples=99) == pytest.approx(0.01)
         assert topics_that_must_differ(20, "randomization", 0.01, resamples=99) == 0
         differences = np.ones((1, 20))
         assert p_values(differences, "bootstrap", resampling=Resampling(99)) == pytest.approx(0.01)
@@ -167,16 +167,16 @@ class TestSmallestPValue:
     def test_as_many_as_must_differ_are_just_enough(self, topics, alpha):
         for test in ("randomization", "t", "wilcoxon", "sign"):
             must = topics_that_must_differ(topics, test, alpha)
-            enough, short = (float(rb.smallest_p_value(count, topics, test)) for count in (must, must - 1))
+            enough, short = (float(rb.stats.smallest_p_value(count, topics, test)) for count in (must, must - 1))
             assert enough < alpha <= short
         exact = next(n for n in itertools.count(1) if Fraction(2, 2**n) < Fraction(str(alpha)))
         assert topics_that_must_differ(topics, "sign", alpha) == exact
 
     def test_names_that_do_not_exist(self):
         with pytest.raises(rb.UsageError, match="for test"):
-            rb.smallest_p_value(3, 5, "tee")
+            rb.stats.smallest_p_value(3, 5, "tee")
         with pytest.raises(rb.UsageError, match="negative"):
-            rb.smallest_p_value(-1, 5)
+            rb.stats.smallest_p_value(-1, 5)
 
 
 def lists(differing, topics, *, unjudged=False):

@@ -112,7 +112,7 @@ def test_no_answer_contradicts_another(name, alternative):
 
 def test_what_it_cannot_reach_is_known_where_it_says_so(z):
     known = TESTS[z].one_sided_least is not None
-    smallest = rb.smallest_p_value([1, 3, 8], 20, z)
+    smallest = rb.stats.smallest_p_value([1, 3, 8], 20, z)
     must = topics_that_must_differ(20, z, 0.05)
     assert (must is not None) == known
     assert np.isnan(smallest).all() != known
@@ -121,7 +121,7 @@ def test_what_it_cannot_reach_is_known_where_it_says_so(z):
         for row, differing in enumerate((1, 3, 8)):
             outcomes[row, :differing] = 0.25
         assert p_values(outcomes, z) == pytest.approx(smallest)
-        assert rb.smallest_p_value(must, 20, z) < 0.05 <= rb.smallest_p_value(must - 1, 20, z)
+        assert rb.stats.smallest_p_value(must, 20, z) < 0.05 <= rb.stats.smallest_p_value(must - 1, 20, z)
 
 
 def test_everybody_knows_it(z, tmp_path, capsys):

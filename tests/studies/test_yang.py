@@ -96,7 +96,7 @@ def test_result_of_banding(collection, result, changes):
 
 def test_no_loss_exceeds_the_worst_difference(changes):
     for treatment, rho in enumerate(("1.4", "2.0")):
-        assert changes.differences(treatment, 0).max() <= rb.worst_difference("RR", rho) + 1e-12
+        assert changes.differences(treatment, 0).max() <= rb.checking.worst_difference("RR", rho) + 1e-12
 
 
 def test_a_study_needs_something_to_do(collection):
@@ -164,7 +164,7 @@ def test_the_study_states_what_bands_can_cost_at_most():
     rows = change_by_banding(qrels, runs, measures=["RR", "AP"], rhos=["2.0"], digits=[1]).rows()
     most = {(row["treatment"], row["measure"]): row["most_possible_loss"] for row in rows}
     assert most == {
-        ("rho=2.0", "RR"): rb.worst_difference("RR", "2.0"),
+        ("rho=2.0", "RR"): rb.checking.worst_difference("RR", "2.0"),
         ("rho=2.0", "AP"): None,
         ("1 digits", "RR"): None,
         ("1 digits", "AP"): None,

@@ -56,8 +56,10 @@ def test_decisions_are_those_of_single_comparisons(collection):
     found = deciding_by_persistence(qrels, runs, persistences=(0.5, 0.9), digits=(4,), pairs=40)
     at_half, at_nine = rb.evaluate(qrels, runs, ["RBP(p=0.5)", "RBP(p=0.9)"]).mean().value[:, 0].T
     decided = [
-        rb.compare_published(
-            rb.Published(f"{at_nine[a]:.4f}", 0.9, topics=6), rb.Published(f"{at_half[b]:.4f}", 0.5, topics=6), 0.5
+        rb.rbp.compare_published(
+            rb.rbp.Published(f"{at_nine[a]:.4f}", 0.9, topics=6),
+            rb.rbp.Published(f"{at_half[b]:.4f}", 0.5, topics=6),
+            0.5,
         ).verdict
         != "undecided"
         for a in range(5)

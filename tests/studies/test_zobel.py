@@ -71,7 +71,7 @@ class TestReplays:
         assert falling.topics_for(0.05)[1] is None
 
     def test_the_study_answers(self):
-        made = rb.simulate(runs=6, topics=16, documents=80, depth=30, pool_depth=30, relevant=0.3, seed=2)
+        made = rb.probability.simulate(runs=6, topics=16, documents=80, depth=30, pool_depth=30, relevant=0.3, seed=2)
         result = swaps_by_topics(made.complete, made.runs, measures=["AP", "RR"], splits=10)
         observed = [row for row in result.rows() if "swaps" in row]
         assert {row["topics"] for row in observed} == {5, 6, 7, 8}

@@ -77,7 +77,7 @@ def rank_safe_depth(rho: Rho) -> int | None:
     Examples
     --------
     >>> import rankbounds as rb
-    >>> rb.rank_safe_depth(1.1), rb.rank_safe_depth(2), rb.rank_safe_depth(1)
+    >>> rb.checking.rank_safe_depth(1.1), rb.checking.rank_safe_depth(2), rb.checking.rank_safe_depth(1)
     (10, 1, None)
 
     """
@@ -218,7 +218,7 @@ def worst_difference(measure: str | Measure, rho: Rho) -> float:
     Examples
     --------
     >>> import rankbounds as rb
-    >>> round(rb.worst_difference("RBP(p=0.8)", 1.4), 4), round(rb.worst_difference("RR", 2), 4)
+    >>> round(rb.checking.worst_difference("RBP(p=0.8)", 1.4), 4), round(rb.checking.worst_difference("RR", 2), 4)
     (0.0493, 0.0833)
 
     """

@@ -32,7 +32,7 @@ Usable: TypeAlias = tuple[Run | None, Sequence[Problem], int]
 """What can be used of a run file, what is wrong with the rest, and how many lines it has."""
 
 
-def diagnose(
+def check(
     runs: Any,
     *,
     qrels: Any = None,
@@ -72,7 +72,7 @@ def diagnose(
     Examples
     --------
     >>> import rankbounds as rb
-    >>> (diagnosis,) = rb.diagnose({"q": {"d1": 0.5, "d2": 0.5, "d3": 0.1}})
+    >>> (diagnosis,) = rb.check({"q": {"d1": 0.5, "d2": 0.5, "d3": 0.1}})
     >>> diagnosis.tied_documents, diagnosis.sound
     (1, True)
     """

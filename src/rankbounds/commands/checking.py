@@ -33,9 +33,9 @@ def run_check(options: Options) -> int:
     higher than that of the line above. Ties are not errors. With --qrels also how far ties can move each measure, and
     whether the places of the runs depend on how ties are broken.
     """
-    from rankbounds.checking.diagnosis import diagnose
+    from rankbounds.checking.diagnosis import check
 
-    found = diagnose(
+    found = check(
         reading.runs_from(options),
         qrels=None if options.qrels is None else reading.judgments_from(options),
         corpus=options.corpus,

@@ -129,11 +129,11 @@ def run_replicates(options: Options) -> Any:
     topics, systems, reruns and labels; the output says how far two runs of one system lie apart (the A/A floor), how
     often verdicts flip, and how many topics and reruns a reliable order of systems needs.
     """
-    from rankbounds.comparison.replicates import replicates
+    from rankbounds.comparison.replicates import compare_replicates
 
     reader = reading.reading_from(options)
     judgments = {path: reader.judgments(path) for path in [options.qrels, *expand(options.again)]}
-    return call(options, replicates, judgments, reader.runs(reading.runs_from(options)))
+    return call(options, compare_replicates, judgments, reader.runs(reading.runs_from(options)))
 
 
 @command(

@@ -54,13 +54,13 @@ def run_judges(options: Options) -> Any:
     verdict says how far labels agree, whether they are generous, which runs they like, and whether they order runs
     alike.
     """
-    from rankbounds.judging.judges.comparison import judges
+    from rankbounds.judging.judges.comparison import compare_judges
 
     reader, labels_rel = reading.reading_from(options), labels_rel_from(options)
     trusted, labels = labels_from(options, reader)
     found = call(
         options,
-        judges,
+        compare_judges,
         trusted,
         labels,
         reader.runs(reading.runs_from(options)) if options.runs else None,

@@ -37,10 +37,10 @@ def run_contributions(options: Options) -> None:
     One row for each document from the top of the list: what it adds to each measure, and which share of the score that
     is. Unjudged documents show what they could add (+0.0512). Works for weighted measures (RBP, P, DCG, ...) and AP.
     """
-    from rankbounds.rbp.contributions import FIELDS, contributions
+    from rankbounds.rbp.contributions import FIELDS, list_contributions
 
     judgments, run = reading.judgments_from(options), reading.run_from(options, options.run_file)
-    rows = call(options, contributions, judgments, run, options.topic, options.measures or CONTRIBUTED)
+    rows = call(options, list_contributions, judgments, run, options.topic, options.measures or CONTRIBUTED)
     shown = [
         row
         for row in rows
@@ -97,13 +97,13 @@ def run_crossings(options: Options) -> None:
     """
     from rankbounds.measures import parse_measure
     from rankbounds.measures.rank_biased_precision import RBP
-    from rankbounds.rbp.crossings import REGION_COLUMNS, crossings
+    from rankbounds.rbp.crossings import REGION_COLUMNS, find_crossings
 
     measure = parse_measure(options.measure)
     if not isinstance(measure, RBP):
         raise UsageError(f"Crossings are found for RBP, not for {measure}.")
     runs = [reading.run_from(options, options.a), reading.run_from(options, options.b)]
-    found = call(options, crossings, reading.judgments_from(options), runs, measure=measure)
+    found = call(options, find_crossings, reading.judgments_from(options), runs, measure=measure)
     rows, columns = (found.regions, REGION_COLUMNS) if options.regions else (found.rows(), found.columns)
     output.write_rows(options, rows, columns, table=found.table)
 
@@ -132,7 +132,7 @@ def run_depth(options: Options) -> None:
     --depth 100 --digits 4 says up to which p judging to that depth is enough.
     With QRELS and runs, how many more documents must be judged for each p until every residual is that small.
     """
-    from rankbounds.rbp.planning import expected_examined, judgments_needed, planned_depth, planned_persistence
+    from rankbounds.rbp.planning import expected_examined, judgments_needed, plan_depth, plan_persistence
 
     if options.depth is not None and (options.p or options.qrels):
         raise UsageError("--depth asks for p: give neither --p nor files with it.")
@@ -146,9 +146,9 @@ def run_depth(options: Options) -> None:
         )
     else:
         pairs = (
-            [(p, planned_depth(p, digits)) for p in persistences]
+            [(p, plan_depth(p, digits)) for p in persistences]
             if options.depth is None
-            else [(planned_persistence(options.depth, digits), options.depth)]
+            else [(plan_persistence(options.depth, digits), options.depth)]
         )
         rows = [
             {"p": p, "digits": digits, "depth": depth, "expected_examined": expected_examined(p)} for p, depth in pairs

@@ -9,14 +9,14 @@ from rankbounds.commands.console import output
 from rankbounds.commands.console.options import Option, Options, options_given
 from rankbounds.errors import UsageError
 from rankbounds.rbp.integer_program import muted
-from rankbounds.rbp.published_score import Published
-from rankbounds.rbp.transfer import (
+from rankbounds.rbp.other_persistence import (
     PublishedComparison,
     Transferred,
     compare_published,
     interval,
     transfer_published,
 )
+from rankbounds.rbp.published_score import Published
 from rankbounds.results import Column, build_table
 from rankbounds.tables import Table
 

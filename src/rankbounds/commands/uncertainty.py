@@ -91,6 +91,6 @@ def run_sampling_errors(options: Options) -> Any:
     within strata, corrected for the share of each that was judged), and a normal interval. It covers the drawing of
     documents, not that of topics.
     """
-    from rankbounds.probability.sampling_errors import sampling_errors
+    from rankbounds.probability.sampling_errors import estimate_sampling_errors
 
-    return call(options, sampling_errors, *reading.collection_from(options))
+    return call(options, estimate_sampling_errors, *reading.collection_from(options))

@@ -141,7 +141,7 @@ def _count(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
 
 
-def replicates(
+def compare_replicates(
     qrels: Any,
     runs: Any,
     measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
@@ -195,7 +195,7 @@ def replicates(
     >>> def run(missed):
     ...     return {q: ["b", "a"] if int(q) in missed else ["a", "b"] for q in qrels}
     >>> runs = {"x#1": run({0}), "x#2": run({0, 1}), "y#1": run({2, 3, 4}), "y#2": run({2, 3})}
-    >>> found = rb.replicates(qrels, runs, "RR")
+    >>> found = rb.compare_replicates(qrels, runs, "RR")
     >>> [row["part"] for row in found.components]
     ['topic', 'system', 'topic x system', 'rerun', 'topic x rerun']
     >>> round(found.floors[0]["floor"], 4)

@@ -1,1 +1,5 @@
 """Other packages' interfaces on our measures."""
+
+from rankbounds.loading import load_when_used
+
+__getattr__, __dir__, __all__ = load_when_used(__name__)

@@ -54,7 +54,7 @@ class RelevanceEvaluator:
     Examples
     --------
     >>> import rankbounds as rb
-    >>> evaluator = rb.RelevanceEvaluator({"q": {"a": 1, "b": 0}}, {"map", "P_5"})
+    >>> evaluator = rb.interop.RelevanceEvaluator({"q": {"a": 1, "b": 0}}, {"map", "P_5"})
     >>> sorted(evaluator.evaluate({"q": {"b": 2.0, "a": 1.0}})["q"].items())
     [('P_5', 0.2), ('map', 0.5)]
 

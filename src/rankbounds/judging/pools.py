@@ -51,7 +51,7 @@ def pool(runs: Any, *, depth: int | None = None, budget: int | None = None, **op
     --------
     >>> import rankbounds as rb
     >>> runs = {"one": {"q": {"a": 2.0, "b": 1.0}}, "two": {"q": {"c": 2.0, "a": 1.0}}}
-    >>> rb.pools.pool(runs, depth=1).to_dict()
+    >>> rb.judging.pools.pool(runs, depth=1).to_dict()
     {'q': {'a': -1.0, 'c': -1.0}}
     """
     for name, number in (("depth", depth), ("budget", budget)):
@@ -93,8 +93,8 @@ def restrict(qrels: Any, pooled: Any) -> Qrels:
     Examples
     --------
     >>> import rankbounds as rb
-    >>> pooled = rb.pools.pool({"q": {"a": 2.0, "b": 1.0}}, depth=2)
-    >>> rb.pools.restrict({"q": {"a": 1, "z": 1}}, pooled).to_dict()
+    >>> pooled = rb.judging.pools.pool({"q": {"a": 2.0, "b": 1.0}}, depth=2)
+    >>> rb.judging.pools.restrict({"q": {"a": 1, "z": 1}}, pooled).to_dict()
     {'q': {'a': 1.0, 'b': -1.0}}
     """
     judgments, wanted = Reading().judgments(qrels), Reading().judgments(pooled)
@@ -161,7 +161,7 @@ def reduce(qrels: Any, rates: Iterable[float] = RATES, *, seed: int = 0, rel: fl
     --------
     >>> import rankbounds as rb
     >>> qrels = {"q": {f"d{number}": number % 2 for number in range(40)}}
-    >>> {rate: len(kept) for rate, kept in rb.pools.reduce(qrels, [100, 50, 10]).items()}
+    >>> {rate: len(kept) for rate, kept in rb.judging.pools.reduce(qrels, [100, 50, 10]).items()}
     {100: 40, 50: 20, 10: 12}
     """
     judgments = Reading().judgments(qrels)
@@ -206,7 +206,7 @@ def without_group(
     >>> import rankbounds as rb
     >>> qrels = {"q": {"a": 1, "b": 1}}
     >>> runs = {"one": {"q": {"a": 1.0}}, "two": {"q": {"b": 2.0, "a": 1.0}}}
-    >>> rb.pools.without_group(qrels, runs, {"one": "here", "two": "there"}, "there").to_dict()
+    >>> rb.judging.pools.without_group(qrels, runs, {"one": "here", "two": "there"}, "there").to_dict()
     {'q': {'a': 1.0}}
     """
     assumptions, reading = chosen_options(options, OrderOptions, one_order="Pools need", threads=worth_starting())
@@ -236,7 +236,7 @@ def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "groups.txt"
     ...     _ = path.write_text("bm25 here\ndense there\n")
-    ...     print(rb.pools.read_groups(path))
+    ...     print(rb.judging.pools.read_groups(path))
     {'bm25': 'here', 'dense': 'there'}
     """
     groups: dict[str, str] = {}

@@ -37,7 +37,7 @@ class Compatibility(Measure):
     >>> import rankbounds as rb
     >>> qrels = {"q": {"best": 3, "good": 2, "fair": 1}}
     >>> runs = {"right": {"q": ["best", "good", "fair"]}, "wrong": {"q": ["fair", "good", "best"]}}
-    >>> [round(value, 4) for value in rb.evaluate(qrels, runs, rb.Compatibility(p=0.8)).value.ravel().tolist()]
+    >>> [round(value, 4) for value in rb.evaluate(qrels, runs, rb.measures.Compatibility(p=0.8)).value.ravel().tolist()]
     [1.0, 0.6149]
     """
 

@@ -95,7 +95,7 @@ class NumQ(Count):
     --------
     >>> import rankbounds as rb
     >>> qrels, run = {"q": {"a": 1}, "r": {"b": 1}}, {"q": {"a": 3}, "r": {"c": 2}}
-    >>> rb.evaluate(qrels, {"bm25": run}, rb.NumQ).mean().to_dict()
+    >>> rb.evaluate(qrels, {"bm25": run}, rb.measures.NumQ).mean().to_dict()
     {'bm25': {'NumQ': {'all': 2.0}}}
     """
 

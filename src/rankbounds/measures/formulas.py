@@ -31,7 +31,7 @@ class RankWeighted(Measure):
     >>> import rankbounds as rb
     >>> rb.RBP(p=0.5).weights(3).tolist()
     [0.5, 0.25, 0.125]
-    >>> [isinstance(measure, rb.RankWeighted) for measure in (rb.P @ 10, rb.DCG(), rb.nDCG(), rb.AP())]
+    >>> [isinstance(measure, rb.measures.RankWeighted) for measure in (rb.P @ 10, rb.DCG(), rb.nDCG(), rb.AP())]
     [True, True, False, False]
     """
 

@@ -27,7 +27,7 @@ def agreement_by_grade(judges: Judges, ax: Axes | None = None) -> Axes:
     >>> import rankbounds as rb
     >>> people = {str(topic): {"a": 2, "b": 1, "c": 0} for topic in range(4)}
     >>> model = {str(topic): {"a": 2, "b": topic % 2, "c": 0} for topic in range(4)}
-    >>> axes = rb.plots.agreement_by_grade(rb.judges(people, {"model": model}))
+    >>> axes = rb.plots.agreement_by_grade(rb.judging.compare_judges(people, {"model": model}))
     >>> axes.get_legend_handles_labels()[1]
     ['full agreement', 'model']
     """
@@ -82,7 +82,7 @@ def bias_by_run(judges: Judges, measure: str | None = None, ax: Axes | None = No
     >>> people = {str(topic): {"a": 1, "b": 0} for topic in range(4)}
     >>> model = {str(topic): {"a": 1, "b": topic % 2} for topic in range(4)}
     >>> runs = {"one": {topic: ["a"] for topic in people}, "two": {topic: ["b"] for topic in people}}
-    >>> axes = rb.plots.bias_by_run(rb.judges(people, {"model": model}, runs, "P@1"))
+    >>> axes = rb.plots.bias_by_run(rb.judging.compare_judges(people, {"model": model}, runs, "P@1"))
     >>> [label.get_text() for label in axes.get_xticklabels()], axes.get_ylabel()
     (['one', 'two'], 'bias of P@1')
     """
@@ -138,7 +138,7 @@ def labels_overview(judges: Judges, measure: str | None = None) -> Axes:
     >>> people = {str(topic): {"a": 1, "b": 0} for topic in range(4)}
     >>> model = {str(topic): {"a": 1, "b": topic % 2} for topic in range(4)}
     >>> runs = {"one": {topic: ["a"] for topic in people}, "two": {topic: ["b"] for topic in people}}
-    >>> axes = rb.plots.labels_overview(rb.judges(people, {"model": model}, runs, "P@1"))
+    >>> axes = rb.plots.labels_overview(rb.judging.compare_judges(people, {"model": model}, runs, "P@1"))
     >>> len(axes.get_figure().axes)
     2
     """

@@ -15,8 +15,8 @@ from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.plots.style import COLOURS, LINES, colour_of, draw_band, figure, fresh_axes, fresh_panels
 from rankbounds.rbp.crossings import Crossings
 from rankbounds.rbp.curves import PERSISTENCES
+from rankbounds.rbp.other_persistence import transfer_published
 from rankbounds.rbp.published_score import BINARY, Published, greedy_vectors
-from rankbounds.rbp.transfer import transfer_published
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,7 +66,7 @@ def bounds_by_depth(scores: Scores, run: str | None = None, *, ax: Axes | None =
     Examples
     --------
     >>> import rankbounds as rb
-    >>> scores = rb.bounds_by_depth({"q": {"a": 1}}, {"mine": {"q": {"a": 2.0, "b": 1.0}}}, 2, 0.5)
+    >>> scores = rb.rbp.bounds_by_depth({"q": {"a": 1}}, {"mine": {"q": {"a": 2.0, "b": 1.0}}}, 2, 0.5)
     >>> axes = rb.plots.bounds_by_depth(scores)
     >>> axes.get_title(), axes.lines[1].get_ydata().tolist()
     ('mine', [1.0, 1.0])
@@ -110,7 +110,7 @@ def bounds_by_persistence(
     Examples
     --------
     >>> import rankbounds as rb
-    >>> scores = rb.bounds_by_persistence({"q": {"a": 1}}, {"mine": {"q": {"a": 2.0, "b": 1.0}}}, (0.5, 0.8))
+    >>> scores = rb.rbp.bounds_by_persistence({"q": {"a": 1}}, {"mine": {"q": {"a": 2.0, "b": 1.0}}}, (0.5, 0.8))
     >>> axes = rb.plots.bounds_by_persistence(scores)
     >>> axes.get_xlabel(), [text.get_text() for text in axes.get_legend().get_texts()]
     ('persistence p', ['mine'])
@@ -261,7 +261,8 @@ def range_over_persistence(
     Examples
     --------
     >>> import rankbounds as rb
-    >>> axes = rb.plots.range_over_persistence(rb.Published("0.43", 0.8), persistences=[0.5, 0.9], methods=["relaxed"])
+    >>> published = rb.rbp.Published("0.43", 0.8)
+    >>> axes = rb.plots.range_over_persistence(published, persistences=[0.5, 0.9], methods=["relaxed"])
     >>> axes.get_title()
     'RBP 0.43 at p=0.8'
     """

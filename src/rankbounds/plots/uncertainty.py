@@ -156,7 +156,7 @@ def reliability(checked: Reliability, ax: Axes | None = None) -> Axes:
     >>> import rankbounds as rb
     >>> from rankbounds.probability.models.estimates import reliability
     >>> from rankbounds.rankings.topic_facts import TopicFacts
-    >>> made = rb.simulate(runs=4, topics=5, documents=60, depth=20, seed=1)
+    >>> made = rb.probability.simulate(runs=4, topics=5, documents=60, depth=20, seed=1)
     >>> axes = rb.plots.reliability(reliability("logistic", made.runs, TopicFacts(made.pooled)))
     >>> axes.get_title()
     'held out: 5 random parts in turn'

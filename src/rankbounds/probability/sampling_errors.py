@@ -100,7 +100,7 @@ class SamplingErrors(Result):
         ]
 
 
-def sampling_errors(
+def estimate_sampling_errors(
     qrels: Any,
     runs: Any,
     measures: MeasureLike | Iterable[MeasureLike] = ("xinfAP", "infNDCG"),
@@ -141,7 +141,7 @@ def sampling_errors(
     ...     "query_id": ["q"] * 6, "stratum": [1, 2, 2, 2, 2, 2], "doc_id": list("abcdef"),
     ...     "relevance": [1, 1, -1, 0, 1, -1],
     ... }
-    >>> (row,) = rb.sampling_errors(sample, {"q": ["a", "c", "b", "d"]}, "infNumRel").rows()
+    >>> (row,) = rb.probability.estimate_sampling_errors(sample, {"q": ["a", "c", "b", "d"]}, "infNumRel").rows()
     >>> [round(row[name], 4) for name in ("value", "standard_error", "ci_low", "ci_high")]
     [4.3333, 1.0541, 2.2673, 6.3993]
     """

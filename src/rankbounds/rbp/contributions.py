@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FIELDS = ("run", "query_id", "rank", "doc_id", "relevance", "measure", "contribution", "share", "could_add")
 
 
-def contributions(
+def list_contributions(
     qrels: Any, run: Any, query_id: str, measures: Any = ("AP", "RBP(p=0.8)"), **options: Unpack[RankingOptions]
 ) -> list[dict[str, Any]]:
     """What each document of one topic of one run adds to its score.
@@ -48,7 +48,7 @@ def contributions(
     --------
     >>> import rankbounds as rb
     >>> qrels, run = {"q": {"a": 1, "c": 1}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
-    >>> for row in rb.contributions(qrels, run, "q", "RBP(p=0.5)"):
+    >>> for row in rb.rbp.list_contributions(qrels, run, "q", "RBP(p=0.5)"):
     ...     print(row["rank"], row["doc_id"], row["contribution"], row["share"], row["could_add"])
     1 a 0.5 0.8 None
     2 b 0.0 0.0 0.25

@@ -80,7 +80,7 @@ class Crossings(Result):
         return build_table(self.regions, REGION_COLUMNS)
 
 
-def crossings(
+def find_crossings(
     qrels: Any, runs: Any, *, measure: RBP | None = None, per_topic: bool = False, **options: Unpack[RankingOptions]
 ) -> Crossings:
     """Find the values of p at which the winner of two runs changes, or whether it is sure to win.
@@ -110,7 +110,7 @@ def crossings(
     >>> import rankbounds as rb
     >>> qrels = {"q": {"d1": 1, "d2": 0, "d3": 1, "d4": 1}}
     >>> runs = {"top": {"q": {"d1": 2.0, "d2": 1.0}}, "deep": {"q": {"d2": 3.0, "d3": 2.0, "d4": 1.0}}}
-    >>> found = rb.crossings(qrels, runs).rows()
+    >>> found = rb.rbp.find_crossings(qrels, runs).rows()
     >>> [(row["from"], row["to"], round(row["p"], 4)) for row in found if row["change"] == "winner"]
     [('top', 'deep', 0.618)]
     """
@@ -126,7 +126,7 @@ def crossings(
     return difference.crossings(facts.query_ids, per_topic=per_topic)
 
 
-def crossings_of_gains(a: Any, b: Any, *, measure: RBP | None = None, per_topic: bool = False) -> Crossings:
+def find_crossings_of_gains(a: Any, b: Any, *, measure: RBP | None = None, per_topic: bool = False) -> Crossings:
     """Find the values of p at which the winner of two ranked lists changes, from their gains alone.
 
     Parameters
@@ -145,7 +145,7 @@ def crossings_of_gains(a: Any, b: Any, *, measure: RBP | None = None, per_topic:
     Examples
     --------
     >>> import rankbounds as rb
-    >>> [row["to"] for row in rb.crossings_of_gains([1, 0, 0, 0], [0, 1, 1, 1]).rows()]
+    >>> [row["to"] for row in rb.rbp.find_crossings_of_gains([1, 0, 0, 0], [0, 1, 1, 1]).rows()]
     ['undecided', 'b']
     """
     template = _template(measure)

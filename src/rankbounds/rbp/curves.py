@@ -60,7 +60,7 @@ def bounds_by_persistence(
     --------
     >>> import rankbounds as rb
     >>> qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 2.0, "b": 1.0, "c": 0.5}}
-    >>> means = rb.bounds_by_persistence(qrels, run, (0.5, 0.8)).mean()
+    >>> means = rb.rbp.bounds_by_persistence(qrels, run, (0.5, 0.8)).mean()
     >>> for row in means.rows():
     ...     print(row["measure"], round(row["low"], 3), round(row["high"], 3))
     RBP(p=0.5) 0.5 0.75
@@ -100,7 +100,7 @@ def bounds_by_depth(
     --------
     >>> import rankbounds as rb
     >>> qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 2.0, "b": 1.0, "c": 0.5}}
-    >>> means = rb.bounds_by_depth(qrels, run, 3, 0.5).mean()
+    >>> means = rb.rbp.bounds_by_depth(qrels, run, 3, 0.5).mean()
     >>> for row in means.rows():
     ...     print(row["measure"], row["low"], row["high"])
     RBP(p=0.5)@1 0.5 1.0

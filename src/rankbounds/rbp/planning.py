@@ -62,7 +62,7 @@ def fit_persistence(
     Examples
     --------
     >>> import rankbounds as rb
-    >>> fit = rb.fit_persistence({1: 50, 2: 25, 3: 13, "4+": 12})
+    >>> fit = rb.rbp.fit_persistence({1: 50, 2: 25, 3: 13, "4+": 12})
     >>> print(round(fit["p"], 3), round(fit["ci_low"], 3), round(fit["ci_high"], 3))
     0.497 0.423 0.574
     """
@@ -172,7 +172,7 @@ def persistence_agreement(
     >>> qrels = {"q": {"a": 1, "b": 0, "c": 1}}
     >>> runs = {"best": {"q": {"a": 3, "c": 2, "b": 1}}, "good": {"q": {"a": 3, "b": 2, "c": 1}}}
     >>> runs["poor"] = {"q": {"b": 3, "a": 2}}
-    >>> rb.persistence_agreement(qrels, runs, "AP", p=[0.5])
+    >>> rb.rbp.persistence_agreement(qrels, runs, "AP", p=[0.5])
     [{'measure': 'AP', 'p': 0.5, 'tau': 1.0}]
     """
     grid = bounds_by_persistence(qrels, runs, p, measure=measure, **options).mean()
@@ -214,7 +214,7 @@ def expected_examined(p: float) -> float:
     return float(1 / (1 - Fraction(repr(check_persistence(p)))))
 
 
-def planned_depth(p: float, digits: int) -> int:
+def plan_depth(p: float, digits: int) -> int:
     """The smallest depth at which what lies below adds less than 10^-digits to RBP, if all above is judged.
 
     Parameters
@@ -230,7 +230,7 @@ def planned_depth(p: float, digits: int) -> int:
     Examples
     --------
     >>> import rankbounds as rb
-    >>> rb.planned_depth(0.8, 4), rb.planned_depth(0.95, 4)
+    >>> rb.rbp.plan_depth(0.8, 4), rb.rbp.plan_depth(0.95, 4)
     (42, 180)
     """
     exact = Fraction(repr(check_persistence(p)))
@@ -243,7 +243,7 @@ def planned_depth(p: float, digits: int) -> int:
     return max(1, math.floor(wanted) + 1)
 
 
-def planned_persistence(depth: int, digits: int) -> float:
+def plan_persistence(depth: int, digits: int) -> float:
     """The largest persistence for which judging to this depth leaves less than 10^-digits open.
 
     Parameters
@@ -259,13 +259,13 @@ def planned_persistence(depth: int, digits: int) -> float:
     Examples
     --------
     >>> import rankbounds as rb
-    >>> rb.planned_persistence(100, 4)
+    >>> rb.rbp.plan_persistence(100, 4)
     0.91201
     """
     if depth < 1:
         raise UsageError(f"The depth must be a whole number from 1 on, not {depth}.")
     p = math.floor(10 ** (-_digits(digits) / depth) * 10**FINEST) / 10**FINEST
-    return p if planned_depth(p, digits) <= depth else round(p - 10**-FINEST, FINEST)
+    return p if plan_depth(p, digits) <= depth else round(p - 10**-FINEST, FINEST)
 
 
 def _digits(digits: int) -> int:
@@ -302,12 +302,12 @@ def judgments_needed(
     --------
     >>> import rankbounds as rb
     >>> qrels, run = {"q": {"a": 1}}, {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0, "e": 0.5}}
-    >>> row = rb.judgments_needed(qrels, run, 0.5, digits=1)[0]
+    >>> row = rb.rbp.judgments_needed(qrels, run, 0.5, digits=1)[0]
     >>> row["depth"], row["judgments"], row["too_short"]
     (4, 3, 0)
     """
     persistences = [p] if isinstance(p, int | float) else list(p)
-    depths = [planned_depth(persistence, digits) for persistence in persistences]
+    depths = [plan_depth(persistence, digits) for persistence in persistences]
     refused = {"gain": "what a document gains does not matter.", "topics": "every judged topic counts."}
     order = "Judgments are planned for"
     assumptions, reading = chosen_options(options, RankingOptions, refused=refused, one_order=order)

@@ -182,7 +182,7 @@ class Published:
     Examples
     --------
     >>> import rankbounds as rb
-    >>> published = rb.Published("0.4320", 0.8, residual="0.0500")
+    >>> published = rb.rbp.Published("0.4320", 0.8, residual="0.0500")
     >>> print(published, published.score_range[1].round(6), published.total_range[1].round(6))
     0.4320 +0.0500 at p=0.8 0.43205 0.4821
     """

@@ -1,1 +1,5 @@
 """Statistics on arrays of scores: tests of significance, corrections, intervals, agreement."""
+
+from rankbounds.loading import load_when_used
+
+__getattr__, __dir__, __all__ = load_when_used(__name__)

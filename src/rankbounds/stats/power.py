@@ -89,7 +89,7 @@ def topics_needed(difference: float, deviation: float, alpha: float = 0.05, powe
     Examples
     --------
     >>> import rankbounds as rb
-    >>> rb.topics_needed(0.05, 0.2)
+    >>> rb.stats.topics_needed(0.05, 0.2)
     128
     """
     if difference == 0:
@@ -191,9 +191,9 @@ def smallest_p_value(
     Examples
     --------
     >>> import rankbounds as rb
-    >>> rb.smallest_p_value([4, 5, 6], topics=50, test="sign").tolist()
+    >>> rb.stats.smallest_p_value([4, 5, 6], topics=50, test="sign").tolist()
     [0.125, 0.0625, 0.03125]
-    >>> rb.smallest_p_value(9, topics=50, test="t").round(4).item()
+    >>> rb.stats.smallest_p_value(9, topics=50, test="t").round(4).item()
     0.0019
     """
     check_test(test, alternative)

@@ -16,7 +16,7 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.checking.bands import Rho, banded, rounded, worst_difference
 from rankbounds.checking.diagnoses import in_words, places
-from rankbounds.checking.diagnosis import diagnose
+from rankbounds.checking.diagnosis import check
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.run import Run, unique_names
 from rankbounds.errors import RankboundsWarning, UsageError
@@ -47,7 +47,7 @@ def range_by_ties(qrels: Any, runs: Any, *, measure: str | Measure = "AP", best:
 
     Source: Yang, Moffat and Turpin, How Precise Does Document Scoring Need to Be?, 2016, section 3 (Figure 2).
     """
-    diagnoses = {one.run: one for one in diagnose(runs, qrels=qrels, measures=[parse_measure(measure)], examples=0)}
+    diagnoses = {one.run: one for one in check(runs, qrels=qrels, measures=[parse_measure(measure)], examples=0)}
     ranking = places(diagnoses.values())
     if best is not None:
         ranking = places([diagnoses[row["run"]] for row in ranking[:best]])

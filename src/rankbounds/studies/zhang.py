@@ -17,8 +17,8 @@ from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.plots.style import COLOURS
 from rankbounds.rbp.curves import PERSISTENCES
+from rankbounds.rbp.other_persistence import transfer_published
 from rankbounds.rbp.published_score import Published
-from rankbounds.rbp.transfer import transfer_published
 from rankbounds.studies.study import Progress, Rows, Study, StudyResult
 from rankbounds.threads import track
 

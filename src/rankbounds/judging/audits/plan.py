@@ -108,7 +108,7 @@ def plan_audit(
     --------
     >>> import rankbounds as rb
     >>> labels = {"q": {"a": 1, "b": 0, "c": 1, "d": 0}}
-    >>> plan = rb.plan_audit(labels, {"run": {"q": ["a", "b", "c", "d"]}}, "P@4", half_width=0.3)
+    >>> plan = rb.judging.plan_audit(labels, {"run": {"q": ["a", "b", "c", "d"]}}, "P@4", half_width=0.3)
     >>> plan.rows()[0]["judgments"]
     3
     """

@@ -120,7 +120,7 @@ def draw_sample(
     >>> import rankbounds as rb
     >>> labels = {"q": {"a": 1, "b": 0, "c": 1, "d": 0}}
     >>> runs = {"one": {"q": ["a", "b", "c"]}, "two": {"q": ["a", "c", "d"]}}
-    >>> sample = rb.draw_sample(labels, runs, "P@2", budget=2, compare=("one", "two"), seed=1)
+    >>> sample = rb.judging.draw_sample(labels, runs, "P@2", budget=2, compare=("one", "two"), seed=1)
     >>> sample.rows()
     [{'query_id': 'q', 'doc_id': 'b', 'probability': 1.0}, {'query_id': 'q', 'doc_id': 'c', 'probability': 1.0}]
     """

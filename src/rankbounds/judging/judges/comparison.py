@@ -186,7 +186,7 @@ class Judges(CaptionedTables):
         return found
 
 
-def judges(
+def compare_judges(
     trusted: Any,
     labels: Any,
     runs: Any = None,
@@ -254,7 +254,7 @@ def judges(
     >>> people = {str(q): {"a": 1, "b": 1, "c": 0, "d": 0} for q in range(8)}
     >>> model = {str(q): {"a": 1, "b": 0 if q < 2 else 1, "c": 1 if q < 4 else 0, "d": 0} for q in range(8)}
     >>> runs = {"one": {q: ["a", "b", "c"] for q in people}, "two": {q: ["c", "a", "d"] for q in people}}
-    >>> found = rb.judges(people, {"model": model}, runs, "P@2")
+    >>> found = rb.judging.compare_judges(people, {"model": model}, runs, "P@2")
     >>> [round(found.agreement[0][name], 4) for name in ("kappa", "same", "shift_relevant")]
     [0.625, 0.8125, 0.0625]
     >>> for row in found.rows():

@@ -31,7 +31,7 @@ class CWLA(Measure):
     --------
     >>> import rankbounds as rb
     >>> qrels, run = {"q": {"a": 0, "b": 1, "c": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
-    >>> scores = rb.evaluate(qrels, run, [rb.CWLA("max", p=0.5), rb.CWLA("end", p=0.5), rb.CWLA("peak-end", p=0.5)])
+    >>> scores = rb.evaluate(qrels, run, [rb.measures.CWLA(of, p=0.5) for of in ("max", "end", "peak-end")])
     >>> scores.value.ravel().tolist()
     [0.5, 0.375, 0.4375]
     """

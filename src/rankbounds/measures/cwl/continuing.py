@@ -35,9 +35,9 @@ class Continuing(RankWeighted):
     Examples
     --------
     >>> import rankbounds as rb
-    >>> (rb.SDCG @ 3).continuation(4).round(3).tolist()
+    >>> (rb.measures.SDCG @ 3).continuation(4).round(3).tolist()
     [0.631, 0.792, 0.0, 0.898]
-    >>> round((rb.SDCG @ 3).expected_depth(), 3)
+    >>> round((rb.measures.SDCG @ 3).expected_depth(), 3)
     2.131
     """
 
@@ -84,7 +84,7 @@ class ContinuingByRelevance(Measure):
     --------
     >>> import numpy as np
     >>> import rankbounds as rb
-    >>> rb.RBP2(p_relevant=0.5, p_nonrelevant=0.8).continuation(np.array([1.0, 0.0])).tolist()
+    >>> rb.measures.RBP2(p_relevant=0.5, p_nonrelevant=0.8).continuation(np.array([1.0, 0.0])).tolist()
     [0.5, 0.8]
     """
 

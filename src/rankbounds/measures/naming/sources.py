@@ -40,7 +40,7 @@ def bibtex(measures: str | Measure | Iterable[str | Measure] | None = None, also
     Examples
     --------
     >>> import rankbounds as rb
-    >>> print(rb.bibtex("nDCG@10"), end="")
+    >>> print(rb.measures.bibtex("nDCG@10"), end="")
     @article{jarvelin2002cumulated,
       author = {J{\"a}rvelin, Kalervo and Kek{\"a}l{\"a}inen, Jaana},
       title = {Cumulated Gain-Based Evaluation of {IR} Techniques},
@@ -51,7 +51,7 @@ def bibtex(measures: str | Measure | Iterable[str | Measure] | None = None, also
       year = {2002},
       doi = {10.1145/582415.582418}
     }
-    >>> rb.bibtex(["AP'", "NumRel"]).count("@inproceedings")
+    >>> rb.measures.bibtex(["AP'", "NumRel"]).count("@inproceedings")
     2
     """
     known = entries()

@@ -54,7 +54,7 @@ class GMAP(Logarithm):
     --------
     >>> import rankbounds as rb
     >>> qrels, run = {"q": {"a": 1}, "r": {"b": 1}}, {"q": {"a": 3}, "r": {"c": 2, "b": 1}}
-    >>> round(rb.evaluate(qrels, run, rb.GMAP).mean().value.item(), 4)
+    >>> round(rb.evaluate(qrels, run, rb.measures.GMAP).mean().value.item(), 4)
     0.7071
     """
 
@@ -77,7 +77,7 @@ class GMBpref(Logarithm):
     --------
     >>> import rankbounds as rb
     >>> qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 3, "b": 2}}
-    >>> round(rb.evaluate(qrels, run, rb.GMBpref).mean().value.item(), 4)
+    >>> round(rb.evaluate(qrels, run, rb.measures.GMBpref).mean().value.item(), 4)
     1.0
     """
 

@@ -76,7 +76,7 @@ def label_probabilities(labels: Any, truth: Any, rel: float = 1.0) -> LabelProba
     >>> import rankbounds as rb
     >>> people = {"q": {"a": 1, "b": 0, "c": 0}}
     >>> model = {"q": {"a": 1, "b": 1, "c": 0, "d": 1}}
-    >>> rb.label_probabilities(model, people).by_pair
+    >>> rb.probability.label_probabilities(model, people).by_pair
     {'q': {'d': 0.5}}
     """
     labelled, trusted = Reading().judgments(labels), Reading().judgments(truth)

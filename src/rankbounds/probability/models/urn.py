@@ -64,7 +64,7 @@ def urn_moments(
     Examples
     --------
     >>> import rankbounds as rb
-    >>> mean, sd = rb.urn_moments(100, q=0.1, relevance_ratio=0.5, topics=50)
+    >>> mean, sd = rb.probability.urn_moments(100, q=0.1, relevance_ratio=0.5, topics=50)
     >>> print(round(mean, 5), round(sd, 5))
     0.01727 0.00188
     """

@@ -104,7 +104,7 @@ def transfer(
     Examples
     --------
     >>> import rankbounds as rb
-    >>> print(rb.transfer("0.4320", 0.8, 0.5, method="relaxed"))
+    >>> print(rb.rbp.transfer("0.4320", 0.8, 0.5, method="relaxed"))
     0.4320 at p=0.8 lies in [0.0761, 0.8204] at p=0.5 (relaxed: holds, a tighter range may exist)
     """
     return transfer_published(Published(score, p, **known), to, method, time_limit)
@@ -273,8 +273,8 @@ def compare_published(
     Examples
     --------
     >>> import rankbounds as rb
-    >>> a, b = rb.Published("0.900", 0.8), rb.Published("0.200", 0.5)
-    >>> found = rb.compare_published(a, b)
+    >>> a, b = rb.rbp.Published("0.900", 0.8), rb.rbp.Published("0.200", 0.5)
+    >>> found = rb.rbp.compare_published(a, b)
     >>> found.verdict, found.meetings[0].p
     ('A', 0.5)
     """

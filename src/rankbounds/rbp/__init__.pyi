@@ -1,0 +1,17 @@
+"""Names of this namespace, one per line, loaded when first used."""
+
+from rankbounds.rbp.contributions import list_contributions as list_contributions
+from rankbounds.rbp.crossings import find_crossings as find_crossings
+from rankbounds.rbp.crossings import find_crossings_of_gains as find_crossings_of_gains
+from rankbounds.rbp.curves import bounds_by_depth as bounds_by_depth
+from rankbounds.rbp.curves import bounds_by_persistence as bounds_by_persistence
+from rankbounds.rbp.other_persistence import compare_published as compare_published
+from rankbounds.rbp.other_persistence import transfer as transfer
+from rankbounds.rbp.planning import fit_persistence as fit_persistence
+from rankbounds.rbp.planning import judgments_needed as judgments_needed
+from rankbounds.rbp.planning import persistence_agreement as persistence_agreement
+from rankbounds.rbp.planning import plan_depth as plan_depth
+from rankbounds.rbp.planning import plan_persistence as plan_persistence
+from rankbounds.rbp.published_score import Published as Published
+
+__all__: list[str]
