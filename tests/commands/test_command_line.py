@@ -401,10 +401,10 @@ ASKED = {
         "replicates", *files, "-m", "AP", "--replicates", "(e)", "--format", "json",
     ],
     "discriminative-power": lambda files, _: ["discriminative-power", *files, "--resamples", "50", "--format", "json"],
-    "contributions": lambda files, _: ["contributions", *files[:2], "--topic", "1", "--format", "json"],
-    "crossings": lambda files, _: ["crossings", *files[:3], "-q", "--regions", "--format", "json"],
-    "depth": lambda files, _: ["depth", *files, "--digits", "1", "--format", "json"],
-    "persistence": lambda files, _: ["persistence", *files, "--all", "--format", "json"],
+    "contributions": lambda files, _: ["rbp", "contributions", *files[:2], "--topic", "1", "--format", "json"],
+    "crossings": lambda files, _: ["rbp", "crossings", *files[:3], "-q", "--regions", "--format", "json"],
+    "depth": lambda files, _: ["rbp", "depth", *files, "--digits", "1", "--format", "json"],
+    "persistence": lambda files, _: ["rbp", "persistence", *files, "--all", "--format", "json"],
     "judge-next": lambda files, _: ["judge-next", *files, "--compare", "bm25", "dense", "--format", "json"],
     "uncertainty": lambda files, _: [
         "uncertainty", *files, "--q", "0.3", "--interval", "distribution", "--format", "json",
@@ -491,7 +491,7 @@ def test_a_command_imports_what_it_needs():
 
 def test_half_a_character_in_an_argument_is_told(command, tmp_path):
     (tmp_path / "out").write_text("")
-    code, out, err = command("persistence", "--depths=\ud800", "-o", tmp_path / "out")
+    code, out, err = command("rbp", "persistence", "--depths=\ud800", "-o", tmp_path / "out")
     assert (code, out) == (2, "")
     assert "half a character" in err
 

@@ -25,14 +25,23 @@ def files(tmp_path):
 
 
 def test_depth(command):
-    code, out, err = command("depth", "--p", ".95", "--digits", "4", "--format", "json")
+    code, out, err = command("rbp", "depth", "--p", ".95", "--digits", "4", "--format", "json")
     assert (code, err) == (0, "")
     assert json.loads(out) == [{"p": 0.95, "digits": 4, "depth": 180, "expected_examined": 20.0}]
-    assert [row["depth"] for row in json.loads(command("depth", "--format", "json")[1])] == [14, 42, 180]
-    (row,) = json.loads(command("depth", "--depth", 100, "--digits", 4, "--format", "json")[1])
+    assert [row["depth"] for row in json.loads(command("rbp", "depth", "--format", "json")[1])] == [14, 42, 180]
+    (row,) = json.loads(command("rbp", "depth", "--depth", 100, "--digits", 4, "--format", "json")[1])
     assert list(row) == ["p", "digits", "depth", "expected_examined"]
     assert round(row["p"], 2) == 0.91
-    assert command("depth", "--p", "0.5,0.8")[1].split()[-8:] == ["0.5", "4", "14", "2.0", "0.8", "4", "42", "5.0"]
+    assert command("rbp", "depth", "--p", "0.5,0.8")[1].split()[-8:] == [
+        "0.5",
+        "4",
+        "14",
+        "2.0",
+        "0.8",
+        "4",
+        "42",
+        "5.0",
+    ]
 
 
 def test_depth_for_a_collection(command, files):
@@ -41,22 +50,27 @@ def test_depth_for_a_collection(command, files):
     )
     (row,) = json.loads(out[1])
     assert row == rb.rbp.judgments_needed(str(files / "qrels"), [str(files / "run0"), str(files / "run1")], 0.5, 1)[0]
-    assert "judgments needed" in command("depth", files / "qrels", files / "run0")[1]
+    assert "judgments needed" in command("rbp", "depth", files / "qrels", files / "run0")[1]
 
 
 def test_crossings(command, files):
     inputs = (files / "qrels", files / "run0", files / "run1")
-    code, out, _ = command("crossings", *inputs, "--format", "json")
+    code, out, _ = command("rbp", "crossings", *inputs, "--format", "json")
     assert code == 0
     expected = rb.rbp.find_crossings(str(inputs[0]), [str(inputs[1]), str(inputs[2])]).rows()
     assert json.loads(out) == expected
     assert all(list(row) == ["query_id", "p", "from", "to", "change"] for row in expected)
-    assert {row["query_id"] for row in json.loads(command("crossings", *inputs, "-q", "--format", "json")[1])} > {"t0"}
-    regions = json.loads(command("crossings", *inputs, "--regions", "--format", "json")[1])
+    assert {
+        row["query_id"] for row in json.loads(command("rbp", "crossings", *inputs, "-q", "--format", "json")[1])
+    } > {"t0"}
+    regions = json.loads(command("rbp", "crossings", *inputs, "--regions", "--format", "json")[1])
     assert (regions[0]["p_from"], regions[-1]["p_to"]) == (0, 1)
     assert len(regions) == len(expected) + 1
-    assert "undecided" in command("crossings", *inputs)[1]
-    assert command("crossings", inputs[0], inputs[1], inputs[1])[1].splitlines()[-1].split()[-2:] == ["tied", "-"]
+    assert "undecided" in command("rbp", "crossings", *inputs)[1]
+    assert command("rbp", "crossings", inputs[0], inputs[1], inputs[1])[1].splitlines()[-1].split()[-2:] == [
+        "tied",
+        "-",
+    ]
 
 
 def test_contributions(command, files):
@@ -75,17 +89,18 @@ def test_contributions(command, files):
 
 def test_persistence(command, files):
     (files / "depths.csv").write_text("rank,sessions\n1,50\n2,25\n3,12\n4+,13\n")
-    code, out, _ = command("persistence", "--depths", files / "depths.csv", "--format", "json")
+    code, out, _ = command("rbp", "persistence", "--depths", files / "depths.csv", "--format", "json")
     assert code == 0
     assert json.loads(out) == [rb.rbp.fit_persistence({1: 50, 2: 25, 3: 12, "4+": 13})]
     (files / "examined.csv").write_text("1,100\n2,50\n3,25\n")
-    assert "0.5000" in command("persistence", "--examined", files / "examined.csv")[1]
-    out = command("persistence", files / "qrels", files / "run*", "-m", "RBP(p=0.8)", "--format", "json")[1]
+    assert "0.5000" in command("rbp", "persistence", "--examined", files / "examined.csv")[1]
+    out = command("rbp", "persistence", files / "qrels", files / "run*", "-m", "RBP(p=0.8)", "--format", "json")[1]
     (best,) = json.loads(out)
     assert best["tau"] == pytest.approx(1)
     assert best["p_from"] <= 0.8
     assert (
-        len(json.loads(command("persistence", files / "qrels", files / "run*", "--all", "--format", "json")[1])) == 327
+        len(json.loads(command("rbp", "persistence", files / "qrels", files / "run*", "--all", "--format", "json")[1]))
+        == 327
     )
 
 

@@ -19,7 +19,7 @@ def transfer(capfdbinary):
     """Run the command; return exit code, standard output and standard error."""
 
     def call(*arguments):
-        code = main(["transfer", *map(str, arguments)])
+        code = main(["rbp", "transfer", *map(str, arguments)])
         out, err = capfdbinary.readouterr()
         return code, out.decode(), err.decode()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import progress_on_terminal, say
-from rankbounds.commands.console.options import Option, Options
+from rankbounds.commands.console.options import Option, Options, everyday
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.measures import parse_measures
@@ -16,10 +16,17 @@ from rankbounds.measures import parse_measures
     "Can I trust these files and numbers?",
     1,
     reading.RUNS,
-    Option("--qrels QRELS", "judgments: say also what ties do to the scores"),
+    Option(
+        "--qrels QRELS",
+        "judgments: check topics against them, and what ties do to scores",
+        group="input",
+        everyday=True,
+    ),
     scoring.MEASURES,
-    Option("--corpus FILE", "ids of all documents, one a line: name judged and retrieved ones that are not among them"),
-    Option("--strict", "exit with 1 if anything is wrong (ties are not wrong)"),
+    Option(
+        "--corpus FILE", "ids of all documents, one per line: report judged and retrieved ones that are missing there"
+    ),
+    Option("--strict", "exit with 1 if anything is wrong (ties are not wrong)", everyday=True),
     Option("--examples N", "how many examples of each kind to show (default 3)", 3),
     Option("--details", "with json and jsonl: everything that was found"),
     *(option for option in reading.READING if option.dest != "lenient"),
@@ -27,6 +34,9 @@ from rankbounds.measures import parse_measures
 )
 def run_check(options: Options) -> int:
     """Check run files: lines that cannot be read, ties, and orders that contradict each other.
+
+      rankbounds check runs
+      rankbounds check runs --qrels qrels.txt --strict
 
     For each run: lines, topics and errors; tied documents (with the score of the one before) and topics with ties; the
     largest group of equal scores; neighbours that stated rank and score order differently, and lines whose score is
@@ -68,25 +78,30 @@ def run_check(options: Options) -> int:
     4,
     reading.QRELS,
     reading.RUN,
-    Option("-q, --query_eval_wanted", "each topic too, not the summary only"),
-    Option("-m, --measure MEASURE", "may be repeated (default: official)", dest="measures", repeated=True),
-    Option(
-        "-c, --complete_rel_info_wanted", "judged topics that the run lacks count as 0; without it they are left out"
+    *everyday(
+        Option("-q, --query_eval_wanted", "show every topic too"),
+        Option("-m, --measure MEASURE", "may be repeated (default: official)", dest="measures", repeated=True),
+        Option(
+            "-c, --complete_rel_info_wanted", "judged topics that the run lacks count as 0 (default: they are left out)"
+        ),
+        Option("-l, --level_for_rel N", "lowest grade that is relevant (default 1)", 1),
+        Option("-M, --Max_retrieved_per_topic N", "read only N documents per topic", type=int),
+        Option("-J, --Judged_docs_only", "leave out unjudged documents"),
+        Option("-N, --Number_docs_in_coll N", "documents in the collection, for utility", 0),
+        Option("-n, --nosummary", "leave out the summary over all topics"),
     ),
-    Option("-l, --level_for_rel N", "the lowest grade that is relevant (default 1)", 1),
-    Option("-M, --Max_retrieved_per_topic N", "read N documents of each list", type=int),
-    Option("-J, --Judged_docs_only", "leave out documents that nobody judged"),
-    Option("-N, --Number_docs_in_coll N", "documents in the collection, for utility", 0),
-    Option("-n, --nosummary", "leave out the summary over all topics"),
     *reading.READING,
     *output.options_for(("trec", "json", "jsonl", "csv", "tsv")),
 )
 def run_trec_eval(options: Options) -> None:
-    """Print what trec_eval 10 prints, under its names, options and digits.
+    """Print what trec_eval 10 prints, with its names, options and digits.
 
-    Put "rankbounds" before a command line of trec_eval. Names are trec_eval's, as are parameters behind a point: -m
-    P.5,10, -m ndcg.1=3,2=9; -m official (the default), set and all_trec stand for several. For everything else, bounds
-    and other measures among it, see "rankbounds evaluate".
+      rankbounds trec_eval qrels.txt runs/bm25.txt
+      rankbounds trec_eval -q -m map -m ndcg_cut.10 qrels.txt runs/bm25.txt
+
+    Put "rankbounds" before a command line of trec_eval. Names of measures are those of trec_eval, with its parameters:
+    -m P.5,10, -m ndcg.1=3,2=9; -m official (default), set and all_trec stand for several. For bounds and other measures
+    see "rankbounds evaluate".
     """
     from rankbounds.interop import trec_eval
 
@@ -124,17 +139,20 @@ def run_trec_eval(options: Options) -> None:
     Option("OUTPUT", "what a tool reported: a file, or a number as in nDCG@10=0.534", dest="trec_output", file="read"),
     reading.QRELS,
     reading.RUN,
-    Option("--all", "show measures that agree too"),
+    Option("--all", "show measures that agree too", everyday=True),
     *reading.READING,
     *output.OUTPUT,
 )
 def run_explain(options: Options) -> None:
-    """Say why another tool's numbers differ from what rankbounds computes on the same files, and what reproduces them.
+    """Explain why another tool reports other numbers for the same files, and find the options that reproduce them.
 
-    OUTPUT is a file (what trec_eval or ir_measures printed; JSON of pytrec_eval, ranx, BEIR or MTEB) or a number, as in
-    nDCG@10=0.534, nDCG@10=53.4% or, of an unknown measure, 0.534. Numbers are compared to the digits given. Where they
-    differ, what other tools do is tried (missing topics, ties, precision of scores, relevance levels, gains, unjudged
-    documents, the ideal ranking, depth, duplicates, self-matches, chunks, names), and the options that do it are named.
+      rankbounds explain nDCG@10=0.366 qrels.txt runs/bm25.txt
+      rankbounds explain 0.3375 qrels.txt runs/bm25.txt
+
+    OUTPUT is a file (output of trec_eval or ir_measures; JSON of pytrec_eval, ranx, BEIR or MTEB) or a number, as in
+    nDCG@10=0.534, nDCG@10=53.4% or, if the measure is unknown, 0.534. Numbers are compared to the digits given. If they
+    differ, the conventions of other tools are tried (missing topics, ties, precision of scores, relevance levels,
+    gains, unjudged documents, the ideal ranking, depth, duplicates, self-matches, chunks, names).
     """
     from rankbounds.checking.explanation import explain_read, run_with_repeats
 
