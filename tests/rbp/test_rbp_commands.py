@@ -46,7 +46,7 @@ def test_depth(command):
 
 def test_depth_for_a_collection(command, files):
     out = command(
-        "depth", files / "qrels", files / "run0", files / "run1", "--p", "0.5", "--digits", 1, "--format", "json"
+        "rbp", "depth", files / "qrels", files / "run0", files / "run1", "--p", "0.5", "--digits", 1, "--format", "json"
     )
     (row,) = json.loads(out[1])
     assert row == rb.rbp.judgments_needed(str(files / "qrels"), [str(files / "run0"), str(files / "run1")], 0.5, 1)[0]
@@ -66,7 +66,7 @@ def test_crossings(command, files):
     regions = json.loads(command("rbp", "crossings", *inputs, "--regions", "--format", "json")[1])
     assert (regions[0]["p_from"], regions[-1]["p_to"]) == (0, 1)
     assert len(regions) == len(expected) + 1
-    assert "undecided" in command("rbp", "crossings", *inputs)[1]
+    assert {line.split()[-1] for line in command("rbp", "crossings", *inputs)[1].splitlines()} >= {"certain", "no"}
     assert command("rbp", "crossings", inputs[0], inputs[1], inputs[1])[1].splitlines()[-1].split()[-2:] == [
         "tied",
         "-",
@@ -74,7 +74,7 @@ def test_crossings(command, files):
 
 
 def test_contributions(command, files):
-    inputs = ("contributions", files / "qrels", files / "run0", "--topic", "t0", "-m", "RBP(p=0.8)", "-m", "AP")
+    inputs = ("rbp", "contributions", files / "qrels", files / "run0", "--topic", "t0", "-m", "RBP(p=0.8)", "-m", "AP")
     code, out, _ = command(*inputs, "--all", "--format", "json")
     assert code == 0
     assert json.loads(out) == rb.rbp.list_contributions(
@@ -107,23 +107,23 @@ def test_persistence(command, files):
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (["depth", "--p", "1"], 2, "below 1"),
-        (["depth", "--p", "many"], 2, "nvalid"),
-        (["depth", "--digits", "0"], 2, "digits"),
-        (["depth", "--depth", "0"], 2, "from 1 on"),
-        (["depth", "--depth", "9", "--p", "0.5"], 2, "neither --p"),
-        (["depth", "{qrels}"], 2, "name runs"),
-        (["depth", "{qrels}", "{run}", "--ties", "best"], 2, "one order"),
-        (["crossings", "{qrels}", "{run}"], 2, "required"),
-        (["crossings", "{qrels}", "{run}", "{run}", "-m", "AP"], 2, "not for AP"),
-        (["crossings", "{qrels}", "{run}", "{nothing}"], 3, "no such file"),
-        (["crossings", "{run}", "{run}", "{run}"], 3, "looks like a run"),
-        (["contributions", "{qrels}", "{run}", "--topic", "t77"], 3, 'no topic "t77"'),
-        (["contributions", "{qrels}", "{run}", "--topic", "t0", "-m", "RR"], 2, "no sum over documents"),
-        (["persistence"], 2, "one kind of evidence"),
-        (["persistence", "--depths", "{qrels}"], 3, "not a rank and a count"),
-        (["persistence", "{qrels}", "{run}"], 2, "three runs"),
-        (["persistence", "--depths", "{nothing}"], 3, "no such file"),
+        (["rbp", "depth", "--p", "1"], 2, "below 1"),
+        (["rbp", "depth", "--p", "many"], 2, "nvalid"),
+        (["rbp", "depth", "--digits", "0"], 2, "digits"),
+        (["rbp", "depth", "--depth", "0"], 2, "from 1 on"),
+        (["rbp", "depth", "--depth", "9", "--p", "0.5"], 2, "neither --p"),
+        (["rbp", "depth", "{qrels}"], 2, "name runs"),
+        (["rbp", "depth", "{qrels}", "{run}", "--ties", "best"], 2, "one order"),
+        (["rbp", "crossings", "{qrels}", "{run}"], 2, "required"),
+        (["rbp", "crossings", "{qrels}", "{run}", "{run}", "-m", "AP"], 2, "not for AP"),
+        (["rbp", "crossings", "{qrels}", "{run}", "{nothing}"], 3, "no such file"),
+        (["rbp", "crossings", "{run}", "{run}", "{run}"], 3, "looks like a run"),
+        (["rbp", "contributions", "{qrels}", "{run}", "--topic", "t77"], 3, 'no topic "t77"'),
+        (["rbp", "contributions", "{qrels}", "{run}", "--topic", "t0", "-m", "RR"], 2, "no sum over documents"),
+        (["rbp", "persistence"], 2, "one kind of evidence"),
+        (["rbp", "persistence", "--depths", "{qrels}"], 3, "not a rank and a count"),
+        (["rbp", "persistence", "{qrels}", "{run}"], 2, "three runs"),
+        (["rbp", "persistence", "--depths", "{nothing}"], 3, "no such file"),
         (["evaluate", "{qrels}", "{run}", "-m", "RBP2(p_relevant=1)"], 2, "below 1"),
         (["evaluate", "{qrels}", "{run}", "-m", "INST(T=0.5)"], 2, "at least 1"),
         (["evaluate", "{qrels}", "{run}", "-m", "ESL(n=0)"], 2, "from 1 on"),

@@ -27,8 +27,7 @@ DATA = Path(__file__).parents[1] / "demo"
 READING = """
 How to read it
   0.4321 +0.0567           the value, and how much unjudged documents could add
-  0.3100 [0.2800, 0.3500]  the value, and its bounds: how low and how high it could be if every retrieved document
-                           were judged
+  0.3100 [0.2800, 0.3500]  the value, and how low and how high judging could move it
   judged@10                the share of the top ten documents that were judged
 
 What it says
@@ -63,7 +62,7 @@ def run_demo(options: Options) -> None:
             with writing(target, "wb") as out:
                 out.write(source.read_bytes())
         say(f"wrote the collection's files to {options.write}")
-    scores = evaluate(DATA / "qrels.txt", DATA / "runs", ["RBP(p=0.8)", "AP", "nDCG@10", "P@10"])
+    scores = evaluate(DATA / "qrels.txt", DATA / "runs")
     shown = scores.sort() if options.format in TABLE_FORMATS else scores
     text = shown.render(options.format, raw=options.raw)
     if options.format == "table":
@@ -73,20 +72,21 @@ def run_demo(options: Options) -> None:
 
 def findings(scores: Scores) -> list[str]:
     """What a reader should notice, in sentences made from the numbers."""
-    mean = scores.mean()
-    rbp = dict(zip(mean.runs, zip(mean.low[:, 0, 0], mean.high[:, 0, 0], strict=True), strict=True))
+    mean, label = scores.mean(), scores.measures[0]
+    bounds = dict(zip(mean.runs, zip(mean.low[:, 0, 0], mean.high[:, 0, 0], strict=True), strict=True))
     judged = dict(zip(mean.runs, mean.judged[:, 0].tolist(), strict=True))
-    widest = max(rbp, key=lambda run: rbp[run][1] - rbp[run][0])
-    leader = max(rbp, key=lambda run: rbp[run][0])
+    widest = max(bounds, key=lambda run: bounds[run][1] - bounds[run][0])
+    leader = max(bounds, key=lambda run: bounds[run][0])
+    low, high = bounds[widest]
     told = [
-        f'  "{leader}" leads: its RBP(p=0.8) is at least {rbp[leader][0]:.4f}.',
-        f'  But only {judged[widest]:.0%} of the top ten documents of "{widest}" were judged: its RBP(p=0.8) lies in '
-        f"[{rbp[widest][0]:.4f}, {rbp[widest][1]:.4f}], so these judgments cannot tell which of the two is better.",
+        f'  "{leader}" leads: its {label} is at least {bounds[leader][0]:.4f}.',
+        f'  But only {judged[widest]:.0%} of the top ten documents of "{widest}" were judged: its {label} lies in '
+        f"[{low:.4f}, {high:.4f}], so these judgments cannot tell which of the two is better.",
     ]
     moved = {run: note.tie_range for run, note in zip(scores.runs, scores.notes, strict=True) if note.tie_range}
     if moved:
         most = max(moved, key=lambda run: moved[run])
-        told.append(f'  The order of tied documents alone can change the score of "{most}" by {moved[most]:.4f}.')
+        told.append(f'  The order of tied documents alone can change the {label} of "{most}" by {moved[most]:.4f}.')
     return told
 
 

@@ -104,7 +104,7 @@ def run_crossings(options: Options) -> None:
       rankbounds rbp crossings qrels.txt runs/bm25-expanded.txt runs/dense.txt
       rankbounds rbp crossings qrels.txt runs/bm25.txt runs/dense.txt --per-topic
 
-    The table divides p from 0 to 1 into the ranges where one run is ahead. "surely" means that neither judgments of
+    The table divides p from 0 to 1 into the ranges where one run is ahead. "certain" means that neither judgments of
     unjudged documents nor what lies beyond the ends of the lists could change it. JSON and the other row formats list
     the values of p where that changes (p, from, to, change); --regions lists the ranges there too.
     """
@@ -237,6 +237,7 @@ def run_persistence(options: Options) -> None:
     else:
         rows = [fit_persistence(_read_counts(getattr(options, kind)), kind=kind, level=options.confidence)]
     columns = (
+        _column("measure"),
         _column("p", 4),
         interval("ci_low", "ci_high", f"{options.confidence:.0%} interval"),
         Column("ci_low", None),
@@ -245,7 +246,6 @@ def run_persistence(options: Options) -> None:
         _column("sessions"),
         _column("expected_examined", 2, "examined on average"),
         _column("misfit", 4, "p-value of fit"),
-        _column("measure"),
         _column("tau", 4, "Kendall's tau"),
         interval("p_from", "p_to", "equally good p", lambda p: number(p, 2)),
         Column("p_from", None),

@@ -54,7 +54,7 @@ def load(path: str | os.PathLike[str]) -> Scores:
     """Read what ``save`` wrote."""
     name = os.fspath(path)
     content, file = read_decoded(name)
-    if not content.lstrip().startswith("{"):
+    if not content.lstrip().startswith(("{", "[")):
         raise DataError(
             file,
             "these are not scores that rankbounds saved (compare --save FILE).",
