@@ -66,7 +66,9 @@ TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
         "compare per class of topics too: lines of query and class, or a CSV with a header",
         everyday=True,
     ),
-    Option("--by-prefix SEP", "the same, by the part of the query id before SEP: nq/17 and hotpot/3 with /"),
+    Option(
+        "--by-prefix SEP", "as --by, with the part of the query id before SEP as the class: nq/17 and hotpot/3 with /"
+    ),
     *group_under(
         "gate",
         Option(

@@ -38,7 +38,7 @@ TO_TRY = {
     "rankbounds evaluate qrels.txt runs/*": "score your runs, with bounds",
     "rankbounds compare qrels.txt a.txt b.txt": "is A better than B, or is it noise?",
 }
-NAME_WIDTH = 22
+NAME_WIDTH = 23
 SHELLS = ("bash", "zsh", "fish")
 
 

@@ -47,7 +47,7 @@ def file_option(formats: Sequence[str], text: str = "write to this file instead 
 
 def options_for(formats: Sequence[str] = FORMATS, *, digits: bool = True) -> tuple[Option, ...]:
     """Where results go, and how they look; without ``digits`` where that is about something else."""
-    text = f"{', '.join(formats)} (default: by the ending of the file of -o, else {formats[0]})"
+    text = f"{', '.join(formats)} (default: by the ending of -o, or {formats[0]})"
     options = [Option("--format F", text, words=formats, everyday=True), file_option(formats)]
     if "csv" in formats:
         options.append(RAW)

@@ -95,7 +95,7 @@ ASSUMING = (
         "unjudged and ties",
         Option(
             "--unjudged nonrelevant|relevant|condensed|expected",
-            "what an unjudged document counts as (condensed: left out)",
+            "what an unjudged document counts as; condensed leaves it out",
             everyday=True,
         ),
         Option("--q Q", "with --unjudged expected: the probability that it is relevant", type=float),
