@@ -141,7 +141,7 @@ def read_query_texts(path: str) -> dict[str, QueryText]:
             raise DataError(place, f"a second text for query {query_id}.", "Keep one for each query.")
         queries[query_id] = query
     if not queries:
-        raise DataError(text.name, "no query stands here.", EXPECTED)
+        raise DataError(text.name, "the file holds no query.", EXPECTED)
     return queries
 
 
