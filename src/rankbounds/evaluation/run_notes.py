@@ -55,10 +55,10 @@ def topic_warnings(runs: Sequence[str], notes: Sequence[RunNotes], topics: str) 
             first = f"{concerned[0][0]}: {some(concerned[0][1])}{'; ...' * several}"
             sentences.append(f"{who} {verbs[several]} {what} ({first}).")
     sentences += [f"{run}: {noted.strange_documents}" for run, noted in by_run if noted.strange_documents]
-    return sentences + [words for run, noted in by_run if (words := _alike(run, noted))]
+    return sentences + [f"{run}: {words}." for run, noted in by_run if (words := alike_topics(noted))]
 
 
-def _alike(run: str, noted: RunNotes) -> str:
+def alike_topics(noted: RunNotes) -> str:
     """A topic of the run that nobody judged, and a judged one that it lacks, where they may be the same."""
     for how, key in TOPIC_KEYS.items():
         judged = {key(topic): topic for topic in noted.missing}
@@ -66,8 +66,8 @@ def _alike(run: str, noted: RunNotes) -> str:
         if pairs:
             ours, theirs = pairs[0]
             return (
-                f'{run}: {len(pairs)} of its topics may be judged ones that are written otherwise: "{ours}" and '
-                f'"{theirs}" differ in {how}.'
+                f'{len(pairs)} of its topics may be judged ones that are written otherwise: "{ours}" and "{theirs}" '
+                f"differ in {how}"
             )
     return ""
 
