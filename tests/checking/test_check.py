@@ -188,7 +188,15 @@ def test_scores_sorted_as_if_exponents_were_not_there(run_file, bad):
 )
 def test_gaps_in_stated_ranks(run_file, ranks, topics):
     lines = [f"1 Q0 d{at} {rank} {-at} t\n" for at, rank in enumerate(ranks)]
-    assert checked(run_file("".join(lines))).count("rank_gaps") == topics
+    path = run_file("".join(lines))
+    assert checked(path).count("rank_gaps") == topics
+    if topics:
+        assert finding(path, "rank_gaps").places == [f"{path}:1"]
+
+
+def test_a_line_that_cannot_be_used_leaves_no_gap(run_file):
+    path = run_file("1 Q0 a 1 3 t\n1 Q0 b 2 nan t\n1 Q0 c 3 1 t\n")
+    assert [one.kind for one in checked(path).findings] == ["bad_score"]
 
 
 def test_exit_codes(command, run_file):

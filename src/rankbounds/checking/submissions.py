@@ -279,12 +279,6 @@ def topic_ids(given: Given) -> list[str]:
 def _topics(run: Run, limits: _Limits, examples: int) -> Iterator[Finding]:
     """Topics that are missing, foreign, empty or too long."""
     size, names = np.bincount(run.pairs.topic, minlength=len(run.query_ids)), run.query_ids
-
-    def first_lines(chosen: Ints, before: int = 0) -> Iterator[Place]:
-        """Where each of these topics begins, or goes on behind so many documents."""
-        for topic in chosen[:examples].tolist():
-            yield run.pairs.where(int(np.flatnonzero(run.pairs.topic == topic)[before]))
-
     if (expected := limits.expected) is not None:
         there, wanted = set(names), set(expected)
         missing = [topic for topic in expected if topic not in there]
@@ -293,7 +287,8 @@ def _topics(run: Run, limits: _Limits, examples: int) -> Iterator[Finding]:
             alike = alike_topics(RunNotes(missing, [names[at] for at in foreign.tolist()]))
             yield Finding.of("missing_topics", len(missing), len(wanted), f": {some(missing)}{alike and f' ({alike})'}")
         if foreign.size:
-            where = zip(first_lines(foreign), (f'topic "{names[at]}" begins here.' for at in foreign), strict=False)
+            told = [f'topic "{names[at]}" begins here.' for at in foreign.tolist()]
+            where = zip(_first_lines(run, foreign[:examples]), told, strict=False)
             # Judgments of a part of the topics are usual; a list of topics is what was asked for.
             by_list = limits.topics is not None
             nobody = f" (nobody judged {'it' if foreign.size == 1 else 'them'})"
@@ -301,10 +296,16 @@ def _topics(run: Run, limits: _Limits, examples: int) -> Iterator[Finding]:
             yield Finding.of("foreign_topics", foreign.size, len(names), more, where, severity)
     if limits.depth is not None and (long := np.flatnonzero(size > limits.depth)).size:
         told = [f'topic "{names[at]}" has {size[at]:,} documents.' for at in long.tolist()]
-        where = zip(first_lines(long, limits.depth), told, strict=False)
+        where = zip(_first_lines(run, long[:examples], limits.depth), told, strict=False)
         yield Finding.of("too_many", long.size, len(names), f" ({limits.depth:,})", where)
     if empty := [names[at] for at in np.flatnonzero(size == 0).tolist()]:
         yield Finding.of("empty", len(empty), len(names), f": {some(empty)}")
+
+
+def _first_lines(run: Run, topics: Ints, before: int = 0) -> Iterator[Place]:
+    """Where each of these topics begins, or goes on behind so many documents."""
+    for topic in topics.tolist():
+        yield run.pairs.where(int(np.flatnonzero(run.pairs.topic == topic)[before]))
 
 
 def _documents(run: Run, lines_read: int, corpus: frozenset[bytes] | None, examples: int) -> Iterator[Finding]:
@@ -377,8 +378,11 @@ def _contradictions(run: Run, lines_read: int, examples: int) -> Iterator[Findin
         )
         if len(falling):
             yield Finding.of("line_against_rank", len(falling), lines_read, examples=where)
-        if gaps := _topics_with_gaps(pairs.topic, ranks):
-            yield Finding.of("rank_gaps", gaps, len(run.query_ids))
+        gaps = _topics_with_gaps(pairs.topic, ranks)
+        if gaps.size and lines_read == len(run):  # lines that could not be used leave gaps of their own
+            told = (f'topic "{run.query_ids[topic]}" begins here.' for topic in gaps.tolist())
+            first = zip(_first_lines(run, gaps[:examples]), told, strict=False)
+            yield Finding.of("rank_gaps", gaps.size, len(run.query_ids), examples=first)
 
 
 def _score_token(run: Run, row: int) -> str:
@@ -401,12 +405,12 @@ def _pairs_of(run: Run, rows: Ints, out_of_order: Flags) -> Ints:
     return np.stack([rows[upper], rows[upper + 1]], axis=-1)
 
 
-def _topics_with_gaps(topic: Ints, ranks: Ints) -> int:
+def _topics_with_gaps(topic: Ints, ranks: Ints) -> Ints:
     order = np.lexsort((ranks, topic))
     topic, ranks = topic[order], ranks[order]
     first = np.diff(topic, prepend=-1) != 0
     gap = np.where(first, ranks > 1, np.diff(ranks, prepend=0) != 1)
-    return np.unique(topic[gap | (first & (ranks < 0))]).size
+    return np.unique(topic[gap | (first & (ranks < 0))])
 
 
 def _effects(run: Run, qrels: Qrels, measures: list[Measure]) -> tuple[dict[str, Any], str]:

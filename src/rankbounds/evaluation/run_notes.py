@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from rankbounds.arrays import Floats
 from rankbounds.measures import Measure
 
 
@@ -72,6 +75,27 @@ def alike_topics(noted: RunNotes) -> str:
     return ""
 
 
+def sparse_judgments(judged: Floats) -> str:
+    """What can be said where hardly any of the first documents is judged; ``judged`` has the axes run and topic.
+
+    Empty where one run has more than that, for so few topics that a share says nothing, and where nothing at all is
+    judged, which has other causes.
+    """
+    known = ~np.isnan(judged)
+    if judged.shape[1] < ENOUGH_TOPICS or not known.any(axis=1).all():
+        return ""
+    by_run = np.where(known, judged, 0.0).sum(axis=1) / known.sum(axis=1)
+    if not 0 < by_run.max() < HARDLY_JUDGED:
+        return ""
+    return (
+        f"Hardly anything is judged (judged@10 is below {HARDLY_JUDGED:.0%} for every run): bounds of scores are wide. "
+        "What can be said: compare (bounds of a difference are narrower), similarity (needs no judgments), judge-next "
+        "(how many judgments would decide), sample and audit (a model's labels, checked by people)."
+    )
+
+
+HARDLY_JUDGED, ENOUGH_TOPICS = 0.3, 10
+"""The share of the first documents below which judgments are sparse, and over how many topics such a share counts."""
 TOPIC_KEYS: dict[str, Callable[[str], str]] = {
     "blanks": lambda topic: "".join(topic.split()),
     "leading zeros": lambda topic: topic.lstrip("0"),
