@@ -376,3 +376,13 @@ def test_judgments_among_the_runs_are_not_said_to_come_first(command, tmp_path):
 
 def test_every_kind_has_a_severity():
     assert {kind.severity for kind in KINDS.values()} == {"error", "warning", "note"}
+
+
+def test_scores_that_all_rise_are_no_matter_of_exponents(run_file, monkeypatch):
+    """Distances in the place of scores: counted, and not read one by one."""
+    from rankbounds.checking import submissions
+
+    monkeypatch.setattr(submissions, "MOST_TOKENS", 3)
+    path = run_file("".join(f"1 Q0 d{at} {at} {at}e0 t\n" for at in range(1, 9)))
+    found = finding(path, "line_against_score", examples=2)
+    assert (found.count, len(found.examples), "exponents" in found.message) == (7, 2, False)

@@ -67,16 +67,6 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Problem:
-    """Something that makes a line, or the whole file, unusable as it stands."""
-
-    place: Place
-    kind: str
-    """``unreadable``, ``bad_line``, ``bad_score``, ``bad_rank`` or ``duplicate``."""
-    message: str
-
-
-@dataclass(frozen=True)
 class Finding:
     """Something found in a run: how often, and where first."""
 
@@ -215,7 +205,6 @@ class Checks(Result):
     runs: list[CheckedRun]
     judged_outside: JudgedOutside | None = None
     """What the judgments name and the corpus lacks, where both were given."""
-    strict: bool = False
 
     def __iter__(self) -> Iterator[CheckedRun]:
         return iter(self.runs)
@@ -229,7 +218,7 @@ class Checks(Result):
     @property
     def ok(self) -> bool:
         """Does every run pass? Where the check is strict, the corpus must hold all judged documents too."""
-        lacking = self.strict and self.judged_outside is not None and self.judged_outside.documents
+        lacking = self.settings.get("strict") and self.judged_outside is not None and self.judged_outside.documents
         return all(run.ok for run in self.runs) and not lacking
 
     def rows(self) -> list[dict[str, Any]]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Ints
-from rankbounds.checking.findings import CheckedRun, Checks, Finding, JudgedOutside, Problem, Severity, TieEffect
+from rankbounds.checking.findings import CheckedRun, Checks, Finding, JudgedOutside, Severity, TieEffect
+from rankbounds.checking.usable_lines import Problem, Usable, read_usable
 from rankbounds.collection.inputs import Reading, RunToRead
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run, unique_names
@@ -20,18 +20,17 @@ from rankbounds.columns.ids import Ids
 from rankbounds.errors import DataError, Place, RankboundsWarning, UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.run_notes import RunNotes, alike_topics, some
-from rankbounds.files import formats, parquet, trec
-from rankbounds.files.named_columns import RUN_COLUMNS
-from rankbounds.files.opening import STANDARD_INPUT, Text, plain_name, read_text
+from rankbounds.files import trec
+from rankbounds.files.opening import plain_name, read_text
 from rankbounds.files.queries import read_query_texts
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.rankings.order import ranked_rows
 from rankbounds.threads import Progress, in_threads, processors
 
 COVERAGE_DEPTH = 10
+MOST_TOKENS = 10_000
+"""How many scores are looked at as they are written."""
 WARNING: Severity = "warning"
-Usable: TypeAlias = tuple[Run | None, Sequence[Problem], int]
-"""What can be used of a run file, what is wrong with the rest, and how many lines it has."""
 Given: TypeAlias = str | os.PathLike[str] | Iterable[str]
 """Ids, or a file of them."""
 
@@ -112,7 +111,7 @@ def check(
     names = unique_names([one.run for one in found], [one.file for one in found])
     named = [replace(one, run=name) for one, name in zip(found, names, strict=True)]
     lacking = None if judgments is None or limits.corpus is None else judged_outside(judgments, limits.corpus)
-    return Checks(named, lacking, strict)
+    return Checks(named, lacking, settings={"strict": strict, "depth": depth, "examples": examples})
 
 
 @dataclass(frozen=True)
@@ -139,7 +138,7 @@ def _check_one(source: RunToRead, limits: _Limits, measures: list[Measure], exam
         except DataError as error:
             usable = None, [Problem(error.place or Place(file), "unreadable", error.advice)], 0
     else:
-        usable = _read_usable(source.path, source.read)
+        usable = read_usable(source.path, source.read)
     run, problems, lines = usable
     found = [
         Finding.of(
@@ -158,86 +157,12 @@ def _check_one(source: RunToRead, limits: _Limits, measures: list[Measure], exam
     if limits.qrels is not None and not set(limits.qrels.query_ids).isdisjoint(run.query_ids):
         more, strange = _effects(run, limits.qrels, measures)
         found += [Finding.of("none_judged", 1, examples=[(Place(file), strange)])] if strange else []
-    found += _contradictions(run, lines, examples)
-    ties, tied_topics = _ties(run, lines, more.get("effects", ()))
+    # Among tied documents the stated rank contradicts nothing.
+    rows, tied = ranked_rows(run, order="line" if run.stated_rank is None else "rank")
+    found += _contradictions(run, rows, lines, examples)
+    ties, tied_topics = _ties(run, rows, tied, lines, more.get("effects", ()))
     name = source.name or run.name
     return CheckedRun(name, file, lines, len(run.query_ids), [*found, *ties], tied_topics, **more)
-
-
-def _read_usable(file: str, read: Callable[[], Run]) -> Usable:
-    """Read a run; where it does not read as a whole, look at every line by itself, which is slow."""
-    if file != STANDARD_INPUT and not os.path.exists(file):
-        raise DataError(file, "there is no such file.")
-    try:
-        run = read()
-        run.stated_rank  # noqa: B018 (a rank that is no number is found here)
-        return run, (), len(run)
-    except DataError as error:
-        whole = [Problem(error.place or Place(file), "unreadable", error.advice)]
-    try:
-        text = read_text(file)
-    except DataError:
-        return None, whole, 0
-    if parquet.is_parquet(file, RUN_COLUMNS) or formats.recognise(text, file) != "trec":
-        return None, whole, 0
-    lines = [
-        (number, fields)
-        for number, line in enumerate(text.tobytes().split(b"\n"), 1)
-        if (fields := line.split()) and not fields[0].startswith(b"#")
-    ]
-    if not lines:
-        return None, whole, 0
-    usual = Counter(len(fields) for _, fields in lines).most_common(1)[0][0]
-    number, typical = next((number, fields) for number, fields in lines if len(fields) == usual)
-    try:
-        layout = trec.run_layout(typical, Place(text.name, number))
-    except DataError:
-        return None, whole, len(lines)
-    return _read_leniently(text, lines, layout)
-
-
-def _read_leniently(text: Text, lines: list[tuple[int, list[bytes]]], layout: trec.Layout) -> Usable:
-    """The run in the lines that can be used, and what is wrong with the others."""
-    problems: list[Problem] = []
-    first_seen: dict[tuple[bytes, bytes], int] = {}
-    tag = None
-    for number, fields in lines:
-
-        def wrong(kind: str, message: str, number: int = number) -> None:
-            problems.append(Problem(Place(text.name, number), kind, message))
-
-        if len(fields) != layout.fields:
-            wrong("bad_line", f"expected {layout.fields} fields ({layout.description}), but found {len(fields)}.")
-            if len(fields) < layout.fields:
-                continue
-        if not np.isfinite(_number(fields[layout.value])):
-            wrong("bad_score", f'the score "{_decode(fields[layout.value])}" is not a finite number.')
-            continue
-        pair = topic, document = fields[layout.query], fields[layout.doc]
-        if pair in first_seen:
-            again = f'document "{_decode(document)}" of topic "{_decode(topic)}" stands here again'
-            wrong("duplicate", f"{again}, first on line {first_seen[pair]}.")
-            continue
-        first_seen[pair] = number
-        tag = tag or trec.tag_of(fields, layout)
-        if layout.rank is not None and not _number(fields[layout.rank]).is_integer():
-            wrong("bad_rank", f'the rank "{_decode(fields[layout.rank])}" is not a whole number.')
-    if not first_seen:
-        return None, problems, len(lines)
-    read = trec.read_lines(text, lambda *_: layout, lenient=True)
-    ranks = None if any(problem.kind == "bad_rank" for problem in problems) else read.ranks
-    return Run(tag or plain_name(text.name), read.pairs, read.numbers, ranks), problems, len(lines)
-
-
-def _number(token: bytes) -> float:
-    try:
-        return float("nan" if b"_" in token else token)
-    except ValueError:
-        return float("nan")
-
-
-def _decode(token: bytes) -> str:
-    return token.decode("utf-8", "surrogateescape")
 
 
 def corpus_ids(given: str | os.PathLike[str] | Iterable[str]) -> frozenset[bytes]:
@@ -315,9 +240,10 @@ def _documents(run: Run, lines_read: int, corpus: frozenset[bytes] | None, examp
         yield Finding.of("outside_corpus", len(rows), lines_read, examples=where)
 
 
-def _ties(run: Run, lines_read: int, effects: Sequence[TieEffect]) -> tuple[list[Finding], int]:
-    """Ties, those that single precision would add, and in how many topics there are any."""
-    rows, tied = ranked_rows(run)
+def _ties(
+    run: Run, rows: Ints, tied: Flags, lines_read: int, effects: Sequence[TieEffect]
+) -> tuple[list[Finding], int]:
+    """Ties among rows in the order of the scores, those that single precision adds, and how many topics have ties."""
     topic, score = run.pairs.topic[rows], run.score[rows]
     first_of_topic = np.flatnonzero(np.diff(topic, prepend=-1))
     rank = np.arange(tied.size) - np.repeat(first_of_topic, np.diff(first_of_topic, append=tied.size))
@@ -338,11 +264,13 @@ def _ties(run: Run, lines_read: int, effects: Sequence[TieEffect]) -> tuple[list
     return found, topics
 
 
-def _contradictions(run: Run, lines_read: int, examples: int) -> Iterator[Finding]:
-    """Neighbours whose score, stated rank and line contradict each other, and gaps in the ranks."""
+def _contradictions(run: Run, rows: Ints, lines_read: int, examples: int) -> Iterator[Finding]:
+    """Neighbours whose score, stated rank and line contradict each other, and gaps in the ranks.
+
+    ``rows`` are in the order of the scores, tied ones in that of the stated ranks.
+    """
     lines, ranks, pairs = run.pairs.rows_by_topic(), run.stated_rank, run.pairs
     if ranks is not None:
-        rows, _ = ranked_rows(run, order="rank")
         against = _pairs_of(run, rows, ranks[rows][1:] < ranks[rows][:-1])
         where = (
             (
@@ -356,7 +284,9 @@ def _contradictions(run: Run, lines_read: int, examples: int) -> Iterator[Findin
             yield Finding.of("rank_against_score", len(against), lines_read, examples=where)
     rising = _pairs_of(run, lines, run.score[lines][1:] > run.score[lines][:-1])
     if len(rising):
-        tokens = [(_score_token(run, above), _score_token(run, below)) for above, below in rising.tolist()]
+        # Scores that all rise, as distances do, are no matter of exponents.
+        read = rising if len(rising) <= MOST_TOKENS else rising[:examples]
+        tokens = [(_score_token(run, above), _score_token(run, below)) for above, below in read.tolist()]
         without = [[token.lower().partition("e") for token in pair] for pair in tokens]
         mistaken = [(above[1] or below[1]) != "" and float(above[0]) >= float(below[0]) for above, below in without]
         where = (
@@ -368,7 +298,8 @@ def _contradictions(run: Run, lines_read: int, examples: int) -> Iterator[Findin
             for (_, below), (upper, lower), mistake in zip(rising[:examples].tolist(), tokens, mistaken, strict=False)
         )
         # As a text sort does: -1.37 before -7.8e-05.
-        more = f"; {sum(mistaken):,} of them sorted as if exponents were not there" if any(mistaken) else ""
+        counted = any(mistaken) and len(read) == len(rising)
+        more = f"; {sum(mistaken):,} of them sorted as if exponents were not there" if counted else ""
         yield Finding.of("line_against_score", len(rising), lines_read, more, where)
     if ranks is not None:
         falling = _pairs_of(run, lines, ranks[lines][1:] < ranks[lines][:-1])
