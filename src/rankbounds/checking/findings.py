@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -227,20 +228,19 @@ class Checks(Result):
 
     def _row(self, run: CheckedRun) -> dict[str, Any]:
         row = {name: getattr(run, name) for name in ("run", "file", "ok", "errors", "warnings", "lines", "topics")}
-        if self._has_judgments:
+        if self._moved:
             row["judged"] = run.judged
             row["ties_move"] = {effect.measure: effect.width for effect in run.effects}
         return row
 
-    @property
-    def _has_judgments(self) -> bool:
-        return any(run.effects for run in self.runs)
-
+    @cached_property
     def _kinds(self) -> list[str]:
         """What was found in any run."""
         return [kind for kind in KINDS if any(run.count(kind) for run in self.runs)]
 
+    @cached_property
     def _moved(self) -> list[str]:
+        """The measures that ties were tried on; none without judgments."""
         return next(([effect.measure for effect in run.effects] for run in self.runs if run.effects), [])
 
     def counts(self) -> list[dict[str, Any]]:
@@ -249,8 +249,8 @@ class Checks(Result):
         for run in self.runs:
             row = self._row(run)
             moved = row.pop("ties_move", {})
-            row |= {kind: run.count(kind) for kind in self._kinds()}
-            flat.append(row | {f"ties_move {name}": moved.get(name) for name in self._moved()})
+            row |= {kind: run.count(kind) for kind in self._kinds}
+            flat.append(row | {f"ties_move {name}": moved.get(name) for name in self._moved})
         return flat
 
     def table(self) -> Table:
@@ -262,9 +262,9 @@ class Checks(Result):
             count("warnings", importance=4),
             count("lines"),
             count("topics"),
-            *map(_counted, self._kinds()),
+            *map(_counted, self._kinds),
         ]
-        if moved := self._moved():
+        if moved := self._moved:
             columns.append(Column("judged", "judged@10", _judged, importance=3))
             columns += [
                 Column(f"ties_move {name}", f"ties move {name}", importance=2 * (name == moved[0])) for name in moved
@@ -277,7 +277,7 @@ class Checks(Result):
         parts = [run.words() for run in (failed if len(self.runs) > 1 else self.runs)]
         if len(self.runs) > 1:
             parts.append("\n".join(self._totals(len(failed))))
-        if measures := len(self._moved()):
+        if measures := len(self._moved):
             ranked = [places(self.runs, measure) for measure in range(measures)]
             parts.append("\n".join(filter(None, map(in_words, ranked))))
         return "\n\n".join(filter(None, parts))
@@ -286,7 +286,7 @@ class Checks(Result):
         yield f"{len(self.runs) - failed:,} of {len(self.runs):,} runs are ok."
         whole = {"topic": sum(run.topics for run in self.runs), "run": None, "file": None}
         lines = sum(run.lines for run in self.runs)
-        for name in self._kinds():
+        for name in self._kinds:
             kind, concerned = KINDS[name], [run.count(name) for run in self.runs if run.count(name)]
             severity = next(one.severity for run in self.runs for one in run.findings if one.kind == name)
             of = whole.get(kind.unit, lines)
