@@ -11,8 +11,8 @@ from rankbounds import stats as stats
 from rankbounds import studies as studies
 from rankbounds.checking.bands import banded as banded
 from rankbounds.checking.bands import rounded as rounded
-from rankbounds.checking.diagnosis import check as check
 from rankbounds.checking.explanation import explain as explain
+from rankbounds.checking.submissions import check as check
 from rankbounds.collection.preferences import levels_from_preferences as levels_from_preferences
 from rankbounds.collection.qrels import Qrels as Qrels
 from rankbounds.collection.qrels import read_qrels as read_qrels
