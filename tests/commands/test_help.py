@@ -127,7 +127,8 @@ def test_bash_completes_commands_options_measures_and_files(scripts, tmp_path):
     lines = {
         "ev": "evaluate", "evaluate --fo": "--format", "evaluate qrels.txt qrels.txt --format pa": "parquet",
         "evaluate qrels.txt qrels.txt -m nDCG@": "nDCG@10", "evaluate qr": "qrels.txt", "--completion f": "fish",
-        "compare --ties exp": "expected", "evaluate qrels.txt qr": "qrels.txt",
+        "compare --ties exp": "expected", "evaluate qrels.txt qr": "qrels.txt", "rbp cr": "crossings",
+        "rbp depth --dig": "--digits",
     }  # fmt: skip
     asked = "\n".join(f"COMP_WORDS=(rankbounds {line}); ask" for line in lines)
     done = subprocess.run(

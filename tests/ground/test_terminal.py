@@ -387,3 +387,9 @@ def test_the_page_on_terminals_shows_what_they_show(command, on_terminal):
     assert version.sub("", greeting) == "$ rankbounds\n" + version.sub("", command()[1])
     shown = STYLES.sub("", on_terminal(80, "demo")[1])
     assert f"$ rankbounds demo\n{shown}".startswith(demo)
+
+
+@pytest.mark.parametrize("width", [50, 60, 80, 100, 120, 200])
+def test_judged_at_10_is_shown_at_every_width(on_terminal, width):
+    shown = STYLES.sub("", on_terminal(width, "demo")[1])
+    assert "judged@10\n" in shown or "judged@10  notes\n" in shown
