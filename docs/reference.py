@@ -10,7 +10,7 @@ from typing import Any
 
 import rankbounds
 from rankbounds.commands import known_commands
-from rankbounds.commands.console.help import DESCRIPTION, by_question
+from rankbounds.commands.console.help import DESCRIPTION, by_question, in_groups
 from rankbounds.commands.console.output import TERMINAL
 from rankbounds.commands.measures import describe, explain
 from rankbounds.measures import REGISTRY
@@ -79,10 +79,12 @@ def commands_page() -> str:
         _table(["question", "commands"], questions),
     ]
     for name, command in commands.items():
-        parts.append(f"\n## rankbounds {name}\n\n{_prose(command.explanation)}")
-        options = (*command.load()[0], *TERMINAL)
-        rows = [[f"<code>{_text(option.usage)}</code>", _text(option.text)] for option in options]
-        parts.append(_table(["argument", "meaning"], rows))
+        answer, examples, details = command.parts
+        shown = _block("\n".join(examples))
+        parts.append(f"\n## rankbounds {name}\n\n{_prose(answer)}\n{shown}\n{_prose(details)}")
+        for group, options in in_groups((*command.load()[0], *TERMINAL)).items():
+            rows = [[f"<code>{_text(option.usage)}</code>", _text(option.text)] for option in options]
+            parts.append(_table([group, "meaning"], rows))
     return "\n".join(parts)
 
 
@@ -118,7 +120,7 @@ def _directive(public_name: str, value: Any) -> str:
 
 
 def _links(names: Iterable[str]) -> str:
-    return ", ".join(f"[{_text(name)}](#rankbounds-{name})" for name in names)
+    return ", ".join(f"[{_text(name)}](#rankbounds-{name.replace(' ', '-')})" for name in names)
 
 
 def _table(header: list[str], rows: list[list[str]]) -> str:

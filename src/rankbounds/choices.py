@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rankbounds.errors import UsageError, did_you_mean
 
 
-def check_choice(what: str, value: str, known: Sequence[str]) -> None:
-    """Reject a word that is not among those known."""
+def check_choice(what: str, value: str, known: Sequence[str], meant: Mapping[str, str] | None = None) -> None:
+    """Reject a word that is not among those known; ``meant`` holds what other words are called here."""
     if value not in known:
-        hint = did_you_mean(str(value), list(known))
+        hint = did_you_mean(str(value), list(known), meant)
         raise UsageError(f'There is no choice "{value}" for {what}.{hint} Known: {", ".join(known)}.')
 
 

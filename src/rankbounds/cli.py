@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from rankbounds.commands.console.messages import complain, expect_interruption, keep_quiet, progress_shown, say
+from rankbounds.commands.console.messages import (
+    complain,
+    expect_interruption,
+    keep_quiet,
+    progress_shown,
+    say,
+    screen_width,
+)
 
 expect_interruption()  # before anything that takes time to load
 
@@ -20,66 +27,66 @@ from typing import Any, NoReturn  # noqa: E402
 
 from rankbounds.commands import known_commands  # noqa: E402
 from rankbounds.commands.console.options import Option, Parser, UnparsedError, check_words  # noqa: E402
-from rankbounds.errors import RankboundsError, RankboundsWarning, UsageError, did_you_mean  # noqa: E402
+from rankbounds.errors import RankboundsError, RankboundsWarning  # noqa: E402
 
 PROGRAM = (
-    Option("--version", "show program's version number and exit"),
+    Option("--version", "show the version", everyday=True),
     Option(
         "--completion SHELL",
         "print the script that completes commands and options in bash, zsh or fish",
         words=("bash", "zsh", "fish"),
+        everyday=True,
     ),
+    Option("-h, --help", "show this help", everyday=True),
 )
-
-
-class _Program(Parser):
-    """The parser of what comes before a command; its help has commands under the questions that they answer."""
-
-    def format_help(self) -> str:
-        from rankbounds.commands.console.help import DESCRIPTION, commands_by_question
-        from rankbounds.commands.console.messages import screen_width
-        from rankbounds.terminal import wrap
-
-        width = screen_width() - 2
-        epilogue = '"rankbounds COMMAND --help" explains a command, "rankbounds measures" the measures.'
-        self.description = DESCRIPTION
-        self.epilog = "\n".join([commands_by_question(known_commands().values(), width), *wrap(epilogue, width)])
-        return super().format_help()
 
 
 def build_parser() -> Parser:
     """A parser of the program with all of its commands, for completion."""
     from rankbounds.commands.console.output import TERMINAL
 
-    parser = _Program(PROGRAM, prog="rankbounds")
-    subparsers = parser.add_subparsers(metavar="COMMAND", dest="command", required=True, parser_class=Parser)
+    parser = Parser(PROGRAM, prog="rankbounds")
+    above = {"": _commands_of(parser)}
     for name, command in known_commands().items():
+        noun, _, verb = name.rpartition(" ")
+        if noun not in above:
+            above[noun] = _commands_of(above[""].add_parser(noun, help=f"commands about {noun}"))
         options = (*command.load()[0], *TERMINAL)
-        parser.commands[name] = subparsers.add_parser(
-            name, help=command.summary, description=command.explanation, options=options
-        )
+        parser.commands[name] = above[noun].add_parser(verb, help=command.summary, options=options)
     return parser
+
+
+def _commands_of(parser: Any) -> Any:
+    return parser.add_subparsers(metavar="COMMAND", dest="command", required=True, parser_class=Parser)
 
 
 def parse(given: Sequence[str]) -> argparse.Namespace:
     """The options; of words that are none of ours, those that were probably meant are named."""
-    command = known_commands().get(given[0])
+    known = known_commands()
+    named = (" ".join(given[:words]) for words in (2, 1))
+    command = next((known[name] for name in named if name in known), None)
     if command is None:
         _answer(given)
     from rankbounds.commands.console.output import TERMINAL
 
     declared, run = command.load()
-    parser = Parser((*declared, *TERMINAL), prog=f"rankbounds {command.name}", description=command.explanation)
+    declared, words = (*declared, *TERMINAL), given[len(command.name.split()) :]
+    before = words[: words.index("--")] if "--" in words else words
+    if asked := {*before} & {"-h", "--help", "--help-all"}:
+        from rankbounds.commands.console.help import command_help
+
+        _show(command_help(command, declared, screen_width() - 2, everything="--help-all" in asked))
+    parser = Parser(declared, prog=f"rankbounds {command.name}")
     try:
-        options, apart = parser.parse_known_args(given[1:])
+        options, apart = parser.parse_known_args(words)
         several = (each.dest for each in options.declared if not each.flags and each.nargs in ("+", "*"))
         files = next(several, None)
         if apart and (files is None or any(word.startswith("-") for word in apart)):
-            raise UnparsedError(f'Unrecognized arguments: {" ".join(apart)}. See "rankbounds --help".')
+            raise UnparsedError(f'Unrecognized arguments: {" ".join(apart)}. See "{parser.prog} --help".')
     except UnparsedError:
         from rankbounds.commands.console.help import check_options
 
-        check_options(parser.prog, tuple(parser.actions), given[1:])
+        check_options(parser.prog, declared, words)
         raise
     options.command, options.run = command.name, run
     check_words(options)
@@ -92,29 +99,36 @@ def parse(given: Sequence[str]) -> argparse.Namespace:
     return options
 
 
+def _show(text: str) -> NoReturn:
+    print(text, end="")
+    raise SystemExit(0)
+
+
 def _answer(given: Sequence[str]) -> NoReturn:
     """Answer what is asked about the program itself, and reject what is no command."""
-    usage = "rankbounds [-h] [--version] [--completion SHELL] COMMAND ..."
-    parser = _Program(PROGRAM, prog="rankbounds", usage=usage)
+    from rankbounds.commands.console import help as about
+
+    commands = known_commands()
+    asked = {*given} & {"-h", "--help", "--help-all"}
+    if given[0] in about.NOUNS and (len(given) == 1 or given[1] in asked):
+        _show(about.noun_help(given[0], commands.values(), screen_width() - 2))
+    if given[0] in asked:
+        _show(about.program_help(PROGRAM, commands.values(), screen_width() - 2))
     place = next((place for place, word in enumerate(given) if not word.startswith("-")), len(given))
+    parser = Parser(PROGRAM, prog="rankbounds")
     options, apart = parser.parse_known_args(given)
     if options.version:
         from rankbounds.columns.native import described
         from rankbounds.version import __version__
 
-        print(f"rankbounds {__version__} ({described()})")
-        parser.exit()
-    from rankbounds.commands.console.help import check_options, completion_script
-
+        _show(f"rankbounds {__version__} ({described()})\n")
     if options.completion is not None:
-        print(completion_script(build_parser(), options.completion), end="")
-        parser.exit()
-    check_options("rankbounds", PROGRAM, given[:place])
+        _show(about.completion_script(build_parser(), options.completion))
+    about.check_options("rankbounds", PROGRAM, given[:place])
     if place == len(given):
         parser.error("the following arguments are required: COMMAND")
-    if (name := given[place]) not in (known := list(known_commands())):
-        hint = did_you_mean(name, known)
-        raise UsageError(f'There is no command "{name}".{hint} "rankbounds --help" lists all of them.')
+    if given[place] not in commands:
+        about.check_command(given[place:], list(commands))
     parser.error(f"unrecognized arguments: {' '.join(word for word in apart if word.startswith('-'))}")
 
 

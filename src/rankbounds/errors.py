@@ -11,13 +11,14 @@ import re
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import FrameType
 
 LONGEST_WORD, LONGEST_SENTENCE = 300, 900
 """In characters: what a file holds may be far longer than anybody reads."""
 _LONG_WORD = re.compile(rf"\S{{{LONGEST_WORD},}}")
+_WORDS = re.compile(r"[-_ ]+")
 _ACTING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 """What steers a terminal or turns the order of what is shown; newlines and tabs do neither."""
 
@@ -227,10 +228,28 @@ def _callers() -> Iterator[FrameType]:
             frame = frame.f_back
 
 
-def did_you_mean(word: str, known: list[str]) -> str:
-    """``' Did you mean "AP"?'`` when something known is close, else an empty string."""
+def did_you_mean(word: str, known: list[str], meant: Mapping[str, str] | None = None) -> str:
+    """``' Did you mean "AP"?'`` when something known is close, else an empty string.
+
+    ``meant`` holds further words and the known ones that they stand for. Of names of several words, one that shares
+    most words with what was asked is close enough.
+    """
     import difflib
 
     folded = {name.lower(): name for name in reversed(known)}  # of names that differ in case, the first is meant
+    folded = {**{name: own for name, own in (meant or {}).items() if own in known}, **folded}
     close = difflib.get_close_matches(word.lower(), list(folded), n=1, cutoff=0.5)
+    if not close:
+        shared = {name: _shared_words(word.lower(), name) for name in folded if len(_WORDS.split(name)) > 1}
+        close = [name for name in shared if shared[name] >= 0.65 and shared[name] == max(shared.values())]
     return f' Did you mean "{folded[close[0]]}"?' if close else ""
+
+
+def _shared_words(asked: str, name: str) -> float:
+    """How close the words of the first are to the closest ones of the second, from 0 to 1."""
+    from difflib import SequenceMatcher
+
+    nearest = [
+        max(SequenceMatcher(None, one, other).ratio() for other in _WORDS.split(name)) for one in _WORDS.split(asked)
+    ]
+    return sum(nearest) / len(nearest)

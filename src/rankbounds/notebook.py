@@ -70,10 +70,10 @@ class Bar:
             parts.append(block(across(0) - 0.5, across(0) + 0.5, BAR_HEIGHT, 0.35))
         if self.low == self.low and self.high == self.high:
             parts.append(block(across(self.low), across(self.high), BAR_HEIGHT - 2, 0.55, BAND))
-            told.append(f"bounds {self.low:.4f} to {self.high:.4f}")
+            told.append(f"bounds [{self.low:.4f}, {self.high:.4f}]")
         if self.ci_low == self.ci_low and self.ci_high == self.ci_high:
             parts.append(block(across(self.ci_low), across(self.ci_high), 1.5, 0.7))
-            told.append(f"interval {self.ci_low:.4f} to {self.ci_high:.4f}")
+            told.append(f"interval [{self.ci_low:.4f}, {self.ci_high:.4f}]")
         parts.append(block(across(self.value) - 1, across(self.value) + 1, BAR_HEIGHT, 1))
         title = escaped(", ".join(told))
         return (

@@ -433,7 +433,7 @@ class TestOtherTools:
 
     def test_no_scores(self):
         qrels, run, _, _ = self.given()
-        with pytest.raises(rb.DataError, match="no score stands here"):
+        with pytest.raises(rb.DataError, match="the file holds no score"):
             explain(qrels, run, {"note": "nothing"})
 
 

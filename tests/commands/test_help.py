@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
+import shlex
 import shutil
 import subprocess
 
 import pytest
 
-from rankbounds.cli import build_parser, main
+from rankbounds.cli import build_parser, main, parse
 from rankbounds.commands import known_commands
-from rankbounds.commands.console.help import QUESTIONS, SHELLS, by_question, completion_script
+from rankbounds.commands.console.help import QUESTIONS, SHELLS, TO_TYPE, by_question, completion_script
+from rankbounds.commands.console.options import GROUPS
+from rankbounds.commands.console.output import TERMINAL
 
 
 def write_collection(folder, names, topics=4, documents=12, seed=7):
@@ -77,7 +81,9 @@ def test_help_has_every_command_under_one_question(capsys, monkeypatch):
         shown = capsys.readouterr().out
         assert max(map(len, shown.splitlines())) <= width
         assert [line for line in shown.splitlines() if line in QUESTIONS] == list(QUESTIONS)
-        assert re.findall(r"^  ([a-z][\w-]+) ", shown, re.M) == [name for names in listed.values() for name in names]
+        assert re.findall(r"^  ([a-z][\w-]*(?: [a-z]+)?)  ", shown, re.M) == [
+            name for names in listed.values() for name in names
+        ]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +127,8 @@ def test_bash_completes_commands_options_measures_and_files(scripts, tmp_path):
     lines = {
         "ev": "evaluate", "evaluate --fo": "--format", "evaluate qrels.txt qrels.txt --format pa": "parquet",
         "evaluate qrels.txt qrels.txt -m nDCG@": "nDCG@10", "evaluate qr": "qrels.txt", "--completion f": "fish",
-        "compare --ties exp": "expected", "evaluate qrels.txt qr": "qrels.txt",
+        "compare --ties exp": "expected", "evaluate qrels.txt qr": "qrels.txt", "rbp cr": "crossings",
+        "rbp depth --dig": "--digits",
     }  # fmt: skip
     asked = "\n".join(f"COMP_WORDS=(rankbounds {line}); ask" for line in lines)
     done = subprocess.run(
@@ -137,3 +144,114 @@ def test_completion_of_other_shells_is_told(command):
     code, out, err = command("--completion", "ksh")
     assert (code, out) == (2, "")
     assert "bash, zsh, fish" in err
+
+
+# ---- help of commands ----
+
+COMMANDS = known_commands()
+
+
+def shown(capsys, *arguments):
+    with pytest.raises(SystemExit) as end:
+        main(list(arguments))
+    assert end.value.code == 0
+    return capsys.readouterr().out
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo") / "files"
+    assert main(["demo", "--write", str(folder), "--quiet", "-o", os.devnull]) == 0
+    return folder
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_example_runs_on_the_demo_data(command, demo, tmp_path, monkeypatch, name):
+    for file in demo.iterdir():
+        (shutil.copytree if file.is_dir() else shutil.copy)(file, tmp_path / file.name)
+    monkeypatch.chdir(tmp_path)
+    answer, examples, _ = COMMANDS[name].parts
+    assert answer
+    assert len(examples) == 2
+    for example in examples:
+        assert len(example) <= 76
+        program, *words = shlex.split(example)
+        assert (program, words[: name.count(" ") + 1]) == ("rankbounds", name.split())
+        if name == "serve":  # which would not end
+            assert parse(words).command == "serve"
+        else:
+            code, out, err = command(*words)
+            assert (code, out or err) != (0, ""), example
+            assert code == 0, (example, err)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_is_short_and_in_groups(capsys, monkeypatch, name):
+    monkeypatch.setenv("COLUMNS", "80")
+    brief, whole = shown(capsys, *name.split(), "--help"), shown(capsys, *name.split(), "--help-all")
+    assert shown(capsys, *name.split(), "-h") == brief
+    for text in (brief, whole):
+        assert max(map(len, text.splitlines())) <= 80
+        groups = re.findall(r"^([a-z ]+):$", text, re.M)
+        assert groups == ["examples", *(group for group in GROUPS if group in groups)]
+    assert len(brief.splitlines()) <= 58
+    options = (*COMMANDS[name].load()[0], *TERMINAL)
+    assert {option.group for option in options} <= {*GROUPS}
+    for option in options:
+        assert option.usage in whole
+        assert (f"  {option.usage}" in brief) == option.everyday or option.usage in brief
+    for flag in ("-o", "--format", "--measure"):
+        assert (f"{flag} " in brief) == (f"{flag} " in whole)
+
+
+def test_help_of_rbp_lists_its_commands(capsys):
+    for words in (["rbp"], ["rbp", "--help"]):
+        listed = re.findall(r"^  (rbp \w+) ", shown(capsys, *words), re.M)
+        assert sorted(listed) == [name for name in COMMANDS if name.startswith("rbp ")]
+
+
+def test_old_names_of_rbp_commands_lead_to_the_new_ones(command):
+    for name in ("transfer", "crossings", "depth", "persistence", "contributions"):
+        assert command(name, "0.4")[2] == f'rankbounds: {name} is "rankbounds rbp {name}".\n'
+    code, _, err = command("rbp", "crosings", "qrels")
+    assert (code, err.count("\n")) == (2, 1)
+    assert 'Did you mean "rbp crossings"? "rankbounds rbp --help"' in err
+
+
+@pytest.mark.parametrize("word", TO_TYPE)
+def test_words_that_are_no_commands_lead_to_one(command, word):
+    code, out, err = command(word, "qrels.txt", "runs")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f'type "rankbounds {TO_TYPE[word]}".' in err
+    words = shlex.split(TO_TYPE[word])
+    if words[0] in COMMANDS:
+        assert parse(words).command == words[0]
+    else:
+        assert words[0] in ("--help", "--version", "--completion")
+
+
+def test_files_and_measures_are_no_commands(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
+    assert 'type "rankbounds evaluate qrels.txt runs"' in command("qrels.txt", "runs")[2]
+    assert 'type "rankbounds evaluate qrels.txt runs -m ndcg"' in command("ndcg")[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["-k", "10"], "-m nDCG@10"),
+        (["--cutoff", "10"], "-m nDCG@10"),
+        (["--json"], '"--format json"'),
+        (["--metric", "AP"], '"--measure"'),
+        (["--metrics=AP"], '"--measure"'),
+        (["--per-topc"], '"--per-topic"'),
+        (["-x"], 'no option "-x"'),
+        (["--wibble"], 'no option "--wibble"'),
+    ],
+)
+def test_unknown_options_lead_to_this_command(command, words, hint):
+    code, out, err = command("evaluate", "qrels.txt", "run.txt", *words)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert hint in err
+    assert err.endswith('See "rankbounds evaluate --help".\n')

@@ -8,6 +8,8 @@ import sys
 import threading
 import time
 
+import pytest
+
 from rankbounds.commands.console import messages
 from rankbounds.terminal import cells
 
@@ -104,3 +106,56 @@ def test_progress_rests_while_others_take_their_time(monkeypatch, capsys):
     assert capsys.readouterr().err == "\r\x1b[K"
     messages._line.draw()
     assert capsys.readouterr().err == ""
+
+
+# ---- frequent mistakes, and the sentence that mends them ----
+
+SKU = b"query_id,sku,relevance\n1,a,1\n"
+MISTAKES = {
+    "a t test": (["compare", "q", "a", "b", "--test", "ttest"], 2, 'Did you mean "t"?'),
+    "a permutation test": (["compare", "q", "a", "b", "--test", "permutation"], 2, 'Did you mean "randomization"?'),
+    "one file twice": (["compare", "q", "a", "a"], 2, "a is given twice. Leave one out, or give them names: a=a b=a."),
+    "a run as saved scores": (["compare", "q", "a", "--baseline", "b"], 3, "--baseline-run names the one to compare"),
+    "a margin that is none": (["compare", "q", "a", "b", "--margin", "wide"], 2, "such as 0.01 or 1%"),
+    "another column": (["evaluate", "sku.csv", "a"], 3, "--columns doc_id=sku"),
+    "another column of a run": (["evaluate", "q", "run.csv"], 3, "--columns doc_id=sku"),
+    "three fields": (["evaluate", "three", "a"], 3, "this one has 3, like a run (topic document score)"),
+    "a depth": (["evaluate", "q", "a", "-k", "10"], 2, "-m nDCG@10"),
+    "judgments as classes": (["compare", "q", "a", "b", "--by", "q"], 3, "looks like judgments, but a class"),
+    "a run as classes": (["compare", "q", "a", "b", "--by", "a"], 3, "looks like a run, but a class"),
+    "a study": (["study", "leave-out"], 2, 'Did you mean "change-by-leaving-a-group-out"?'),
+    "an option": (["compare", "q", "a", "b", "--basline-run", "a"], 2, 'Did you mean "--baseline-run"?'),
+}
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    files = {
+        "q": b"1 0 x 1\n1 0 y 0\n2 0 x 1\n2 0 y 0\n",
+        "a": b"1 Q0 x 1 2.5 a\n1 Q0 y 2 1.5 a\n2 Q0 x 1 2.5 a\n",
+        "b": b"1 Q0 y 1 2.5 b\n1 Q0 x 2 1.5 b\n2 Q0 x 1 2.5 b\n",
+        "sku.csv": SKU,
+        "run.csv": SKU.replace(b"relevance", b"score"),
+        "three": b"1 x 1\n1 y 0\n",
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_frequent_mistakes_are_mended_by_one_sentence(command, mistake):
+    words, exit_code, told = MISTAKES[mistake]
+    code, out, err = command(*words)
+    assert (code, out) == (exit_code, "")
+    assert told in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("small")
+def test_what_a_mistake_is_told_works(command):
+    gate = ("compare", "q", "a", "b", "--fail-if", "AP worse", "--format", "json")
+    assert command(*gate, "--margin", "1%") == command(*gate, "--margin", "0.01")
+    assert command("evaluate", "sku.csv", "a", "--columns", "doc_id=sku")[0] == 0
+    assert command("compare", "q", "x=a", "y=a")[0] == 0

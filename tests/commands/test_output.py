@@ -95,7 +95,7 @@ def test_every_command_refuses_to_replace_its_inputs(command, files, monkeypatch
         ["compare", "qrels", "runs", "--baseline", "baseline", "--save", "baseline"],
         ["compare", "qrels", "runs", "--save", "out", "-o", "out"],
         ["check", "runs/run", "--qrels", "qrels", "-o", "qrels"],
-        ["crossings", "qrels", "runs/run", "runs/run", "-o", "runs/run"],
+        ["rbp", "crossings", "qrels", "runs/run", "runs/run", "-o", "runs/run"],
     ):
         (files / "qrels50").unlink(missing_ok=True)
         if "qrels{rate}" in arguments:
@@ -179,7 +179,7 @@ JUDGED_RUNS = ["qrels", "runs/run", "b.run"]
         (["evaluate", *JUDGED_RUNS, "--bibtex"], "out.bib"),
         (["compare", *JUDGED_RUNS, "-m", "AP", "-o"], "out"),
         (["compare", *JUDGED_RUNS, "-m", "AP", "--save"], "out.json"),
-        (["transfer", "0.4321", "--p", "0.95", "--to", "0.8", "--figure"], "out.svg"),
+        (["rbp", "transfer", "0.4321", "--p", "0.95", "--to", "0.8", "--figure"], "out.svg"),
         (["judge-next", *JUDGED_RUNS, "--budget", "2", "-o"], "out"),
         (["sample", *JUDGED_RUNS, "--budget", "2", "-o"], "out"),
         (["trec_eval", *JUDGED_RUNS[:2], "-o"], "out"),
@@ -261,7 +261,7 @@ def test_folders_that_cannot_be_read_are_told(command, files, monkeypatch):
 
 def test_cells_of_any_length_are_read(command, tmp_path):
     (tmp_path / "counts").write_text("[" * 200_000)
-    code, _, err = command("persistence", "--depths", tmp_path / "counts")
+    code, _, err = command("rbp", "persistence", "--depths", tmp_path / "counts")
     assert code == 3
     assert err.startswith(f"rankbounds: {tmp_path / 'counts'}: ")
     (tmp_path / "q.csv").write_text(f"run,probability\n{'x' * 200_000},0.5\n")
@@ -460,7 +460,7 @@ class TestNamesOfOutputs:
             ("pool", DEMO_RUN, "--depth", 3, "-o", "out.json"),
             ("reduce", DEMO_QRELS, "--rate", 50, "-o", "out.json"),
             ("report", DEMO_QRELS, DEMO_RUN, "-o", "page.pdf"),
-            ("transfer", "0.4321", "--p", 0.95, "--to", 0.8, "--figure", "x.md"),
+            ("rbp", "transfer", "0.4321", "--p", 0.95, "--to", 0.8, "--figure", "x.md"),
         ],
         ids=lambda asked: f"{asked[0]} {asked[-1]}",
     )

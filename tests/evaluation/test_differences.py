@@ -211,7 +211,7 @@ def test_no_probability_decides_for_a_run_that_is_hardly_judged():
     assert pairs["judged", "other"].unpooled == ()
     assert pairs["judged", "stranger"].unpooled == ("stranger",)
     few = "fewer than 95% of the first 5 documents of stranger are judged"
-    told = f"the unjudged documents decide; {few}, too few to say how"
+    told = f"the unjudged documents decide; {few}, too few for an estimate"
     assert pairs["judged", "stranger"].verdict == pairs["other", "stranger"].verdict == told
     for one in pairs.values():
         assert 0 <= one.probability_a_better <= 1

@@ -104,8 +104,8 @@ def arrow(rows):
         (("q1", "", 0.1), r'the document id \(column "docno"\) is empty'),
         (("q1", "a", 0.1, None), r'no run \(column "run"\)\. The row has .* Name its run, leave such rows out'),
         (("q1", "a", 0.1, ""), r'a row has no run \(column "run"\)'),
-        (("q1", "a", 0.5), r'the runs: document "a" of topic "q1" stands there twice \(with 0.5 and 1\)'),
-        (("q1", "a", 0.5, "mine"), 'run "mine": document "a" of topic "q1" stands there twice'),
+        (("q1", "a", 0.5), r'the runs: document "a" of topic "q1" is listed twice \(with 0.5 and 1\)'),
+        (("q1", "a", 0.5, "mine"), 'run "mine": document "a" of topic "q1" is listed twice'),
     ],
 )
 def test_a_bad_row_is_one_sentence_with_the_names_of_the_users_columns(row, told):
@@ -283,7 +283,7 @@ def test_errors_come_from_tasks_with_all_their_parts(spark_session, tmp_path, mo
     run, path = "1 Q0 a 1 2 t\n# so\n2 Q0 a 1 2 t\n2 Q0 b 1 1 t\n", tmp_path / "run"
     for more, told in (
         ("3 Q0 b 2 high t\n", 'the score "high" is not a finite number.'),
-        ("2 Q0 a 2 1 t\n", 'document "a" of topic "2" stands here for the second time'),
+        ("2 Q0 a 2 1 t\n", 'document "a" of topic "2" is listed twice'),
     ):
         path.write_text(run + more)
         with pytest.raises(rb.DataError, match=told) as raised:
@@ -297,7 +297,7 @@ def test_errors_come_from_tasks_with_all_their_parts(spark_session, tmp_path, mo
     assert raised.value.place == Place(str(tmp_path / "parts" / "part-0"), line=5)
     twice = [("1", "a", 1.0), ("1", "a", 0.1)]
     frame = spark_session.createDataFrame(twice, "query_id string, doc_id string, score double")
-    with pytest.raises(rb.DataError, match=r'run "run": document "a" of topic "1" stands there twice .with 0.1 and 1.'):
+    with pytest.raises(rb.DataError, match=r'run "run": document "a" of topic "1" is listed twice .with 0.1 and 1.'):
         rb.evaluate(tmp_path / "qrels", frame, engine="spark")
     path = tmp_path / "run.parquet"
     polars.DataFrame({"query_id": ["1"] * 999, "doc_id": [f"d{at}" for at in range(999)], "score": 0.5}).write_parquet(

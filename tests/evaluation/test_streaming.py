@@ -238,7 +238,7 @@ def test_a_topic_larger_than_a_piece_is_held_whole(tmp_path):
     [
         ("150 Q0 doc-x 1 nan t", "is not a finite number"),
         ("150 Q0 doc-x 1", "expected 6 fields"),
-        ("{twice}", "stands here for the second time"),
+        ("{twice}", "is listed twice"),
     ],
 )
 def test_errors_name_the_line_of_the_file(tmp_path, monkeypatch, line, told, order, judgments):

@@ -208,7 +208,7 @@ def test_a_mistake_is_told_with_its_line(tmp_path, name, text, line):
 )
 def test_means_alone_are_refused_with_the_reason(tmp_path, content):
     (tmp_path / "means").write_text(content)
-    with pytest.raises(rb.DataError, match="only means over topics stand here"):
+    with pytest.raises(rb.DataError, match="only means over topics"):
         rb.read_scores(tmp_path / "means")
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import rankbounds as rb
+from rankbounds.errors import did_you_mean
 
 QRELS = {str(topic): {"a": 1, "b": 0} for topic in range(6)}
 WHOLE = {topic: {"a": 2, "b": 1} for topic in QRELS}
@@ -90,3 +91,11 @@ def test_a_repeated_warning_of_one_line_is_shown_once():
     )
     assert done.stderr.count("RankboundsWarning") == 1
     assert done.stderr.startswith("<string>:3: ")
+
+
+def test_names_that_are_close_are_meant():
+    studies = ["change-by-leaving-a-group-out", "power-by-measure"]
+    assert did_you_mean("leave-out", studies) == ' Did you mean "change-by-leaving-a-group-out"?'
+    assert did_you_mean("AP", ["nDCG", "ap"]) == ' Did you mean "ap"?'
+    assert did_you_mean("metrics", ["measure", "memory"], {"metric": "measure"}) == ' Did you mean "measure"?'
+    assert did_you_mean("wibble", studies) == ""

@@ -164,7 +164,7 @@ def test_bars_are_drawn_where_their_numbers_are():
         (BAR_WIDTH / 2 - 1, BAR_WIDTH / 2 + 1),
     ]
     assert np.allclose(ends, expected, atol=0.11)
-    assert "bounds 0.2500 to 0.7500" in bar.svg()
+    assert "bounds [0.2500, 0.7500]" in bar.svg()
     assert Page(Bar(0.5).svg()).count("rect") == 2
     assert Page(Bar(-0.1, -0.2, 0.1, least=-0.2, most=0.2).svg()).count("rect") == 4  # with a line at 0
     outside = [float(attributes["x"]) for tag, attributes in Page(Bar(3.0, -5.0, 9.0).svg()).elements if tag == "rect"]

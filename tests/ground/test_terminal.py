@@ -102,7 +102,7 @@ def test_pipes_get_everything(command, on_terminal, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     _, piped, _ = command("evaluate", *files)
     header, *rows = piped.splitlines()
-    assert header.split() == ["run", "RBP(p=0.8)", "AP", "nDCG@10", "P@10", "RR", "judged@10"]
+    assert header.split() == ["run", "nDCG@10", "AP", "RBP(p=0.8)", "P@10", "RR", "judged@10"]
     assert sorted(row.split()[0] for row in rows) == COLLECTIONS["long-names"]
     assert "\x1b" not in piped
     assert on_terminal(80, "evaluate", *files, "--wide", "--color", "never")[1] == piped
@@ -138,7 +138,7 @@ def test_real_terminal(tmp_path):
     plain = STYLES.sub("", text)
     assert max(map(cells, plain.splitlines())) <= 80
     assert re.search(r"^\x1b\[1mrun .*\x1b\[0m$", text, re.M)
-    assert "\x1b[1m0.6241 +0.0519\x1b[0m" in text
+    assert "\x1b[1m0.6243 [0.4728, 0.6266]\x1b[0m" in text
     assert shown(NO_COLOR="1") == plain
 
 
@@ -328,7 +328,7 @@ def test_the_ending_says_the_format(command, tmp_path, name):
     command("evaluate", *files, "--format", kind, "-o", tmp_path / "named")
     assert written == (tmp_path / "named").read_bytes()
     if kind == "csv":
-        assert next(csv.DictReader(written.decode().splitlines()))["measure"] == "RBP(p=0.8)"
+        assert next(csv.DictReader(written.decode().splitlines()))["measure"] == "nDCG@10"
     if kind != "table":
         other = "tsv" if kind != "tsv" else "json"
         code, _, err = command("evaluate", *files, "-o", tmp_path / name, "--format", other)
@@ -381,8 +381,15 @@ def test_the_look_ends_with_its_block():
 
 def test_the_page_on_terminals_shows_what_they_show(command, on_terminal):
     page = (Path(__file__).parents[2] / "docs" / "terminal.md").read_text("utf-8")
-    greeting, demo, *_ = re.findall(r"```console\n(.*?)```", page, re.S)
+    greeting, *others = re.findall(r"```console\n(.*?)```", page, re.S)
+    (demo,) = (block for block in others if block.startswith("$ rankbounds demo\n"))
     version = re.compile(r"(?<=^rankbounds )\S+\.(?= )", re.M)
     assert version.sub("", greeting) == "$ rankbounds\n" + version.sub("", command()[1])
     shown = STYLES.sub("", on_terminal(80, "demo")[1])
     assert f"$ rankbounds demo\n{shown}".startswith(demo)
+
+
+@pytest.mark.parametrize("width", [50, 60, 80, 100, 120, 200])
+def test_judged_at_10_is_shown_at_every_width(on_terminal, width):
+    shown = STYLES.sub("", on_terminal(width, "demo")[1])
+    assert "judged@10\n" in shown or "judged@10  notes\n" in shown

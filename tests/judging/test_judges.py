@@ -139,7 +139,7 @@ def test_tables_hold_verdict_and_numbers(command, files, kind):
         "-m", "AP", "--votes", "--format", kind,
     )  # fmt: skip
     assert code == 0
-    assert out.count("May it be trusted?") == 4
+    assert out.count("Can it be trusted?") == 4
     assert all(name in out for name in ("majority", "mean grade", "kappa", "run0"))
 
 

@@ -270,7 +270,7 @@ class TestCommands:
         code, out, _ = command(*ask, "--format", "trec")
         assert out == plan.pool().text()
         code, out, _ = command(*ask)
-        assert out.splitlines()[0].split() == ["query_id", "doc_id", "weight", "residual_after"]
+        assert out.splitlines()[0].split() == ["topic", "document", "weight", "residual", "after"]
 
     @pytest.mark.parametrize(
         ("arguments", "says"),

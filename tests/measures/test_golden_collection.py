@@ -293,14 +293,14 @@ def test_grades_below_minus_one_are_judged(table, run, evaluate):
 
 ODD_BUT_FINE = ("crlf", "tabs", "blanks", "bom", "blank-lines", "comments", "no-end")
 WRONG = {
-    "repeated-document.run": 'document "d-002" of topic "020" stands here for the second time',
+    "repeated-document.run": 'document "d-002" of topic "020" is listed twice',
     "score-missing.run": "expected 6 fields",
     "score-a-word.run": 'the score "high" is not a finite number',
     "score-nan.run": 'the score "nan" is not a finite number',
     "score-infinite.run": 'the score "-inf" is not a finite number',
     "score-with-comma.run": 'the score "1,5" is not a finite number',
     "seven-fields.run": "expected 6 fields",
-    "repeated-judgment.qrels": 'document "É4" of topic "20" stands here for the second time',
+    "repeated-judgment.qrels": 'document "É4" of topic "20" is listed twice',
     "grade-missing.qrels": "expected 4 fields",
     "grade-a-word.qrels": 'the grade "good" is not a finite number',
     "five-fields.qrels": "expected 4 fields",

@@ -187,7 +187,7 @@ class TestKey:
         with pytest.raises(rb.DataError, match=r"key:2: expected a document and its value"):
             self.reciprocal_rank(tmp_path / "key")
         (tmp_path / "key").write_text("a 1\na 2\n")
-        with pytest.raises(rb.DataError, match="for the second time"):
+        with pytest.raises(rb.DataError, match="is listed twice"):
             self.reciprocal_rank(tmp_path / "key")
 
     def test_key_and_rule_go_together(self):

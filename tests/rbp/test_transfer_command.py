@@ -19,7 +19,7 @@ def transfer(capfdbinary):
     """Run the command; return exit code, standard output and standard error."""
 
     def call(*arguments):
-        code = main(["transfer", *map(str, arguments)])
+        code = main(["rbp", "transfer", *map(str, arguments)])
         out, err = capfdbinary.readouterr()
         return code, out.decode(), err.decode()
 
@@ -120,6 +120,6 @@ def test_the_solver_keeps_off_standard_output():
     arguments = (
         "0.641762 --p 0.5928200229500528 --to 0.5304259802618151 --topics 50 --gains 0,0.5,1 --residual 0.051211"
     )
-    command = [sys.executable, "-m", "rankbounds", "transfer", *arguments.split(), "--format", "json"]
+    command = [sys.executable, "-m", "rankbounds", "rbp", "transfer", *arguments.split(), "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["high"] < 1

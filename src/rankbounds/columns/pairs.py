@@ -164,7 +164,7 @@ class Pairs:
         if again.size:
             row = int(again[0])
             with_further = "" if further is None else f' for the subtopic "{further[row]}"'
-            problem = f"{self.describe(row)} stands here for the second time{with_further}."
+            problem = f"{self.describe(row)} is listed twice{with_further}."
             raise DataError(self.where(row), problem, remedy)
 
     def rows(self, value: Floats) -> Iterator[tuple[str, str, float]]:

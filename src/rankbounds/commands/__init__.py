@@ -1,11 +1,13 @@
 """The commands, in modules by subject. A command is a function with its options; its docstring is the help::
 
-    @command("preferences", "What should be judged next?", 4, Option("FILE", "lines of ..."), JUDGMENTS_FILE)
-    def run_preferences(options):
+    @command("rbp depth", "RBP: which persistence, and what does it change?", 2, Option("--digits N", "..."), ...)
+    def run_depth(options):
         ...
 
+A docstring begins with what the command answers, in one or two sentences. Then come two examples, lines that run on the
+files of the demo (``  rankbounds rbp depth qrels.txt runs``). What follows them is shown by ``--help-all``.
 The program's help lists the command under the question, at that place. It reads names, questions and docstrings from
-the text of the modules, so that help need not wait for what they import.
+the text of the modules, so that help need not wait for what they import. Two words are a command of a group.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_DECLARATION = re.compile(r'^@command\(\s*"([\w-]+)",\s*"([^"]+)",\s*(\d+).*?^def .*?"""(.*?)"""', re.M | re.S)
+_DECLARATION = re.compile(r'^@command\(\s*"([\w -]+)",\s*"([^"]+)",\s*(\d+).*?^def .*?"""(.*?)"""', re.M | re.S)
 _declared: dict[str, tuple[tuple[Any, ...], Callable[[Any], Any]]] = {}
 
 
@@ -36,6 +38,14 @@ class Command(NamedTuple):
     def summary(self) -> str:
         """The first sentence of the explanation, without its point."""
         return self.explanation.splitlines()[0].rstrip(".")
+
+    @property
+    def parts(self) -> tuple[str, list[str], str]:
+        """What the command answers, examples that run on the files of the demo, and further explanations."""
+        paragraphs = self.explanation.split("\n\n")
+        at = next((at for at, text in enumerate(paragraphs) if text.startswith("  rankbounds ")), len(paragraphs))
+        examples = [line.strip() for text in paragraphs[at : at + 1] for line in text.splitlines()]
+        return "\n\n".join(paragraphs[:at]), examples, "\n\n".join(paragraphs[at + 1 :])
 
     def load(self) -> tuple[tuple[Any, ...], Callable[[Any], Any]]:
         """The options, and the function that runs the command."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import progress_on_terminal, say
-from rankbounds.commands.console.options import Option, Options, whole
+from rankbounds.commands.console.options import Option, Options, everyday, group_under, whole
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 
@@ -17,18 +17,27 @@ from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
     "Can I trust these files and numbers?",
     1,
     reading.RUNS,
-    Option("--qrels QRELS", "judgments: which judged topics are missing, and what ties do to the scores"),
-    Option("--topics-file FILE", "the topics that every run must have, and no others: ids, or any file of queries"),
-    Option("--depth N", "how many documents a topic may have", type=whole("a topic may have", 1)),
-    Option("--corpus FILE", "ids of all documents, one per line: which retrieved and judged ones are not among them?"),
-    Option("--strict", "warnings fail too"),
-    Option("--examples N", "how many places of each kind to show (default 3)", 3),
+    *group_under(
+        "input",
+        Option("--qrels QRELS", "judgments: which judged topics are missing, and what ties do to the scores"),
+        Option("--topics-file FILE", "the topics that every run must have, and no others: ids, or any file of queries"),
+        Option("--corpus FILE", "ids of all documents, one per line: report documents that are not among them"),
+        everyday=True,
+    ),
+    *everyday(
+        Option("--depth N", "largest number of documents per topic", type=whole("a topic may have", 1)),
+        Option("--strict", "warnings fail too"),
+    ),
+    Option("--examples N", "number of places of each kind to show (default 3)", 3),
     replace(scoring.MEASURES, help="with --qrels: measures to try ties on; may be repeated"),
     *(option for option in reading.READING if option.dest != "lenient"),
     *output.OUTPUT,
 )
 def run_check(options: Options) -> int:
     """Check whether runs are fit to be submitted and scored: a gate with exit code 0 (ok) or 1 (errors).
+
+      rankbounds check runs
+      rankbounds check runs --qrels qrels.txt --depth 1000
 
     Errors: lines that cannot be read, scores that are not numbers, duplicates, topics that are missing or were not
     asked for, too many documents, documents outside the corpus. Warnings, which fail with --strict: score, stated rank
@@ -58,25 +67,30 @@ def run_check(options: Options) -> int:
     4,
     reading.QRELS,
     reading.RUN,
-    Option("-q, --query_eval_wanted", "each topic too, not the summary only"),
-    Option("-m, --measure MEASURE", "may be repeated (default: official)", dest="measures", repeated=True),
-    Option(
-        "-c, --complete_rel_info_wanted", "judged topics that the run lacks count as 0; without it they are left out"
+    *everyday(
+        Option("-q, --query_eval_wanted", "show every topic too"),
+        Option("-m, --measure MEASURE", "may be repeated (default: official)", dest="measures", repeated=True),
+        Option(
+            "-c, --complete_rel_info_wanted", "judged topics that the run lacks count as 0 (default: they are left out)"
+        ),
+        Option("-l, --level_for_rel N", "lowest grade that is relevant (default 1)", 1),
+        Option("-M, --Max_retrieved_per_topic N", "read only N documents per topic", type=int),
+        Option("-J, --Judged_docs_only", "leave out unjudged documents"),
+        Option("-N, --Number_docs_in_coll N", "documents in the collection, for utility", 0),
+        Option("-n, --nosummary", "leave out the summary over all topics"),
     ),
-    Option("-l, --level_for_rel N", "the lowest grade that is relevant (default 1)", 1),
-    Option("-M, --Max_retrieved_per_topic N", "read N documents of each list", type=int),
-    Option("-J, --Judged_docs_only", "leave out documents that nobody judged"),
-    Option("-N, --Number_docs_in_coll N", "documents in the collection, for utility", 0),
-    Option("-n, --nosummary", "leave out the summary over all topics"),
     *reading.READING,
     *output.options_for(("trec", "json", "jsonl", "csv", "tsv")),
 )
 def run_trec_eval(options: Options) -> None:
-    """Print what trec_eval 10 prints, under its names, options and digits.
+    """Print what trec_eval 10 prints, with its names, options and digits.
 
-    Put "rankbounds" before a command line of trec_eval. Names are trec_eval's, as are parameters behind a point: -m
-    P.5,10, -m ndcg.1=3,2=9; -m official (the default), set and all_trec stand for several. For everything else, bounds
-    and other measures among it, see "rankbounds evaluate".
+      rankbounds trec_eval qrels.txt runs/bm25.txt
+      rankbounds trec_eval -q -m map -m ndcg_cut.10 qrels.txt runs/bm25.txt
+
+    Put "rankbounds" before a command line of trec_eval. Names of measures are those of trec_eval, with its parameters:
+    -m P.5,10, -m ndcg.1=3,2=9; -m official (default), set and all_trec stand for several. For bounds and other measures
+    see "rankbounds evaluate".
     """
     from rankbounds.interop import trec_eval
 
@@ -114,17 +128,20 @@ def run_trec_eval(options: Options) -> None:
     Option("OUTPUT", "what a tool reported: a file, or a number as in nDCG@10=0.534", dest="trec_output", file="read"),
     reading.QRELS,
     reading.RUN,
-    Option("--all", "show measures that agree too"),
+    Option("--all", "show measures that agree too", everyday=True),
     *reading.READING,
     *output.OUTPUT,
 )
 def run_explain(options: Options) -> None:
-    """Say why another tool's numbers differ from what rankbounds computes on the same files, and what reproduces them.
+    """Explain why another tool reports other numbers for the same files, and find the options that reproduce them.
 
-    OUTPUT is a file (what trec_eval or ir_measures printed; JSON of pytrec_eval, ranx, BEIR or MTEB) or a number, as in
-    nDCG@10=0.534, nDCG@10=53.4% or, of an unknown measure, 0.534. Numbers are compared to the digits given. Where they
-    differ, what other tools do is tried (missing topics, ties, precision of scores, relevance levels, gains, unjudged
-    documents, the ideal ranking, depth, duplicates, self-matches, chunks, names), and the options that do it are named.
+      rankbounds explain nDCG@10=0.366 qrels.txt runs/bm25.txt
+      rankbounds explain 0.3375 qrels.txt runs/bm25.txt
+
+    OUTPUT is a file (output of trec_eval or ir_measures; JSON of pytrec_eval, ranx, BEIR or MTEB) or a number, as in
+    nDCG@10=0.534, nDCG@10=53.4% or, if the measure is unknown, 0.534. Numbers are compared to the digits given. If they
+    differ, the conventions of other tools are tried (missing topics, ties, precision of scores, relevance levels,
+    gains, unjudged documents, the ideal ranking, depth, duplicates, self-matches, chunks, names).
     """
     from rankbounds.checking.explanation import explain_read, run_with_repeats
 

@@ -40,54 +40,54 @@ TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
     *reading.INPUTS,
     *reading.SCORE_TABLES,
     scoring.measures(("RBP(p=0.8)",)),
-    Option("--sort BY", "order of runs: by a measure, by name (run), as given (given); default: each table by its own"),
-    replace(scoring.TOP, help="in tables: the N best runs only; tests are over all of them"),
-    Option("--per-topic", "for two runs: the topics, largest difference first"),
+    Option("--sort BY", "order of runs: a measure, run (by name) or given; default: each table by its own measure"),
+    replace(scoring.TOP, help="show the N best runs only; tests include all of them", everyday=False),
+    Option("--per-topic", "for two runs: show the topics, largest difference first", everyday=True),
     *scoring.TESTS,
     *group_under(
-        "tests",
+        "test",
         Option(
             "--ranks HOW",
-            "intervals of places by: bootstrap (over topics; default from three runs on) or test (pairs it separates)",
+            "intervals of ranks from: bootstrap (over topics; default for three runs or more) or test (the pairs it "
+            "separates)",
             "auto",
             words=words_in("stats.rank_intervals", "METHODS"),
         ),
         Option(
             "--baseline-run NAME",
-            "compare this run with all others instead of all pairs, corrected for their number by Dunnett's test on "
-            "the same resamples; may be repeated: all runs that are no baseline are then compared with each one",
+            "compare all other runs with this one, instead of all pairs; may be repeated",
             repeated=True,
+            everyday=True,
         ),
-        Option("--standardise", "score topics against what these runs do on them"),
+        Option("--standardise", "standardise scores per topic over these runs"),
     ),
-    *group_under(
-        "slices of topics",
-        Option(
-            "--by FILE",
-            "compare in slices of topics too: a table with a query and its label a line (several columns of labels "
-            "with a header), and whether the difference depends on the slice",
-        ),
-        Option("--by-prefix SEP", "the same by what stands before SEP in query ids: nq/17 and hotpot/3 with /"),
+    Option(
+        "--by FILE",
+        "compare per class of topics too: lines of query and class, or a CSV with a header",
+        everyday=True,
+    ),
+    Option(
+        "--by-prefix SEP", "as --by, with the part of the query id before SEP as the class: nq/17 and hotpot/3 with /"
     ),
     *group_under(
         "gate",
         Option(
             "--fail-if CONDITION",
-            'a gate for a run beside a baseline, which comes first: "nDCG@10 worse" passes (exit code 0) when a loss '
-            "of the margin or more is ruled out, fails (1) when a loss is shown, and else is undecided (4); also "
-            '"AP different", and values of the run: "nDCG@10 < 0.5", "judged@10 < 80%"; may be repeated',
+            '"nDCG@10 worse", "AP different", "nDCG@10 < 0.5", "judged@10 < 80%": exit code 0 pass, 1 fail, 4 '
+            "undecided; the baseline comes first; may be repeated",
             repeated=True,
+            everyday=True,
         ),
         Option(
             "--margin X",
-            "the largest loss or difference that does not matter (default 0 in a gate); also for --test tost, two "
-            "one-sided t tests of equivalence",
-            type=float,
+            "largest difference that does not matter: 0.01 or 1% (default 0); also for --test tost (equivalence)",
+            type=scoring.share,
+            everyday=True,
         ),
-        Option("--undecided HOW", "with --fail-if: count as pass or fail (else exit code 4)", words=("pass", "fail")),
-        Option("--settled", "with --fail-if: what judgments of unjudged documents could turn is undecided"),
+        Option("--undecided HOW", "count undecided as pass or fail (default: exit code 4)", words=("pass", "fail")),
+        Option("--settled", "undecided if judging the unjudged documents could change the answer"),
         Option("--save FILE", "save the runs' scores, to be a baseline later", file="written"),
-        Option("--baseline FILE", "compare with scores saved before; they come first"),
+        Option("--baseline FILE", "compare with scores saved before (--save); for a run file, use --baseline-run"),
     ),
     *scoring.ASSUMING,
     reading.CALIBRATE,
@@ -95,22 +95,29 @@ TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
         "output",
         Option(
             "--style beats|groups|plain",
-            "latex and markdown, raised beside a mean: the numbers of the systems that it beats, the letters of the "
-            "leaderboard, or nothing",
+            "latex and markdown, superscript of a mean: numbers of the systems it beats, letters of the leaderboard, "
+            "or nothing",
         ),
-        Option("--small bounds|interval|none", "latex and markdown, small beside a mean (interval: over topics)"),
+        Option("--small bounds|interval|none", "latex and markdown, in small print beside a mean"),
     ),
-    output.figure("with --by: a forest plot of the first measure and pair"),
+    output.figure("with --by: draw a forest plot of the first measure and pair"),
     output.BIBTEX,
     *output.options_for(("table", "json", "latex", "markdown", "html", "junit")),
 )
 def run_compare(options: Options) -> int:
-    """Is A better than B? Tests over topics, bounds for unjudged documents and ties, one verdict.
+    """Is A better than B, or is it noise? Significance tests, bounds for unjudged documents, and one verdict.
 
-    For two runs, a paragraph in plain words and the numbers under it. For many, a leaderboard: systems that share a
-    letter are not separable. "interval" is about topics, a sample; "bounds" and "whatever is judged" about missing
-    judgments. With --fail-if it is a gate: exit code 0 pass, 1 fail, 4 undecided, each with the reason and what would
-    decide it.
+      rankbounds compare qrels.txt runs/bm25.txt runs/dense.txt
+      rankbounds compare qrels.txt runs -m nDCG@10 --baseline-run bm25
+
+    A difference is the second run minus the first, or the other run minus the baseline. For two runs the answer is a
+    paragraph with the numbers below it; for more it is a leaderboard, in which systems that share a letter cannot be
+    told apart. An interval is about the topics, a sample; bounds are about documents that nobody judged.
+
+    --fail-if "nDCG@10 worse" is a gate: it passes when a loss of the margin or more is ruled out, fails when a loss is
+    shown, and otherwise is undecided; the output says why, and what would decide it. Several runs are corrected for
+    their number by Dunnett's test where a baseline is named. With several baselines, all other runs are compared with
+    each of them.
     """
     from rankbounds.comparison import Evidence, compare
     from rankbounds.comparison.comparable_scores import standardise

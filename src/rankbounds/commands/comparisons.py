@@ -8,7 +8,7 @@ from typing import Any
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import progress_on_terminal
-from rankbounds.commands.console.options import Option, Options, call
+from rankbounds.commands.console.options import Option, Options, call, everyday
 from rankbounds.files.opening import expand
 from rankbounds.tables import in_prose, json_of
 
@@ -23,29 +23,40 @@ from rankbounds.tables import in_prose, json_of
         dest="collections",
         file="read",
     ),
-    Option("--runs FOLDER", "where runs are elsewhere: a folder with one of runs per collection", dest="run_folder"),
+    Option(
+        "--runs FOLDER",
+        "where the runs are, if elsewhere: a folder with one folder per collection",
+        dest="run_folder",
+        group="input",
+        everyday=True,
+    ),
     Option("--names tag|file", "match runs across collections by the tag inside the files, or by the files' names"),
     scoring.measures(("nDCG@10",)),
-    Option("--mean collections|queries", "of the collections' means, or over all queries (large ones count more)"),
-    Option("--missing runs|collections", "where a run lacks a collection: leave out the run, or the collection"),
-    Option("--pair RUN_A RUN_B", "describe these two runs (default: the best two)"),
-    Option("--against NAME", "only pairs of this run with each other one", dest="reference"),
+    *everyday(
+        Option("--mean collections|queries", "mean of the collections' means, or over all queries"),
+        Option("--pair RUN_A RUN_B", "describe these two runs (default: the best two)"),
+        Option("--against NAME", "compare all other runs with this one only", dest="reference"),
+    ),
+    Option("--missing runs|collections", "if a run lacks a collection: leave out the run, or the collection"),
     Option("--estimator reml|dl", "of the variance between collections (dl: DerSimonian and Laird)"),
     scoring.alpha("level of verdicts and ranks"),
     scoring.confidence("intervals"),
     *scoring.resampling(),
     *scoring.ASSUMING,
     output.figure("draw the pair as a forest plot"),
-    Option("--page FILE", "also write a page like that of rankbounds report (.html)", file="written", group="output"),
+    Option("--page FILE", "also write an HTML page like that of rankbounds report", file="written", group="output"),
     *output.OUTPUT,
 )
 def run_collections(options: Options) -> None:
-    """Compare systems on several collections: over all of them, where they differ, and what a new one would show.
+    """Compare systems on several collections (BEIR, MTEB): on average, where they differ, and on a new collection.
+
+      rankbounds collections first=. second=.
+      rankbounds collections first=. second=. --pair reranked dense
 
     Each COLLECTION is a folder with judgments (qrels.txt, or BEIR's qrels/test.tsv) and a folder "runs"; NAME=FOLDER
     gives it a name, and a folder of such folders stands for all of them. A manifest (.csv, .tsv, .json with collection,
-    qrels, runs) names files that lie elsewhere. Runs are matched by name. A run that lacks a collection is told and not
-    placed.
+    qrels, runs) names files in other places. Runs are matched by name. A run that lacks a collection is reported and
+    gets no rank.
     """
     from rankbounds.collection.folders import collections_at
     from rankbounds.comparison.collections.comparison import compare_collections
@@ -100,18 +111,26 @@ def run_collections(options: Options) -> None:
     "Is A better than B, or is it noise?",
     3,
     *reading.INPUTS,
-    Option("--judged-again QRELS ...", "further judgments of the same pool by the same judge", [], dest="again"),
+    Option(
+        "--judged-again QRELS ...",
+        "further judgments of the same pool by the same judge",
+        [],
+        dest="again",
+        group="input",
+        everyday=True,
+    ),
     Option(
         "--replicates REGEX",
-        "what marks a rerun in a run's name; the rest of the name (or the first group) is the system (default: # and "
-        "what follows)",
+        "the part of a run's name that marks a rerun; the rest (or the first group) is the system (default: # and what "
+        "follows)",
         "#[^#]*$",
         dest="pattern",
+        everyday=True,
     ),
     scoring.measures(("RBP(p=0.8)",)),
     Option(
         "--reliability R[,R...]",
-        "count topics for these reliabilities of the order of systems (default 0.8,0.9,0.95)",
+        "say how many topics these reliabilities of the order of systems need (default 0.8,0.9,0.95)",
         [0.8, 0.9, 0.95],
         type=output.numbers,
     ),
@@ -122,11 +141,14 @@ def run_collections(options: Options) -> None:
     *output.OUTPUT,
 )
 def run_replicates(options: Options) -> Any:
-    """The noise floor: what changes when nothing changed? Reruns of systems, and labels made again by a model.
+    """Measure the noise floor (A/A test): how much scores differ between reruns of the same system.
+
+      rankbounds replicates qrels.txt "a#1=runs/bm25.txt" "a#2=runs/learned.txt"
+      rankbounds replicates qrels.txt runs --judged-again labels.txt
 
     Runs named name#1, name#2 are reruns of one system (--replicates REGEX for other names; name#1=FILE names a file).
     --judged-again names further judgments of the same pool by the same judge. The spread of scores is split into
-    topics, systems, reruns and labels; the output says how far two runs of one system lie apart (the A/A floor), how
+    topics, systems, reruns and labels; the output says how much two runs of one system differ (the A/A floor), how
     often verdicts flip, and how many topics and reruns a reliable order of systems needs.
     """
     from rankbounds.comparison.replicates import compare_replicates
@@ -142,25 +164,33 @@ def run_replicates(options: Options) -> Any:
     1,
     reading.RUNS,
     Option("--p P", "persistence of RBO (default 0.9)", 0.9),
-    Option("--depth K", "documents in common to this depth; may be repeated (default 10)", type=int, repeated=True),
+    Option(
+        "--depth K",
+        "count the documents in common to this depth; may be repeated (default 10)",
+        type=int,
+        repeated=True,
+        everyday=True,
+    ),
     scoring.measures(
         (),
-        "a measure of which to say how much it can differ at most (for two runs nDCG@10, RBP(p=0.8), AP, RR and P@10; "
-        "for more none)",
+        "say how much this measure can differ at most (default for two runs: nDCG@10, RBP(p=0.8), AP, RR, P@10)",
     ),
-    Option("-q, --per-topic", "each topic too"),
-    Option("--top N", "in tables: this many pairs of runs (default 10)", 10),
+    scoring.PER_TOPIC,
+    Option("--top N", "show N pairs of runs in tables (default 10)", 10, everyday=True),
     *scoring.TIES,
     *reading.READING_RUNS,
-    output.figure("draw all runs against all, with clusters"),
+    output.figure("draw the matrix of all pairs, with clusters"),
     *output.OUTPUT,
 )
 def run_similarity(options: Options) -> None:
-    """Say what changed between rankings, without judgments: how alike runs are, and how much a measure could differ.
+    """Compare rankings without judgments: overlap (RBO), and how much any measure could differ.
 
-    For two runs: rank-biased overlap (RBO) with what the ends of the lists leave open, documents in common at the top,
-    the most that measures can differ whatever the judgments (MED), and the topics that changed most. For more runs:
-    every two of them, the most alike first; --figure draws the matrix with clusters.
+      rankbounds similarity runs/bm25.txt runs/bm25-expanded.txt
+      rankbounds similarity runs --depth 20
+
+    For two runs: rank-biased overlap (RBO) with its bounds, documents in common at the top, the most that measures can
+    differ whatever the judgments (MED), and the topics that changed most. For more runs: all pairs, the most similar
+    first; --figure draws the matrix with clusters.
     """
     from rankbounds.comparison.similarity import USUAL_MEASURES, similarity
 

@@ -12,7 +12,7 @@ from rankbounds.checking.bands import banded, exact_rho, rank_safe_depth, rounde
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import say
-from rankbounds.commands.console.options import Option, Options, call
+from rankbounds.commands.console.options import Option, Options, call, everyday
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.scores import Scores
@@ -26,9 +26,9 @@ from rankbounds.tables import TABLE_FORMATS, Table
 DATA = Path(__file__).parents[1] / "demo"
 READING = """
 How to read it
-  0.4321 +0.0567           the value, and what unjudged documents could still add to it
-  0.3100 [0.2800, 0.3500]  the value, and how low or high it could be once every retrieved document is judged
-  judged@10                the share of the first ten documents that somebody judged
+  0.4321 +0.0567           the value, and how much unjudged documents could add
+  0.3100 [0.2800, 0.3500]  the value, and how low and how high judging could move it
+  judged@10                the share of the top ten documents that were judged
 
 What it says
 """
@@ -38,14 +38,19 @@ What it says
     "demo",
     "How do I try things out?",
     1,
-    Option("--write FOLDER", "copy the collection's files there, to try other commands on"),
+    Option("--write FOLDER", "copy the files to this folder, to try other commands on them", everyday=True),
     *output.OUTPUT,
 )
 def run_demo(options: Options) -> None:
-    """Show what the tool answers, on a small collection that comes with it.
+    """Score a small collection that comes with rankbounds, and explain the table.
 
-    Five systems, 24 topics. Two things are wrong on purpose: "dense" was not among the systems whose documents were
-    judged, and "reranked" prints probabilities with two digits, so that many documents are tied.
+      rankbounds demo
+      rankbounds demo --write demo
+
+    Five systems, 24 topics. Two things are wrong on purpose: the documents of "dense" were not pooled for judging, and
+    "reranked" has scores with two digits, so that many documents are tied. labels.txt holds labels as a model might
+    give them, sample.csv a judged sample to audit them, preferences.txt preferences between documents, classes.csv a
+    class for each topic.
     """
     if options.write:
         make_empty_folder(Path(options.write))
@@ -57,7 +62,7 @@ def run_demo(options: Options) -> None:
             with writing(target, "wb") as out:
                 out.write(source.read_bytes())
         say(f"wrote the collection's files to {options.write}")
-    scores = evaluate(DATA / "qrels.txt", DATA / "runs", ["RBP(p=0.8)", "AP", "nDCG@10", "P@10"])
+    scores = evaluate(DATA / "qrels.txt", DATA / "runs")
     shown = scores.sort() if options.format in TABLE_FORMATS else scores
     text = shown.render(options.format, raw=options.raw)
     if options.format == "table":
@@ -67,40 +72,40 @@ def run_demo(options: Options) -> None:
 
 def findings(scores: Scores) -> list[str]:
     """What a reader should notice, in sentences made from the numbers."""
-    mean = scores.mean()
-    rbp = dict(zip(mean.runs, zip(mean.low[:, 0, 0], mean.high[:, 0, 0], strict=True), strict=True))
+    mean, label = scores.mean(), scores.measures[0]
+    bounds = dict(zip(mean.runs, zip(mean.low[:, 0, 0], mean.high[:, 0, 0], strict=True), strict=True))
     judged = dict(zip(mean.runs, mean.judged[:, 0].tolist(), strict=True))
-    widest = max(rbp, key=lambda run: rbp[run][1] - rbp[run][0])
-    leader = max(rbp, key=lambda run: rbp[run][0])
+    widest = max(bounds, key=lambda run: bounds[run][1] - bounds[run][0])
+    leader = max(bounds, key=lambda run: bounds[run][0])
+    low, high = bounds[widest]
     told = [
-        f'  "{leader}" leads by what is known: RBP(p=0.8) is at least {rbp[leader][0]:.3f}.',
-        f'  But only {judged[widest]:.0%} of what "{widest}" shows first was judged: it may be anywhere from '
-        f"{rbp[widest][0]:.3f} to {rbp[widest][1]:.3f}, so that nobody can say from these judgments which of the two "
-        "is better.",
+        f'  "{leader}" leads: its {label} is at least {bounds[leader][0]:.4f}.',
+        f'  But only {judged[widest]:.0%} of the top ten documents of "{widest}" were judged: its {label} lies in '
+        f"[{low:.4f}, {high:.4f}], so these judgments cannot tell which of the two is better.",
     ]
     moved = {run: note.tie_range for run, note in zip(scores.runs, scores.notes, strict=True) if note.tie_range}
     if moved:
         most = max(moved, key=lambda run: moved[run])
-        told.append(f'  The order of tied documents alone moves "{most}" by {moved[most]:.3f}.')
+        told.append(f'  The order of tied documents alone can change the {label} of "{most}" by {moved[most]:.4f}.')
     return told
 
 
 HELP = {
-    "runs": "how many systems",
-    "topics": "how many topics",
+    "runs": "number of systems",
+    "topics": "number of topics",
     "documents": "documents in the collection",
     "depth": "length of each ranked list",
     "relevant": "share of relevant documents",
-    "variation": "how much that share differs by topic (sd of its log odds)",
+    "variation": "how much that share differs between topics (sd of its log odds)",
     "best": "relevance ratio of the best system",
     "worst": "relevance ratio of the worst system",
     "difficulty": "how much topics differ in difficulty (sd of the log relevance ratio)",
     "agreement": "how much systems agree, from 0 to 1",
-    "ties": "share of documents tied with the one before",
+    "ties": "share of documents that are tied with the one before",
     "grades": "relevant documents have grades from 1 to this",
     "pool_depth": "the pool takes this many documents from each list",
-    "pooled_runs": "this many runs, drawn at random, contribute to the pool (default: all)",
-    "seed": "where the random numbers start",
+    "pooled_runs": "number of runs, drawn at random, that contribute to the pool (default: all)",
+    "seed": "seed of the random numbers",
 }
 
 
@@ -115,12 +120,16 @@ HELP = {
             HELP[name] + ("" if parameter.default is None else f" (default {parameter.default})"),
             parameter.default,
             type=int if parameter.default is None else None,
+            everyday=name in ("runs", "topics", "documents", "depth", "pool_depth", "seed"),
         )
         for name, parameter in inspect.signature(simulate).parameters.items()
     ),
 )
 def run_simulate(options: Options) -> None:
-    """Write a synthetic collection: runs, complete judgments, and those of a pool.
+    """Write a synthetic collection: runs, complete judgments, and the judgments of a pool.
+
+      rankbounds simulate synthetic
+      rankbounds simulate small --runs 4 --topics 20 --seed 7
 
     Each system draws its lists from an urn: at relevance ratio 1 its ranking is random, near 0 relevant documents come
     first. The folder gets runs/*.txt (the best system first), qrels-complete.txt (the truth), qrels-pooled.txt (what a
@@ -145,13 +154,15 @@ FORMAT, _, *LOOK = output.options_for(digits=False)
     "How do I try things out?",
     3,
     Option("[RUN]", "the run; - is stdin", dest="run_file"),
-    Option("--rho RHO", "the factor from the start of a band to that of the next; with --table several"),
-    Option("--bits BITS", "round scores: float32, float16, bfloat16, or a number of bits such as 8"),
-    Option("--digits DIGITS", "round scores to this many significant digits", type=int),
-    Option("--decimals DECIMALS", "round scores to this many decimal places", type=int),
+    *everyday(
+        Option("--rho RHO", "put ranks in bands: each begins RHO times as deep as the one before (1.4)"),
+        Option("--bits BITS", "round scores: float32, float16, bfloat16, or a number of bits such as 8"),
+        Option("--digits DIGITS", "round scores to this many significant digits", type=int),
+        Option("--decimals DECIMALS", "round scores to this many decimal places", type=int),
+        Option("--table", "print the worst difference for each RHO instead (several, separated by commas)"),
+    ),
     Option("--order RULE", f"how to rank before banding: {', '.join(ORDERS)}", "trec", words=ORDERS, closed=True),
     *reading.READING_RUNS,
-    Option("--table", "print the worst differences for each rho instead"),
     scoring.measures(MEASURES, "with --table: RR, RBP, P@k or DCG@k"),
     replace(FORMAT, dest="table_format"),
     output.JUDGMENTS_FILE,
@@ -160,13 +171,13 @@ FORMAT, _, *LOOK = output.options_for(digits=False)
 def run_bands(options: Options) -> None:
     """Write a run with ties on purpose: its ranks in bands, or its scores rounded.
 
-      rankbounds bands RUN --rho 1.4 -o FILE     documents in bands: ranks 1, 2, 3-4, 5-6, 7-9, ...
-      rankbounds bands RUN --bits float16        scores as half-precision numbers (float32, bfloat16, or 8 for 8 bits)
-      rankbounds bands RUN --digits 3            scores with three significant digits
-      rankbounds bands --table --rho 1.1,1.4     the most that bands can take from a score
+      rankbounds bands runs/bm25.txt --rho 1.4 -o banded.txt
+      rankbounds bands runs/bm25.txt --digits 3 -o rounded.txt
 
-    A band begins at rank 1, and after one that begins at b the next begins at ceil(rho * b). Score the result with
-    "rankbounds evaluate --ties expected" and compare: that is what the lost exactness costs.
+    --rho 1.4 makes bands of ranks 1, 2, 3-4, 5-6, 7-9, ...: a band that begins at b is followed by one that begins at
+    ceil(rho * b). --bits float16 rounds scores to half precision. --table --rho 1.1,1.4 shows how much bands can change
+    a score at most. Score the result with "rankbounds evaluate --ties expected" and compare: that is the cost of
+    the lost precision.
     """
     if options.table:
         _print_table(options)

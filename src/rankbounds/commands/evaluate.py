@@ -31,24 +31,26 @@ LARGE_SHARE = 6
     scoring.PER_TOPIC,
     *scoring.ASSUMING,
     *group_under(
-        "large files",
+        "input",
         Option(
             "--engine auto|local|stream|spark",
-            "in memory (local), topic by topic (stream), or files that Spark reads; auto streams files too large for "
-            "memory",
+            "score in memory (local), topic by topic (stream) or by Spark; auto streams files too large for memory",
         ),
-        Option("--memory SIZE", "with --engine stream: how much to hold (default 512M)"),
+        Option("--memory SIZE", "with --engine stream: how much memory to use (default 512M)"),
         Option("--master URL", "the Spark cluster, such as spark://host:7077 (default: this machine)"),
     ),
     output.BIBTEX,
     *output.options_for((*output.FORMATS[:5], "parquet", *output.FORMATS[5:], "trec")),
 )
 def run_evaluate(options: Options) -> None:
-    """Score runs against judgments, with bounds for what is unjudged or tied.
+    """Score runs against judgments, with bounds for unjudged documents.
 
-    The table shows the mean over topics of each measure. Behind RBP and other measures that can only rise stands what
-    the unjudged documents could still add (0.3280 +0.5120); behind measures that can rise and fall, how far ([low,
-    high]). judged@10 is the share of the first ten documents that somebody judged.
+      rankbounds evaluate qrels.txt runs
+      rankbounds evaluate qrels.txt runs -m nDCG@10,AP --per-topic -o scores.csv
+
+    The table shows the mean over topics of each measure. Measures that can only rise when more is judged, such as RBP,
+    show what unjudged documents could add (0.3280 +0.5120); the others show how low and how high they could be ([0.28,
+    0.35]). judged@10 is the share of the top ten documents that were judged.
     """
     scores = scoring.sort_runs(options, evaluate_by_engine(options, _engine(options)))
     if scores.outer:

@@ -9,7 +9,7 @@ from rankbounds.collection.qrels import POOLED_NOT_JUDGED
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say, say_all
-from rankbounds.commands.console.options import Option, Options, call
+from rankbounds.commands.console.options import Option, Options, call, everyday
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.judging import pools
 from rankbounds.judging.next.residuals import STRATEGIES
@@ -22,20 +22,25 @@ DEFAULT_RATES = ",".join(f"{rate:g}" for rate in pools.RATES)
     "What should be judged next?",
     1,
     *reading.INPUTS,
-    Option("--budget N", "how many documents (default 20)", 20),
-    Option(
-        "-m, --measure, --for MEASURE",
-        "RBP(p=0.8) (the default), nDCG@10, AP, P@10, any",
-        "RBP(p=0.8)",
-        words=scoring.measure_names,
+    *everyday(
+        Option("--budget N", "number of documents (default 20)", 20),
+        Option(
+            "-m, --measure, --for MEASURE",
+            "any measure: RBP(p=0.8) (default), nDCG@10, AP, P@10, ...",
+            "RBP(p=0.8)",
+            words=scoring.measure_names,
+        ),
+        replace(
+            reading.COMPARE,
+            help="the question to decide: which of two runs is better (--compare bm25 dense), or which runs beat the "
+            "leader (--compare all)",
+        ),
+        Option(
+            "--until WHEN",
+            "with --compare: simulate judgments until the question is settled, or decided with a probability (0.95)",
+        ),
     ),
     Option("--strategy S", "A (default), B or C, for RBP, P and DCG without --compare", "A", words=STRATEGIES),
-    replace(
-        reading.COMPARE,
-        help="settle which of two runs is better (--compare ONE OTHER), or who is better than the leader (--compare "
-        "all)",
-    ),
-    Option("--until WHEN", "simulate judgments until the comparison is settled, or decided with a probability (0.95)"),
     *scoring.PROBABILITY,
     scoring.SEED,
     scoring.ORDER,
@@ -44,16 +49,19 @@ DEFAULT_RATES = ",".join(f"{rate:g}" for rate in pools.RATES)
     *output.options_for((*output.FORMATS[:5], "trec", *output.FORMATS[5:])),
 )
 def run_judge_next(options: Options) -> None:
-    """List the unjudged documents whose judgments would settle most, the most valuable first.
+    """List the unjudged documents that are most worth judging, the most valuable first.
 
-    Without a comparison: documents that narrow the bounds of all runs' means most. For RBP, P and DCG, weight is what a
-    document adds up to in the runs that hold it, and residual_after what is open once it and all documents above it are
-    judged. Strategy A lowers the summed residual of all runs fastest; B looks first at runs that are known less well, C
-    at those and at good ones. For other measures value is the sum of a document's effects on the runs' means.
+      rankbounds judge-next qrels.txt runs
+      rankbounds judge-next qrels.txt runs --compare reranked dense --budget 50
 
-    With --compare, value is what a judgment is expected to move the bound by that will settle the question (for other
-    measures than RBP, P and DCG a good order; values do not add up). --until settled (or 0.95) simulates how many
-    judgments that takes with the probabilities of --q. --format trec writes a pool file to be filled in.
+    Without --compare: the documents that narrow the bounds of all runs' means most. For RBP, P and DCG, weight is the
+    summed weight of a document in all runs, and residual_after is what remains open once it and all documents above it
+    are judged. Strategy A lowers the sum of all residuals fastest; B prefers runs with large residuals, C prefers those
+    and good runs. For other measures value is the sum of a document's effects on the runs' means.
+
+    With --compare, value is how far a judgment is expected to move the bound that settles the question (for measures
+    other than RBP, P and DCG the order is good, but values do not add up). --until settled (or 0.95) simulates how many
+    judgments that takes, with the probabilities of --q. --format trec writes a pool file to be filled in.
     """
     from rankbounds.judging.next.judge_next import judge_next
     from rankbounds.measures import parse_measure
@@ -87,24 +95,28 @@ def run_judge_next(options: Options) -> None:
     "What should be judged next?",
     2,
     reading.RUNS,
-    Option("--depth D", "how many documents of each run and topic are pooled", type=int),
-    Option("--budget N", "at most this many documents per topic", type=int),
-    Option("--restrict QRELS", "the judgments to take grades from"),
-    Option("--groups FILE", 'which group a run belongs to: lines of "run group"'),
-    Option("--without GROUP", "leave out documents that only this group found"),
+    *everyday(
+        Option("--depth D", "pool the top D documents of each run and topic", type=int),
+        Option("--budget N", "pool at most N documents per topic", type=int),
+        Option("--restrict QRELS", "judgments to take grades from"),
+        Option("--groups FILE", 'the group of each run: lines of "run group"'),
+        Option("--without GROUP", "leave out documents that only this group found"),
+    ),
     scoring.ORDER,
     *reading.READING,
     output.JUDGMENTS_FILE,
 )
 def run_pool(options: Options) -> None:
-    """Build a pool of documents to judge, or find the judgments that another pool would have given.
+    """Build a pool of documents to judge, or the judgments that another pool would have given.
 
-    The pool holds what any run has down to --depth, or at most --budget documents for each topic (by their best rank,
-    then by the number of runs that hold them). It is written as TREC judgments of grade -1: pooled, not judged.
+      rankbounds pool runs --depth 10 -o pool.txt
+      rankbounds pool runs --depth 5 --restrict qrels.txt -o shallow.txt
+
+    The pool holds every run's documents down to --depth, or at most --budget documents per topic (by their best rank,
+    then by the number of runs that retrieved them). It is written as TREC judgments of grade -1: pooled, not judged.
 
     With --restrict QRELS, documents of the pool that QRELS judges get their grade. With --without GROUP as well, QRELS
-    is written without the documents that only this group's runs brought into a pool of that depth; --groups names a
-    file of lines "run group".
+    is written without the documents that only this group's runs brought into a pool of that depth.
     """
     if (options.without is None) != (options.groups is None):
         raise UsageError("--without GROUP needs --groups FILE, and the other way round.")
@@ -138,16 +150,19 @@ def run_pool(options: Options) -> None:
     "preferences",
     "What should be judged next?",
     4,
-    Option("FILE", "lines of a query, a better and a worse document; - is stdin", dest="preferences"),
-    Option("--method NAME", f"{' or '.join(METHODS)} (default {METHODS[0]})", METHODS[0], words=METHODS),
+    Option("FILE", "lines of query, better document, worse document; - is stdin", dest="preferences"),
+    Option("--method NAME", f"{' or '.join(METHODS)} (default {METHODS[0]})", METHODS[0], words=METHODS, everyday=True),
     output.JUDGMENTS_FILE,
 )
 def run_preferences(options: Options) -> None:
-    """Make judgments from preferences: levels from pairs of documents of which one is better.
+    """Make graded judgments from preferences between pairs of documents.
 
-    Each line of the file is a preference: query, better document, worse document. The levels, from 1, are written as
-    judgments, for Compatibility or any measure of grades. How many of the preferences they violate is told on standard
-    error: where that is much, no levels will do.
+      rankbounds preferences preferences.txt
+      rankbounds preferences preferences.txt -o graded.txt
+
+    Each line of the file is a preference: query, better document, worse document. The grades, from 1, are written as
+    judgments, for Compatibility or any graded measure. Standard error shows how many of the preferences they violate:
+    if it is a large share, no grades fit these preferences.
     """
     found = levels_from_preferences(options.preferences, options.method)
     output.write_pairs(options, found.qrels)
@@ -156,24 +171,27 @@ def run_preferences(options: Options) -> None:
 
 @command(
     "reduce",
-    "What would fewer judgments have said?",
+    "How few judgments would be enough?",
     1,
     reading.QRELS,
-    Option("--rate J", f"percent, several with commas (default {DEFAULT_RATES})", DEFAULT_RATES),
-    scoring.SEED,
-    Option("--rel REL", "the lowest grade that counts as relevant (default 1)", 1.0),
-    Option("--keep-pool", "write what is not kept with grade -1 (pooled, not judged), for infAP"),
+    *everyday(
+        Option("--rate J", f"percentages, separated by commas (default {DEFAULT_RATES})", DEFAULT_RATES),
+        scoring.SEED,
+        Option("--rel REL", "lowest grade that counts as relevant (default 1)", 1.0),
+        Option("--keep-pool", "write the others with grade -1 (pooled, not judged), for infAP"),
+    ),
     *reading.READING,
-    replace(output.JUDGMENTS_FILE, help="write there; {rate} in the name stands for the rate"),
+    replace(output.JUDGMENTS_FILE, help="write to this file; {rate} in its name stands for the rate"),
 )
 def run_reduce(options: Options) -> None:
-    """Draw smaller samples of judgments, to see what a cheaper test collection would have said.
+    """Draw smaller samples of judgments, to see what a cheaper test collection would have shown.
+
+      rankbounds reduce qrels.txt --rate 50 -o half.txt
+      rankbounds reduce qrels.txt --rate 50,10 -o qrels.{rate}.txt
 
     At a rate of j percent each topic keeps max(1, trunc(R j / 100)) of its R relevant and max(10, trunc(N j / 100)) of
-    its N non-relevant documents. One seed shuffles once: the judgments of a smaller rate are among those of a larger
-    one.
-
-    Several rates need -o with {rate} in the name of the file, such as -o qrels.{rate}.txt.
+    its N non-relevant documents. With the same seed, the judgments of a smaller rate are among those of a larger one.
+    Several rates need -o with {rate} in the name of the file.
     """
     rates = _rates(options.rate)
     if len(rates) > 1 and "{rate}" not in (options.output or ""):

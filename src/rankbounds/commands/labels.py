@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, say_all
-from rankbounds.commands.console.options import Option, Options, call
+from rankbounds.commands.console.options import Option, Options, call, everyday
 from rankbounds.errors import DataError, UsageError
 from rankbounds.files.opening import expand, plain_name
 
@@ -19,40 +19,45 @@ if TYPE_CHECKING:
 
 @command(
     "judges",
-    "May a model's labels stand in for people?",
+    "Can I trust the labels of a model (LLM as a judge)?",
     1,
-    Option("TRUSTED", "the labels to believe: any known format of judgments", dest="qrels", file="read"),
-    Option("[LABELS ...]", "the labels in question: files, patterns or folders; name=FILE", dest="label_files"),
-    Option("--runs RUN ...", f"{reading.RUNS_HELP}; without: labels only", []),
+    Option("TRUSTED", "trusted labels, in any format of judgments", dest="qrels", file="read"),
+    Option("[LABELS ...]", "the labels to check: files, patterns or folders; name=FILE", dest="label_files"),
+    Option("--runs RUN ...", f"{reading.RUNS_HELP} (default: compare labels only)", [], group="input", everyday=True),
     scoring.measures(("RBP(p=0.8)",)),
     Option(
         "--rel GRADE",
-        "lowest trusted grade that counts as relevant, for kappa and for measures that name none (default: that of the "
-        "first measure, or 1)",
+        "lowest trusted grade that counts as relevant (default: that of the first measure, or 1)",
         type=float,
+        everyday=True,
     ),
     Option(
         "--labels-rel [NAME=]GRADE",
-        "the same of the labels in question, where it is another; needed where scales differ, unless they are 0/1",
+        "the same for the labels to check; needed where scales differ, unless they are 0/1",
         repeated=True,
     ),
-    Option("--same-scale", "grades mean the same in all labels, though the highest ones differ"),
-    Option("--votes", "add the labels' majority and mean grade as further labels"),
-    Option("--pairs all|shared", "score runs by all labels of each, or by pairs of query and document that all have"),
+    Option("--same-scale", "all labels have the same scale, though their highest grades differ"),
+    Option("--votes", "check the majority and the mean grade of all labels too", everyday=True),
+    Option(
+        "--pairs all|shared",
+        "score runs by all labels of each judge, or only by the documents that all of them labelled",
+    ),
     scoring.alpha(),
     scoring.confidence(),
     *scoring.resampling(2000),
     *scoring.ASSUMING_NO_BOUNDS,
-    output.figure("draw agreement by grade and bias by run there"),
+    output.figure("draw agreement by grade and bias by run"),
     *output.OUTPUT,
 )
 def run_judges(options: Options) -> Any:
-    """May I trust this judge? Labels, say of language models, held against trusted ones.
+    """Compare labels, such as those of a language model, with trusted ones: agreement, bias, order of the runs.
 
-    TRUSTED are labels to believe, LABELS those in question; several are compared side by side (--votes adds their
-    votes). Without LABELS, all other sources of TRUSTED are in question, and --labels says which source is trusted. The
-    verdict says how far labels agree, whether they are generous, which runs they like, and whether they order runs
-    alike.
+      rankbounds judges qrels.txt labels.txt
+      rankbounds judges qrels.txt labels.txt --runs runs -m nDCG@10
+
+    Several sets of LABELS are compared side by side. Without LABELS, the sources of the file TRUSTED are compared, and
+    --labels names the trusted one. The verdict says how well labels agree, whether they are generous, which runs they
+    favour, and whether they order runs alike.
     """
     from rankbounds.judging.judges.comparison import compare_judges
 
@@ -78,12 +83,12 @@ def labels_from(options: Options, reader: Reading) -> tuple[Qrels, dict[str, Qre
         from rankbounds.collection.qrels import read_qrels_by_source
 
         if not options.labels or "," in options.labels:
-            raise UsageError("Name the labels in question, or with --labels the one source of TRUSTED to believe.")
+            raise UsageError("Name the labels to check, or with --labels the one source of TRUSTED that is trusted.")
         by_source = read_qrels_by_source(options.qrels, formats=options.read_as, columns=options.columns)
         trusted = reader.judgments(options.qrels)
         others = {name: labels for name, labels in by_source.items() if name != options.labels}
         if not others:
-            raise DataError(options.qrels, f'all labels have the source "{options.labels}": none are in question.')
+            raise DataError(options.qrels, f'all labels have the source "{options.labels}": there are none to check.')
         return trusted, others
     labels: dict[str, Qrels] = {}
     for argument in options.label_files:
@@ -119,17 +124,19 @@ def labels_rel_from(options: Options) -> float | dict[str, float] | None:
 
 @command(
     "sample",
-    "May a model's labels stand in for people?",
+    "Can I trust the labels of a model (LLM as a judge)?",
     2,
     reading.LABELS,
     reading.RUNS,
-    Option("--budget N", "how many documents people will judge", type=int, required=True),
-    reading.COMPARE,
-    Option(
-        "-m, --measure MEASURE",
-        "what is to be audited: RBP(p=0.8) (the default), P@10, DCG@20, nDCG@10, AP, Recall@100",
-        "RBP(p=0.8)",
-        words=scoring.measure_names,
+    *everyday(
+        Option("--budget N", "number of documents that people will judge (required)", type=int, required=True),
+        Option(
+            "-m, --measure MEASURE",
+            "the measure to audit: RBP(p=0.8) (default), P@10, DCG@20, nDCG@10, AP, Recall@100",
+            "RBP(p=0.8)",
+            words=scoring.measure_names,
+        ),
+        reading.COMPARE,
     ),
     scoring.SEED,
     *scoring.TIES,
@@ -140,10 +147,13 @@ def labels_rel_from(options: Options) -> float | dict[str, float] | None:
 def run_sample(options: Options) -> None:
     """Draw the documents that people should judge, so that a model's labels can be audited.
 
-    The probability that a document is drawn is known, and grows with its weight in what is asked and with how unsure
-    its label is. -o sample.csv is a table query_id, doc_id, probability, relevance: fill in the last column, and
-    "rankbounds audit" takes it from there. To judge in the browser: "rankbounds serve QRELS RUN... --worklist
-    sample.csv", for which --format trec writes QRELS to begin with.
+      rankbounds sample labels.txt runs --budget 100 -o drawn.csv
+      rankbounds sample labels.txt runs --budget 100 --compare reranked dense
+
+    Documents are drawn with known probabilities, which grow with a document's weight in the question and with the
+    uncertainty of its label. The output is a table query_id, doc_id, probability, relevance: fill in the last column
+    and pass it to "rankbounds audit". To judge in the browser: "rankbounds serve QRELS RUN... --worklist sample.csv",
+    for which --format trec writes QRELS to begin with.
     """
     from rankbounds.judging.audits.sample import draw_sample
 
@@ -161,31 +171,36 @@ def run_sample(options: Options) -> None:
 
 @command(
     "audit",
-    "May a model's labels stand in for people?",
+    "Can I trust the labels of a model (LLM as a judge)?",
     3,
     reading.LABELS,
     Option("SAMPLE", "the judged sample: query_id, doc_id, probability, relevance", file="read"),
     replace(reading.RUNS, usage="[RUN ...]"),
-    scoring.measures((), "RBP(p=0.8) (the default), P@10, DCG@20; nDCG@10, AP, Recall@100 by linearisation"),
-    Option("--difference", "compare the runs in pairs"),
-    Option("--judgments FILE", "take judgments from there, not from the column relevance; no other documents"),
-    Option("--sources judgments|both", "the interval covers judgments that nobody made, or also topics as a sample"),
-    Option("--label-rel L", "lowest relevant label of the labels (default: the rel of the measure)", type=float),
+    *everyday(
+        scoring.measures((), "RBP(p=0.8) (default), P@10, DCG@20; nDCG@10, AP, Recall@100 by linearisation"),
+        Option("--difference", "compare the runs in pairs"),
+        Option("--judgments FILE", "read the sample's judgments from this file, not from its column relevance"),
+        Option("--plan H", "say how many judgments an interval of half-width H needs", type=float),
+    ),
+    Option("--sources judgments|both", "the interval covers the missing judgments, or also topics as a sample"),
+    Option("--label-rel L", "lowest label that counts as relevant (default: the rel of the measure)", type=float),
     scoring.confidence(),
-    Option("--plan H", "how many judgments a half-width of H needs", type=float),
-    reading.COMPARE,
+    replace(reading.COMPARE, everyday=False),
     *scoring.TIES,
     scoring.GAIN,
     *reading.READING,
     *output.OUTPUT,
 )
 def run_audit(options: Options) -> Any:
-    """Correct scores by a model's labels with a sample that people judged, and say how far they can be trusted.
+    """Correct scores from a model's labels with a sample that people judged, with confidence intervals.
+
+      rankbounds audit labels.txt runs --plan 0.03
+      rankbounds audit labels.txt sample.csv runs
 
     LABELS are the labels that SAMPLE was drawn from ("rankbounds sample"), and SAMPLE has the column relevance filled
-    in. "by labels" is what the labels alone claim; "estimate" is what people would say who judged everything, with an
-    interval that holds however bad the labels are: bad ones make it wide. --plan 0.03 says how many judgments intervals
-    of that half-width need; SAMPLE is then a pilot, or left out when nobody has judged yet.
+    in. "by labels" is the score from the labels alone; "estimate" is the score if people had judged everything, with an
+    interval that holds however bad the labels are: bad labels make it wide. --plan 0.03 says how many judgments
+    intervals of that half-width need; SAMPLE is then a pilot, or left out if nobody has judged yet.
     """
     from rankbounds.judging.audits.audit import audit
     from rankbounds.judging.audits.judged_sample import is_sample

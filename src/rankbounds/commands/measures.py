@@ -8,7 +8,7 @@ from typing import Any
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import progress_on_terminal
-from rankbounds.commands.console.options import Option, Options
+from rankbounds.commands.console.options import Option, Options, group_under
 from rankbounds.errors import UsageError
 from rankbounds.measures import REGISTRY, Measure, parse_measures
 from rankbounds.measures.condensed import Condensed
@@ -21,7 +21,7 @@ from rankbounds.terminal import look, reflow
 
 @command(
     "measures",
-    "Which measure, and which persistence?",
+    "Which measure should I use?",
     1,
     Option(
         "[MEASURE]",
@@ -31,7 +31,13 @@ from rankbounds.terminal import look, reflow
     *output.OUTPUT,
 )
 def run_measures(options: Options) -> None:
-    """List the measures, or explain one of them."""
+    """List the measures, or explain one of them.
+
+      rankbounds measures
+      rankbounds measures nDCG@10
+
+    Names that trec_eval, ir_measures, ranx and other tools have for a measure are understood too.
+    """
     if options.measure:
         text, width = "\n".join(map(explain, _kinds(options.measure))), look().width
         output.write_text(options, text if width is None else reflow(text, width))
@@ -111,27 +117,36 @@ def _bounds(kind: type[Measure]) -> str:
 
 @command(
     "agreement",
-    "Which measure, and which persistence?",
+    "Which measure should I use?",
     2,
     *reading.INPUTS,
     *reading.SCORE_TABLES,
     scoring.MEASURES,
+    Option(
+        "--against QRELS",
+        "other judgments of the same topics, for example of a shallower pool",
+        about_runs=True,
+        everyday=True,
+    ),
     Option("--p P", "persistence of RBO (default 0.9)", 0.9),
-    Option("--against QRELS", "other judgments of the same topics, say of a shallower pool", about_runs=True),
     *scoring.ASSUMING_NO_BOUNDS,
     *output.OUTPUT,
 )
 def run_agreement(options: Options) -> Any:
-    """Say how alike different measures order the runs, or the same measures under other judgments.
+    """Compare how measures order the runs (Kendall's tau), or how the same measures do with other judgments.
 
-    Kendall's tau, tau_AP, Spearman and RBO of the means; how many pairs of runs change places, and how many of those
-    both sides find significantly different.
+      rankbounds agreement qrels.txt runs -m nDCG@10,AP,RR
+      rankbounds agreement qrels.txt runs -m nDCG@10 --against labels.txt
+
+    The table shows Kendall's tau, tau_AP, Spearman's correlation and RBO of the orders by mean, how many pairs of runs
+    change places, and for how many of those both sides find a significant difference.
     """
     from rankbounds.choices import check_share
     from rankbounds.stats.rank_correlation import agreement
 
     check_share("RBO's persistence p", options.p)
-    if options.measures and len(set(options.measures)) < 2 and not options.against:
+    asked = options.measures and (options.measures if options.scores else parse_measures(options.measures))
+    if asked and len(set(asked)) < 2 and not options.against:
         raise UsageError("Agreement needs at least two measures, or other judgments (--against).")
     runs = reading.read_runs(options) if options.against and not options.scores else None
     scores = scoring.evaluate_from(options, runs=runs)
@@ -141,19 +156,28 @@ def run_agreement(options: Options) -> Any:
 
 @command(
     "discriminative-power",
-    "Which measure, and which persistence?",
+    "Which measure should I use?",
     3,
     *reading.INPUTS,
     *reading.SCORE_TABLES,
     scoring.MEASURES,
-    Option("--alpha ALPHA", "significance level; may be repeated (0.05, 0.01)", type=float, repeated=True),
-    Option("--test TEST", scoring.tests_named("bootstrap"), "bootstrap", words=scoring.TESTS[0].words),
+    *group_under(
+        "test",
+        Option(
+            "--alpha ALPHA", "significance level; may be repeated (default 0.05 and 0.01)", type=float, repeated=True
+        ),
+        Option("--test TEST", scoring.tests_named("bootstrap"), "bootstrap", words=scoring.TESTS[0].words),
+        everyday=True,
+    ),
     *scoring.resampling(1000),
     *scoring.ASSUMING_NO_BOUNDS,
     *output.OUTPUT,
 )
 def run_discriminative_power(options: Options) -> Any:
-    """Say how many pairs of runs each measure separates, and how large a difference that takes.
+    """Count the pairs of runs that each measure separates significantly, and how large a difference that takes.
+
+      rankbounds discriminative-power qrels.txt runs
+      rankbounds discriminative-power qrels.txt runs -m nDCG@10,RR --test t
 
     The bootstrap sensitivity method of Sakai (the default), or the share of pairs that another test finds different.
     """

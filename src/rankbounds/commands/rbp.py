@@ -1,31 +1,36 @@
-"""Commands about RBP: what documents add to a score, where two runs cross, depth and persistence."""
+"""Commands about RBP: what documents add to a score, where two runs cross, depth, persistence, published scores."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
-from rankbounds.commands.console.options import Option, Options, call
+from rankbounds.commands.console.options import Option, Options, call, everyday, options_given
 from rankbounds.errors import DataError, UsageError
 from rankbounds.rbp.curves import PERSISTENCES
-from rankbounds.results import Column, Row, build_table
+from rankbounds.results import Column, Row, build_table, interval
 from rankbounds.tables import Table, number
+
+if TYPE_CHECKING:
+    from rankbounds.rbp.other_persistence import PublishedComparison, Transferred
 
 CONTRIBUTED = ("AP", "RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)")
 ORDERED_BY = ("AP", "nDCG", "P@10")
 
 
 @command(
-    "contributions",
-    "How good are my runs?",
-    3,
+    "rbp contributions",
+    "RBP: which persistence, and what does it change?",
+    5,
     reading.QRELS,
     reading.RUN,
-    Option("--topic ID", "the topic to look at", required=True),
-    scoring.measures(CONTRIBUTED),
-    Option("--depth D", "only the first D documents", type=int),
-    Option("--all", "judged non-relevant documents too"),
+    *everyday(
+        Option("--topic ID", "the topic to look at (required)", required=True),
+        scoring.measures(CONTRIBUTED),
+        Option("--depth D", "only the first D documents", type=int),
+        Option("--all", "show judged non-relevant documents too"),
+    ),
     scoring.GAIN,
     *scoring.TIES,
     *reading.READING,
@@ -34,8 +39,11 @@ ORDERED_BY = ("AP", "nDCG", "P@10")
 def run_contributions(options: Options) -> None:
     """Show what each document of one topic adds to a score.
 
-    One row for each document from the top of the list: what it adds to each measure, and which share of the score that
-    is. Unjudged documents show what they could add (+0.0512). Works for weighted measures (RBP, P, DCG, ...) and AP.
+      rankbounds rbp contributions qrels.txt runs/dense.txt --topic 1
+      rankbounds rbp contributions qrels.txt runs/bm25.txt --topic 1 -m AP,P@10
+
+    One row per document from the top of the list: what it adds to each measure, and its share of the score. Unjudged
+    documents show what they could add (+0.0512). For weighted measures (RBP, P, DCG, ...) and AP.
     """
     from rankbounds.rbp.contributions import FIELDS, list_contributions
 
@@ -74,26 +82,31 @@ def _contribution(row: Row) -> str:
 
 
 @command(
-    "crossings",
-    "What changed between two versions?",
+    "rbp crossings",
+    "RBP: which persistence, and what does it change?",
     2,
     reading.QRELS,
     Option("A", "one run", file="read"),
     Option("B", "the other run", file="read"),
-    Option("-m, --measure RBP", "RBP with everything but p: RBP(graded=true), RBP(rel=2), RBP@20 (default RBP)", "RBP"),
-    Option("-q, --per-topic", "each topic too"),
-    Option("--regions", "in row formats: stretches of p instead of crossings"),
+    *everyday(
+        Option("-m, --measure RBP", "a variant of RBP: RBP(graded=true), RBP(rel=2), RBP@20 (default RBP)", "RBP"),
+        scoring.PER_TOPIC,
+        Option("--regions", "in json, csv and the like: ranges of p instead of crossings"),
+    ),
     scoring.GAIN,
     *scoring.TIES,
     *reading.READING,
     *output.OUTPUT,
 )
 def run_crossings(options: Options) -> None:
-    """Find the persistences where two runs change places in RBP, and where the lead is sure.
+    """Find the persistences p at which two runs change places in RBP, and where the lead is certain.
 
-    The table cuts p from 0 to 1 into the stretches where one run is ahead. "surely" means that no judgment of unjudged
-    documents, and nothing beyond the ends of the lists, could turn it: its low is above the other's high. JSON and the
-    other row formats list the places where that changes (p, from, to, change); --regions lists the stretches there too.
+      rankbounds rbp crossings qrels.txt runs/bm25-expanded.txt runs/dense.txt
+      rankbounds rbp crossings qrels.txt runs/bm25.txt runs/dense.txt --per-topic
+
+    The table divides p from 0 to 1 into the ranges where one run is ahead. "certain" means that neither judgments of
+    unjudged documents nor what lies beyond the ends of the lists could change it. JSON and the other row formats list
+    the values of p where that changes (p, from, to, change); --regions lists the ranges there too.
     """
     from rankbounds.measures import parse_measure
     from rankbounds.measures.rank_biased_precision import RBP
@@ -109,28 +122,33 @@ def run_crossings(options: Options) -> None:
 
 
 @command(
-    "depth",
-    "Which measure, and which persistence?",
-    5,
+    "rbp depth",
+    "RBP: which persistence, and what does it change?",
+    3,
     *reading.INPUTS_IF_ANY,
-    Option(
-        "--p P[,P...]",
-        f"persistence; several with commas (default {', '.join(map(str, PERSISTENCES))})",
-        type=output.numbers,
-        repeated=True,
+    *everyday(
+        Option(
+            "--p P[,P...]",
+            f"persistences, separated by commas (default {', '.join(map(str, PERSISTENCES))})",
+            type=output.numbers,
+            repeated=True,
+        ),
+        Option("--digits DIGITS", "decimal digits that must be certain (default 4)", 4),
+        Option("--depth D", "ask for the largest p that judging to this depth supports", type=int),
     ),
-    Option("--digits DIGITS", "decimal digits that the residual leaves (default 4)", 4),
-    Option("--depth D", "the largest p that judging to this depth supports", type=int),
     *scoring.TIES,
     *reading.READING,
     *output.options_for(digits=False),
 )
 def run_depth(options: Options) -> None:
-    """Plan an evaluation with RBP: the depth a persistence needs, or the persistence a depth supports.
+    """Plan how deep to judge for RBP, or find the persistence that a depth supports.
 
-    --p 0.95 --digits 4 says how deep to judge so that what lies below adds less than 0.0001.
-    --depth 100 --digits 4 says up to which p judging to that depth is enough.
-    With QRELS and runs, how many more documents must be judged for each p until every residual is that small.
+      rankbounds rbp depth --p 0.8,0.95 --digits 3
+      rankbounds rbp depth qrels.txt runs --digits 2
+
+    --p 0.95 --digits 4 says how deep to judge so that what lies below adds less than 0.0001. --depth 100 --digits 4
+    says up to which p judging to that depth is enough. With QRELS and runs, the table shows how many more documents
+    must be judged for each p until every residual is that small.
     """
     from rankbounds.rbp.planning import expected_examined, judgments_needed, plan_depth, plan_persistence
 
@@ -177,31 +195,35 @@ def _column(name: str, decimals: int | None = None, heading: str | None = "") ->
 
 
 def _write_columns(options: Options, rows: list[dict[str, Any]], columns: tuple[Column, ...]) -> None:
-    """Write the rows with those of the columns that they have, in their order."""
-    known = {column.name: column for column in columns}
-    output.write_rows(options, rows, [known[name] for name in rows[0]])
+    """Write the rows with those of the columns that they have."""
+    output.write_rows(options, rows, [column for column in columns if column.name in rows[0]])
 
 
 @command(
-    "persistence",
-    "Which measure, and which persistence?",
-    4,
+    "rbp persistence",
+    "RBP: which persistence, and what does it change?",
+    1,
     *reading.INPUTS_IF_ANY,
-    Option("--depths FILE", "sessions that ended at each rank, as CSV: rank,count"),
-    Option("--examined FILE", "sessions that looked at each rank, as CSV: rank,count"),
-    Option("--level LEVEL", "of the confidence interval (default 0.95)", 0.95),
-    scoring.measures(ORDERED_BY),
-    Option("--all", "every p of the grid, not the best alone"),
+    *everyday(
+        Option("--depths FILE", "sessions that ended at each rank, as CSV: rank,count"),
+        Option("--examined FILE", "sessions that looked at each rank, as CSV: rank,count"),
+        scoring.measures(ORDERED_BY),
+        Option("--all", "show every p of the grid, not only the best"),
+    ),
+    scoring.confidence("the interval"),
     *scoring.TIES,
     *reading.READING,
     *output.OUTPUT,
 )
 def run_persistence(options: Options) -> None:
-    """Choose RBP's persistence p from evidence.
+    """Choose RBP's persistence p: from click logs, or as the p that agrees best with other measures.
+
+      rankbounds rbp persistence qrels.txt runs
+      rankbounds rbp persistence qrels.txt runs -m nDCG@10 --all
 
     --depths FILE: how many sessions ended at each rank (CSV: rank,count; a rank such as 10+ for sessions that may have
-    gone on unseen). --examined FILE: how many looked at each rank. Both give the most likely p with an interval. QRELS
-    and runs: the p whose order of the runs agrees best (Kendall's tau) with AP, nDCG, P@10 or what -m says.
+    continued). --examined FILE: how many looked at each rank. Both give the most likely p with an interval. QRELS and
+    runs: the p whose order of the runs agrees best (Kendall's tau) with AP, nDCG, P@10 or the measures of -m.
     """
     from rankbounds.rbp.planning import best_agreement, fit_persistence, persistence_agreement
 
@@ -213,19 +235,21 @@ def run_persistence(options: Options) -> None:
         rows = call(options, persistence_agreement, *reading.collection_from(options), options.measures or ORDERED_BY)
         rows = rows if options.all else best_agreement(rows)
     else:
-        rows = [fit_persistence(_read_counts(getattr(options, kind)), kind=kind, level=options.level)]
+        rows = [fit_persistence(_read_counts(getattr(options, kind)), kind=kind, level=options.confidence)]
     columns = (
+        _column("measure"),
         _column("p", 4),
-        _column("ci_low", 4, f"{options.level:.0%} from"),
-        _column("ci_high", 4, "to"),
+        interval("ci_low", "ci_high", f"{options.confidence:.0%} interval"),
+        Column("ci_low", None),
+        Column("ci_high", None),
         _column("level", None, None),
         _column("sessions"),
         _column("expected_examined", 2, "examined on average"),
         _column("misfit", 4, "p-value of fit"),
-        _column("measure"),
         _column("tau", 4, "Kendall's tau"),
-        _column("p_from", 2, "as good from"),
-        _column("p_to", 2, "to"),
+        interval("p_from", "p_to", "equally good p", lambda p: number(p, 2)),
+        Column("p_from", None),
+        Column("p_to", None),
     )
     _write_columns(options, rows, columns)
 
@@ -243,3 +267,142 @@ def _read_counts(file: str) -> list[tuple[str, str]]:
         if len(row) != 2:
             raise DataError(place, f'"{",".join(row)}" is not a rank and a count with a comma between.')
     return [(row[0], row[1]) for _, row in rows]
+
+
+# ---- published scores ----
+
+
+@command(
+    "rbp transfer",
+    "RBP: which persistence, and what does it change?",
+    4,
+    Option("SCORE", "the published score of system A, as printed"),
+    *everyday(
+        Option("--p P", "the persistence at which it was published (required)", type=float, required=True),
+        Option("--to P", "the persistence to convert it to (required)", type=float, required=True),
+        Option("--residual R", "its published residual (default: unjudged documents count as non-relevant)"),
+        Option("--topics N", "the score is a mean over N topics (default 1)", 1),
+        Option("--against SCORE", "the published score of a system B to compare with"),
+        Option("--against-p P", "the persistence of B's score (default: that of --to)", type=float),
+    ),
+    Option("--against-residual R", "the residual of B's score"),
+    Option("--against-topics N", "the number of topics of B's score (default: that of A)", type=int),
+    Option("--digits N", "decimals to which every number is known (default: as printed)", type=int),
+    Option("--gains LIST", "possible gains of a document: 0,1 (binary; default), 0,0.5,1 (graded), or any", "0,1"),
+    Option("--depth K", "only the first K ranks were scored, as in RBP@10", type=int),
+    Option(
+        "--method tightest|exact|relaxed|greedy",
+        "tightest: exact, or as close as the time limit allows; greedy: that of the paper, which can be wrong",
+    ),
+    Option("--time-limit SECONDS", "for each end of a range (default 1)", 1.0),
+    output.figure("draw the range of A over all persistences"),
+    *output.options_for(digits=False),
+)
+def run_transfer(options: Options) -> None:
+    """Convert a published RBP score to another persistence, and say which of two published systems is better.
+
+      rankbounds rbp transfer 0.4321 --p 0.95 --to 0.8 --residual 0.0200
+      rankbounds rbp transfer 0.83 --p 0.95 --to 0.8 --topics 50 --against 0.41
+
+    A score printed as 0.4321 at p=0.95 may come from many rankings, which score differently at p=0.8. The output is the
+    range of their scores there. With --against, a second system's score is converted too, and the verdict says which of
+    the two is certainly better, or what would decide.
+
+    Numbers are known to the digits they are written with (0.4320 to four), unless --digits says otherwise. A mean over
+    topics needs --topics: its range is wider than that of one ranking.
+    """
+    from rankbounds.rbp.integer_program import muted
+    from rankbounds.rbp.other_persistence import compare_published, outward_interval, transfer_published
+    from rankbounds.rbp.published_score import Published
+
+    for flag in options_given(options, "against_p", "against_residual", "against_topics"):
+        if options.against is None:
+            raise UsageError(f"{flag} goes with --against.")
+    if not options.time_limit > 0:
+        raise UsageError(f"The time limit must be positive, not {options.time_limit:g}.")
+    gains = options.gains if options.gains == "any" else options.gains.split(",")
+
+    def published(score: str, p: float, residual: str | None, topics: int) -> Published:
+        return Published(score, p, residual, options.digits, topics, gains, options.depth)
+
+    a = published(options.score, options.p, options.residual, options.topics)
+    with muted():
+        if options.against is None:
+            comparison, found = None, transfer_published(a, options.to, options.method, options.time_limit)
+        else:
+            at = options.to if options.against_p is None else options.against_p
+            topics = options.topics if options.against_topics is None else options.against_topics
+            b = published(options.against, at, options.against_residual, topics)
+            comparison = compare_published(a, b, options.to, method=options.method, time_limit=options.time_limit)
+            found = comparison.meetings[0].a
+
+    def table() -> Table:
+        meetings = [] if comparison is None else comparison.meetings
+        systems = [(name, one) for meeting in meetings for name, one in (("A", meeting.a), ("B", meeting.b))]
+        rows = [
+            {
+                "system": name,
+                "published": str(one.published),
+                "over": "one list" if one.published.topics == 1 else f"{one.published.topics} topics",
+                "at": f"p={one.to:g}",
+                "lies_in": outward_interval(one.low, one.high),
+                "how": one.how,
+            }
+            for name, one in systems or [("A", found)]
+        ]
+        return build_table(rows, [Column(name, left=True) for name in rows[0]])
+
+    row = describe(found, comparison)
+    if options.format == "json":
+        options.format = "jsonl"  # one object, not a list of one
+    below = "\n" + "\n".join(_sentences(found, comparison)).rstrip("\n") + "\n"
+    output.write_rows(options, [row], list(row), table=table, below=lambda: below)
+    with muted():
+        output.write_figure(options, "range_over_persistence", a, marks=(options.to,))
+
+
+def _sentences(found: Transferred, comparison: PublishedComparison | None) -> list[str]:
+    sentences = []
+    if comparison is not None:
+        for meeting in comparison.meetings:
+            if meeting.verdict == "undecided":
+                sentences.append(f"At p={meeting.p:g} neither can be said to be better: the ranges overlap.")
+            else:
+                sure = "by the greedy range, which can err" if meeting.a.method == "greedy" else "whatever the rankings"
+                sentences.append(f"At p={meeting.p:g} system {meeting.verdict} is better, {sure}.")
+        sentences.extend(comparison.advice)
+    if found.published.topics == 1:
+        sentences.append("Taken as the score of one ranked list; for a mean over topics add --topics.")
+    if found.published.residual is None:
+        sentences.append("No residual was given: unjudged documents count as non-relevant at every p.")
+    return sentences
+
+
+def describe(found: Transferred, comparison: PublishedComparison | None) -> dict[str, Any]:
+    """The result as one flat row."""
+    published = found.published
+    row: dict[str, Any] = {
+        "score": float(published.values),
+        "p": published.p,
+        "residual": None if published.open_values is None else float(published.open_values),
+        "digits": published.known_digits,
+        "topics": published.topics,
+        "to": found.to,
+        "low": found.low,
+        "high": found.high,
+        "method": found.method,
+        "proven": found.proven,
+    }
+    if comparison is None:
+        return row
+    other = comparison.meetings[0].b
+    row |= {
+        "against": float(other.published.values),
+        "against_p": other.published.p,
+        "against_low": other.low,
+        "against_high": other.high,
+        "verdict": comparison.verdict,
+    }
+    for name, p in (("p", published.p), ("against_p", other.published.p)):
+        row[f"verdict_at_{name}"] = next(one.verdict for one in comparison.meetings if one.p == p)
+    return row | {"advice": " ".join(comparison.advice)}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say
-from rankbounds.commands.console.options import Option, Options, whole
+from rankbounds.commands.console.options import Option, Options, everyday, whole
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.files.opening import STANDARD_INPUT
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 PAGE = "report.html"
 CHOICES = (
     scoring.MEASURES,
-    Option("--title TITLE", "the page's heading", "Evaluation report"),
+    Option("--title TITLE", "heading of the page", "Evaluation report", everyday=True),
     Option(
         "--worklist FILE",
-        'under "What to judge next", the documents of this table (of "rankbounds sample" or "judge-next") that nobody '
-        "has judged yet",
+        'under "What to judge next", show the documents of this table (from "rankbounds sample" or "judge-next") that '
+        "are not judged yet",
         about_runs=True,
     ),
-    Option("--all-pairs", "of more than 20 runs, compare all pairs, not only those of the 20 that lead (takes longer)"),
+    Option("--all-pairs", "with more than 20 runs, compare all pairs, not only those of the best 20 (slower)"),
     *scoring.TESTS,
     *scoring.ASSUMING,
     reading.CALIBRATE,
@@ -42,20 +42,23 @@ CHOICES = (
 
 @command(
     "report",
-    "How do I show it?",
+    "How do I show the results?",
     1,
     *reading.INPUTS,
     *reading.SCORE_TABLES,
     *CHOICES,
-    output.file_option(("html",), f"the page (default {PAGE}, unless it exists)"),
+    output.file_option(("html",), f"the page to write (default {PAGE}, unless it exists)"),
 )
 def run_report(options: Options) -> None:
-    """Make one HTML page that shows what the runs' scores say, to be opened in any browser.
+    """Write an HTML report: leaderboard, plots, comparisons in words, topics, and what to judge next.
 
-    Who leads and between which places, what could change it (noise, unjudged documents, ties, another p or measure),
-    two runs compared in words, rankings of a topic, coverage, what to judge. The page needs no network, and names its
-    files, options and seed. With --scores it is made from tables of scores: what needs judgments is left out, and that
-    is said.
+      rankbounds report qrels.txt runs -o report.html
+      rankbounds report qrels.txt runs/bm25.txt runs/dense.txt -o two.html
+
+    The page shows the leaderboard with rank intervals, what could change it (noise, unjudged documents, ties, another
+    persistence or measure), two runs compared in words, the rankings of a topic, coverage, and what to judge. It is one
+    file that needs no network, and names its files, options and seed. With --scores it is made from tables of scores,
+    without the parts that need judgments.
     """
     from rankbounds.report import gather, gather_scores, page
 
@@ -87,36 +90,41 @@ def choices_from(options: Options) -> Choices:
     "What should be judged next?",
     3,
     *reading.INPUTS,
-    Option("--port PORT", "where to listen (default 8765; 0: any free port)", 8765, type=whole("a port is", 0, 65535)),
-    Option("--host HOST", "on which address (default 127.0.0.1, this machine alone)", "127.0.0.1"),
-    Option("--token TOKEN", "needed with --host, known to all who open the page; new: make one; or RANKBOUNDS_TOKEN"),
-    Option("--queries FILE", "what the queries say: TREC topics, TSV, CSV or JSON lines with id and text"),
-    Option(
-        "--documents FILE",
-        "what the documents say: JSON lines or a table with id and text, id<TAB>text, or TREC's SGML; a folder or a "
-        "pattern for several files; may be repeated",
-        repeated=True,
+    *everyday(
+        Option("--queries FILE", "texts of the queries: TREC topics, TSV, CSV or JSON lines with id and text"),
+        Option(
+            "--documents FILE",
+            "texts of the documents: JSON lines or a table with id and text, id<TAB>text, or TREC's SGML; a folder or "
+            "a pattern for several files; may be repeated",
+            repeated=True,
+        ),
+        Option("--judge NAME", "who judges; may be repeated, and the page asks which", repeated=True),
+        Option("--grades G", "grades: 3 for 0 to 3, or 0=off topic,1=related,2=answers (default: those of QRELS)"),
+        replace(
+            reading.COMPARE,
+            help="the goal: which of two runs is better (--compare bm25 dense), or which runs beat the leader "
+            "(--compare all), by the first measure",
+        ),
+        Option("--port PORT", "port (default 8765; 0: any free port)", 8765, type=whole("a port is", 0, 65535)),
+        Option("--read-only", "show only the report, without judging"),
     ),
-    Option("--judge NAME", "who judges; may be repeated, and the page then asks which", repeated=True),
-    Option("--grades G", "to choose from: 3 for 0 to 3, or 0=off topic,1=related,2=answers (default: those of QRELS)"),
-    replace(
-        reading.COMPARE,
-        help="the goal: which of two runs is better (--compare ONE OTHER), or who is better than the leader (--compare "
-        "all), by the first measure",
-    ),
-    Option("--until WHEN", "with --compare: settled (the default), or decided with a probability (0.95)", "settled"),
-    Option("--shared SHARE", "the share of documents that every judge is asked about (default 0)", 0.0),
-    Option("--read-only", "show the report alone, and take no judgments"),
+    Option("--host HOST", "address to listen on (default 127.0.0.1, only this machine)", "127.0.0.1"),
+    Option("--token TOKEN", "secret that opens the page, required with --host; new: make one; or RANKBOUNDS_TOKEN"),
+    Option("--until WHEN", "with --compare: settled (default), or decided with a probability (0.95)", "settled"),
+    Option("--shared SHARE", "share of documents that every judge is asked about (default 0)", 0.0),
     *CHOICES,
 )
 def run_serve(options: Options) -> None:
-    """Judge documents in the browser, with the report live beside it.
+    """Judge (label) documents in the browser, with the report live beside it.
 
-    The page shows one document after the other with its query; a key judges it. Judgments go to a journal beside QRELS
-    first, and from there into QRELS, a TREC file or a CSV, TSV or Quepid table, whose other lines stay as they are.
-    What comes next and how far it is to the goal (--compare) is computed in the background. The report, on the same
-    address under /report, follows its files. Only this machine is answered, unless --host says otherwise; then
-    everybody needs a --token. Stop with Ctrl-C.
+      rankbounds serve qrels.txt runs
+      rankbounds serve qrels.txt runs --compare reranked dense
+
+    The page shows one document after another with its query, and a key judges it. Judgments go to a journal beside
+    QRELS, and from there into QRELS: a TREC file or a CSV, TSV or Quepid table, whose other lines are kept. What to
+    judge next, and how far the goal (--compare) is, is computed in the background. The report, at /report of the same
+    address, follows the files. Only this machine can open the page, unless --host says otherwise; then a --token is
+    required. Stop with Ctrl-C.
     """
     from rankbounds.desk.server import Office, address, check_token, server
     from rankbounds.report.page import Live

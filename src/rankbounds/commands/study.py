@@ -33,20 +33,36 @@ FLAGS = {"qrels": "judgments", "runs": "runs", "groups": "--groups", "measures":
     Option("NAME", 'a study, "all" or "list"'),
     *reading.INPUTS_IF_ANY,
     scoring.measures(("those of the study",)),
-    Option("--groups FILE", "which group each run is from: lines of run and group"),
+    Option("--groups FILE", "the group of each run: lines of run and group", everyday=True),
     scoring.GAIN,
     *reading.READING,
     scoring.SEED,
-    Option("--again", "compute what is complete once more"),
-    Option("-o, --output FOLDER", "where to write (default studies)", "studies", dest="folder", group="output"),
-    Option("--format F", "of the list: table (default), json", words=("table", "json"), group="output"),
+    Option("--again", "compute studies again that are complete"),
+    Option(
+        "-o, --output FOLDER",
+        "folder to write to (default studies)",
+        "studies",
+        dest="folder",
+        group="output",
+        everyday=True,
+    ),
+    Option(
+        "--format F",
+        "format of the list: table (default), json",
+        words=("table", "json"),
+        group="output",
+        everyday=True,
+    ),
 )
 def run_study(options: Options) -> int:
-    """Repeat the papers' experiments on your own runs: a table, a figure and the answer in words for each.
+    """Repeat experiments of papers on your own runs: a table, a figure and the answer in words for each.
 
-    "study list" shows the studies, their questions and what they need; "study all" does the lot. A folder for each
-    study holds table.csv, figure.svg, .png and .pdf, and README.md. What is complete for the same files and options is
-    not computed again, so that "study all" can be stopped and taken up later.
+      rankbounds study list
+      rankbounds study bounds-by-depth qrels.txt runs
+
+    "study list" shows the studies, their questions and what they need; "study all" computes all of them. The folder of
+    each study holds table.csv, figure.svg, .png and .pdf, and README.md. Studies that are complete for the same files
+    and options are not computed again, so "study all" can be stopped and resumed.
     """
     from rankbounds.studies.study import STUDIES, fingerprints, study_called
 
@@ -62,7 +78,7 @@ def run_study(options: Options) -> int:
     studies = known if is_all else [study_called(options.name)]
     files = expand(output.name_and_path(argument)[1] for argument in options.runs)
     if STANDARD_INPUT in [options.qrels, *files]:
-        raise UsageError("A study remembers its files by their checksums: give files, not standard input (-).")
+        raise UsageError("A study checks whether its files changed: give files, not standard input (-).")
     given = pick(options, "qrels", "groups", "measures", "gain")
     given |= {"runs": files or None, "seed": options.seed or None}
     ready = []
@@ -72,11 +88,11 @@ def run_study(options: Options) -> int:
         if (lacks or takes) and not is_all:
             raise UsageError(f"The study {study.name} {f'needs {lacks}' if lacks else f'takes {takes}'}.")
         if lacks:
-            say(f"{study.name}: left out, it needs {lacks}")
+            say(f"{study.name}: skipped, it needs {lacks}")
             continue
         ready.append(study)
         if takes:
-            say(f"{study.name}: takes {takes}; computed without what it does not take")
+            say(f"{study.name}: takes {takes}; computed without")
     read = [path for path in (options.qrels, *files, options.groups) if path]
     sums = fingerprints(read) if read else {}
     collection = cache(lambda: reading.collection_from(options))  # read once, by the first study that is computed
@@ -112,7 +128,7 @@ def do(
         taken |= {name: value for name, value in reader.items() if value}
     made_from = {"files": sums if reads else {}, "options": taken, "version": __version__}
     if not options.again and is_complete(place, made_from):
-        say(f"{label}: complete, left as it is")
+        say(f"{label}: complete already")
         return
     started = time.monotonic()
     read = dict(zip(("qrels", "runs"), collection(), strict=True)) if reads else {}

@@ -19,16 +19,20 @@ from rankbounds.probability.mean import uncertainty
     "How good are my runs?",
     2,
     *reading.INPUTS,
-    scoring.measures((), "RBP(p=0.8) (the default), P@10, DCG@20: exact; AP, nDCG@10 and others: by draws"),
+    scoring.measures((), "RBP(p=0.8) (default), P@10, DCG@20: exact; AP, nDCG@10 and others: by random draws"),
     *scoring.PROBABILITY,
     scoring.confidence("the interval"),
-    Option("--tail", "count what lies beyond the lists' ends in mean and sd too"),
-    Option("--sources documents|topics|both", "what the interval covers: unjudged documents, topics as a sample, both"),
+    Option("--tail", "mean and sd include what lies beyond the ends of the lists"),
+    Option(
+        "--sources documents|topics|both",
+        "what the interval covers: unjudged documents, topics as a sample, or both",
+        everyday=True,
+    ),
     Option("--interval normal|distribution", "from the mean and sd, or from the distribution itself"),
     *scoring.SORTING,
-    Option("--difference", "compare the runs in pairs"),
+    Option("--difference", "compare the runs in pairs", everyday=True),
     scoring.PER_TOPIC,
-    Option("--samples SAMPLES", f"draws for AP, nDCG and the like (default {SAMPLES})", SAMPLES, type=int),
+    Option("--samples SAMPLES", f"draws for AP, nDCG and others (default {SAMPLES})", SAMPLES, type=int),
     scoring.SEED,
     *scoring.RANKING,
     *reading.READING,
@@ -36,13 +40,16 @@ from rankbounds.probability.mean import uncertainty
     *output.OUTPUT,
 )
 def run_uncertainty(options: Options) -> Any:
-    """How uncertain is the mean? Unjudged documents as probabilities.
+    """Estimate each run's score, with an interval, when unjudged documents are relevant with some probability.
 
-    Every unjudged document is taken to be relevant with a probability (--q). The table shows the score of the judged
-    documents alone, the mean with the unjudged ones, its standard deviation and an interval; certain bounds hold
-    whatever the unjudged documents are. "normal off by" is the largest error of the probabilities that the normal
-    interval rests on (--interval distribution avoids it). RBP, P and DCG are computed exactly; nDCG, AP, recall and the
-    others are drawn (--samples, --seed), and the standard error is told.
+      rankbounds uncertainty qrels.txt runs
+      rankbounds uncertainty qrels.txt runs/bm25.txt runs/dense.txt --difference
+
+    The probability of relevance is estimated from the judgments, or given by --q. The table shows the score of the
+    judged documents alone, the expected score, its standard deviation and an interval; the bounds hold whatever the
+    unjudged documents are. "normal off by" is the largest error of the probabilities of the normal interval (--interval
+    distribution avoids it). RBP, P and DCG are computed exactly; nDCG, AP, recall and others from random draws
+    (--samples, --seed), with their standard error.
     """
     q: Any = scoring.probability_from(options.q)
     for flag in options_given(options, "sort", "top", "tail", "per_topic", "sources", "interval"):
@@ -73,10 +80,10 @@ def run_uncertainty(options: Options) -> Any:
 
 @command(
     "sampling-errors",
-    "What would fewer judgments have said?",
+    "How few judgments would be enough?",
     2,
     *reading.INPUTS,
-    scoring.measures((), "xinfAP, infNDCG (the default: both), infP@10, infNumRelRet, infNumRel"),
+    scoring.measures((), "xinfAP, infNDCG (default: both), infP@10, infNumRelRet, infNumRel"),
     scoring.confidence("the interval"),
     scoring.PER_TOPIC,
     *scoring.RANKING,
@@ -84,12 +91,15 @@ def run_uncertainty(options: Options) -> Any:
     *output.OUTPUT,
 )
 def run_sampling_errors(options: Options) -> Any:
-    """How far may estimates from sampled judgments be off? Standard errors over what could have been drawn.
+    """Estimate scores from a stratified sample of judgments (xinfAP, infNDCG), with standard errors.
 
-    For judgments of a sample with strata (five fields: topic 0 document stratum grade; -1 for documents of the pool
-    that were not drawn). The table shows xinfAP, infNDCG or inferred counts, the standard error of each (the jackknife
-    within strata, corrected for the share of each that was judged), and a normal interval. It covers the drawing of
-    documents, not that of topics.
+      rankbounds sampling-errors qrels.txt runs -m infNDCG
+      rankbounds sampling-errors qrels.txt runs/bm25.txt -m xinfAP --per-topic
+
+    Judgments of a sample have five fields: topic 0 document stratum grade, with grade -1 for documents of the pool that
+    were not drawn; judgments with four fields are one stratum. The standard error is a jackknife within strata,
+    corrected for the share of each stratum that was judged. The interval covers the drawing of documents, not of
+    topics.
     """
     from rankbounds.probability.sampling_errors import estimate_sampling_errors
 

@@ -34,7 +34,7 @@ from rankbounds.evaluation.differences.bounds import topic_bounds
 from rankbounds.evaluation.options import OrderOptions, chosen_options
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.rankings.order import ranked_rows
-from rankbounds.results import Column, Result, build_table
+from rankbounds.results import Column, Result, build_table, interval
 from rankbounds.stats.rank_biased_overlap import READINGS, TiedLists, deepest_rank, overlaps
 from rankbounds.stats.significance import pairs_of
 from rankbounds.tables import Table
@@ -94,7 +94,9 @@ class Similarity(Result):
     columns = (
         *map(Column, ("a", "b")),
         Column("query_id", "topic"),
-        *map(Column, ("measure", "value", "low", "high")),
+        *map(Column, ("measure", "value")),
+        interval("low", "high", "bounds"),
+        *(Column(name, None) for name in ("low", "high")),
     )
 
     def mean(self, measure: str) -> Floats:

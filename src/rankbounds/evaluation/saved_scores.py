@@ -53,7 +53,14 @@ def _plain(value: Any) -> Any:
 def load(path: str | os.PathLike[str]) -> Scores:
     """Read what ``save`` wrote."""
     name = os.fspath(path)
-    return scores_in(parse_json(read_decoded(name)[0], name), name)
+    content, file = read_decoded(name)
+    if not content.lstrip().startswith(("{", "[")):
+        raise DataError(
+            file,
+            "these are not scores that rankbounds saved (compare --save FILE).",
+            "A run goes among the runs, and --baseline-run names the one to compare with.",
+        )
+    return scores_in(parse_json(content, file), name)
 
 
 def scores_in(content: Any, file: str) -> Scores:

@@ -45,6 +45,7 @@ def table_of(scores: Scores, *, with_notes: bool = True) -> Table:
     some_noted = any(notes)
     header = ["run", *["topic"] * by_topic, *map(str, scores.measures), *["judged@10"] * scores.has_judged]
     left = frozenset({0, 1} if by_topic else {0, len(header)} if some_noted else {0})
+    importance = (header.index("judged@10"),) if scores.has_judged else ()
     header += ["notes"] * some_noted
     # How a cell is written depends on its whole column.
     columns = [
@@ -63,7 +64,8 @@ def table_of(scores: Scores, *, with_notes: bool = True) -> Table:
         for topic_place, query in enumerate(scores.query_ids)
         if not np.isnan(scores.value[run_place, topic_place]).all()
     ]
-    return Table(header, rows, left) if by_topic else Table(header, rows, left, (), *_best_and_bars(scores))
+    marked = () if by_topic else _best_and_bars(scores)
+    return Table(header, rows, left, importance, *marked)
 
 
 def open_words(scores: Scores) -> str:

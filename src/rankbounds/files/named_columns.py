@@ -110,10 +110,12 @@ def found_columns(columns: list[str], names: ColumnNames, source: str) -> FoundC
         found = find_column(columns, known)
         if found is None:
             ranked = find_column(columns, POSITION_NAMES) if names.of_run and known == names.value else None
+            others = {name for several in (names.query, names.doc, names.value) for name in several}
+            own = next((name for name in columns if name.lower() not in others), "NAME")
             raise DataError(
                 source,
-                f"no column for the {what}. Known names are {', '.join(known)}; this table has {', '.join(columns)}.",
-                "Rename one."
+                f"no column for the {what}: this table has {', '.join(columns)}.",
+                f"Say which one it is: --columns {known[0]}={own} (in Python columns={{'{known[0]}': '{own}'}})."
                 if ranked is None
                 else f'Scores fall from rank to rank: add minus "{ranked}" as {known[0]}, or read a CSV file as quepid '
                 "does (--from quepid), by its ranks.",

@@ -43,8 +43,15 @@ def read_query_labels(path: str) -> Labels:
         rows = [(place, list(map(without_apostrophe, row))) for place, row in cells]
     else:
         rows = [(place, list(map(str.strip, line.split(None, 1)))) for place, line in filled_lines(content, file)]
+        kind = _other_file(first_line_of(content).split())
+        if kind:
+            raise DataError(
+                file,
+                f"this looks like {kind}, but a class for each query was expected.",
+                'Write lines such as "301 question".',
+            )
     if not rows:
-        raise DataError(file, "no label stands here.")
+        raise DataError(file, "the file holds no labels.")
     place, header = rows[0]
     query_column = find_column(header, QUERY_NAMES)
     if query_column is not None:
@@ -66,12 +73,19 @@ def read_query_labels(path: str) -> Labels:
         if not query:
             raise DataError(place, "the query has no id.")
         if query in seen:
-            raise DataError(place, f"a second line for query {query}.", "Keep one line a query.")
+            raise DataError(place, f"a second line for query {query}.", "Keep one line per query.")
         seen.add(query)
         for name, label in record.items():
             if label:
                 labels[name][query] = label
     return labels
+
+
+def _other_file(fields: list[str]) -> str:
+    """What a file is whose first line has these fields, if it is judgments or a run."""
+    if len(fields) == 4 and fields[1] in ("0", "Q0") and fields[3].lstrip("-").isdigit():
+        return "judgments"
+    return "a run" if len(fields) == 6 and fields[1].upper() == "Q0" else ""
 
 
 def labels_of(given: object, name: str, source: str = "labels") -> Labels:
@@ -127,7 +141,7 @@ def read_query_texts(path: str) -> dict[str, QueryText]:
             raise DataError(place, f"a second text for query {query_id}.", "Keep one for each query.")
         queries[query_id] = query
     if not queries:
-        raise DataError(text.name, "no query stands here.", EXPECTED)
+        raise DataError(text.name, "the file holds no query.", EXPECTED)
     return queries
 
 

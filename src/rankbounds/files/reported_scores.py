@@ -72,7 +72,7 @@ def read_reported(path: str | os.PathLike[str], is_measure: IsMeasure) -> Printe
         if is_measure(topic) and not is_measure(name):  # ir_measures -q prints the topic first
             name, topic = topic, name
         if (name, topic) in printed:
-            problem = f'"{name}" of topic "{topic}" stands here for the second time.'
+            problem = f'"{name}" of topic "{topic}" is listed twice.'
             raise DataError(place, problem, "Give the output for one run.")
         printed[name, topic] = value
     if not printed:
@@ -102,7 +102,7 @@ def reported(content: Any, is_measure: IsMeasure, source: str = "the scores") ->
     if not scores:
         raise DataError(
             source,
-            "no score stands here in a form that is known.",
+            "the file holds no score in a known form.",
             "Known: {measure: mean}, {query: {measure: score}}, {measure: {query: score}}, BEIR's and MTEB's results, "
             "ranx' report.",
         )

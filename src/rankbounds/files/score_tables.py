@@ -52,7 +52,7 @@ ENDINGS = (".trec_eval", ".eval", ".scores")
 """Of files of scores, beside those of any table; no part of a run's name."""
 TEXT_ROWS = ("runid", "relstring")
 """What trec_eval prints as text, not as a number."""
-MEANS_ALONE = "only means over topics stand here, and every test and interval needs the scores of single topics."
+MEANS_ALONE = "the file holds only means over topics, and every test and interval needs the scores of single topics."
 
 IsMeasure = Callable[[str], bool]
 Key = tuple[str, str, str]
@@ -90,7 +90,7 @@ class ScoreTable:
         if not self.cells:
             raise DataError(
                 self.file,
-                MEANS_ALONE if self.means else "no score stands here.",
+                MEANS_ALONE if self.means else "the file holds no score.",
                 "Write the scores of topics too (-q in trec_eval and rankbounds)." if self.means else "",
             )
         return self

@@ -198,7 +198,12 @@ def qrels_layout(fields: list[bytes], place: Place | str) -> Layout:
             "The judgments come first, then the runs.",
         )
     raise DataError(
-        place, f"a line of judgments has four fields ({QRELS_LAYOUT.description}); this one has {len(fields)}."
+        place,
+        f"a line of judgments has four fields ({QRELS_LAYOUT.description}); this one has {len(fields)}"
+        + (f", like a run ({RUN_OF_SCORES.description})." if len(fields) == 3 else "."),
+        "If this is a run, the judgments come before it; if these are judgments, add the second field, 0."
+        if len(fields) == 3
+        else "",
     )
 
 

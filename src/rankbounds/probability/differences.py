@@ -89,7 +89,7 @@ class Difference:
                 return f"{name} is better whatever the unjudged documents turn out to be"
         if self.unpooled:
             whose = " and ".join(self.unpooled)
-            return f"the unjudged documents decide; fewer than {POOLED} of {whose} are judged, too few to say how"
+            return f"the unjudged documents decide; fewer than {POOLED} of {whose} are judged, too few for an estimate"
         for probability, name in ((self.probability_a_better, self.run_a), (self.probability_b_better, self.run_b)):
             if probability >= LIKELY:
                 return f"{name} is better with probability {self._rounded(probability)} ({self.model})"
@@ -124,7 +124,7 @@ class Differences(Result):
             Column("measure"),
             Column("difference", "A - B", lambda row: signed(row["difference"]), importance=6),
             Column("sd"),
-            interval("ci_low", "ci_high", f"{self.confidence:.6g} interval", signed, importance=5),
+            interval("ci_low", "ci_high", f"{100 * self.confidence:.6g}% interval", signed, importance=5),
             *(Column(name, None) for name in ("ci_low", "ci_high")),
             Column("probability_a_better", "P(A better)", lambda row: number(row["probability_a_better"], 3), 2),
             Column("probability_b_better", "P(B better)", lambda row: number(row["probability_b_better"], 3), 1),

@@ -202,7 +202,7 @@ class Uncertainty(Result):
             Column("mean", importance=4),
             Column("sd"),
             *(Column(name, in_rows=False) for name in parts),
-            interval_column("ci_low", "ci_high", f"{self.confidence:.6g} interval", importance=3),
+            interval_column("ci_low", "ci_high", f"{100 * self.confidence:.6g}% interval", importance=3),
             interval_column("low", "high", "certain bounds", importance=2),
             *([Column("normal off by", cell=self._distance, left=False, in_rows=False)] if with_shape else []),
             *(Column(name, None) for name in ("ci_low", "ci_high", "low", "high", *parts)),
@@ -347,9 +347,8 @@ def uncertainty(
         known = [distance for distance in off if distance is not None]
         how_far = f": its probabilities are off by up to {max(known):.3f} here" if known else ""
         warn(
-            f"{few[0].topics} topic{'s are' if few[0].topics != 1 else ' is'} few for a normal interval (at least "
-            f"{ENOUGH_TOPICS} are wanted){how_far}. The interval of the distribution (--interval distribution) is free "
-            "of that."
+            f"A normal interval needs at least {ENOUGH_TOPICS} topics, not {few[0].topics}{how_far}. Use --interval "
+            "distribution instead."
         )
     return Uncertainty(
         scores, confidence, sources, interval, in_words, samples, seed, models.remarks(), per_topic, settings=settings

@@ -60,7 +60,7 @@ class SamplingErrors(Result):
             Column("measure"),
             Column("value", "estimate"),
             Column("standard_error"),
-            interval("ci_low", "ci_high", f"{self.confidence:.6g} interval"),
+            interval("ci_low", "ci_high", f"{100 * self.confidence:.6g}% interval"),
             Column("ci_low", None),
             Column("ci_high", None),
         ]

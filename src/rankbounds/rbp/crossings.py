@@ -24,7 +24,7 @@ from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.rbp.polynomials import sign_changes, sign_near_zero
-from rankbounds.results import Column, Result, build_table
+from rankbounds.results import Column, Result, build_table, interval
 from rankbounds.tables import Table
 
 if TYPE_CHECKING:
@@ -35,15 +35,16 @@ UNDECIDED = "undecided"
 
 
 def _in_words(row: Any) -> str:
-    return "-" if row["ahead"] == TIED else "surely" if row["sure"] else UNDECIDED
+    return "-" if row["ahead"] == TIED else "yes" if row["sure"] else "no"
 
 
 REGION_COLUMNS = (
     Column("query_id", "topic", left=True),
-    Column("p_from"),
-    Column("p_to", "to"),
+    interval("p_from", "p_to", "p"),
+    Column("p_from", None),
+    Column("p_to", None),
     Column("ahead", left=True),
-    Column("sure", "given what is unjudged", _in_words, left=True),
+    Column("sure", "certain", _in_words, left=True),
 )
 
 

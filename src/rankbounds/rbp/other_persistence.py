@@ -57,7 +57,7 @@ class Transferred:
         return self.high - self.low
 
     def __str__(self) -> str:
-        return f"{self.published} lies in {interval(self.low, self.high)} at p={self.to:g} ({self.how})"
+        return f"{self.published} lies in {outward_interval(self.low, self.high)} at p={self.to:g} ({self.how})"
 
     @property
     def how(self) -> str:
@@ -69,7 +69,7 @@ class Transferred:
         return f"{self.method}: {'no tighter range exists' if self.proven else 'holds, a tighter range may exist'}"
 
 
-def interval(low: float, high: float, digits: int = 4) -> str:
+def outward_interval(low: float, high: float, digits: int = 4) -> str:
     """``[0.1234, 0.5678]``, rounded outwards."""
     unit, noise = Decimal(1).scaleb(-digits), 2e-7  # less than this at an end is arithmetic, no information
     least = max(Decimal(low + noise).quantize(unit, ROUND_FLOOR), Decimal(0))
@@ -242,7 +242,7 @@ class PublishedComparison:
         lines = []
         for meeting in self.meetings:
             ranges = ", ".join(
-                f"{name} {interval(side.low, side.high)}" for name, side in (("A", meeting.a), ("B", meeting.b))
+                f"{name} {outward_interval(side.low, side.high)}" for name, side in (("A", meeting.a), ("B", meeting.b))
             )
             decided = "undecided" if meeting.verdict == "undecided" else f"{meeting.verdict} is surely better"
             lines.append(f"at p={meeting.p:g}: {decided} ({ranges})")

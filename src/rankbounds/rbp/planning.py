@@ -105,7 +105,7 @@ def _stops(counts: Any, kind: str) -> tuple[Floats, Floats]:
         if depth < 1 or not 0 <= value < np.inf:
             raise DataError(f'The line "{rank},{number}": ranks count from 1 on, and counts are not negative.')
         if (depth, censored) in table:
-            raise DataError(f"Rank {text} stands there twice.")
+            raise DataError(f"Rank {text} is listed twice.")
         table[depth, censored] = value
     deepest = max(depth for depth, _ in table)
     ended, unseen = (

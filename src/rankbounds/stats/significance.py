@@ -93,6 +93,8 @@ class PairedTest:
     """The correction that fits it where all others are tested against one system."""
     source: str | None = None
     """What to cite, by its key in ``measures/naming/sources.bib``."""
+    called: tuple[str, ...] = ()
+    """What others call it: whoever asks for such a name is told ours."""
 
     def draws(self, settings: Mapping[str, Any]) -> list[str]:
         """Say how p-values were drawn: nothing for tests that do not resample."""
@@ -167,7 +169,7 @@ def _least_of_t(differing: Floats, topics: int) -> Floats:
     return np.asarray(stdtr(topics - 1, -t))
 
 
-register(PairedTest("t", t_test, _least_of_t))
+register(PairedTest("t", t_test, _least_of_t, called=("ttest", "t-test", "t_test", "student", "paired-t")))
 
 
 def t_statistic(differences: Floats) -> Floats:
@@ -298,6 +300,7 @@ register(
     PairedTest(
         "randomization", randomization_test, lambda differing, _: 0.5**differing, resamples=True,
         exact_topics=EXACT_TOPICS, correction="tukey", baseline_correction="dunnett", source="smucker2007comparison",
+        called=("fisher", "permutation", "perm", "random"),
     )
 )  # fmt: skip
 
@@ -376,7 +379,8 @@ def check_finite(differences: Floats, what: str, measure: object) -> None:
 
 def check_test(test: str, alternative: str = "two-sided", more: Sequence[str] = ()) -> None:
     """Reject a test or an alternative that does not exist; ``more`` are names of tests that the caller knows."""
-    check_choice("test", test, [*TESTS, *more])
+    meant = {name: known.name for known in TESTS.values() for name in known.called}
+    check_choice("test", test, [*TESTS, *more], meant)
     check_choice("alternative", alternative, ALTERNATIVES)
 
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 
 from rankbounds.choices import check_choice
 from rankbounds.commands import Command
-from rankbounds.commands.console.options import Option, Parser
+from rankbounds.commands.console.options import GROUPS, Option, Parser
 from rankbounds.errors import RankboundsError, UsageError, did_you_mean
-from rankbounds.terminal import wrap
+from rankbounds.terminal import reflow, wrap
 from rankbounds.version import __version__
 
 DESCRIPTION = "Score ranked retrieval, and say how sure you can be."
@@ -23,19 +23,22 @@ QUESTIONS = (
     "What changed between two versions?",
     "Can I trust these files and numbers?",
     "What should be judged next?",
-    "May a model's labels stand in for people?",
-    "What would fewer judgments have said?",
-    "Which measure, and which persistence?",
-    "How do I show it?",
+    "Can I trust the labels of a model (LLM as a judge)?",
+    "How few judgments would be enough?",
+    "Which measure should I use?",
+    "RBP: which persistence, and what does it change?",
+    "How do I show the results?",
     "How do I try things out?",
 )
 """In the order of the help."""
+NOUNS = {"rbp": "Questions about rank-biased precision (RBP) and its persistence p."}
+"""Groups of commands: what the second word of "rbp depth" is about."""
 TO_TRY = {
     "rankbounds demo": "a small collection, explained",
-    "rankbounds evaluate qrels.txt runs/*": "your runs, and what is still open",
+    "rankbounds evaluate qrels.txt runs/*": "score your runs, with bounds",
     "rankbounds compare qrels.txt a.txt b.txt": "is A better than B, or is it noise?",
 }
-NAME_WIDTH = 22
+NAME_WIDTH = 23
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -45,7 +48,7 @@ def greeting() -> str:
     tried = "".join(f"  {command:<{widest}}  {what}\n" for command, what in TO_TRY.items())
     return (
         f"rankbounds {__version__}. {DESCRIPTION}\n\nThree commands to try:\n{tried}\n"
-        '"rankbounds --help" lists all commands, by the questions that they answer.\n'
+        '"rankbounds --help" lists all commands by the questions they answer.\n'
     )
 
 
@@ -60,15 +63,83 @@ def commands_by_question(commands: Iterable[Command], width: int) -> str:
     """The list of commands in the program's help, within this width."""
     parts = []
     for question, several in by_question(commands).items():
-        lines = [question]
-        for command in several:
-            first, *more = wrap(command.summary, max(30, width - NAME_WIDTH - 2))
-            lines += [f"  {command.name:<{NAME_WIDTH - 2}}  {first}", *(" " * (NAME_WIDTH + 2) + line for line in more)]
-        parts.append("\n".join(lines))
+        lines = [entry(command.name, command.summary, width) for command in several]
+        parts += ["\n".join([question, *lines])] if lines else []
     return "\n\n".join(parts) + "\n"
 
 
+def entry(name: str, text: str, width: int) -> str:
+    """A name and its explanation beside it, or below it where the name is long."""
+    blanks = " " * (NAME_WIDTH + 2)
+    lines = wrap(text, max(30, width - len(blanks)))
+    if len(name) < NAME_WIDTH:
+        lines[0] = f"  {name:<{NAME_WIDTH}}{lines[0]}"
+        return f"\n{blanks}".join(lines)
+    return f"\n{blanks}".join([f"  {name}", *lines])
+
+
+# ---- help ----
+
+
+def program_help(options: Sequence[Option], commands: Iterable[Command], width: int) -> str:
+    """What ``rankbounds --help`` prints."""
+    return "\n".join(
+        [
+            f"{DESCRIPTION}\n\nusage: rankbounds COMMAND ...\n",
+            commands_by_question(commands, width),
+            *_options_in_groups(options, width),
+            *wrap('"rankbounds COMMAND --help" explains a command, "rankbounds measures" the measures.', width),
+            "",
+        ]
+    )
+
+
+def noun_help(noun: str, commands: Iterable[Command], width: int) -> str:
+    """What a group of commands prints of itself, such as ``rankbounds rbp``."""
+    listed = [command for command in commands if command.name.startswith(f"{noun} ")]
+    parts = [f"{NOUNS[noun]}\n\nusage: rankbounds {noun} COMMAND ...\n", commands_by_question(listed, width)]
+    return "\n".join([*parts, *wrap(f'"rankbounds {noun} COMMAND --help" explains a command.', width), ""])
+
+
+def command_help(command: Command, options: Sequence[Option], width: int, *, everything: bool = False) -> str:
+    """What a command answers, examples, and its options in groups, the everyday ones first or alone."""
+    program = f"rankbounds {command.name}"
+    arguments = " ".join(option.usage for option in options if not option.flags)
+    answer, examples, details = command.parts
+    shown = [option for option in options if everything or option.everyday]
+    parts = [
+        reflow(answer, width),
+        f"\nusage: {' '.join(filter(None, (program, arguments)))} [options]\n",
+        "\n".join(["examples:", *(f"  {line}" for line in examples), ""]) if examples else "",
+        *([reflow(details, width), ""] if everything and details else []),
+        *_options_in_groups(shown, width),
+    ]
+    hidden = len(options) - len(shown)
+    end = f'"{program} --help-all" shows {hidden} more {"option" if hidden == 1 else "options"}.'
+    return "\n".join([*parts, *(wrap(end, width) if hidden and not everything else []), ""]).rstrip("\n") + "\n"
+
+
+def in_groups(options: Iterable[Option]) -> dict[str, list[Option]]:
+    """The options by the groups of the help, in their order, the everyday ones first."""
+    first = sorted(options, key=lambda option: (bool(option.flags), not option.everyday))
+    grouped = {group: [option for option in first if option.group == group] for group in GROUPS}
+    return {group: several for group, several in grouped.items() if several}
+
+
+def _options_in_groups(options: Iterable[Option], width: int) -> list[str]:
+    groups = in_groups(options).items()
+    return [
+        "\n".join([f"{group}:", *(entry(each.usage, each.text, width) for each in several), ""])
+        for group, several in groups
+    ]
+
+
 # ---- completion ----
+
+
+def words_of(option: Option) -> Sequence[str]:
+    """What completion offers for an option."""
+    return option.words() if callable(option.words) else option.words
 
 
 def completion_script(parser: Parser, shell: str) -> str:
@@ -83,7 +154,7 @@ def completion_script(parser: Parser, shell: str) -> str:
 
     pairs = (pair for each in (parser, *parser.commands.values()) for pair in each.actions.items())
     for option, action in pairs:
-        words = option.words() if callable(option.words) else option.words
+        words = words_of(option)
         if option.file:
             action.complete = shtab.DIRECTORY if option.file == "folder" else shtab.FILE  # type: ignore[attr-defined]
         elif words and option.type is None:
@@ -94,32 +165,121 @@ def completion_script(parser: Parser, shell: str) -> str:
 
 # ---- what was probably meant ----
 
+TO_TYPE = {
+    "eval": "evaluate qrels.txt runs",
+    "score": "evaluate qrels.txt runs",
+    "metrics": "measures",
+    "leaderboard": "compare qrels.txt runs",
+    "rank": "compare qrels.txt runs",
+    "diff": "compare qrels.txt runs/bm25.txt runs/dense.txt",
+    "ab": "compare qrels.txt runs/bm25.txt runs/dense.txt",
+    "test": "compare qrels.txt runs/bm25.txt runs/dense.txt",
+    "significance": "compare qrels.txt runs/bm25.txt runs/dense.txt",
+    "ttest": "compare qrels.txt runs/bm25.txt runs/dense.txt --test t",
+    "t-test": "compare qrels.txt runs/bm25.txt runs/dense.txt --test t",
+    "wilcoxon": "compare qrels.txt runs/bm25.txt runs/dense.txt --test wilcoxon",
+    "bootstrap": "compare qrels.txt runs/bm25.txt runs/dense.txt --test bootstrap",
+    "gate": 'compare qrels.txt runs/bm25.txt runs/dense.txt --fail-if "nDCG@10 worse"',
+    "slices": "compare qrels.txt runs/bm25.txt runs/dense.txt --by classes.csv",
+    "segments": "compare qrels.txt runs/bm25.txt runs/dense.txt --by classes.csv",
+    "power": "compare qrels.txt runs/bm25.txt runs/dense.txt",
+    "plot": "report qrels.txt runs",
+    "figure": "report qrels.txt runs",
+    "html": "report qrels.txt runs",
+    "latex": "compare qrels.txt runs --format latex",
+    "validate": "check runs",
+    "lint": "check runs",
+    "diagnose": "check runs",
+    "holes": "judge-next qrels.txt runs",
+    "unjudged": "judge-next qrels.txt runs",
+    "judge": "serve qrels.txt runs",
+    "label": "serve qrels.txt runs",
+    "annotate": "serve qrels.txt runs",
+    "leave-one-out": "study change-by-leaving-a-group-out qrels.txt runs --groups groups.txt",
+    "overlap": "similarity runs/bm25.txt runs/dense.txt",
+    "rbo": "similarity runs/bm25.txt runs/dense.txt",
+    "kappa": "judges qrels.txt labels.txt",
+    "llm": "judges qrels.txt labels.txt",
+    "correlation": "agreement qrels.txt runs",
+    "kendall": "agreement qrels.txt runs",
+    "tau": "agreement qrels.txt runs",
+    "help": "--help",
+    "version": "--version",
+    "completion": "--completion bash",
+}
+"""Words that people may try as commands, and what to type."""
+
+
+def check_command(words: Sequence[str], known: Sequence[str]) -> None:
+    """Reject what is no command, with the command to type where one was meant."""
+    name = words[0]
+    if name in NOUNS:
+        name, known = " ".join(words[:2]), [each for each in known if each.startswith(f"{name} ")]
+    moved = next((each for each in known if each.endswith(f" {name}")), None)
+    if moved:
+        raise UsageError(f'{name} is "rankbounds {moved}".')
+    if name.lower() in TO_TYPE:
+        raise UsageError(f'There is no command "{name}": type "rankbounds {TO_TYPE[name.lower()]}".')
+    if os.path.lexists(name):
+        raise UsageError(f'"{name}" is a file, not a command: type "rankbounds evaluate {" ".join(words)}".')
+    hint, program = did_you_mean(name, list(known)), " ".join(["rankbounds", *words[: name.count(" ")]])
+    if not hint and _is_measure(name):
+        raise UsageError(f'"{name}" is a measure: type "rankbounds evaluate qrels.txt runs -m {name}".')
+    raise UsageError(f'There is no command "{name}".{hint} "{program} --help" lists the commands.')
+
+
+OPTIONS_MEANT = {"metric": "measure", "metrics": "measure", "plot": "figure", "out": "output", "verbose": "wide"}
+"""Names of options elsewhere, and ours."""
+
 
 def check_options(program: str, options: Sequence[Option], words: Sequence[str]) -> None:
     """Reject the first option that does not exist, naming one that is like it."""
-    flags = ["--help", *(flag for option in options for flag in option.flags)]
+    flags = [flag for option in options for flag in option.flags]
     known = [flag.removeprefix("--") for flag in flags if flag.startswith("--")]
+    formats = [word for option in options if option.dest == "format" for word in words_of(option)]
     for word in words:
         if word == "--":
             return
-        option = word.partition("=")[0].removeprefix("--")
-        if not word.startswith("--") or " " in option or option in known:
+        flag = word.partition("=")[0]
+        option = flag.removeprefix("--")
+        if not flag.startswith("-") or " " in flag or flag in flags or _is_number(flag) or flag == "-":
             continue
-        longer = [name for name in known if name.startswith(option)]
-        hint = f' Did you mean "--{longer[0]}"?' if longer else did_you_mean(option, known).replace('"', '"--', 1)
-        raise UsageError(f'There is no option "--{option}".{hint} "{program} --help" lists all of them.')
+        if not flag.startswith("--") and flag[:2] in flags:  # -mAP
+            continue
+        longer = [name for name in known if len(option) > 1 and name.startswith(option)]
+        if flag in ("-k", "--k", "--cutoff", "--top-k") and "measure" in known:
+            hint = " The depth is part of the measure: -m nDCG@10."
+        elif option in formats:
+            hint = f' Did you mean "--format {option}"?'
+        elif longer:
+            hint = f' Did you mean "--{longer[0]}"?'
+        else:
+            near = did_you_mean(option, known, OPTIONS_MEANT) if flag.startswith("--") else ""
+            hint = near.replace('"', '"--', 1)
+        raise UsageError(f'There is no option "{flag}".{hint} See "{program} --help".')
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_measure(text: str) -> bool:
+    from rankbounds.measures.naming.parser import parse_measure
+
+    try:
+        parse_measure(text)
+    except RankboundsError:
+        return False
+    return True
 
 
 def check_files(files: Sequence[str], measures: Sequence[str] | None) -> None:
     """Reject measures where files are expected: people separate them by blanks."""
     for file in files:
-        if os.path.lexists(file) or os.path.basename(file) != file:
-            continue
-        from rankbounds.measures.naming.parser import parse_measure
-
-        try:
-            parse_measure(file)
-        except RankboundsError:
-            continue
-        asked = ",".join([*(measures or ()), file])
-        raise UsageError(f'"{file}" is a measure, not a file: they go behind -m with commas between: -m {asked}.')
+        if not os.path.lexists(file) and os.path.basename(file) == file and _is_measure(file):
+            asked = ",".join([*(measures or ()), file])
+            raise UsageError(f'"{file}" is a measure, not a file. Measures are separated by commas: -m {asked}.')

@@ -14,6 +14,8 @@ from rankbounds.errors import UsageError
 T = TypeVar("T")
 FILES = {"FILE": "read", "QRELS": "read", "RUN": "read", "LABELS": "read", "FOLDER": "folder"}
 """Which values are files, by what ``usage`` calls them."""
+GROUPS = ("input", "options", "unjudged and ties", "test", "gate", "output")
+"""The parts of a command's help, in their order."""
 Options: TypeAlias = argparse.Namespace
 """The values of a command's options; ``declared`` has the options themselves, ``command`` the command's name."""
 
@@ -41,7 +43,9 @@ class Option:
     closed: bool = False
     """Are other words rejected? (Where Python's own call says what it takes, it rejects them itself.)"""
     group: str = ""
-    """The part of the help where it stands."""
+    """The part of the help where it stands, one of ``GROUPS``; by default "input" for arguments, else "options"."""
+    everyday: bool = False
+    """Is it shown by ``--help``, or by ``--help-all`` alone? Arguments are always shown."""
     repeated: bool = False
     required: bool = False
     replaces_runs: bool = False
@@ -55,6 +59,8 @@ class Option:
             "dest": long[2:].replace("-", "_") if long else self.names[0].lower(),
             "file": FILES.get(self.names[0]) if self.names else None,
             "type": type(self.default) if type(self.default) in (int, float) else None,
+            "group": "options" if self.flags else "input",
+            "everyday": not self.flags,
         }
         if self.names and "|" in self.names[0]:
             words = self.names[0].split("|")
@@ -145,6 +151,11 @@ def group_under(title: str, *options: Option, **more: Any) -> tuple[Option, ...]
     return tuple(replace(option, group=title, **more) for option in options)
 
 
+def everyday(*options: Option) -> tuple[Option, ...]:
+    """The options, shown by ``--help``."""
+    return tuple(replace(option, everyday=True) for option in options)
+
+
 def replace_defaults(options: Iterable[Option], **defaults: Any) -> tuple[Option, ...]:
     """The options, some of them with other defaults, by the names of their values."""
     return tuple(replace(option, default=defaults.get(option.dest, option.default)) for option in options)
@@ -194,30 +205,17 @@ class UnparsedError(UsageError):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser of declared options, whose complaints are one line and whose help fits the terminal.
+    """A parser of declared options, whose complaints are one line.
 
     Options are never abbreviated: a new one would change what a shorter word stands for.
     """
 
     def __init__(self, options: Sequence[Option] = (), **more: Any) -> None:
-        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **more)
-        groups: dict[str, Any] = {"": self}
-        self.actions: dict[Option, argparse.Action] = {}
-        for option in options:
-            if option.group not in groups:
-                groups[option.group] = self.add_argument_group(option.group)
-            self.actions[option] = option.add_to(groups[option.group])
+        super().__init__(allow_abbrev=False, add_help=False, **more)
+        self.actions = {option: option.add_to(self) for option in options}
         self.set_defaults(declared=tuple(options))
         self.commands: dict[str, Parser] = {}
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the whole usage."""
         raise UnparsedError(f'{message[0].upper()}{message[1:]}. See "{self.prog} --help".')
-
-    def format_help(self) -> str:
-        """The usual help, its description in lines as long as the terminal's."""
-        from rankbounds.commands.console.messages import screen_width
-        from rankbounds.terminal import reflow
-
-        self.description = reflow(self.description or "", screen_width() - 2)
-        return super().format_help()

@@ -40,15 +40,15 @@ def numbers(text: str) -> list[float]:
     return [float(part) for part in text.split(",")]
 
 
-def file_option(formats: Sequence[str], text: str = "write there instead of to standard output") -> Option:
+def file_option(formats: Sequence[str], text: str = "write to this file instead of standard output") -> Option:
     """The file that results go to, in one of these formats."""
-    return Option("-o, --output FILE", text, file="written", words=formats, group="output")
+    return Option("-o, --output FILE", text, file="written", words=formats, group="output", everyday=True)
 
 
 def options_for(formats: Sequence[str] = FORMATS, *, digits: bool = True) -> tuple[Option, ...]:
     """Where results go, and how they look; without ``digits`` where that is about something else."""
-    by_ending = f"{', '.join(formats)} (default: what the file's name after -o ends in, else {formats[0]})"
-    options = [Option("--format F", by_ending, words=formats), file_option(formats)]
+    text = f"{', '.join(formats)} (default: by the ending of -o, or {formats[0]})"
+    options = [Option("--format F", text, words=formats, everyday=True), file_option(formats)]
     if "csv" in formats:
         options.append(RAW)
     if "table" in formats:
@@ -56,24 +56,28 @@ def options_for(formats: Sequence[str] = FORMATS, *, digits: bool = True) -> tup
     return group_under("output", *options)
 
 
-RAW = Option("--raw", "csv, tsv: no ' before ids that begin with = + - @, which tells spreadsheets that they are text")
-WIDE = Option("--wide", "all columns and whole names, also where the terminal is too narrow")
-DIGITS = Option("--digits N", "of scores in tables (default 4)", type=whole("digits are", 0, 15), dest="table_digits")
+RAW = Option("--raw", "csv, tsv: ids that begin with = + - @ get no ' in front, which protects them in spreadsheets")
+WIDE = Option("--wide", "show all columns and whole names, even if the terminal is too narrow")
+DIGITS = Option(
+    "--digits N", "digits of scores in tables (default 4)", type=whole("digits are", 0, 15), dest="table_digits"
+)
 OUTPUT = options_for()
 JUDGMENTS_FILE = file_option(("trec", "csv", "tsv", "jsonl"))
 """Where judgments or a run go."""
-BIBTEX = Option("--bibtex FILE", "write sources of measures and tests there, as BibTeX", file="written", group="output")
+BIBTEX = Option("--bibtex FILE", "write the sources of measures and tests to this file", file="written", group="output")
 TERMINAL = group_under(
     "output",
-    Option("--quiet", "no progress, notes or warnings: errors only"),
-    Option("--color auto|always|never", "bold in tables (auto: on a terminal, unless NO_COLOR is set)"),
+    Option("--quiet", "no progress, notes or warnings, only errors"),
+    Option("--color auto|always|never", "bold text in tables (auto: on a terminal, unless NO_COLOR is set)"),
+    Option("-h, --help", "show the help"),
+    Option("--help-all", "show the help with every option"),
 )
 """What every command has."""
 
 
 def figure(text: str) -> Option:
     """A file for a figure."""
-    return Option("--figure FILE", f"{text} (.svg, .png, .pdf)", file="written", group="output")
+    return Option("--figure FILE", f"{text} (.svg, .png, .pdf)", file="written", group="output", everyday=True)
 
 
 # ---- checks before any work is done ----

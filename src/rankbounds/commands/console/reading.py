@@ -38,22 +38,27 @@ def columns(text: str) -> dict[str, str]:
     return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
 
 
-RUNS_HELP = "runs: files, patterns in quotes, or folders; name=FILE gives a run a name; - is stdin"
-QRELS = Option("QRELS", "judgments: a TREC file or any other known format (see --from), or ir_datasets:ID; - is stdin")
+RUNS_HELP = "runs: files, folders or patterns; name=FILE names a run; - is stdin"
+QRELS = Option("QRELS", "judgments: a file, or ir_datasets:ID; - is stdin")
 RUNS = Option("RUN ...", RUNS_HELP, dest="runs")
 RUN = Option("RUN", "the run; name=FILE gives it a name; - is stdin", dest="run_file")
 INPUTS = (QRELS, RUNS)
 INPUTS_IF_ANY = (replace(QRELS, usage="[QRELS]"), replace(RUNS, usage="[RUN ...]"))
-LABELS = Option("LABELS", "labels, say of a model, in any format of judgments (see --from); - is stdin", dest="qrels")
+LABELS = Option("LABELS", "labels of a model, in any format of judgments; - is stdin", dest="qrels")
 SCORE_TABLES = group_under(
-    "tables of scores",
+    "input",
     Option(
         "--scores FILE ...",
-        "tables of scores by topic instead of QRELS and RUN: what rankbounds, trec_eval -q, ir_measures -q, "
-        "pytrec_eval or ranx wrote, or a matrix of topics and systems; name=FILE names a file's run",
+        "tables of scores per topic instead of QRELS and RUN, as rankbounds, trec_eval -q, ir_measures -q, pytrec_eval "
+        "and ranx write them",
         replaces_runs=True,
+        everyday=True,
     ),
-    Option("--lower-is-better NAME", "with --scores: less of this is better; may be repeated", repeated=True),
+    Option(
+        "--lower-is-better NAME",
+        "with --scores: lower values of this measure are better; may be repeated",
+        repeated=True,
+    ),
 )
 """Tables of scores in the place of judgments and runs."""
 FROM = Option(
@@ -64,12 +69,17 @@ FROM = Option(
     about_runs=True,
 )
 SOURCE = Option("--labels SOURCE", "judgments of this source; of several (a,b) the first that has one", about_runs=True)
-COLUMNS = Option("--columns NAMES", "columns of tables: query_id=q,doc_id=d,score=s,relevance=r", type=columns)
-LENIENT = Option("--lenient", "leave out lines that cannot be read, and count them", about_runs=True)
-READING_RUNS = group_under("reading files", FROM, COLUMNS, LENIENT)
+COLUMNS = Option(
+    "--columns NAMES",
+    "columns of a CSV: query_id=q,doc_id=d,score=s,relevance=r",
+    type=columns,
+    everyday=True,
+)
+LENIENT = Option("--lenient", "skip lines that cannot be read, and count them", about_runs=True)
+READING_RUNS = group_under("input", FROM, COLUMNS, LENIENT)
 """How to read files, where there are no judgments among them."""
 READING = group_under(
-    "reading files",
+    "input",
     replace(FROM, help=f"{FROM.text}; two with a comma between them are that of the judgments and that of the runs"),
     SOURCE,
     COLUMNS,
@@ -77,24 +87,26 @@ READING = group_under(
 )
 """How to read judgments and runs."""
 PREPARING = group_under(
-    "lists before they are scored",
-    Option("--drop-self", "leave out a document whose id is that of its query (BEIR does so: ArguAna, Quora)"),
+    "input",
+    Option("--drop-self", "leave out documents whose id is that of the query (as BEIR does: ArguAna, Quora)"),
     Option(
-        "--documents-of SEP", "ids are those of chunks, as in d7#3 with SEP #: score documents, each by its best chunk"
+        "--documents-of SEP", "ids are those of chunks (d7#3 where SEP is #): score documents, each by its best chunk"
     ),
-    Option("--depth N", "score the first N documents of each list only", type=int),
+    Option("--depth N", "score only the first N documents of each list", type=int),
     about_runs=True,
 )
 CALIBRATE = Option(
     "--calibrate",
-    "with --labels human,llm: labels of other sources than the first count by the probability of what the first would "
-    "say, calibrated where both judged",
-    group="reading files",
+    "with --labels human,llm: a label of the second source counts as the probability of what the first would say, "
+    "estimated from documents that both judged",
+    group="input",
     about_runs=True,
 )
 
 COMPARE = Option(
-    "--compare NAME ...", "two names of runs, or all: ask about differences (default: about the score of every run)"
+    "--compare NAME ...",
+    "names of two runs, or all: ask about differences (default: about the score of every run)",
+    everyday=True,
 )
 
 
@@ -164,6 +176,8 @@ def runs_from(options: Options, *, repeated: bool = False) -> list[RunToRead]:
         if name is not None:
             given += (reading if len(options.runs) == 1 else replace(reading, threads=1)).runs_to_read({name: path})
         else:
+            if options.runs.count(argument) > 1 and not repeated:
+                raise UsageError(f"{argument} is given twice. Leave one out, or give them names: a={path} b={path}.")
             given += [file for file in expand([path]) if repeated or file not in given]
     return prepare_runs(options, reading.runs_to_read(given))
 

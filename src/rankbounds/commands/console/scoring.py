@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -30,77 +31,91 @@ def measure_names() -> list[str]:
 
 
 def measures(
-    default: Sequence[str] = DEFAULT_MEASURES, text: str = "RBP(p=0.8), nDCG@10, a trec_eval name, ..."
+    default: Sequence[str] = DEFAULT_MEASURES, text: str = "measures, separated by commas: nDCG@10,AP"
 ) -> Option:
     """Which measures; ``text`` says which ones there are, and the default is told where it does not."""
     shown = f" (default: {', '.join(default)})" if default else ""
     return Option(
-        "-m, --measure MEASURE", f"{text}; may be repeated{shown}", dest="measures", repeated=True, words=measure_names
+        "-m, --measure MEASURE",
+        f"{text}; may be repeated{shown}",
+        dest="measures",
+        repeated=True,
+        words=measure_names,
+        everyday=True,
     )
 
 
 MEASURES = measures()
-PER_TOPIC = Option("-q, --per-topic", "one row for each topic too")
-TOP = Option("--top N", "the N best runs only", type=whole("how many to show is", 1))
+PER_TOPIC = Option("-q, --per-topic", "show every topic too", everyday=True)
+TOP = Option("--top N", "show the N best runs only", type=whole("how many to show is", 1), everyday=True)
 SORTING = (
     Option(
         "--sort BY",
-        "the order of runs: by a measure, best first (default in tables: by the first one), by name (run), or as given "
-        "(given; default in other formats)",
+        "order of the runs: a measure (best first; default in tables: the first measure), run (by name) or given (as "
+        "given; default in other formats)",
     ),
     TOP,
 )
 """In which order runs are shown, and how many of them."""
 ORDER = Option(
     "--ties RULE",
-    "tied documents: trec (docno down, as trec_eval; default), run (line order, scores ignored), line (line order "
-    "among equal scores), rank (stated rank), docid (docno up)",
+    "order of documents with equal scores: trec (as trec_eval; default), docid, rank (stated), line (of the file), run "
+    "(line order, scores ignored)",
     "trec",
     words=ORDERS,
     closed=True,
+    group="unjudged and ties",
+    everyday=True,
 )
 """How documents of equal score are ordered, where one order is needed."""
 TIES = group_under(
-    "unjudged documents, ties and grades",
+    "unjudged and ties",
     replace(ORDER, words=TIE_RULES, closed=False),
-    Option("--score-precision double|single", "in which to compare scores (trec_eval 9: single)"),
+    Option("--score-precision double|single", "precision in which scores are compared (trec_eval 9: single)"),
     about_runs=True,
 )
 """How to rank tied documents, and what is a tie."""
 GAIN = Option(
     "--gain RULE",
-    'gains of grades: linear (default), or a table like "1=3,2=9", or "S=3,A=2,B=1" where grades are words',
-    group="unjudged documents, ties and grades",
+    'gain of each grade: linear (default), or a table such as "1=3,2=9", or "S=3,A=2,B=1" where grades are words',
+    group="unjudged and ties",
     about_runs=True,
 )
 RANKING = group_under(
-    "unjudged documents, ties and grades",
-    replace(TIES[0], help=f"{TIES[0].text}, best, worst, expected (mean over all orders)"),
+    "unjudged and ties",
+    replace(TIES[0], help=f"{TIES[0].text}, best, worst, expected (mean of all orders)"),
     TIES[1],
     GAIN,
-    Option("--topics judged|shared", "score judged topics that a run lacks as empty lists, or leave them out"),
+    Option("--topics judged|shared", "judged topics that a run lacks count as 0 (judged), or are left out (shared)"),
     about_runs=True,
 )
 """How runs become rankings: ties, gains, missing topics, the precision of scores."""
 ASSUMING = (
     *group_under(
-        "unjudged documents, ties and grades",
-        Option("--unjudged nonrelevant|relevant|condensed|expected", "unjudged documents are (condensed: left out)"),
-        Option("--q Q", "with --unjudged expected: the probability that one is relevant", type=float),
-        Option("--bounds unjudged|ties|both|none", "what low and high cover"),
+        "unjudged and ties",
+        Option(
+            "--unjudged nonrelevant|relevant|condensed|expected",
+            "what an unjudged document counts as; condensed leaves it out",
+            everyday=True,
+        ),
+        Option("--q Q", "with --unjudged expected: the probability that it is relevant", type=float),
+        Option("--bounds unjudged|ties|both|none", "what the bounds cover"),
         Option(
             "--open retrieved|collection",
-            "unjudged documents that bounds cover (collection: also relevant ones that nobody retrieved, which lower "
-            "nDCG, AP and recall)",
+            "which unjudged documents the bounds cover: those that were retrieved, or all of the collection (relevant "
+            "documents that nobody retrieved lower nDCG, AP and recall)",
         ),
         Option(
             "--most-relevant N",
-            "with --open collection: a topic has at most N relevant documents, known ones counted (default: any "
-            "number; a topic that knows more has no others)",
+            "with --open collection: a topic has at most N relevant documents, including the known ones (default: no "
+            "limit)",
             type=int,
         ),
         *RANKING,
-        Option("--ties-key FILE", "rank tied documents by your key: lines of a document and its value, smallest first"),
+        Option(
+            "--ties-key FILE",
+            "order tied documents by a value of your own: lines of document and value, smallest first",
+        ),
         about_runs=True,
     ),
     *PREPARING,
@@ -108,12 +123,22 @@ ASSUMING = (
 )
 """How to treat ties, unjudged documents, grades and missing topics, and how to read the files."""
 ASSUMING_NO_BOUNDS = replace_defaults(ASSUMING, bounds="none")
-SEED = Option("--seed SEED", "where the random numbers start (default 0)", 0, type=whole("a seed is", 0))
+
+
+def share(text: str) -> float:
+    """A number, also as a percentage: ``0.01`` or ``1%``."""
+    try:
+        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f'a number such as 0.01 or 1% is expected, not "{text}"') from None
+
+
+SEED = Option("--seed SEED", "seed of the random numbers (default 0)", 0, type=whole("a seed is", 0))
 
 
 def confidence(of: str = "the intervals") -> Option:
     """How sure intervals are."""
-    return Option("--confidence C", f"of {of} (default 0.95)", 0.95)
+    return Option("--confidence C", f"confidence level of {of} (default 0.95)", 0.95)
 
 
 def alpha(text: str = "significance level") -> Option:
@@ -123,7 +148,7 @@ def alpha(text: str = "significance level") -> Option:
 
 def resampling(resamples: int = 10_000) -> tuple[Option, Option]:
     """How often and from which seed tests resample."""
-    return (Option("--resamples RESAMPLES", f"how many resamples (default {resamples})", resamples, type=int), SEED)
+    return (Option("--resamples RESAMPLES", f"number of resamples (default {resamples})", resamples, type=int), SEED)
 
 
 def tests_named(default: str) -> Callable[[], str]:
@@ -132,18 +157,24 @@ def tests_named(default: str) -> Callable[[], str]:
     def text() -> str:
         from rankbounds.stats.significance import default_first
 
-        return default_first(default)
+        return f"test of significance: {default_first(default)}"
 
     return text
 
 
 TESTS = group_under(
-    "tests",
-    Option("--test TEST", tests_named("randomization"), "randomization", words=words_in("stats.significance", "TESTS")),
+    "test",
+    Option(
+        "--test TEST",
+        tests_named("randomization"),
+        "randomization",
+        words=words_in("stats.significance", "TESTS"),
+        everyday=True,
+    ),
     Option(
         "--correction CORRECTION",
-        "for three runs or more: tukey (randomised, paired; what auto, the default, takes), holm (what auto takes for "
-        "other tests), bonferroni, bh, none",
+        "correction for the number of pairs: auto (default: tukey for the randomization test, holm for others), tukey, "
+        "holm, bonferroni, bh, none",
         "auto",
         words=words_in("stats.corrections", "CORRECTIONS", "auto"),
     ),
@@ -156,13 +187,14 @@ TESTS = group_under(
 PROBABILITY = (
     Option(
         "--q WHAT",
-        "the probability that an unjudged document is relevant: a number; a file of probabilities (its columns say by "
-        "what: rank, run, query_id, or query_id and doc_id); or estimated from the judgments: logistic (default) "
-        "or isotonic",
+        "probability that an unjudged document is relevant: logistic (default) or isotonic (both estimated from the "
+        "judgments), a number, or a file (columns rank, run, query_id, or query_id and doc_id, and the probability)",
         "logistic",
         file="read",
+        group="unjudged and ties",
+        everyday=True,
     ),
-    Option("--otherwise Q", "the probability for whatever the file lacks", type=float),
+    Option("--otherwise Q", "the probability of documents that the file lacks", type=float, group="unjudged and ties"),
 )
 """How probable it is that unjudged documents are relevant."""
 

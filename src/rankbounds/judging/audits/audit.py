@@ -57,7 +57,7 @@ class Audit(Result):
             *map(Column, ("measure", "by_labels", "estimate", "sd")),
             Column("ci_low", None),
             Column("ci_high", None),
-            interval("ci_low", "ci_high", f"{self.confidence:.6g} interval"),
+            interval("ci_low", "ci_high", f"{100 * self.confidence:.6g}% interval"),
             Column("judged"),
             Column("method", None),
         )
@@ -117,12 +117,12 @@ class Audit(Result):
 
     def notes(self) -> list[str]:
         """What a reader of the numbers must know, in sentences."""
-        covers = "these topics alone" if self.sources == "judgments" else "other topics of the same kind as well"
+        covers = "these topics only" if self.sources == "judgments" else "other topics of the same kind too"
         certain = int(np.count_nonzero(self.sample.probability >= SURE))
         unvaried = [str(estimate.measure) for estimate in self.estimates if not estimate.varies]
         sentences = [
             f"{len(self.sample):,} judgments, {certain:,} of them of documents that were certain to be drawn; the "
-            f"intervals are about the judgments that nobody made, and hold for {covers}."
+            f"intervals cover the documents that were not drawn, and hold for {covers}."
         ]
         linearised = [str(estimate.measure) for estimate in self.estimates if estimate.method == LINEARISED]
         if linearised:

@@ -61,14 +61,14 @@ class AuditPlan(Result):
     def notes(self) -> list[str]:
         """What a reader of the numbers must know, in sentences."""
         basis = (
-            "Nobody has judged yet: a document of the lowest label is taken to be relevant with probability 0.15, "
-            "one of the highest with 0.65. A good judge needs fewer judgments, and a pilot sample tells."
+            "Nobody has judged yet: the plan assumes that documents of the lowest label are relevant with probability "
+            "0.15 and those of the highest with 0.65. Good labels need fewer judgments; a pilot sample shows how many."
         )
         if self.pilot is not None:
-            basis = f"How unsure labels are is read off a pilot of {self.pilot:,} judgments."
+            basis = f"The uncertainty of the labels is estimated from a pilot of {self.pilot:,} judgments."
         return [
-            f"{basis} Half-widths are of {self.confidence:.6g} intervals, expected, and of several runs or pairs the "
-            "root mean square: single ones will be wider or narrower."
+            f"{basis} Half-widths are expected ones of {100 * self.confidence:.6g}% intervals, and for several runs or "
+            "pairs their root mean square: single intervals will be wider or narrower."
         ]
 
 

@@ -53,7 +53,7 @@ class Sample(DocumentsToJudge):
     """How many of them have any weight in what is asked."""
     question: str
     seed: int
-    columns = (Column("query_id", "query_id"), Column("doc_id", "doc_id"), Column("probability"))
+    columns = (Column("query_id", "topic"), Column("doc_id", "document"), Column("probability"))
 
     def notes(self) -> list[str]:
         """What a reader must know, in sentences."""

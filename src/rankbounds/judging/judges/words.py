@@ -31,14 +31,14 @@ def sentences(
         order = _trust_in_order(orderings, settings["trusted"])
         asked = f"To say which of two runs is better: {order}. " if settings["runs"] > 1 else ""
         of_scores = _trust_in_scores(agreed, orderings, settings["trusted"])
-        found.append(f"May it be trusted? {asked}For the scores themselves: {of_scores}.")
+        found.append(f"Can it be trusted? {asked}For the scores themselves: {of_scores}.")
     return found
 
 
 def _ends(row: Row, name: str, pattern: str, factor: float = 1.0) -> str:
-    """The interval of a number as "LOW to HIGH"; nothing where it has none."""
+    """The interval of a number as "[LOW, HIGH]"; nothing where it has none."""
     ends = row[f"{name}_low"], row[f"{name}_high"]
-    return "" if None in ends else " to ".join(pattern.format(factor * end) for end in ends)
+    return "" if None in ends else f"[{', '.join(pattern.format(factor * end) for end in ends)}]"
 
 
 def _agreement(row: Row, settings: Row) -> list[str]:
@@ -56,7 +56,7 @@ def _agreement(row: Row, settings: Row) -> list[str]:
     if row["extra"]:
         agrees += f" It labels {row['extra']:,} pairs that {trusted} does not"
         counted = settings["runs"] and settings["pairs"] == "all"
-        agrees += "; scores by it count these too, unless asked for shared pairs." if counted else "."
+        agrees += "; its scores include these (--pairs shared leaves them out)." if counted else "."
     ends = _ends(row, "shift_relevant", "{:+.0f}", 100)
     generous = (
         f"Is it generous? It calls {row['relevant']:.0%} of them relevant, {trusted} {row['relevant_trusted']:.0%} "
@@ -79,7 +79,7 @@ def _scores(row: Row, settings: Row, *, other_scale: bool) -> str:
     if row["slope"] is None or settings["runs"] <= 2:
         return found
     ends = _ends(row, "slope", "{:.3f}", 0.1)
-    return f"{found} What is 0.100 between runs by {trusted} is {row['slope'] / 10:.3f}{ends and f' ({ends})'} by it."
+    return f"{found} What is 0.100 between runs by {trusted} is {row['slope'] / 10:.3f}{ends and f' {ends}'} by it."
 
 
 def _likings(flagged: Sequence[Row], ordering: Row, settings: Row) -> str:
@@ -88,21 +88,21 @@ def _likings(flagged: Sequence[Row], ordering: Row, settings: Row) -> str:
     runs, slope = settings["runs"], ordering["slope"]
     answer = f"Not shown for any of {runs}"
     if liked:
-        answer = f"Yes: this judge {liked}, beside what it does to all runs on average"
+        answer = f"Yes: compared with its average over all runs, it {liked}"
     tested = f"(randomisation test, Holm over {runs} runs, level {settings['alpha']:g})"
-    found = f"Does it like some runs more than others? {answer} {tested}."
+    found = f"Does it favour some runs? {answer} {tested}."
     if beyond:
-        return f"{found} Compared with runs of like score it {beyond}."
+        return f"{found} Compared with runs of similar score it {beyond}."
     if not liked or slope is None or runs < RUNS_FOR_SCALE:
         return found
-    squeezes = "squeezes" if slope < 1 else "stretches"
-    return f"{found} That it {squeezes} all differences explains this: beside runs of like score, none stands out."
+    squeezes = "shrinks" if slope < 1 else "stretches"
+    return f"{found} The reason is that it {squeezes} all differences: among runs of similar score, none stands out."
 
 
 def _liked(flagged: Sequence[Row], flag: str, size: str) -> str:
-    """The runs with the flags, as "likes A (+0.1) and is hard on B (-0.2)"."""
+    """The runs with the flags, as "favours A (+0.1) and penalises B (-0.2)"."""
     parts = []
-    for value, verb in (("favoured", "likes"), ("punished", "is hard on")):
+    for value, verb in (("favoured", "favours"), ("punished", "penalises")):
         rows = sorted((row for row in flagged if row[flag] == value), key=lambda row: -abs(row[size]))
         if rows:
             named = [f"{row['run']} ({row[size]:+.4f})" for row in rows]
@@ -115,9 +115,9 @@ def _order(row: Row, changes: Sequence[Row], settings: Row) -> list[str]:
     for name in COEFFICIENTS:
         ends = _ends(row, name, "{:.2f}")
         value = "not defined (all runs tie)" if row[name] is None else f"{row[name]:.2f}"
-        taus.append(value + (ends and f" ({ends})"))
+        taus.append(value + (ends and f" {ends}"))
     best = f"; among the best {TOP} {taus[2]}" if settings["runs"] > TOP else ""
-    alike = f"Does it order runs alike? Kendall's tau is {taus[0]}, tau_AP {taus[1]}{best}."
+    alike = f"Does it order the runs in the same way? Kendall's tau is {taus[0]}, tau_AP {taus[1]}{best}."
     trusted = settings["trusted"]
     if not row["separated"]:
         return [alike, f"{trusted} separates no pair of these runs, so none can change its winner."]
@@ -129,8 +129,8 @@ def _order(row: Row, changes: Sequence[Row], settings: Row) -> list[str]:
         turned += f" ({named}; {row['reversed_significantly']} of them significantly)"
     return [
         alike,
-        f"Of {row['separated']:,} pairs that {trusted} separates, {kept} separated the same way, {lost} not separated "
-        f"any more, and {turned}. It separates {row['only_by_labels']:,} pairs that {trusted} does not.",
+        f"Of {row['separated']:,} pairs that {trusted} separates, {kept} separated the same way, {lost} no longer "
+        f"separated, and {turned}. It separates {row['only_by_labels']:,} pairs that {trusted} does not.",
     ]
 
 
@@ -163,13 +163,13 @@ def _trust_in_scores(agreed: Row, orderings: Sequence[Row], trusted: str) -> str
         ("no, by {} they are off on average", off),
         (by_chance, lambda _: surely is None or surely <= 0),
         ("no, by {} they turn clear differences around", lambda row: row["reversed"] > FEW_TURNED * row["separated"]),
-        ("not for the runs that it likes or dislikes by {}", lambda row: row["favoured"] or row["punished"]),
+        ("not for the runs that it favours or penalises by {}", lambda row: row["favoured"] or row["punished"]),
     ):
         named = [row["measure"] for row in orderings if holds(row)]
         if named:
             answer = problem if problem is by_chance else problem.format(", ".join(named))
-            return f'{answer}; with some documents judged by people, "rankbounds audit" makes them honest'
-    return "nothing speaks against them here, which is not a proof"
+            return f'{answer}; "rankbounds audit" corrects them with a sample that people judge'
+    return "no problem was found here, which is not a proof"
 
 
 def side_by_side(agreement: Sequence[Row], orderings: Sequence[Row], settings: Row) -> list[str]:
@@ -177,9 +177,9 @@ def side_by_side(agreement: Sequence[Row], orderings: Sequence[Row], settings: R
     found = []
     if lead := settings["kappa_lead"]:
         low, high = lead["low"], lead["high"]
-        verdict = "more than chance would give" if low is not None and low > 0 else "which may be chance"
+        verdict = "more than by chance" if low is not None and low > 0 else "which may be chance"
         if low is not None:
-            verdict += f"; {settings['confidence']:.0%} interval {low:+.3f} to {high:+.3f}"
+            verdict += f"; {settings['confidence']:.0%} interval [{low:+.3f}, {high:+.3f}]"
         judges = len(agreement) - len(settings["votes"])
         found.append(
             f"Of these {judges} judges, {lead['best']} agrees best with {settings['trusted']}: its kappa is "

@@ -20,8 +20,8 @@ NOTHING_LEFT = "Every document that counts is judged: no judgment would change a
 
 
 def _columns(digits: int, *names: str) -> tuple[Column, ...]:
-    numbers = (Column(name, name, lambda row, name=name: number(row[name], digits)) for name in names)  # type: ignore[misc]
-    return Column("query_id", "query_id"), Column("doc_id", "doc_id"), *numbers
+    numbers = (Column(name, "", lambda row, name=name: number(row[name], digits)) for name in names)  # type: ignore[misc]
+    return Column("query_id", "topic"), Column("doc_id", "document"), *numbers
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,13 @@ class Needed:
         drawn = f"{self.simulations} simulated rounds, seed {seed}"
         if self.median is None:
             return (
-                f"Until it is {self.goal}: in {1 - self.settled:.0%} of {drawn} not even judging all "
-                f"{self.unjudged:,} documents gets there."
+                f"In {1 - self.settled:.0%} of {drawn}, it is not {self.goal} even when all {self.unjudged:,} "
+                "documents are judged."
             )
-        most = f"{self.high:,}" if self.high is not None else "more than there are"
+        most = f"{self.high:,}" if self.high is not None else "all"
         return (
-            f"Until it is {self.goal}, about {self.median:,} judgments in this order are needed (90% of rounds "
-            f"between {self.low:,} and {most}; {drawn})."
+            f"About {self.median:,} judgments in this order are needed until it is {self.goal} (90% of rounds: "
+            f"[{self.low:,}, {most}]; {drawn})."
         )
 
 
@@ -185,7 +185,7 @@ class SettlingPlan(DocumentsToJudge):
         if self.likely is None:
             decide = f"they decide which of {' and '.join(self.pairs[0])} is better by {measure}"
             apart = [run for run in self.pairs[0] if run in self.unpooled]
-            few = f"; fewer than {POOLED} of {' and '.join(apart)} are judged, too few to say how" if apart else ""
+            few = f"; fewer than {POOLED} of {' and '.join(apart)} are judged, too few for an estimate" if apart else ""
             return f"{decide}{few}"
         low, high = self.bounds[0]
         chances = [float(limit_certainty(*lead)) for lead in zip(self.likely, (high, -low), strict=True)]

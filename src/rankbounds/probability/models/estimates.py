@@ -259,9 +259,9 @@ class ChosenModels:
         """What a reader of estimated probabilities must know, in sentences."""
         unpooled = self.unpooled()
         remark = (
-            f"{some(unpooled)}: fewer than {POOLED} are judged, so that the estimate rests on what other runs found; "
+            f"{some(unpooled)}: fewer than {POOLED} are judged, so the estimate relies on the documents of other runs."
         )
-        return [f"{remark}trust the certain bounds, not the probabilities."] if unpooled else []
+        return [f"{remark} Trust the certain bounds, not the probabilities."] if unpooled else []
 
 
 @dataclass(frozen=True, eq=False)

@@ -124,7 +124,7 @@ class FrameRows:
                 row, place = int(again[0]), f'run "{tag}"' if tag else self.place
                 same = (run.pairs.keys == run.pairs.keys[row]) & (run.pairs.topic == run.pairs.topic[row])
                 values = " and ".join(f"{value:g}" for value in np.sort(run.score[same])[:2])
-                problem = f"{run.pairs.describe(row)} stands there twice (with {values})."
+                problem = f"{run.pairs.describe(row)} is listed twice (with {values})."
                 raise DataError(place, problem, "Keep one row.")
             yield tag, run
 
