@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say, say_all
-from rankbounds.commands.console.options import Option, Options, call, group_under, pick, words_in
+from rankbounds.commands.console.options import Option, Options, call, group_under, words_in
+from rankbounds.comparison.pairs import pairs_against
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.saved_scores import join_baseline, origin_of
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.evaluation.scores import Scores
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 
 FOR_PAPERS = ("latex", "markdown")
 """Formats of one table of all measures, whose caption tells which tests p-values come from."""
-TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
 
 
 @command(
@@ -39,7 +40,7 @@ TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
     1,
     *reading.INPUTS,
     *reading.SCORE_TABLES,
-    scoring.measures(("RBP(p=0.8)",)),
+    scoring.measures(),
     Option("--sort BY", "order of runs: by a measure, by name (run), as given (given); default: each table by its own"),
     replace(scoring.TOP, help="in tables: the N best runs only; tests are over all of them"),
     Option("--per-topic", "for two runs: the topics, largest difference first"),
@@ -107,15 +108,16 @@ TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
 def run_compare(options: Options) -> int:
     """Is A better than B? Tests over topics, bounds for unjudged documents and ties, one verdict.
 
-    For two runs, a paragraph in plain words and the numbers under it. For many, a leaderboard: systems that share a
-    letter are not separable. "interval" is about topics, a sample; "bounds" and "whatever is judged" about missing
-    judgments. With --fail-if it is a gate: exit code 0 pass, 1 fail, 4 undecided, each with the reason and what would
-    decide it.
+    Differences are the second run minus the first, the other minus the baseline, or among many the better minus the
+    worse. For two runs, a paragraph in plain words by the first measure, then a row for each measure. For many, a
+    leaderboard: systems that share a letter are not separable. "interval" is about topics, a sample; "bounds" and
+    "whatever is judged" about missing judgments. With --fail-if it is a gate: exit code 0 pass, 1 fail, 4 undecided,
+    each with the reason and what would decide it.
     """
-    from rankbounds.comparison import Evidence, compare
+    from rankbounds.comparison import Evidence, compare_scores
     from rankbounds.comparison.comparable_scores import standardise
     from rankbounds.comparison.gate.conditions import parse_conditions
-    from rankbounds.comparison.gate.gate import Gate, gate
+    from rankbounds.comparison.gate.gate import Gate, hold
 
     reading.check_inputs(options)
     _check(options)
@@ -159,15 +161,15 @@ def run_compare(options: Options) -> int:
         part = parts[baseline] = Part(options, some)
         if len(some.runs) > 1 or not (options.save or conditions):
             given = standardise(some[compared]) if options.standardise else some[compared]
-            found = call(options, compare, given, baseline=baseline, evidence=own)
+            found = call(options, compare_scores, given, baseline=baseline, evidence=own)
             part.comparison = found.sort(options.sort)
         if options.by or options.by_prefix:
-            part.slices = slices_from(options, part.comparison, baseline)
+            part.slices = slices_from(options, part.comparison)
         if conditions:
             first = None if options.baseline_run or len(some.runs) != 2 else some.runs[0]
             asked = [run for run in candidates if run not in (*baselines, first)]
             judged = {"scores": some, "evidence": evidence, "candidates": asked}
-            part.gate = call(options, gate, part.comparison or some, conditions, **judged)
+            part.gate = call(options, hold, part.comparison, conditions, **judged)
         if trusted is not None and options.bounds == "unjudged" and len(baselines) == 1:
             part.rests = trusted.rests_on_labels_of(some[compared])
     comparison = parts[baselines[0]].comparison
@@ -213,21 +215,20 @@ def measures_from(options: Options, conditions: Sequence[Condition]) -> tuple[li
     asked = [*named, *(each.measure for each in conditions if each.of_change)]
     values = [condition.measure for condition in conditions if not condition.of_change]
     scored = [measure for measure in values if not isinstance(measure, Judged)]
-    compared = list(dict.fromkeys(asked or scored or parse_measures("RBP(p=0.8)")))
+    compared = list(dict.fromkeys(asked or scored or parse_measures(DEFAULT_MEASURES)))
     return compared, [measure for measure in dict.fromkeys(values) if measure not in compared]
 
 
-def slices_from(options: Options, comparison: Comparison | None, baseline: str | None) -> Slices:
+def slices_from(options: Options, comparison: Comparison | None) -> Slices:
     """The comparison in slices, over the topics and scores that were compared; drawn if asked for."""
     if comparison is None:
         raise UsageError("--by compares runs in slices of topics: give two runs or more.")
-    from rankbounds.comparison.slices import slices
     from rankbounds.files.queries import labels_by_prefix, read_query_labels
 
     labels = read_query_labels(options.by) if options.by else {}
     if options.by_prefix:
         labels |= labels_by_prefix(comparison.scores.query_ids, options.by_prefix)
-    sliced = slices(comparison.scores, labels, **pick(options, *TESTING), baseline=baseline)
+    sliced = comparison.slices(labels, correction=options.correction or "auto")
     output.write_figure(options, "forest", sliced)
     return sliced
 
@@ -255,12 +256,11 @@ class Part:
             systems = [{name: row[own] for name, own in names.items()} for row in self.scores.mean().rows()]
             content = {"systems": systems, "pairs": [], "settings": {}}
         else:
-            rows = comparison.systems
-            if comparison.order:
-                rows = [row for measure in comparison.measures for row in comparison.leaderboard(measure)]
-            content = {"systems": rows, "pairs": comparison.pairs, "settings": comparison.settings}
+            rows = {"systems": comparison.systems.rows(), "pairs": comparison.pairs.rows()}
+            content = {**rows, "settings": comparison.settings}
             if len(comparison.runs) == 2:
                 content["words"] = [comparison.words(measure) for measure in comparison.measures]
+                content["agreement"] = comparison.agreement()
             if self.options.per_topic:
                 content["topics"] = topic_rows(comparison.scores)
         if sliced is not None:
@@ -285,25 +285,29 @@ class Part:
         return "\n".join(parts)
 
     def _compared(self, comparison: Comparison) -> list[str]:
-        """One table of all measures for papers and pages, and what is said of each measure elsewhere."""
+        """One table of all measures for papers and pages; elsewhere what the comparison itself shows."""
         options, kind = self.options, self.options.format
         look = {"small": options.small, "top": options.top}
-        parts = []
+        parts: list[str | Table] = []
         if kind == "latex":
             parts = [comparison.to_latex(options.style, **look, cite=bool(options.bibtex))]
         elif kind == "markdown":
             parts = [comparison.to_markdown(options.style, **look)]
         elif kind == "html":
             parts = [comparison.summary(options.style, **look).html()]
-        for measure in comparison.measures:
-            if len(comparison.runs) == 2 and kind == "table":
-                parts.append(comparison.words(measure))
-            tables = [] if kind in FOR_PAPERS else comparison.tables(measure, options.top)
-            parts += [table.render(kind) for table in tables[kind == "html" :]]
-            if options.per_topic:
-                parts.append(topic_table(comparison.scores, str(measure)).render(kind))
-        parts += [in_prose(sentence, kind) for sentence in self.rests]
-        return parts if kind in FOR_PAPERS else [*parts, in_prose(comparison.method(), kind)]
+        else:
+            parts = comparison.shown_parts(options.top)
+        if kind == "html":
+            of_runs = [comparison.measure_table()] if len(comparison.runs) == 2 else []
+            parts += of_runs or [
+                table for one in comparison.measures for table in comparison.tables(one, options.top)[1:]
+            ]
+        if options.per_topic:
+            parts += [topic_table(comparison.scores, str(measure)) for measure in comparison.measures]
+        texts = [part if isinstance(part, str) else part.render(kind) for part in parts if part]
+        texts += [in_prose(sentence, kind) for sentence in self.rests]
+        texts += [] if kind in FOR_PAPERS else [in_prose(comparison.method(), kind)]
+        return [text if text.endswith("\n") else f"{text}\n" for text in texts]
 
 
 def render(parts: Mapping[str | None, Part]) -> str:
@@ -320,16 +324,18 @@ def render(parts: Mapping[str | None, Part]) -> str:
 
 
 def topic_rows(scores: Scores) -> list[dict[str, Any]]:
-    """For two runs, each topic's scores and their difference, the largest first."""
+    """For two runs, each topic's scores and the second's minus the first's, the largest first."""
     if len(scores.runs) != 2:
         raise UsageError("--per-topic shows two runs.")
+    (run,), (against,) = pairs_against(scores.runs, None)
+    names = {"run": scores.runs[run], "against": scores.runs[against]}
     rows = []
     for place, measure in enumerate(map(str, scores.measures)):
-        a, b = scores.value[0, :, place], scores.value[1, :, place]
-        difference = differences(a, b)
+        one, other = scores.value[run, :, place], scores.value[against, :, place]
+        difference = differences(one, other)
         for topic in (-difference).argsort(kind="stable").tolist():
-            values = {"a": a[topic], "b": b[topic], "difference": difference[topic]}
-            row = {"measure": measure, "query_id": scores.query_ids[topic]}
+            values = {"value": one[topic], "value_against": other[topic], "difference": difference[topic]}
+            row = {"measure": measure, "query_id": scores.query_ids[topic], **names}
             rows.append(row | {key: plain(value) for key, value in values.items()})
     return rows
 
@@ -338,9 +344,9 @@ def topic_table(scores: Scores, measure: str) -> Table:
     """The topics of one measure as a table."""
     rows = [row for row in topic_rows(scores) if row["measure"] == measure]
     columns = [
-        Column("query_id", "topic", left=True),
-        Column("a", scores.runs[0]),
-        Column("b", scores.runs[1]),
+        Column("query_id", f"{measure}, topic", left=True),
+        Column("value", rows[0]["run"]),
+        Column("value_against", rows[0]["against"]),
         Column("difference", cell=lambda row: signed(row["difference"])),
     ]
     return build_table(rows, columns)

@@ -28,7 +28,7 @@ from rankbounds.tables import in_prose, json_of
     scoring.measures(("nDCG@10",)),
     Option("--mean collections|queries", "of the collections' means, or over all queries (large ones count more)"),
     Option("--missing runs|collections", "where a run lacks a collection: leave out the run, or the collection"),
-    Option("--pair RUN_A RUN_B", "describe these two runs (default: the best two)"),
+    Option("--pair RUN AGAINST", "describe these two runs, the first minus the second (default: the best two)"),
     Option("--against NAME", "only pairs of this run with each other one", dest="reference"),
     Option("--estimator reml|dl", "of the variance between collections (dl: DerSimonian and Laird)"),
     scoring.alpha("level of verdicts and ranks"),

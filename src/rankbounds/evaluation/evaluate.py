@@ -17,7 +17,7 @@ from rankbounds.rankings.topic_facts import TopicFacts
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-DEFAULT_MEASURES = ("RBP(p=0.8)", "AP", "nDCG@10", "P@10", "RR")
+DEFAULT_MEASURES = ("nDCG@10", "AP", "RBP(p=0.8)", "P@10", "RR")
 MeasureNames: TypeAlias = str | Measure | Iterable[str | Measure]
 
 ENGINE_OPTIONS: dict[str, frozenset[str]] = {
