@@ -391,7 +391,7 @@ def test_frames_of_single_queries_are_read_and_compared(scores, package):
     frame = module.table if package == "pyarrow" else module.DataFrame
     for table in (frame(columns), frame(wide)):
         assert rb.read_scores(table).to_dict() == scores.to_dict()
-        assert rb.compare(table).pairs[0]["difference"] == rb.compare(scores).pairs[0]["difference"]
+        assert rb.compare(table).pairs.rows()[0]["difference"] == rb.compare(scores).pairs.rows()[0]["difference"]
     with pytest.raises(DataError, match="no column holds topics"):
         rb.read_scores(frame({"name": ["a"], "measure": ["AP"], "value": [1.0]}))
 

@@ -514,8 +514,9 @@ class Comparison(Result):
         parts: list[str | Table] = [*self.tables(self.measures[0], top)]
         if len(self.measures) > 1:
             few = len(self.runs) <= FEW_RUNS
-            parts.append(self.summary("beats" if few else "plain", "none", top).table())
-            parts.append(wording.summary_words(self.settings, len(self.runs), beats=few))
+            summary = self.summary("beats" if few else "plain", "none", top)
+            beats = any(cell.raised for row in summary.cells for cell in row)
+            parts += [summary.table(), wording.summary_words(self.settings, len(self.runs), beats=beats)]
         return parts
 
     def _judged_words(self) -> str:
