@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -523,7 +524,7 @@ class Comparison(Result):
         """How much of the first ten documents of each run is judged; nothing where that is not known."""
         if not self.scores.has_judged:
             return ""
-        shares = [f"{row['run']} {row['judged_at_10']:.0%}" for row in self.system_rows[: len(self.runs)]]
+        shares = [f"{row['run']} {self._judged_column().text(row)}" for row in self.system_rows[: len(self.runs)]]
         return f"judged@10: {', '.join(shares)}."
 
     def __repr__(self) -> str:
@@ -600,16 +601,16 @@ class Comparison(Result):
 
         return hold(self, conditions, margin=margin, settled=settled, undecided=undecided, candidates=candidates)
 
-    def slices(self, by: Mapping[str, Any], *, correction: str = "auto") -> Slices:
+    def slices(self, by: str | os.PathLike[str] | Mapping[str, Any], *, correction: str = "auto") -> Slices:
         """Compare the runs in slices of topics, and test whether the difference depends on the slice.
 
         The test, ``alpha``, ``confidence``, the baseline and resamples are those of the comparison.
 
         Parameters
         ----------
-        by : mapping
+        by : mapping or path
             For each way of slicing its name and the topics' labels: ``{"length": {"301": "short", "302": "long"}}``; of
-            one way the labels alone, ``{"301": "short", "302": "long"}``.
+            one way the labels alone, ``{"301": "short", "302": "long"}``; or a file of them, as ``--by`` takes it.
         correction : {"auto", "holm", "bonferroni", "bh", "none"}
             Over all slices and pairs of a measure, and over its interactions. ``auto``: the comparison's, or Holm's
             where it has none or one that resamples all runs together.
@@ -641,13 +642,15 @@ class Comparison(Result):
         [('even', 0.0), ('odd', 0.5)]
         """
         from rankbounds.comparison.slices import slices
+        from rankbounds.files.queries import read_query_labels
 
         if self.settings["test"] == TOST:
             raise UsageError('Slices ask where runs differ, and test="tost" whether they are alike: take another test.')
         names = ("test", "alpha", "confidence", "resamples", "seed", "baseline", "alternative")
         if correction == "auto" and self.settings["correction"] != "none":
             correction = self.settings["correction"]
-        return slices(self.scores, by, **{name: self.settings[name] for name in names}, correction=correction)
+        labels = by if isinstance(by, Mapping) else read_query_labels(os.fspath(by))
+        return slices(self.scores, labels, **{name: self.settings[name] for name in names}, correction=correction)
 
     def power(self, power: float = wording.POWER) -> Result:
         """Say for every pair which difference is found, how many topics it takes, and whether the test can succeed.
