@@ -24,7 +24,7 @@ from rankbounds.comparison.pairs import (
 )
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, MeasureNames
-from rankbounds.evaluation.options import Options, chosen_options, shows_options
+from rankbounds.evaluation.options import Options, chosen_options
 from rankbounds.evaluation.score_differences import levelled, limits_of, merit
 from rankbounds.evaluation.score_files import read_scores
 from rankbounds.evaluation.scores import Scores
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from rankbounds.rankings.preparation import Preparation
 
 
-@shows_options(Options)
 def compare(
     qrels: Any,
     runs: Any = None,
