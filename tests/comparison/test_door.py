@@ -257,7 +257,7 @@ def test_scores_alone_and_lists_say_the_same_where_scores_can_tell():
 
 
 def test_power_is_what_the_words_say():
-    found = rb.compare(QRELS, DEMO[1:3], ["RR", "nDCG@10"])
+    found = rb.compare(QRELS, DEMO[2::2], ["RR", "nDCG@10"])  # of which neither is shown to be better
     for row in found.power().rows():
         words = found.words(row["measure"])
         assert f"a true difference of {row['detectable']:.4f} is found 80% of the time" in words
