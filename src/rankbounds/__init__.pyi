@@ -26,12 +26,10 @@ from rankbounds.comparison.collections.comparison import compare_collections as 
 from rankbounds.comparison.collections.result import CollectionsComparison as CollectionsComparison
 from rankbounds.comparison.comparison import Comparison as Comparison
 from rankbounds.comparison.gate.gate import Gate as Gate
-from rankbounds.comparison.gate.gate import gate as gate
 from rankbounds.comparison.replicates import compare_replicates as compare_replicates
 from rankbounds.comparison.similarity import Similarity as Similarity
 from rankbounds.comparison.similarity import similarity as similarity
 from rankbounds.comparison.slices import Slices as Slices
-from rankbounds.comparison.slices import slices as slices
 from rankbounds.comparison.verdict import compare as compare
 from rankbounds.errors import DataError as DataError
 from rankbounds.errors import RankboundsError as RankboundsError

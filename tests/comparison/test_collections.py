@@ -86,7 +86,7 @@ class TestComparison:
 
     def test_summaries_are_those_of_the_collections_differences(self, compared):
         for row in compared.pairs:
-            parts = compared.differences_of(row["a"], row["b"], row["measure"])
+            parts = compared.differences_of(row["run"], row["against"], row["measure"])
             # the half of a t interval is the standard error times its quantile
             errors = [(p["ci_high"] - p["ci_low"]) / 2 / stats.t.ppf(0.975, p["topics"] - 1) for p in parts]
             summary = random_effects(np.array([[p["difference"] for p in parts]]), np.array([errors]) ** 2)
@@ -106,7 +106,7 @@ class TestComparison:
         assert other["difference"] == -one["difference"]
         assert (other["new_low"], other["ci_high"]) == (-one["new_high"], -one["ci_low"])
         assert (other["won"], other["lost"]) == (one["lost"], one["won"])
-        assert other["new_a_better"] == pytest.approx(1 - one["new_a_better"])
+        assert other["new_better"] == pytest.approx(1 - one["new_better"])
         assert other["p_value"] == one["p_value"]
 
     def test_effort_is_better_when_lower(self):
@@ -118,22 +118,24 @@ class TestComparison:
         )
         assert found.leading_pair() == ("quick", "slow")
         row = found.pair("quick", "slow")
-        assert (row["verdict"], row["won"], row["lost"]) == ("a better", 3, 0)
+        assert (row["verdict"], row["won"], row["lost"]) == ("better", 3, 0)
         assert row["difference"] < 0
-        assert row["new_a_better"] > 0.9
+        assert row["new_better"] > 0.9
 
     def test_places_agree_with_separated_pairs(self, compared):
         placed = {row["run"]: row for row in compared.systems if row["measure"] == "AP" and row["rank"]}
         for name, row in placed.items():
             pairs = [compared.pair(name, other) for other in placed if other != name]
-            assert row["rank_low"] == 1 + sum(pair["verdict"] == "b better" for pair in pairs)
-            assert row["rank_high"] == len(placed) - sum(pair["verdict"] == "a better" for pair in pairs)
+            assert row["rank_low"] == 1 + sum(pair["verdict"] == "worse" for pair in pairs)
+            assert row["rank_high"] == len(placed) - sum(pair["verdict"] == "better" for pair in pairs)
         assert sum(row["probability_best"] for row in placed.values()) == pytest.approx(1)
         assert sum(row["expected_rank"] for row in placed.values()) == pytest.approx(6)
 
     def test_a_baseline_has_its_pairs_alone(self, made):
         found = rb.compare_collections(made, "AP", baseline="run2", resamples=50)
-        assert {(row["a"], row["b"]) for row in found.pairs} == {(run, "run2") for run in ("run1", "run3", "run4")}
+        assert {(row["run"], row["against"]) for row in found.pairs} == {
+            (run, "run2") for run in ("run1", "run3", "run4")
+        }
         assert {row["rank"] for row in found.systems} == {None}
         assert found.leading_pair()[1] == "run2"
 
@@ -274,7 +276,7 @@ class TestCommandLine:
         found = asked(command, folder, "--mean", "queries", "--missing", "collections", "--estimator", "dl",
                       "--against", "run2")  # fmt: skip
         assert found["settings"]["left_out"] == ["mail"]
-        assert {row["b"] for row in found["pairs"]} == {"run2"}
+        assert {row["against"] for row in found["pairs"]} == {"run2"}
         dropped = asked(command, folder, "--depth", "5")
         assert dropped["systems"] != asked(command, folder)["systems"]
 
@@ -348,7 +350,7 @@ def test_collections_that_differ_from_each_other_do_not_hide_a_difference(tmp_pa
     scored = {}
     for name, apart in (("web", 0.45), ("news", -0.30), ("mail", 0.0)):
         base = generator.uniform(0.3, 0.4, 30)
-        values = {"a": base + apart + generator.normal(0, 0.08, 30), "b": base}
+        values = {"b": base, "a": base + apart + generator.normal(0, 0.08, 30)}
         scored[name] = {run: {"AP": dict(zip(map(str, range(30)), row, strict=True))} for run, row in values.items()}
     paths = {name: tmp_path / f"{name}.json" for name in scored}
     for name, path in paths.items():
@@ -357,7 +359,7 @@ def test_collections_that_differ_from_each_other_do_not_hide_a_difference(tmp_pa
     row = found.pairs[0]
     assert row["ci_low"] > 0.02
     assert row["p_value"] < 0.001
-    assert row["verdict"] == "a better"
+    assert row["verdict"] == "better"
     assert "Chance in the topics does not explain it: a is better here" in found.words()
 
 
@@ -384,7 +386,7 @@ def test_no_interval_reaches_beyond_what_a_measure_can_be():
 
 def test_another_tools_percentages_are_not_cut_at_1(tmp_path):
     path = tmp_path / "AP.csv"
-    path.write_text("topic,a,b\n1,25,20\n2,40,42\n3,31,22\n")
+    path.write_text("topic,b,a\n1,20,25\n2,42,40\n3,22,31\n")
     scores = rb.read_scores(path)
     row = rb.compare_collections({"web": scores, "news": scores}, resamples=50).pairs[0]
     assert row["ci_low"] < -1
@@ -394,14 +396,14 @@ def test_another_tools_percentages_are_not_cut_at_1(tmp_path):
 def test_equal_differences_have_no_interval_of_no_width():
     qrels = {str(query): {"r": 1} for query in range(3)}
     good, poor = {query: ["r"] for query in qrels}, {query: ["n", "r"] for query in qrels}
-    collection = (qrels, {"good": good, "poor": poor})
+    collection = (qrels, {"poor": poor, "good": good})
     found = rb.compare_collections({"web": collection, "news": collection}, "RR")
     row = found.pairs[0]
     assert (row["difference"], row["ci_low"], row["ci_high"], row["p_value"]) == (0.5, None, None, 0.25)
     assert row["verdict"] == "no difference shown"
     assert "without an interval (within each collection all topics differ by the same)" in found.words()
     assert len(rb.plots.collections_forest(found).get_yticklabels()) == 3
-    alike = (qrels, {"good": good, "poor": good})
+    alike = (qrels, {"poor": good, "good": good})
     same = rb.compare_collections({"web": alike, "news": alike}, "RR")
     assert same.words() == "RR: good and poor have the same scores on all topics of 2 collections."
 
@@ -426,7 +428,7 @@ def test_effort_is_named_as_such():
     good, bad = ({f"q{at}": docs for at in range(4)} for docs in (["r", "n"], ["n", "r"]))
     qrels = {query: {"r": 1, "n": 0} for query in good}
     compared = rb.compare_collections(
-        dict.fromkeys("xyz", (qrels, {"good": good, "bad": bad})), ["RR", "ESL(n=1,collection=9)"], resamples=50
+        dict.fromkeys("xyz", (qrels, {"bad": bad, "good": good})), ["RR", "ESL(n=1,collection=9)"], resamples=50
     )
     assert compared.table("ESL(n=1,collection=9)").header[1].endswith("(mean of means, lower is better)")
     assert compared.words(measure="ESL(n=1,collection=9)").startswith("ESL(n=1,collection=9) (lower is better): good")

@@ -12,7 +12,7 @@ from scipy import stats
 import rankbounds as rb
 from array_scores import scores_of
 from rankbounds.cli import main
-from rankbounds.comparison import compare
+from rankbounds.comparison import compare_scores as compare
 from rankbounds.comparison.comparable_scores import standardise
 from rankbounds.comparison.pairs import VERDICTS, verdicts
 from rankbounds.errors import UsageError
@@ -45,18 +45,18 @@ class TestComparison:
         value = np.clip(rng.normal(0.5, 0.1, (3, 30, 1)) + np.array([0.0, 0.2, 0.21])[:, None, None], 0, 1)
         scores = scores_of(value, low=value, high=value + 0.05, measures=("RBP(p=0.8)",))
         found = compare(scores, test="t")
-        assert [row["group"] for row in found.systems] == ["b", "a", "a"]
-        first = found.pairs[0]
-        assert (first["a"], first["b"]) == ("run0", "run1")
-        differences = value[0, :, 0] - value[1, :, 0]
+        assert [row["group"] for row in found.systems.rows()] == ["b", "a", "a"]
+        first = found.pairs.rows()[0]
+        assert (first["run"], first["against"]) == ("run1", "run0")  # the better against the worse
+        differences = value[1, :, 0] - value[0, :, 0]
         assert first["difference"] == pytest.approx(differences.mean())
         assert first["p_value"] == pytest.approx(stats.ttest_rel(value[0, :, 0], value[1, :, 0]).pvalue)
         assert (first["certain_low"], first["certain_high"]) == (
             pytest.approx(differences.mean() - 0.05), pytest.approx(differences.mean() + 0.05),
         )  # fmt: skip
-        assert first["verdict"] == "b better"
-        assert found.pairs[2]["verdict"] == "no difference shown"
-        json.dumps(found.pairs)
+        assert first["verdict"] == "better"
+        assert found.pairs.rows()[2]["verdict"] == "no difference shown"
+        json.dumps(found.pairs.rows())
         assert "run1" in repr(found)
         assert "<table " in found._repr_html_()
 
@@ -64,36 +64,36 @@ class TestComparison:
         value = np.random.default_rng(2).random((12, 20, 2)) * 0.1 + np.linspace(0, 0.5, 12)[:, None, None]
         found = compare(scores_of(value, measures=("AP", "RR")), resamples=1000)
         assert found.settings["correction"] == "tukey"
-        assert found.systems[0]["group"] != found.systems[-1]["group"]
+        assert found.systems.rows()[0]["group"] != found.systems.rows()[-1]["group"]
         for at, measure in enumerate(("AP", "RR")):  # the measures share shuffles, and each has its own test's numbers
             alone = over_all_pairs(value[None, ..., at], *pairs_of(12), Resampling(1000))[0]
-            assert [row["p_adjusted"] for row in found[measure].pairs] == alone.tolist()
+            assert [row["p_adjusted"] for row in found[measure].pairs.rows()] == alone.tolist()
         assert compare(scores_of(value[:3, :, :1]), resamples=1000).settings["correction"] == "tukey"
         two = compare(scores_of(value[:2, :, :1]), resamples=1000)
         assert two.settings["correction"] == "none"
-        assert two.pairs[0]["p_adjusted"] == two.pairs[0]["p_value"]
+        assert two.pairs.rows()[0]["p_adjusted"] == two.pairs.rows()[0]["p_value"]
         assert compare(scores_of(value[..., :1]), test="t").settings["correction"] == "holm"
 
     def test_judging_other_runs_documents_moves_ap(self):
         value = np.random.default_rng(2).random((2, 10, 1))
         found = compare(scores_of(value, low=value, high=value, measures=("AP",)))
-        assert found.pairs[0]["certain_low"] is None
+        assert found.pairs.rows()[0]["certain_low"] is None
 
     def test_order_of_runs_does_not_matter(self):
         value = np.random.default_rng(2).random((3, 20, 1))
         one, other = compare(scores_of(value)), compare(scores_of(value[::-1]))
-        assert [row["p_value"] for row in one.pairs] == [row["p_value"] for row in other.pairs[::-1]]
-        assert [row["p_adjusted"] for row in one.pairs] == pytest.approx(
-            [row["p_adjusted"] for row in other.pairs[::-1]]
+        assert [row["p_value"] for row in one.pairs.rows()] == [row["p_value"] for row in other.pairs.rows()[::-1]]
+        assert [row["p_adjusted"] for row in one.pairs.rows()] == pytest.approx(
+            [row["p_adjusted"] for row in other.pairs.rows()[::-1]]
         )
 
     @pytest.mark.parametrize(
         ("numbers", "expected"),
         [
-            ((0.1, 0.01, 0.05, 0.2), "a better"),
-            ((0.1, 0.01, -0.05, 0.2), "a better as judged"),
-            ((0.1, 0.01, np.nan, np.nan), "a better as judged"),
-            ((-0.1, 0.01, -0.2, -0.05), "b better"),
+            ((0.1, 0.01, 0.05, 0.2), "better"),
+            ((0.1, 0.01, -0.05, 0.2), "better as judged"),
+            ((0.1, 0.01, np.nan, np.nan), "better as judged"),
+            ((-0.1, 0.01, -0.2, -0.05), "worse"),
             ((0.1, 0.2, 0.05, 0.2), "no difference shown"),
         ],
     )
@@ -134,7 +134,7 @@ class TestCommands:
         for name, docs in (("good", "rnm"), ("bad", "nmr")):
             lines = [f"{t} Q0 {doc} {at} {9 - at} {name}\n" for t in topics for at, doc in enumerate(docs, 1)]
             (tmp_path / name).write_text("".join(lines))
-        return [str(tmp_path / name) for name in ("qrels", "good", "bad")]
+        return [str(tmp_path / name) for name in ("qrels", "bad", "good")]
 
     def call(self, capsys, *arguments):
         code = main([str(argument) for argument in arguments])
@@ -148,12 +148,12 @@ class TestCommands:
         assert set(found["systems"][0]) >= {"run", "measure", "mean", "ci_low", "ci_high", "low", "high", "group"}
         pair = found["pairs"][0]
         assert set(pair) >= {
-            "a", "b", "measure", "difference", "ci_low", "ci_high", "p_value", "p_adjusted", "certain_low",
+            "run", "against", "measure", "difference", "ci_low", "ci_high", "p_value", "p_adjusted", "certain_low",
             "certain_high", "verdict",
         }  # fmt: skip
         assert pair["difference"] == pytest.approx(0.5 - 0.125)
         assert pair["p_value"] == pytest.approx(2 / 2**8)
-        assert pair["verdict"] == "a better"
+        assert pair["verdict"] == "better"
         assert len(found["topics"]) == 8
 
     def test_words(self, files, capsys):
@@ -172,10 +172,10 @@ class TestCommands:
         for name, docs in (("one", "?rn"), ("two", "?nr")):
             lines = [f"{t} Q0 {doc} {at} {9 - at} {name}\n" for t in range(8) for at, doc in enumerate(docs, 1)]
             (tmp_path / name).write_text("".join(lines))
-        arguments = ["compare", qrels, tmp_path / "one", tmp_path / "two", "-m", "P@2", "--format", "json"]
+        arguments = ["compare", qrels, tmp_path / "two", tmp_path / "one", "-m", "P@2", "--format", "json"]
         pair = json.loads(self.call(capsys, *arguments)[1])["pairs"][0]
         assert (pair["certain_low"], pair["certain_high"]) == (pytest.approx(0.5), pytest.approx(0.5))
-        assert pair["verdict"] == "a better"
+        assert pair["verdict"] == "better"
 
     def test_holes_that_decide_are_named(self, files, capsys, tmp_path):
         qrels = tmp_path / "qrels"
@@ -188,7 +188,7 @@ class TestCommands:
         assert "Which judgments would help most? First of all topic/document 0/x" in out
 
     def test_gate(self, files, capsys):
-        qrels, good, bad = files
+        qrels, bad, good = files
         code, _, err = self.call(capsys, "compare", qrels, good, bad, "--fail-if", "nDCG@10 worse")
         assert code == 1
         assert "gate failed: nDCG@10 worse by" in err
@@ -203,7 +203,7 @@ class TestCommands:
         assert self.call(capsys, "compare", qrels, good, bad, *options)[0] == 0
 
     def test_saved_baseline(self, files, capsys, tmp_path):
-        qrels, good, bad = files
+        qrels, bad, good = files
         saved = tmp_path / "baseline.json"
         arguments = ["-m", "AP", "--format", "json"]
         expected = json.loads(self.call(capsys, "compare", qrels, good, bad, *arguments, "--save", saved)[1])
@@ -219,7 +219,7 @@ class TestCommands:
         assert "lack RR" in err
 
     def test_a_baseline_of_other_judgments_or_options_is_refused_with_what_changed(self, files, capsys, tmp_path):
-        qrels, good, bad = files
+        qrels, bad, good = files
         saved = tmp_path / "baseline.json"
         assert self.call(capsys, "compare", qrels, good, "-m", "nDCG@5", "--save", saved)[0] == 0
         lines = Path(qrels).read_text().splitlines()
@@ -322,9 +322,9 @@ def test_pairs_among_some_runs_are_as_they_are_among_all(correction):
     scores = Scores(list("abcdef"), [str(topic) for topic in range(20)], measures, value, value, value, value[..., 0])
     whole = compare(scores, correction=correction, resamples=500)
     some = compare(scores, correction=correction, resamples=500, among=["e", "b", "d"])
-    kept = [row for row in whole.pairs if {row["a"], row["b"]} <= set("bde")]
-    assert some.pairs == kept
-    assert some.systems == whole.systems
+    kept = [row for row in whole.pairs.rows() if {row["run"], row["against"]} <= set("bde")]
+    assert some.pairs.rows() == kept
+    assert some.systems.rows() == whole.systems.rows()
     np.testing.assert_array_equal(some.p_adjusted, whole.tested.numbers["p_adjusted"])
     assert some.words("P@10", ("e", "b")) == whole.words("P@10", ("e", "b"))
     with pytest.raises(UsageError, match="There is no run"):

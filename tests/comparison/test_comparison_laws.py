@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import math
 from dataclasses import replace
@@ -13,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
-from rankbounds.comparison import Evidence, compare
+from rankbounds.comparison import Evidence
+from rankbounds.comparison import compare_scores as compare
 from rankbounds.comparison.comparable_scores import standardise
 from rankbounds.comparison.pairs import Pairs
 from rankbounds.errors import DataError
@@ -31,7 +33,7 @@ PLAIN = [parse_measure(example) for kind in REGISTRY.values() for example in kin
 PLAIN = [measure for measure in PLAIN if measure.total == "mean"]  # others are compared by no differences
 MEASURES = list(dict.fromkeys([*PLAIN, *(Condensed(measure) for measure in PLAIN)]))
 TENTHS = [parse_measure("P@10"), parse_measure("P@5"), parse_measure("RR"), parse_measure("RPrec")]
-MIRRORED = {"a": "b", "b": "a"}
+MIRRORED = {"better": "worse", "worse": "better"}
 
 
 def lists_of_one_topic(number=240):
@@ -101,11 +103,11 @@ def test_equal_scores_compare_equal(test):
     power = discriminative_power(scores, test=test, resampling=Resampling(200))
     assert len(power.rows()) == 2 * len(MEASURES)
     assert {row["discriminated"] for row in power.rows()} == {0}
-    assert [row["measure"] for row in compared.pairs] == list(map(str, MEASURES))
-    for at, (measure, pair) in enumerate(zip(MEASURES, compared.pairs, strict=True)):
+    assert [row["measure"] for row in compared.pairs.rows()] == list(map(str, MEASURES))
+    for at, (measure, pair) in enumerate(zip(MEASURES, compared.pairs.rows(), strict=True)):
         assert (pair["difference"], pair["p_value"], pair["p_adjusted"]) == (0, 1, 1), measure
         assert pair["verdict"] == "no difference shown", measure
-        systems = compared.systems[2 * at : 2 * at + 2]
+        systems = compared.systems.rows()[2 * at : 2 * at + 2]
         assert [row["topics_led"] for row in systems] == [10, 10], measure
         assert [row["group"] for row in systems] == ["a", "a"], measure
         assert systems[0]["mean"] == systems[1]["mean"], measure
@@ -146,8 +148,9 @@ def usable_together(pairs, test):
 
 
 def winner(row):
-    """The letter of the run that the verdict names, or nothing."""
-    return row["verdict"][0] if "better" in row["verdict"] else ""
+    """Which side the verdict is for, or nothing."""
+    said = row["verdict"].split()[0]
+    return said if said in MIRRORED else ""
 
 
 def same(one, other):
@@ -171,18 +174,20 @@ def test_swapped_runs_mirror_the_verdict(test):
         low, high = value - 0.01, value + 0.02
         there = compare(scores_by(value, measures, low, high), test=test, resamples=300)
         back = compare(scores_by(value[::-1], measures, low[::-1], high[::-1]), test=test, resamples=300)
-        decided += sum(bool(winner(row)) for row in there.pairs)
-        for at, (row, mirror) in enumerate(zip(there.pairs, back.pairs, strict=True)):
+        decided += sum(bool(winner(row)) for row in there.pairs.rows())
+        for at, (row, mirror) in enumerate(zip(there.pairs.rows(), back.pairs.rows(), strict=True)):
             assert same(row["difference"], negated(mirror["difference"])), measures[at]
             assert same(row["effect"], negated(mirror["effect"])), measures[at]
             assert (row["p_value"], row["p_adjusted"]) == (mirror["p_value"], mirror["p_adjusted"]), measures[at]
             for low_end, high_end in (("ci_low", "ci_high"), ("certain_low", "certain_high")):
                 assert same(row[low_end], negated(mirror[high_end])), measures[at]
             assert winner(row) == MIRRORED.get(winner(mirror), ""), measures[at]
-            assert row["verdict"][2:] == mirror["verdict"][2:] or not winner(row), measures[at]
+            assert row["verdict"].endswith("as judged") == mirror["verdict"].endswith("as judged"), measures[at]
             two = slice(2 * at, 2 * at + 2)
             for key in ("topics_led", "mean", "group"):
-                assert [line[key] for line in there.systems[two]] == [line[key] for line in back.systems[two]][::-1]
+                assert [line[key] for line in there.systems.rows()[two]] == [
+                    line[key] for line in back.systems.rows()[two]
+                ][::-1]
     assert decided
 
 
@@ -195,7 +200,7 @@ def test_a_topic_that_both_answer_alike_changes_no_winner(test):
         longer = np.concatenate([value, alike[..., [place[measure] for measure in measures]]], axis=1)
         before = compare(scores_by(value, measures), test=test, resamples=300)
         after = compare(scores_by(longer, measures), test=test, resamples=300)
-        for measure, row, other in zip(measures, before.pairs, after.pairs, strict=True):
+        for measure, row, other in zip(measures, before.pairs.rows(), after.pairs.rows(), strict=True):
             if row["difference"] is not None:
                 assert np.sign(row["difference"]) == np.sign(other["difference"]), measure
             assert {winner(row), winner(other)} <= {winner(row), ""}, measure
@@ -240,19 +245,20 @@ def test_less_effort_is_better_as_more_of_the_negated_values_is(measure):
         high = low + rng.random(6)
         effort = compare(scores_of(chosen, measure), test=test, resamples=300, evidence=KnownBounds(low, high))
         gain = compare(scores_of(-chosen, "AP"), test=test, resamples=300, evidence=KnownBounds(-high, -low))
-        assert [row["verdict"] for row in effort.pairs] == [row["verdict"] for row in gain.pairs]
-        assert any("better" in row["verdict"] for row in gain.pairs)
-        assert [row["certain_low"] for row in effort.pairs] == low.tolist()
+        assert [row["verdict"] for row in effort.pairs.rows()] == [row["verdict"] for row in gain.pairs.rows()]
+        assert any("better" in row["verdict"] for row in gain.pairs.rows())
+        told = [effort.row(measure, pair) for pair in itertools.combinations(effort.runs, 2)]
+        assert [row["certain_low"] for row in told] == pytest.approx(low.tolist())
         for key in ("p_value", "p_adjusted"):
-            assert [row[key] for row in effort.pairs] == [row[key] for row in gain.pairs]
+            assert [row[key] for row in effort.pairs.rows()] == [row[key] for row in gain.pairs.rows()]
         for key in ("group", "topics_led"):
-            assert [row[key] for row in effort.systems] == [row[key] for row in gain.systems]
+            assert [row[key] for row in effort.systems.rows()] == [row[key] for row in gain.systems.rows()]
         ranked = [[row[0] for row in found.table().rows] for found in (effort, gain)]
         assert ranked[0] == ranked[1]
         assert effort.table().header[1] == f"{measure} (lower is better)"
-        asked = compare(scores_of(chosen, measure), test=test, alternative="greater", resamples=300)
-        turned = compare(scores_of(-chosen, "AP"), test=test, alternative="greater", resamples=300)
-        assert [row["p_value"] for row in asked.pairs] == [row["p_value"] for row in turned.pairs]
+        one_sided = {"test": test, "alternative": "greater", "resamples": 300, "baseline": effort.runs[0]}
+        asked, turned = compare(scores_of(chosen, measure), **one_sided), compare(scores_of(-chosen, "AP"), **one_sided)
+        assert [row["p_value"] for row in asked.pairs.rows()] == [row["p_value"] for row in turned.pairs.rows()]
 
 
 def test_orders_by_effort_agree_with_orders_by_gain():
@@ -381,20 +387,20 @@ class TestTests:
         with pytest.raises(DataError, match=r"^ESL\(n=1\) is infinite on a topic.*Take the sign or the wilcoxon test"):
             compare(scores, test=test)
         both = scores_of([[1, 2, np.inf], [2, 1, np.inf]], "ESL(n=1)")
-        assert compare(both, test=test).pairs[0]["difference"] == 0
+        assert compare(both, test=test).pairs.rows()[0]["difference"] == 0
 
     def test_infinite_to_both_sides(self):
         """A mean that is no number tells nothing: who wins more topics is better."""
         value = np.array([[np.inf, 1, *range(1, 9)], [1, np.inf, *range(11, 19)]])
         found = compare(scores_of(value, "ESL(n=1)"), test="sign")
-        row = found.pairs[0]
-        assert (row["difference"], row["verdict"]) == (None, "a better as judged")
-        assert "no mean difference over 10 topics (9 won, 1 lost)" in found.words("ESL(n=1)")
+        row = found.pairs.rows()[0]
+        assert (row["difference"], row["verdict"]) == (None, "worse as judged")
+        assert "no mean difference over 10 topics (1 won, 9 lost)" in found.words("ESL(n=1)")
         assert "-" in found.pair_table().text()
         value[:, :2] = np.inf
         found = compare(scores_of(value, "ESL(n=1)"), test="t")
-        assert found.pairs[0]["difference"] == -8
-        assert "scores inf and second inf, a difference of -8.0000 (0 where both are infinite)" in found.words(
+        assert found.pairs.rows()[0]["difference"] == 8
+        assert "scores inf and first inf, a difference of +8.0000 (0 where both are infinite)" in found.words(
             "ESL(n=1)"
         )
 
@@ -467,9 +473,9 @@ class TestCommands:
         measures = ["-m", "ESL(n=1)", "--fail-if", "ESL(n=1) worse"]
         code, out, err = command("compare", files / "qrels", short, long, *measures)
         assert code == 1
-        assert "ESL(n=1) (lower is better): forward scores 0.0000 and backward 2.5000, a difference of -2.5000" in out
-        assert "(20 won, 0 lost)" in out
-        assert "forward better" in out
+        assert "ESL(n=1) (lower is better): backward scores 2.5000 and forward 0.0000, a difference of +2.5000" in out
+        assert "(0 won, 20 lost)" in out
+        assert "worse  " in out
         assert "gate failed: ESL(n=1) (lower is better) worse by 2.5000, backward against forward (" in err
         assert "Topics that rose most: 0, 4, 8, 12, 16." in err
         code, _, err = command("compare", files / "qrels", long, short, *measures)
@@ -486,12 +492,12 @@ class TestCommands:
         assert len(err.splitlines()) == 1
         code, out, _ = command(*runs, "--test", "sign", "--per-topic")
         assert code == 0
-        assert "forward scores 0.0000 and empty inf, a difference of -inf over 20 topics (20 won, 0 lost)" in out
+        assert "empty scores inf and forward 0.0000, a difference of +inf over 20 topics (0 won, 20 lost)" in out
         code, out, err = command(*runs, "--test", "sign", "--format", "json", "--fail-if", "ESL(n=1) worse")
         found = json.loads(out)
-        assert (code, found["pairs"][0]["difference"], found["pairs"][0]["ci_low"]) == (1, "-Infinity", None)
+        assert (code, found["pairs"][0]["difference"], found["pairs"][0]["ci_low"]) == (1, "Infinity", None)
         assert [row["mean"] for row in found["systems"]] == [0, "Infinity"]
-        assert found["pairs"][0]["verdict"].startswith("a better")
+        assert found["pairs"][0]["verdict"].startswith("worse")
         assert "worse by inf" in err
         (files / "copy").write_text((files / "empty").read_text())
         twice = ["compare", files / "qrels", files / "empty", files / "copy", "-m", "ESL(n=1)", "--format", "json"]
@@ -560,18 +566,18 @@ def test_swapped_runs_have_their_own_probabilities(measure):
     there, back = (
         Evidence.read(qrels, dict(order)).compare([measure]) for order in (runs.items(), [*runs.items()][::-1])
     )
-    (pair,), (mirror,) = there.pairs, back.pairs
-    assert pair["probability_a_better"] == mirror["probability_b_better"]
-    assert pair["probability_b_better"] == mirror["probability_a_better"]
+    (pair,), (mirror,) = there.pairs.rows(), back.pairs.rows()
+    assert pair["probability_better"] == mirror["probability_worse"]
+    assert pair["probability_worse"] == mirror["probability_better"]
     assert back.sentences(measure, ("more", "less")) == there.sentences(measure, ("more", "less"))
     condensed = Evidence.read(qrels, runs, Assumptions(unjudged="condensed")).compare([measure])
-    assert condensed.pairs[0]["probability_a_better"] is None
+    assert condensed.pairs.rows()[0]["probability_better"] is None
     assert "with probability" not in condensed.words(pair=("less", "more")) + condensed.words(pair=("more", "less"))
-    for row in Evidence.read(qrels, runs).compare([measure], baseline="less").pairs:
-        assert (row["a"], row["probability_a_better"]) == ("more", pair["probability_b_better"])
+    for row in Evidence.read(qrels, runs).compare([measure], baseline="less").pairs.rows():
+        assert (row["run"], row["probability_better"]) == ("more", pair["probability_better"])
     if measure in ("P@1", "Success@1", "ESL(n=1,collection=100)"):
-        assert 0 < pair["probability_b_better"] < 1
-        assert pair["probability_a_better"] == 0
+        assert 0 < pair["probability_better"] < 1
+        assert pair["probability_worse"] == 0
         assert "overturn it? No; at the most they level it:" in there.words(measure)
 
 
@@ -583,12 +589,12 @@ def test_a_difference_is_that_of_the_scores_beside_it():
     rng = np.random.default_rng(2)
     value = rng.integers(1, 9, size=(2, 7, len(measures))).astype(float)
     compared = compare(scores_by(value, measures, value - 0.5, value + 0.5), resamples=50)
-    for at, (measure, pair) in enumerate(zip(measures, compared.pairs, strict=True)):
-        one, other = compared.systems[2 * at : 2 * at + 2]
-        assert pair["difference"] == pytest.approx(one["mean"] - other["mean"], abs=1e-12), measure
+    for at, (measure, pair) in enumerate(zip(measures, compared.pairs.rows(), strict=True)):
+        one, other = compared.systems.rows()[2 * at : 2 * at + 2]
+        assert pair["difference"] == pytest.approx(other["mean"] - one["mean"], abs=1e-12), measure
         for row in (one, other):
             assert row["ci_low"] <= row["mean"] <= row["ci_high"], measure
             assert (row["low"], row["high"]) == pytest.approx((row["mean"] - 0.5, row["mean"] + 0.5)), measure
         words = compared.words(measure)
-        assert f"and second {other['mean']:.4f}, a difference of {pair['difference']:+.4f} over 7 topics" in words
+        assert f"and first {one['mean']:.4f}, a difference of {pair['difference']:+.4f} over 7 topics" in words
         assert ("(mean over topics)" in words) is (measure.total == "sum"), measure

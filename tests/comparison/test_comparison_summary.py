@@ -70,10 +70,10 @@ def test_raised_are_the_numbers_of_what_a_system_beats_significantly(many):
     number_of = {row["run"]: row["number"] for row in rows}
     assert [row["number"] for row in rows] == list(range(1, 33))
     beaten = {(row["run"], str(measure)): set() for row in rows for measure in many.measures}
-    for pair in many.pairs:
+    for pair in many.pairs.rows():
         better = pair["difference"] * (-1 if pair["measure"].startswith("ESL") else 1)
         if pair["p_adjusted"] < 0.05 and better:
-            winner, loser = (pair["a"], pair["b"]) if better > 0 else (pair["b"], pair["a"])
+            winner, loser = (pair["run"], pair["against"]) if better > 0 else (pair["against"], pair["run"])
             beaten[winner, pair["measure"]].add(number_of[loser])
     assert any(beaten.values())
     for row in rows:
@@ -94,7 +94,7 @@ def test_systems_stand_by_the_first_measure_and_the_best_by_each_is_bold(many):
     rows = shown(many)
     assert [row["run"] for row in rows] == [row["run"] for row in many.leaderboard("nDCG@10")]
     for measure in map(str, many.measures):
-        of_measure = {row["run"]: row["mean"] for row in many.systems if row["measure"] == measure}
+        of_measure = {row["run"]: row["mean"] for row in many.systems.rows() if row["measure"] == measure}
         best = (min if measure.startswith("ESL") else max)(of_measure.values())
         assert {row["run"] for row in rows if row[measure][1]} == {
             run for run, mean in of_measure.items() if abs(mean - best) < 1e-12
@@ -157,7 +157,7 @@ def test_the_caption_says_how_it_was_made(many):
 
 def test_equivalence_raises_what_a_system_is_equivalent_to():
     found = rb.compare(drawn(3, measures=["P@5"]).scores, test="tost", margin=0.9)
-    assert all(pair["verdict"] == "equivalent" for pair in found.pairs)
+    assert all(pair["verdict"] == "equivalent" for pair in found.pairs.rows())
     assert [numbers_in(row["P@5"][2]) for row in shown(found)] == [{2, 3}, {1, 3}, {1, 2}]
     assert "equivalent" in found.summary().caption
 

@@ -18,12 +18,14 @@ import browser
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
-from rankbounds.comparison import Evidence, compare, wording
+from rankbounds.comparison import Evidence, wording
+from rankbounds.comparison import compare_scores as compare
+from rankbounds.comparison.pairs import VERDICTS, pairs_against
 from rankbounds.evaluation.score_differences import subtracted
 from rankbounds.report import Choices, gather, page
 from rankbounds.report.page import join_scripts
 from rankbounds.stats.corrections import over_all_pairs
-from rankbounds.stats.significance import Resampling, pairs_of
+from rankbounds.stats.significance import Resampling
 
 MEASURES = ["RBP(p=0.8)", "AP", "nDCG@10", "RR"]
 OPTIONS = [word for measure in MEASURES for word in ("-m", measure)]
@@ -87,7 +89,7 @@ class TestReading:
         keyed = json.loads(command("compare", *files, "--ties-key", key)[1])
         assert "Could ties?" in keyed["words"][0]
         scores = rb.evaluate(DATA / "qrels.txt", DEMO_RUNS[:2], "RBP(p=0.8)", ties_key=key)
-        assert keyed["pairs"][0]["difference"] == pytest.approx(float(np.subtract(*scores.mean().value[:, 0, 0])))
+        assert keyed["pairs"][0]["difference"] == pytest.approx(float(np.subtract(*scores.mean().value[::-1, 0, 0])))
         assert keyed["pairs"][0]["certain_low"] is not None
 
 
@@ -99,8 +101,8 @@ def unpacked_array(held):
 def sentences_of_page(content, measure, pair):
     """What the page fills in for a pair as it is stored; where p changes the lead is found by the page itself."""
     words, runs = content["words"], content["runs"]
-    first, second = (side.tolist() for side in pairs_of(len(runs)))
-    a, b = first[pair], second[pair]
+    later, earlier = (side.tolist() for side in pairs_against(runs, None))
+    a, b = later[pair], earlier[pair]
     held = {name: unpacked_array(column)[measure, pair] for name, column in content["pairs"].items()}
     ties = [content["lists"][run]["tie_range"][measure] for run in (a, b)]
     (low_a, high_a), (low_b, high_b) = ties
@@ -118,24 +120,28 @@ def said_by_all(qrels, runs, command):
     code, out, _ = command("compare", qrels, *runs, *OPTIONS, "--format", "json")
     assert code == 0
     printed = json.loads(out)
-    python = Evidence.read(qrels, runs).compare(MEASURES)
+    python = rb.compare(qrels, runs, MEASURES)
     content = gather(qrels, runs, Choices(measures=MEASURES))
-    assert json.loads(json.dumps(python.pairs)) == printed["pairs"]
+    assert json.loads(json.dumps(python.pairs.rows())) == printed["pairs"]
     assert json.loads(json.dumps(python.settings)) == printed["settings"] == content["comparison"]
+    assert json.loads(json.dumps(python.systems.rows())) == printed["systems"]
+    known = python.tested.numbers | python.certain
     for name in ("p_value", "p_adjusted", "difference", "certain_low", "won"):
-        np.testing.assert_array_equal(unpacked_array(content["pairs"][name]), python.tested.numbers[name])
+        np.testing.assert_array_equal(unpacked_array(content["pairs"][name]), known[name])
     assert content["words"]["method"] == python.method()
     for measure, name in enumerate(MEASURES):
         rows = [row for row in printed["systems"] if row["measure"] == name]
         for key in ("rank", "rank_low", "rank_high", "probability_best"):
             assert content["systems"][measure][key] == [row[key] for row in rows]
         for pair, (a, b) in enumerate(itertools.combinations(python.runs, 2)):
-            told = python.sentences(name, (a, b))
+            told = python.sentences(name, (b, a))
             elsewhere = ("Does it hold for other p?", "Which judgments would help most?")
             shown = sentences_of_page(content, measure, pair)
             assert shown == [sentence for sentence in told if not sentence.startswith(elsewhere)]
             if len(runs) == 2:
                 assert printed["words"][measure].splitlines() == told
+    if len(runs) == 2:
+        assert printed["agreement"] == python.agreement()
     return python
 
 
@@ -144,7 +150,7 @@ def gates_agree(qrels, baseline, candidate, command):
     asked = [word for measure in MEASURES for word in ("--fail-if", f"{measure} worse")]
     code, _, err = command("compare", qrels, baseline, candidate, *OPTIONS, *asked)
     evidence = Evidence.read(qrels, [baseline, candidate])
-    worse, better = (evidence.compare(MEASURES, alternative=side).pairs for side in ("greater", "less"))
+    worse, better = (evidence.compare(MEASURES, alternative=side).pairs.rows() for side in ("less", "greater"))
     lines = [line for line in err.splitlines() if "gate" in line]
     answers = [
         "failed" if loss["p_value"] < 0.05 else "passed" if gain["p_value"] < 0.05 else "undecided"
@@ -154,7 +160,7 @@ def gates_agree(qrels, baseline, candidate, command):
     assert code == (1 if "failed" in answers else 4 if "undecided" in answers else 0)
     for line, answer, loss, gain in zip(lines, answers, worse, better, strict=True):
         assert f"p = {(gain if answer == 'passed' else loss)['p_value']:.4f}" in line
-    python = rb.gate(evidence.compare(MEASURES), [f"{measure} worse" for measure in MEASURES])
+    python = evidence.compare(MEASURES).gate([f"{measure} worse" for measure in MEASURES])
     assert [f"rankbounds: {outcome.words()}" for outcome in python.outcomes] == lines
     assert python.exit_code == code
 
@@ -227,8 +233,14 @@ def test_the_order_of_runs_changes_no_p_value():
     found = compare(rb.evaluate(DATA / "qrels.txt", DEMO_RUNS, MEASURES))
     other = compare(rb.evaluate(DATA / "qrels.txt", DEMO_RUNS[::-1], MEASURES))
     for measure in MEASURES:
-        mine = {frozenset((row["a"], row["b"])): (row["p_value"], row["p_adjusted"]) for row in found[measure].pairs}
-        theirs = {frozenset((row["a"], row["b"])): (row["p_value"], row["p_adjusted"]) for row in other[measure].pairs}
+        mine = {
+            frozenset((row["run"], row["against"])): (row["p_value"], row["p_adjusted"])
+            for row in found[measure].pairs.rows()
+        }
+        theirs = {
+            frozenset((row["run"], row["against"])): (row["p_value"], row["p_adjusted"])
+            for row in other[measure].pairs.rows()
+        }
         assert mine == theirs
 
 
@@ -236,18 +248,18 @@ class TestBaseline:
     def test_only_its_pairs_and_no_larger_p_than_tukeys(self, command):
         files = [DATA / "qrels.txt", *DEMO_RUNS, "-m", "AP", "-m", "RBP(p=0.8)", "--format", "json"]
         found = json.loads(command("compare", *files, "--baseline-run", "dense")[1])
-        assert {row["b"] for row in found["pairs"]} == {"dense"}
+        assert {row["against"] for row in found["pairs"]} == {"dense"}
         assert len(found["pairs"]) == 4 * 2
         assert (found["settings"]["correction"], found["settings"]["baseline"]) == ("dunnett", "dense")
         every = {
-            (row["measure"], frozenset((row["a"], row["b"]))): row
+            (row["measure"], frozenset((row["run"], row["against"]))): row
             for row in json.loads(command("compare", *files)[1])["pairs"]
         }
         for row in found["pairs"]:
-            tukey = every[row["measure"], frozenset((row["a"], row["b"]))]
+            tukey = every[row["measure"], frozenset((row["run"], row["against"]))]
             assert row["p_value"] == tukey["p_value"]
             assert row["p_adjusted"] <= tukey["p_adjusted"]  # the largest of fewer differences
-            sign = 1 if tukey["b"] == "dense" else -1
+            sign = 1 if tukey["against"] == "dense" else -1
             assert row["difference"] == sign * tukey["difference"]
             assert row["certain_low"] == (tukey["certain_low"] if sign > 0 else -(tukey["certain_high"] or 0) or None)
 
@@ -284,13 +296,13 @@ def test_shared_topics_are_those_of_all_runs(tmp_path, command):
     assert printed["settings"]["topics"] == 21
     whole = rb.evaluate(DATA / "qrels.txt", DEMO_RUNS[:2], ["AP", "P@10"]).value[:, 3:]
     for at, row in enumerate(printed["pairs"]):
-        assert row["difference"] == pytest.approx(float((whole[0, :, at] - whole[1, :, at]).mean()))
+        assert row["difference"] == pytest.approx(float((whole[1, :, at] - whole[0, :, at]).mean()))
     with pytest.warns(rb.RankboundsWarning):
         scores = rb.evaluate(DATA / "qrels.txt", runs, ["AP", "P@10"], topics="shared")
     with pytest.warns(rb.RankboundsWarning, match="3 of 24 judged topics are left out") as told:
         found = rb.compare(scores)
     assert len(told) == 1
-    for row, other in zip(found.pairs, printed["pairs"], strict=True):
+    for row, other in zip(found.pairs.rows(), printed["pairs"], strict=True):
         assert (row["p_value"], row["won"]) == (other["p_value"], other["won"])
 
 
@@ -301,12 +313,12 @@ def found():
 
 class TestComparisonAsAnObject:
     def test_by_measure_and_by_run(self, found):
-        assert {row["measure"] for row in found["RBP(p=0.8)"].pairs} == {"RBP(p=0.8)"}
+        assert {row["measure"] for row in found["RBP(p=0.8)"].pairs.rows()} == {"RBP(p=0.8)"}
         assert found[rb.RBP(p=0.8)] == found["RBP(p=0.8)"]
         assert found["RBP(p=0.8)"].words() == found.words("RBP(p=0.8)")
         name = found.runs[1]
         held = found.filter(name)
-        assert held.pairs == [row for row in found.pairs if name in (row["a"], row["b"])]
+        assert held.pairs.rows() == [row for row in found.pairs.rows() if name in (row["run"], row["against"])]
         with pytest.raises(rb.UsageError, match="not compared by"):
             found["P@10"]
         with pytest.raises(rb.UsageError, match="There is no run"):
@@ -327,8 +339,8 @@ class TestComparisonAsAnObject:
         assert again != 1
 
     def test_frames_have_the_rows(self, found):
-        assert found.to_polars().to_dicts() == found.pairs
-        assert found.to_pandas()["p_adjusted"].tolist() == [row["p_adjusted"] for row in found.pairs]
+        assert found.to_polars().to_dicts() == found.pairs.rows()
+        assert found.to_pandas()["p_adjusted"].tolist() == [row["p_adjusted"] for row in found.pairs.rows()]
 
     def test_tables_name_runs_tests_and_both_p_values(self, found):
         assert found.pair_table("AP").header[:2] == ["run", "against"]
@@ -336,5 +348,5 @@ class TestComparisonAsAnObject:
         assert "Tukey" in repr(found)
         assert "Tukey" in found._repr_html_()
         assert compare(found.scores, test="t").settings["tested_by"] == "t test, holm correction"
-        for row in found.pair_table("AP").rows:
-            assert row[-1] == "no difference shown" or row[-1].startswith((row[0], row[1]))
+        at = found.pair_table("AP").header.index("verdict")
+        assert {row[at] for row in found.pair_table("AP").rows} <= {*VERDICTS}

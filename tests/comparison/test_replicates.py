@@ -224,8 +224,8 @@ def test_flips_by_enumeration():
     assert row["winner_flips"] == pytest.approx(np.mean([lead[one] != lead[other] for one, other in repeated]))
     assert row["reversals"] == pytest.approx(np.mean([verdict[one] * verdict[other] < 0 for one, other in repeated]))
     pair = found.pairs[0]
-    shares = [np.mean([value == wanted for value in verdict.values()]) for wanted in (1, -1, 0)]
-    assert [pair[name] for name in ("a_better", "b_better", "no_difference")] == pytest.approx(shares)
+    shares = [np.mean([value == wanted for value in verdict.values()]) for wanted in (-1, 1, 0)]
+    assert [pair[name] for name in ("better", "worse", "no_difference")] == pytest.approx(shares)
     assert row["rerun_pairs"] == (1 + 3) * 2
 
 
@@ -396,6 +396,6 @@ def test_no_floor_is_greater_than_a_difference_can_be():
     qrels = {str(topic): {"a": 1} for topic in range(4)}
     runs = {
         "x#1": {topic: ["a"] for topic in qrels},
-        "x#2": {topic: ["b"] if topic == "0" else ["a"] for topic in qrels},
+        "x#2": {topic: ["against"] if topic == "0" else ["a"] for topic in qrels},
     }
     assert rb.compare_replicates(qrels, runs, "P@1").floors[0]["floor"] == 1.0

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import rankbounds as rb
-from rankbounds.comparison.slices import interaction_test
+from rankbounds.comparison.slices import interaction_test, slices
 from rankbounds.evaluation.run_notes import RunNotes
 from rankbounds.files.queries import labels_by_prefix
 from rankbounds.measures.measure import Reported, ReportedEffort
@@ -102,49 +102,48 @@ def test_a_small_slice_that_varies_more_raises_few_false_alarms():
 def test_few_topics_in_a_slice_are_told_where_a_dependence_is_found():
     values = np.zeros((2, 24))
     values[0] = np.where(np.arange(24) < 4, 1.0, -1.0) + np.random.default_rng(0).normal(0, 0.1, 24)
-    found = rb.slices(scores_of(values), {"kind": {f"t{at}": "few" if at < 4 else "many" for at in range(24)}}, **FEW)
+    found = slices(scores_of(values), {"kind": {f"t{at}": "few" if at < 4 else "many" for at in range(24)}}, **FEW)
     assert found.interactions[0]["smallest"] == 4
     assert "The smallest slice has 4 topics, and with fewer than 10 chance alone says so more often" in found.words()
     values[0] = np.where(np.arange(24) < 12, 1.0, -1.0) + values[0] / 10
     halves = {f"t{at}": "first" if at < 12 else "second" for at in range(24)}
-    assert "smallest slice" not in rb.slices(scores_of(values), {"kind": halves}, **FEW).words()
+    assert "smallest slice" not in slices(scores_of(values), {"kind": halves}, **FEW).words()
 
 
 def test_every_slice_is_the_comparison_of_its_topics():
     scores = drawn(1, runs=3, topics=40)
     labels = labels_for(scores, ["a", "b", "c"])
-    sliced = rb.slices(scores, {"kind": labels}, **FEW)
+    sliced = slices(scores, {"kind": labels}, **FEW)
     assert len(sliced.rows()) == 9
     for row in sliced.rows():
         alone = scores.topic(*(query for query, label in labels.items() if label == row["slice"]))
-        pair = next(
-            other
-            for other in rb.compare(alone, correction="none", **FEW).pairs
-            if (other["a"], other["b"]) == (row["a"], row["b"])
-        )
+        # The run of a pair is the better one over all topics, not of each slice.
+        pair = rb.compare(alone, correction="none", **FEW).row("score", (row["run"], row["against"]))
         assert row["topics"] == len(alone.query_ids)
         for name in ("difference", "ci_low", "ci_high", "p_value", "won", "lost"):
             assert row[name] == pytest.approx(pair[name]), name
+    over_all = {(row["run"], row["against"]) for row in rb.compare(scores, **FEW).pairs.rows()}
+    assert {(row["run"], row["against"]) for row in sliced.rows()} == over_all
 
 
 def test_p_values_are_corrected_over_all_slices_and_pairs():
     scores = drawn(2, runs=3)
     labels = {"one": labels_for(scores, ["a", "b"]), "two": labels_for(scores, ["x", "y", "z"], 1)}
-    rows = rb.slices(scores, labels, **FEW).rows()
+    rows = slices(scores, labels, **FEW).rows()
     assert len(rows) == 3 * (2 + 3)
     ordered = sorted(rows, key=lambda row: row["p_value"])
     highest = 0.0
     for place, row in enumerate(ordered):
         highest = max(highest, min(1.0, row["p_value"] * (len(rows) - place)))
         assert row["p_adjusted"] == pytest.approx(highest)
-    plain = rb.slices(scores, labels, correction="none", **FEW)
+    plain = slices(scores, labels, correction="none", **FEW)
     assert all(row["p_adjusted"] == row["p_value"] for row in plain.rows())
     assert all(row["p_adjusted"] == row["p_value"] for row in plain.interactions)
 
 
 def test_detectable_is_found_that_often_by_simulation():
     scores = drawn(5, topics=24)
-    sliced = rb.slices(scores, labels_for(scores, ["a"]), correction="none", **FEW)
+    sliced = slices(scores, labels_for(scores, ["a"]), correction="none", **FEW)
     detectable = sliced.rows()[0]["detectable"]
     deviation = (scores.value[0, :, 0] - scores.value[1, :, 0]).std(ddof=1)
     chance = np.random.default_rng(0)
@@ -162,15 +161,15 @@ def test_detectable_is_found_that_often_by_simulation():
 def test_names_and_sides_do_not_matter(seed):
     scores = drawn(seed)
     labels = labels_for(scores, ["a", "b", "c"], seed)
-    ours = rb.slices(scores, {"kind": labels}, **FEW)
-    turned = rb.slices(scores.run("run1", "run0"), {"kind": labels}, **FEW)
+    ours = slices(scores, {"kind": labels}, **FEW)
+    turned = slices(scores.run("run1", "run0"), {"kind": labels}, **FEW)
     for row, other in zip(ours.rows(), turned.rows(), strict=True):
         assert row["difference"] == -other["difference"]
         assert row["p_value"] == other["p_value"]
     assert ours.interactions[0]["p_value"] == turned.interactions[0]["p_value"]
-    scaled = rb.slices(scores_of(scores.value[..., 0] * 100 + 7), {"kind": labels}, **FEW)
+    scaled = slices(scores_of(scores.value[..., 0] * 100 + 7), {"kind": labels}, **FEW)
     assert scaled.interactions[0]["p_value"] == pytest.approx(ours.interactions[0]["p_value"], abs=1e-12)
-    effort = rb.slices(scores_of(scores.value[..., 0], ReportedEffort("cost")), {"kind": labels}, **FEW)
+    effort = slices(scores_of(scores.value[..., 0], ReportedEffort("cost")), {"kind": labels}, **FEW)
     assert [(row["won"], row["lost"]) for row in effort.rows()] == [(row["lost"], row["won"]) for row in ours.rows()]
 
 
@@ -189,17 +188,17 @@ def test_a_difference_that_depends_on_the_slice_is_found_and_told():
     gap = np.where(length == 0, 0.2, -0.2) + chance.normal(0, 0.1, 40)
     scores = scores_of([0.5 + gap / 2, 0.5 - gap / 2])
     labels = {query: ("short", "long")[kind] for query, kind in zip(scores.query_ids, length.tolist(), strict=True)}
-    sliced = rb.slices(scores, {"length": labels}, resamples=2000)
+    sliced = slices(scores, {"length": labels}, resamples=2000)
     assert sliced.interactions[0]["p_value"] < 0.001
     words = sliced.words()
-    assert words.startswith("score by length: run0 gains on short (+0.")
-    assert "and loses on long (-0." in words
+    assert words.startswith("score by length: run1 gains on long (+0.")
+    assert "and loses on short (-0." in words
     assert "The difference depends on length (interaction p = 0.0005)." in words
 
 
 def test_no_difference_anywhere_is_no_interaction():
     scores = scores_of(np.full((2, 12), 0.5))
-    sliced = rb.slices(scores, labels_for(scores, ["a", "b"]), **FEW)
+    sliced = slices(scores, labels_for(scores, ["a", "b"]), **FEW)
     assert [row["p_value"] for row in sliced.interactions] == [1.0]
     assert all(row["detectable"] is None for row in sliced.rows())
 
@@ -211,17 +210,17 @@ def test_topics_without_label_and_slices_of_one_topic():
     scores = drawn(4, topics=10)
     labels = dict.fromkeys(scores.query_ids[:8], "many") | {"t8": "one", "elsewhere": "x"}
     with pytest.warns(rb.RankboundsWarning, match='1 of 10 topics have no label by "kind"'):
-        sliced = rb.slices(scores, {"kind": labels}, **FEW)
+        sliced = slices(scores, {"kind": labels}, **FEW)
     assert sliced.left_out == {"kind": ["t9"]}
     assert [(row["slice"], row["p_value"] is None) for row in sliced.rows()] == [("many", False), ("one", True)]
     assert sliced.interactions[0]["p_value"] is None
     assert "cannot be tested" in sliced.words()
     with pytest.raises(rb.DataError, match="single topic"):
-        rb.slices(scores, {"kind": {query: query for query in scores.query_ids}})
+        slices(scores, {"kind": {query: query for query in scores.query_ids}})
     with pytest.raises(rb.DataError, match="None of the 10 topics"):
-        rb.slices(scores, {"kind": {"x": "y"}})
+        slices(scores, {"kind": {"x": "y"}})
     with pytest.raises(rb.DataError):
-        rb.slices(scores.run("run0"), {"kind": labels})
+        slices(scores.run("run0"), {"kind": labels})
 
 
 # ---- files and the command ----
@@ -301,7 +300,7 @@ def test_the_command_prints_draws_and_refuses(command, tmp_path, table):
 
 def test_the_forest_has_a_line_for_every_slice_and_for_all_topics():
     scores = drawn(6)
-    sliced = rb.slices(scores, {"kind": labels_for(scores, ["a", "b"])}, **FEW)
+    sliced = slices(scores, {"kind": labels_for(scores, ["a", "b"])}, **FEW)
     axes = rb.plots.forest(sliced)
     labels = [text.get_text() for text in axes.get_yticklabels()]
     assert labels[0] == "all topics  (30)"
@@ -316,7 +315,7 @@ def test_many_runs_in_slices_of_real_topics(unpacked):
     folder = unpacked("dl21-half.tar.xz") / "dl21-half"
     scores = rb.evaluate(folder / "human.qrels", [str(folder / "runs" / "*")], "nDCG@10")
     labels = {query: "even" if int(query) % 2 == 0 else "odd" for query in scores.query_ids}
-    sliced = rb.slices(scores, {"parity": labels}, resamples=300)
+    sliced = slices(scores, {"parity": labels}, resamples=300)
     pairs = len(scores.runs) * (len(scores.runs) - 1) // 2
     assert (len(sliced.rows()), len(sliced.interactions)) == (2 * pairs, pairs)
     assert len(repr(sliced).splitlines()) < 20
@@ -336,7 +335,7 @@ def test_nothing_reaches_beyond_what_a_difference_can_be():
     first, second = ["r"], ["n"]
     runs = {"a": {topic: first if topic in "02" else second for topic in qrels}}
     runs["b"] = {topic: second if topic in "02" else first for topic in qrels}
-    found = rb.slices(rb.evaluate(qrels, runs, "P@1"), {"half": {topic: topic in "01" for topic in qrels}})
+    found = slices(rb.evaluate(qrels, runs, "P@1"), {"half": {topic: topic in "01" for topic in qrels}})
     assert [(row["ci_low"], row["ci_high"], row["detectable"]) for row in found.rows()] == [(-1.0, 1.0, None)] * 2
 
 
@@ -346,11 +345,11 @@ def test_slices_of_one_topic_are_in_no_family():
     parts = {f"t{at}": "first" if at < 5 else "second" for at in range(10)}
     labels = parts | {f"t{at}": f"alone{at}" for at in (10, 11, 12)}
     scores, of_ten = scores_of(values), scores_of(values[:, :10])
-    found = rb.slices(scores, {"part": labels}, correction="bonferroni")
+    found = slices(scores, {"part": labels}, correction="bonferroni")
     assert found.settings["family"] == 2
     assert found.settings["level"] == pytest.approx(0.025)
     assert "corrected over all 2 tests of a measure" in found.method()
-    alone = rb.slices(of_ten, {"part": parts}, correction="bonferroni")
+    alone = slices(of_ten, {"part": parts}, correction="bonferroni")
     tested = [row for row in found.rows() if row["topics"] > 1]
     assert [row["detectable"] for row in tested] == [row["detectable"] for row in alone.rows()]
     assert [row["p_adjusted"] for row in tested] == [min(1.0, 2 * row["p_value"]) for row in tested]

@@ -11,7 +11,7 @@ from scipy import stats
 
 import rankbounds as rb
 from rankbounds.commands.demo import DATA
-from rankbounds.comparison import Evidence
+from rankbounds.comparison import Evidence, compare_scores
 from rankbounds.comparison.comparable_scores import standardise
 from rankbounds.evaluation.score_differences import limits_of, limits_of_differences
 from rankbounds.evaluation.scores import RunNotes, Scores
@@ -61,12 +61,12 @@ class TestEqualDifferences:
     @pytest.mark.parametrize("topics", [2, 3])
     def test_no_test_is_surer_than_all_outcomes_with_other_signs(self, test, topics):
         compared = rb.compare(scores_of([1.0] * topics, [0.5] * topics), test=test)
-        (row,) = compared.pairs
+        (row,) = compared.pairs.rows()
         assert (row["ci_low"], row["ci_high"]) == (None, None)
         assert row["verdict"] == "no difference shown"
         if test != "wilcoxon":  # by a normal approximation, where sizes are equal
             assert row["p_value"] == 2 * 0.5**topics
-        assert {(system["ci_low"], system["ci_high"]) for system in compared.systems} == {(None, None)}
+        assert {(system["ci_low"], system["ci_high"]) for system in compared.systems.rows()} == {(None, None)}
         assert "interval +" not in compared.words()
         assert "More topics: on these the difference is the same everywhere" in question(compared.words(), SETTLE)
 
@@ -76,20 +76,20 @@ class TestEqualDifferences:
         scores = scores_of([1.0] * topics, [other] * topics)
         for options in ({"test": "tost"}, {"test": "t"}, {}):
             compared = rb.compare(scores, margin=0.6, **options)
-            assert compared.pairs[0]["p_equivalent"] == 0.5**topics
+            assert compared.pairs.rows()[0]["p_equivalent"] == 0.5**topics
             assert "Are they equivalent? Not shown" in compared.words()
             assert "p = 0.0000" not in compared.words()
 
     def test_enough_of_them_tell(self):
-        compared = rb.compare(scores_of([1.0] * 20, [0.5] * 20), test="t")
-        assert compared.pairs[0]["p_value"] == 2 * 0.5**20
-        assert compared.pairs[0]["verdict"] == "a better"
+        compared = rb.compare(scores_of([0.5] * 20, [1.0] * 20), test="t")
+        assert compared.pairs.rows()[0]["p_value"] == 2 * 0.5**20
+        assert compared.pairs.rows()[0]["verdict"] == "better"
         assert "no interval, since the difference is the same on every topic" in compared.words()
 
     @pytest.mark.parametrize("topics", [2, 3, 12])
     def test_places_are_no_surer_than_the_pairs(self, topics):
         compared = rb.compare(scores_of(*([value] * topics for value in (1.0, 0.5, 0.25))))
-        told = [(row["rank_low"], row["rank_high"]) for row in compared.systems]
+        told = [(row["rank_low"], row["rank_high"]) for row in compared.systems.rows()]
         assert told == ([(1, 3)] * 3 if topics < 12 else [(1, 1), (2, 2), (3, 3)])
 
     def test_rounding_makes_no_interval(self):
@@ -131,9 +131,9 @@ class TestLimits:
     @pytest.mark.parametrize("values", [([1, 0], [0, 1]), ([1, 1, 0], [0, 0.5, 0]), ([1, 0.5, 1], [0.2, 0.1, 0.25])])
     def test_intervals_and_what_can_be_found_are_differences_of_the_measure(self, values):
         compared = rb.compare(scores_of(*values))
-        (row,) = compared.pairs
+        (row,) = compared.pairs.rows()
         assert -1 <= row["ci_low"] <= row["difference"] <= row["ci_high"] <= 1
-        for system in compared.systems:
+        for system in compared.systems.rows():
             assert 0 <= system["ci_low"] <= system["mean"] <= system["ci_high"] <= 1
         found = re.search(r"a true difference of ([\d.]+) is found", compared.words())
         assert found is None or float(found[1]) <= 1
@@ -147,20 +147,20 @@ class TestLimits:
         percent = scores_of([55, 20, 31, 7], [35, 28, 31, 2], measure="AP")
         assert limits_of(percent.measures[0], percent.value) == (-np.inf, np.inf)
         compared = rb.compare(percent)
-        expected = stats.t.interval(0.95, 3, *(f(np.array([20, -8, 0, 5.0])) for f in (np.mean, stats.sem)))
-        assert (compared.pairs[0]["ci_low"], compared.pairs[0]["ci_high"]) == pytest.approx(expected)
+        expected = stats.t.interval(0.95, 3, *(f(np.array([-20, 8, 0, -5.0])) for f in (np.mean, stats.sem)))
+        assert (compared.pairs.rows()[0]["ci_low"], compared.pairs.rows()[0]["ci_high"]) == pytest.approx(expected)
         z = standardise(scores_of([0.9, 0.1, 0.4], [0.2, 0.3, 0.5], [0.1, 0.2, 0.2], measure="AP"), cdf=False)
         assert limits_of_differences(z.measures[0], z.value) == (-np.inf, np.inf)
 
     def test_a_measure_without_limit_has_none(self):
         compared = rb.compare(scores_of([3.0, 40.0, 2.0], [9.0, 2.0, 8.0], measure="DCG"))
-        assert compared.pairs[0]["ci_low"] < -1
-        assert min(system["ci_low"] for system in compared.systems) == 0  # a mean of gains is not negative
+        assert compared.pairs.rows()[0]["ci_low"] < -1
+        assert min(system["ci_low"] for system in compared.systems.rows()) == 0  # a mean of gains is not negative
 
 
 class TestStandardised:
     def test_no_bounds_hold_since_the_reference_moves_with_the_judgments(self, command):
-        files = [QRELS, EXPANDED, DENSE]
+        files = [QRELS, EXPANDED, DENSE, "-m", "RBP(p=0.8)"]
         out = command("compare", *files, "--standardise")[1]
         assert "Could unjudged documents overturn it? Not known: these scores have no bounds for them." in out
         found = json.loads(command("compare", *files, "--standardise", "--format", "json")[1])
@@ -177,12 +177,12 @@ class TestStandardised:
 
 class TestProbability:
     def test_none_where_the_words_say_that_it_cannot_be_estimated(self, command):
-        files = [QRELS, EXPANDED, DENSE]
+        files = [QRELS, EXPANDED, DENSE, "-m", "RBP(p=0.8)"]
         assert "cannot be estimated" in command("compare", *files)[1]
         (row,) = json.loads(command("compare", *files, "--format", "json")[1])["pairs"]
-        assert (row["probability_a_better"], row["probability_b_better"]) == (None, None)
-        (row,) = Evidence.read(QRELS, [DENSE, EXPANDED]).compare("AP").pairs
-        assert (row["probability_a_better"], row["probability_b_better"]) == (None, None)
+        assert (row["probability_better"], row["probability_worse"]) == (None, None)
+        (row,) = Evidence.read(QRELS, [DENSE, EXPANDED]).compare("AP").pairs.rows()
+        assert (row["probability_better"], row["probability_worse"]) == (None, None)
 
     @pytest.mark.parametrize("measure", ["AP", "RBP(p=0.9)"])
     def test_draws_that_all_agree_are_no_certainty(self, measure):
@@ -193,15 +193,15 @@ class TestProbability:
         compared = Evidence.read(qrels, {"a": dict.fromkeys(qrels, ahead), "b": dict.fromkeys(qrels, behind)}).compare(
             measure
         )
-        (row,) = compared.pairs
+        (row,) = compared.pairs.rows()
         assert row["certain_low"] < 0 < row["certain_high"]
-        told = sorted((row["probability_a_better"], row["probability_b_better"]))
+        told = sorted((row["probability_better"], row["probability_worse"]))
         assert told == pytest.approx([1 / (SAMPLES + 1), SAMPLES / (SAMPLES + 1)])
 
     def test_what_is_certain_is(self):
         qrels, runs = collection("rnm", "nmr?")
-        (row,) = Evidence.read(qrels, runs).compare("P@1").pairs
-        assert {row["probability_a_better"], row["probability_b_better"]} <= {None, 0.0, 1.0}
+        (row,) = Evidence.read(qrels, runs).compare("P@1").pairs.rows()
+        assert {row["probability_better"], row["probability_worse"]} <= {None, 0.0, 1.0}
 
 
 class TestJudgedThreshold:
@@ -216,7 +216,7 @@ class TestJudgedThreshold:
 
     def test_of_both_where_both_do(self):
         qrels, runs = collection("xrn", "yrm")
-        assert "the first 5 documents of a and b are judged" in Evidence.read(qrels, runs).compare("RBP(p=0.5)").words()
+        assert "the first 5 documents of b and a are judged" in Evidence.read(qrels, runs).compare("RBP(p=0.5)").words()
 
 
 class TestMissingTopics:
@@ -236,9 +236,13 @@ class TestMissingTopics:
         compared = Evidence.read(QRELS, runs).compare("AP")
         noise = question(compared.words(), "Is it noise?")
         assert "But short lacks 21 of these 24 topics, which count as empty lists" in noise
-        assert compared.pairs[0]["verdict"].endswith("; b lacks 21 of 24 topics")
-        assert compared.pair_table().rows[0][-1].endswith("; short lacks 21 of 24 topics")
-        assert rb.compare(rb.evaluate(QRELS, runs, "AP")).pairs[0]["verdict"].endswith("; b lacks 21 of 24 topics")
+        assert compared.pairs.rows()[0]["verdict"].endswith("; short lacks 21 of 24 topics")
+        assert compared.pair_table().rows[0][-3].endswith("; short lacks 21 of 24 topics")
+        assert (
+            rb.compare(rb.evaluate(QRELS, runs, "AP"))
+            .pairs.rows()[0]["verdict"]
+            .endswith("; short lacks 21 of 24 topics")
+        )
         assert "short lacks 21" in Evidence.read(QRELS, runs).compare("AP", test="tost", margin=0.1).words()
 
     def test_not_where_others_are_left_out(self, runs):
@@ -249,22 +253,23 @@ class TestMissingTopics:
         back = Evidence.read(QRELS, dict(reversed(runs.items()))).compare("AP")
         for pair in (("bm25", "short"), ("short", "bm25")):
             assert there.words("AP", pair) == back.words("AP", pair)
-        verdict = back.pairs[0]["verdict"]
-        assert there.pairs[0]["verdict"].translate(str.maketrans("ab", "ba"))[:1] == verdict[:1]
-        assert verdict.endswith("; a lacks 21 of 24 topics")
+        verdict = back.pairs.rows()[0]["verdict"]
+        assert (there.pairs.rows()[0]["verdict"], verdict) == (
+            "worse; short lacks 21 of 24 topics", "better; short lacks 21 of 24 topics",
+        )  # fmt: skip
 
 
 class TestWhatWouldSettle:
     def test_nothing_where_it_is_settled(self):
-        qrels, runs = collection("rnm", "nrm")
+        qrels, runs = collection("nrm", "rnm")
         compared = Evidence.read(qrels, runs).compare("RR")
-        assert compared.pairs[0]["verdict"] == "a better"
+        assert compared.pairs.rows()[0]["verdict"] == "better"
         assert SETTLE not in compared.words()
 
     def test_judgments_where_they_could_overturn_what_topics_show(self):
-        qrels, runs = collection("rnm", "xrm")
+        qrels, runs = collection("xrm", "rnm")
         compared = Evidence.read(qrels, runs).compare("RR")
-        assert compared.pairs[0]["verdict"] == "a better as judged"
+        assert compared.pairs.rows()[0]["verdict"] == "better as judged"
         qrels, runs = collection("rnm", "xry", topics=8)
         words = Evidence.read(qrels, runs).compare("RBP(p=0.5)").words()
         assert question(words, SETTLE) == f"{SETTLE} Judgments of unjudged documents; more topics would not."
@@ -280,7 +285,7 @@ class TestWhatWouldSettle:
         one = rng.uniform(0.3, 0.6, 20)
         scores = scores_of(one, one + 0.02 + rng.normal(0, 0.12, 20), measure="AP")
         compared = rb.compare(scores, test="tost", margin=0.06)
-        (row,) = compared.pairs
+        (row,) = compared.pairs.rows()
         assert row["verdict"] == "equivalence not shown"
         deviation = np.subtract(*scores.value[..., 0]).std(ddof=1)
         needed = topics_for_equivalence(np.array(row["difference"]), deviation, 0.06, 0.05, 0.8)
@@ -342,7 +347,7 @@ class TestOrderOfRuns:
         for order in (files, files[::-1], files[2:] + files[:2]):
             compared = rb.compare(rb.evaluate(QRELS, order, ["AP", "RR"]), baseline="dense", resamples=999)
             assert compared.settings["correction"] == "dunnett"
-            found.append({(row["a"], row["measure"]): row["p_adjusted"] for row in compared.pairs})
+            found.append({(row["run"], row["measure"]): row["p_adjusted"] for row in compared.pairs.rows()})
         assert found[0] == found[1] == found[2]
         assert len(set(found[0].values())) > 2
 
@@ -363,9 +368,9 @@ def test_some_runs_of_the_evidence_have_the_bounds_that_they_have_among_all():
     evidence = Evidence.read(DATA / "qrels.txt", DATA / "runs")
     measures = ["AP", "RBP(p=0.8)"]
     whole, scores = evidence.compare(measures), evidence.scores(measures)
-    some = rb.compare(scores.filter(run=scores.runs[1:]), evidence=evidence)
-    for row in some.pairs:
-        expected = whole.row(row["measure"], (row["a"], row["b"]))
+    some = compare_scores(scores.filter(run=scores.runs[1:]), evidence=evidence)
+    for row in some.pairs.rows():
+        expected = whole.row(row["measure"], (row["run"], row["against"]))
         for name in ("difference", "certain_low", "certain_high"):
             assert row[name] == pytest.approx(expected[name], abs=1e-12)
     a, b = some.runs[:2]

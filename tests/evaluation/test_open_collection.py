@@ -510,7 +510,7 @@ def least_and_most(qrels, runs, measure, most_relevant: int):
                     Topic([judged[d] for d in ranked[topic]], [*judged.values(), *([2] * number)], 2)
                     for ranked in runs.values()
                 )
-                apart.append(value(a, measure) - value(b, measure))
+                apart.append(value(b, measure) - value(a, measure))
             total += choose(apart)
         ends.append(total / len(qrels))
     return ends
@@ -524,7 +524,7 @@ def test_what_is_left_of_a_judged_pair(seed, name):
     compared = Evidence.read(qrels, runs).compare([measure])
     low, high = (compared.pair_words.numbers[f"elsewhere_{end}"][0, 0] for end in ("low", "high"))
     assert [low, high] == pytest.approx(least_and_most(qrels, runs, measure, most_relevant=30), abs=1e-12)
-    difference = compared.pairs[0]["difference"]
+    difference = compared.pairs.rows()[0]["difference"]
     choice = wording.name_templates({"elsewhere": compared.pair_words.choices["elsewhere"][0, 0]})["elsewhere"]
     turned = low < 0 < difference or difference < 0 < high or 0 in (low, high)
     shrunk, grown = ((low, high) if difference > 0 else (high, low)) if difference else (low, high)
@@ -541,7 +541,7 @@ def test_what_is_left_of_a_judged_pair_with_a_limit(most_relevant):
         assumptions = Assumptions(open="collection", most_relevant=most_relevant)
         compared = Evidence.read(qrels, runs, assumptions).compare([measure])
         ends = least_and_most(qrels, runs, measure, most_relevant)
-        pair = compared.pairs[0]
+        pair = compared.pairs.rows()[0]
         assert [pair["certain_low"], pair["certain_high"]] == pytest.approx(ends, abs=1e-12), name
         assert pair["certain"] == "exact"
         assert [compared.pair_words.numbers[f"elsewhere_{end}"][0, 0] for end in ("low", "high")] == pytest.approx(ends)
@@ -550,7 +550,7 @@ def test_what_is_left_of_a_judged_pair_with_a_limit(most_relevant):
 def test_the_verdict_says_that_nothing_else_can_turn_it():
     judged = {"a": 2, "b": 0, "c": 1}
     qrels = {str(topic): judged for topic in range(8)}
-    runs = {"A": {topic: ["a", "c", "b"] for topic in qrels}, "B": {topic: ["b", "c", "a"] for topic in qrels}}
+    runs = {"B": {topic: ["b", "c", "a"] for topic in qrels}, "A": {topic: ["a", "c", "b"] for topic in qrels}}
     compared = Evidence.read(qrels, runs).compare(["nDCG@10", "AP"])
     full = 2 * sum(map(rank_weight, range(1, 11)))
     least = (2 - 2 * rank_weight(3)) / full

@@ -118,7 +118,7 @@ def test_files_are_evaluated_however_many_threads_start(processors, startable, f
     for given in (runs, runs[:1]):
         alone = rb.evaluate(qrels, given, threads=1)
         np.testing.assert_array_equal(rb.evaluate(qrels, given, threads=4).value, alone.value)
-    assert len(rb.compare(rb.evaluate(qrels, runs, "AP", threads=4)).pairs) == 3
+    assert len(rb.compare(rb.evaluate(qrels, runs, "AP", threads=4)).pairs.rows()) == 3
 
 
 @pytest.mark.usefixtures("processors", "startable")

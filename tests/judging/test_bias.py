@@ -141,11 +141,14 @@ def test_pairs_are_separated_as_compare_separates_them():
     found = rb.judging.compare_judges(people, models, runs, ["AP", "RR"])
     for row in found.orderings:
         before, after = (
-            {(pair["a"], pair["b"]): pair for pair in rb.compare(rb.evaluate(labels, runs, row["measure"])).pairs}
+            {
+                frozenset((pair["run"], pair["against"])): pair
+                for pair in rb.compare(rb.evaluate(labels, runs, row["measure"])).pairs.rows()
+            }
             for labels in (people, models[row["labels"]])
         )
         shown = [pair for pair in before if before[pair]["p_adjusted"] < 0.05]
-        turned = [pair for pair in shown if before[pair]["difference"] * after[pair]["difference"] < 0]
+        turned = [pair for pair in shown if before[pair]["run"] != after[pair]["run"]]
         kept = [pair for pair in shown if pair not in turned and after[pair]["p_adjusted"] < 0.05]
         new = [pair for pair in after if after[pair]["p_adjusted"] < 0.05 and pair not in shown]
         counts = [row[name] for name in ("pairs", "separated", "kept", "lost", "reversed", "only_by_labels")]

@@ -261,7 +261,7 @@ def test_the_paragraph_says_what_to_judge_for_any_measure():
         plan = evidence.to_judge(rb.parse_measure(name), 0, 1)
         assert plan is not None
         compared = evidence.compare([name])
-        assert compared.pairs[0]["certain_low"] < 0 < compared.pairs[0]["certain_high"]
+        assert compared.pairs.rows()[0]["certain_low"] < 0 < compared.pairs.rows()[0]["certain_high"]
         assert f"{plan.query_ids[0]}/{plan.doc_ids[0]}" in compared.words()
 
 
@@ -331,10 +331,10 @@ def test_a_probability_is_the_one_that_compare_tells(measure):
     for name, topic, doc in (("one", "2", "u"), ("one", "5", "v"), ("other", "2", "v"), ("other", "7", "u")):
         runs[name][topic].insert(0, doc)
     plan = rb.judge_next(qrels, runs, budget=3, measure=measure, compare=("one", "other"))
-    (pair,) = Evidence.read(qrels, runs).compare([measure]).pairs
+    (pair,) = Evidence.read(qrels, runs).compare([measure], baseline="other").pairs.rows()
     assert plan.settled == (False,)
-    assert plan.likely == (pair["probability_a_better"], pair["probability_b_better"])
-    more = max(pair["probability_a_better"], pair["probability_b_better"])
+    assert plan.likely == (pair["probability_better"], pair["probability_worse"])
+    more = max(pair["probability_better"], pair["probability_worse"])
     assert f"with probability {min(max(more, 0.01), 0.99):.2f}" in plan.sentences()[0]
 
 

@@ -35,7 +35,7 @@ import browser
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
-from rankbounds.comparison import compare
+from rankbounds.comparison import compare_scores as compare
 from rankbounds.rbp.polynomials import sign_changes
 from rankbounds.report import Choices, content, gather, page
 from rankbounds.report.observed import TIED
@@ -108,7 +108,7 @@ def test_browser_shows_the_leaderboard_and_sorts(chromium, demo_page, demo_score
         choose(chromium, "measure", at)
         expected = sorted(zip(mean.value[:, 0, at], demo_scores.runs, strict=True), key=lambda pair: -pair[0])
         assert [row[1:3] for row in rows_of(chromium, "board")] == [[run, f"{value:.4f}"] for value, run in expected]
-        places = {row["run"]: row for row in demo_compared[MEASURES[at]].systems}
+        places = {row["run"]: row for row in demo_compared[MEASURES[at]].systems.rows()}
         for row in rows_of(chromium, "board"):
             place = places[row[1]]
             assert row[5:7] == [rank_words(place["rank_low"], place["rank_high"]), f"{place['probability_best']:.0%}"]
@@ -154,7 +154,7 @@ def test_browser_verdict_on_two_runs_is_word_for_word_that_of_compare(chromium, 
         assert main(["report", str(DATA / "qrels.txt"), *files, *options, "-o", str(out)]) == 0
         opened(chromium, out)
         for first, second in ((0, 1), (1, 0)):
-            given = [str(DATA / "qrels.txt"), files[first], files[second]]
+            given = [str(DATA / "qrels.txt"), files[second], files[first]]
             assert main(["compare", *given, *options, "--format", "json"]) == 0
             for measure, words in enumerate(json.loads(capsys.readouterr().out)["words"]):
                 lines = [line for line in words.splitlines() if not line.startswith("Which judgments would help")]
@@ -191,7 +191,7 @@ def test_browser_ranks_by_effort_and_shows_endless_searches(chromium, tmp_path, 
     opened(chromium, out)
     for first, second in ((0, 1), (1, 0)):
         capsys.readouterr()
-        assert main(["compare", str(qrels), str(files[first]), str(files[second]), *options, "--format", "json"]) == 0
+        assert main(["compare", str(qrels), str(files[second]), str(files[first]), *options, "--format", "json"]) == 0
         words = json.loads(capsys.readouterr().out)["words"]
         for measure in range(3):
             assert verdict_of(chromium, first, second, measure) == words[measure].splitlines()
@@ -542,11 +542,11 @@ def test_browser_shows_many_collections(chromium, tmp_path, command):
             choose(chromium, select, index)
         told = json.loads(command("collections", *given, *options, "--pair", a, b, "--format", "json")[1])["words"]
         assert chromium.find_element("id", "verdict").text == told[measure]
-        parts = [row for row in printed["differences"] if {row["a"], row["b"]} == {a, b}
+        parts = [row for row in printed["differences"] if {row["run"], row["against"]} == {a, b}
                  and row["measure"] == ("AP", "nDCG@10")[measure]]  # fmt: skip
         shown = {row[0]: row[2] for row in rows_of(chromium, "pair-board")}
         for row in parts:
-            assert shown[row["collection"]] == f"{row['difference'] if row['a'] == a else 0 - row['difference']:+.4f}"
+            assert shown[row["collection"]] == f"{row['difference'] if row['run'] == a else 0 - row['difference']:+.4f}"
     assert chromium.current_url.endswith("#pair=re%3Ci%3Eranked,learned")
     assert not chromium.find_elements("css selector", "body b, body i:not(.mark):not(.share i)")
     for scheme in ("light", "dark"):

@@ -16,13 +16,17 @@ def test_summary_says_only_what_holds(demo, demo_compared):
     assert "dense could score higher than reranked surely does (0.6241)" in told
     assert "Resting on unjudged documents: dense; less than 80%" in told
     comparison = demo_compared["RBP(p=0.8)"]
-    separated = sum(row["p_adjusted"] < 0.05 for row in comparison.pairs)
+    separated = sum(row["p_adjusted"] < 0.05 for row in comparison.pairs.rows())
     assert f"Of all 10 pairs of runs, the topics separate {separated} and leave {10 - separated} open" in told
-    leader = [row for row in comparison.pairs if "reranked" in (row["a"], row["b"]) and row["p_adjusted"] >= 0.05]
-    alike = [row["a"] if row["b"] == "reranked" else row["b"] for row in leader]
+    leader = [
+        row
+        for row in comparison.pairs.rows()
+        if "reranked" in (row["run"], row["against"]) and row["p_adjusted"] >= 0.05
+    ]
+    alike = [row["run"] if row["against"] == "reranked" else row["against"] for row in leader]
     assert f"Not separable from it: {', '.join(alike[:-1])} and {alike[-1]};" in told
-    first = [row["run"] for row in comparison.systems if row["rank_low"] == 1 and row["run"] != "reranked"]
-    place = next(row for row in comparison.systems if row["run"] == "reranked")
+    first = [row["run"] for row in comparison.systems.rows() if row["rank_low"] == 1 and row["run"] != "reranked"]
+    place = next(row for row in comparison.systems.rows() if row["run"] == "reranked")
     assert f"is {rank_words(1, place['rank_high'])}; {' and '.join(first)} may be first as well" in told
     assert "tied documents" not in told  # they change no place here
     by_ap = " ".join(gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["AP"]))["summary"])

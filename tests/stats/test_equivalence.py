@@ -39,7 +39,7 @@ class TestTwoOneSidedTests:
         weightstats = pytest.importorskip("statsmodels.stats.weightstats", reason="pip install statsmodels")
         for margin in (0.05, 0.15):
             found = rb.compare(scores, test="tost", margin=margin)
-            for at, row in enumerate(found.pairs):
+            for at, row in enumerate(found.pairs.rows()):
                 expected = weightstats.ttost_paired(*scores.value[:, :, at], -margin, margin)[0]
                 assert row["p_value"] == row["p_adjusted"] == row["p_equivalent"] == pytest.approx(expected)
                 assert row["verdict"] == ("equivalent" if expected < 0.05 else "equivalence not shown")
@@ -115,8 +115,8 @@ class TestTwoOneSidedTests:
                 sentence for sentence in with_margin.sentences(measure) if sentence not in plain.sentences(measure)
             ]
             assert [sentence.partition("?")[0] for sentence in added] == ["Are they equivalent"]
-        assert [row["p_equivalent"] for row in plain.pairs] == [None, None]
-        assert [row["p_value"] for row in plain.pairs] == [row["p_value"] for row in with_margin.pairs]
+        assert [row["p_equivalent"] for row in plain.pairs.rows()] == [None, None]
+        assert [row["p_value"] for row in plain.pairs.rows()] == [row["p_value"] for row in with_margin.pairs.rows()]
         code, out, _ = command(
             "compare", *FILES, DATA / "runs" / "bm25.txt", "-m", "AP", "--test", "tost", "--margin", 0.2
         )
@@ -231,7 +231,7 @@ class TestHeadroomInWords:
             found = Evidence.read(qrels, runs).compare(measure)
             (sentence,) = [told for told in found.sentences() if told.startswith("Can the test succeed?")]
             assert "at most 3 of 50 topics can differ" in sentence
-            (outcome,) = rb.gate(found, f"{measure} worse").outcomes
+            (outcome,) = found.gate(f"{measure} worse").outcomes
             assert outcome.answer == "undecided"
             assert "3 of 50 can differ, and at least 5 must for p < 0.05 with one side" in outcome.decide
         (alone,) = headroom(qrels, runs, "nDCG@3")

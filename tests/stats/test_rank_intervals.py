@@ -139,7 +139,7 @@ def test_a_comparison_has_places_for_every_system():
     rng = np.random.default_rng(3)
     matrix = np.array([0.2, 0.5, 0.5, 0.8])[:, None] + 0.05 * rng.normal(size=(4, 40))
     comparison = rb.compare(scores_of(matrix), resamples=1000)
-    rows = {row["run"]: row for row in comparison.systems}
+    rows = {row["run"]: row for row in comparison.systems.rows()}
     assert (rows["s3"]["rank"], rows["s3"]["rank_low"], rows["s3"]["rank_high"]) == (1, 1, 1)
     assert (rows["s0"]["rank"], rows["s0"]["rank_low"], rows["s0"]["rank_high"]) == (4, 4, 4)
     assert {rows[run]["rank_high"] for run in ("s1", "s2")} == {3}
@@ -150,9 +150,9 @@ def test_a_comparison_has_places_for_every_system():
 def test_by_the_test_intervals_are_what_it_separates():
     matrix = np.random.default_rng(0).normal(size=(5, 20)) + np.arange(5)[:, None]
     comparison = rb.compare(scores_of(matrix), ranks="test", resamples=500)
-    means = {row["run"]: row["mean"] for row in comparison.systems}
-    separated = [(row["a"], row["b"]) for row in comparison.pairs if row["p_adjusted"] < 0.05]
-    for row in comparison.systems:
+    means = {row["run"]: row["mean"] for row in comparison.systems.rows()}
+    separated = [(row["run"], row["against"]) for row in comparison.pairs.rows() if row["p_adjusted"] < 0.05]
+    for row in comparison.systems.rows():
         rivals = [a if b == row["run"] else b for a, b in separated if row["run"] in (a, b)]
         assert row["rank_low"] == 1 + sum(means[rival] > row["mean"] for rival in rivals)
         assert row["rank_high"] == 5 - sum(means[rival] < row["mean"] for rival in rivals)
@@ -160,14 +160,14 @@ def test_by_the_test_intervals_are_what_it_separates():
 
 def test_equal_runs_share_their_place():
     matrix = np.tile(np.linspace(0, 1, 12), (3, 1))
-    for row in rb.compare(scores_of(matrix), resamples=300).systems:
+    for row in rb.compare(scores_of(matrix), resamples=300).systems.rows():
         assert (row["rank"], row["rank_low"], row["rank_high"]) == (1, 1, 3)
         assert row["probability_best"] == pytest.approx(1 / 3)
 
 
 def test_places_turn_with_the_direction_of_the_measure():
     matrix = np.array([[1.0] * 8, [2.0] * 8, [3.0] * 8]) + np.random.default_rng(0).normal(size=(3, 8)) * 0.01
-    more, less = (rb.compare(scores_of(matrix, measure), resamples=300).systems for measure in ("P@10", "ESL"))
+    more, less = (rb.compare(scores_of(matrix, measure), resamples=300).systems.rows() for measure in ("P@10", "ESL"))
     assert [row["rank"] for row in more] == [3, 2, 1]
     assert [row["rank"] for row in less] == [1, 2, 3]
 
@@ -175,14 +175,14 @@ def test_places_turn_with_the_direction_of_the_measure():
 def test_infinite_scores_have_places_by_the_test_alone():
     matrix = np.array([[1.0, 2, 3, 4, 5, 6, 7, 8], [2.0, 3, np.inf, 5, 6, 7, 8, 9], [3.0, 4, np.inf, 6, 7, 8, 9, 10]])
     comparison = rb.compare(scores_of(matrix, "ESL"), test="sign", resamples=100)
-    assert [row["probability_best"] for row in comparison.systems] == [None] * 3
-    assert [row["rank"] for row in comparison.systems] == [1, 2, 2]
+    assert [row["probability_best"] for row in comparison.systems.rows()] == [None] * 3
+    assert [row["rank"] for row in comparison.systems.rows()] == [1, 2, 2]
 
 
 def test_against_a_baseline_there_are_no_places():
     matrix = np.random.default_rng(0).normal(size=(3, 10))
     comparison = rb.compare(scores_of(matrix), baseline="s1", resamples=100)
-    assert {row["rank"] for row in comparison.systems} == {None}
+    assert {row["rank"] for row in comparison.systems.rows()} == {None}
 
 
 def test_an_unknown_way():

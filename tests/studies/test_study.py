@@ -162,7 +162,7 @@ def test_figures_draw_the_rows():
 def test_power_with_all_judgments_is_that_of_the_t_test():
     found = power_by_judgment_rate(*FILES, measures=["AP"], rates=(50,), seeds=2)
     scores = rb.evaluate(*FILES, "AP")
-    separated = [row["p_value"] < 0.05 for row in rb.compare(scores, test="t").pairs]
+    separated = [row["p_value"] < 0.05 for row in rb.compare(scores, test="t").pairs.rows()]
     assert found.rows()[0]["rate"] == 100
     assert found.rows()[0]["power"] == pytest.approx(np.mean(separated))
     assert found.rows()[1]["low_draw"] <= found.rows()[1]["power"] <= found.rows()[1]["high_draw"]

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say, say_all
-from rankbounds.commands.console.options import Option, Options, call, group_under, pick, words_in
+from rankbounds.commands.console.options import Option, Options, call, group_under, words_in
+from rankbounds.comparison.pairs import pairs_against
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.saved_scores import join_baseline, origin_of
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.evaluation.scores import Scores
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 
 FOR_PAPERS = ("latex", "markdown")
 """Formats of one table of all measures, whose caption tells which tests p-values come from."""
-TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
 
 
 @command(
@@ -39,7 +40,7 @@ TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
     1,
     *reading.INPUTS,
     *reading.SCORE_TABLES,
-    scoring.measures(("RBP(p=0.8)",)),
+    scoring.measures(),
     Option("--sort BY", "order of runs: a measure, run (by name) or given; default: each table by its own measure"),
     replace(scoring.TOP, help="show the N best runs only; tests include all of them", everyday=False),
     Option("--per-topic", "for two runs: show the topics, largest difference first", everyday=True),
@@ -110,19 +111,20 @@ def run_compare(options: Options) -> int:
       rankbounds compare qrels.txt runs/bm25.txt runs/dense.txt
       rankbounds compare qrels.txt runs -m nDCG@10 --baseline-run bm25
 
-    A difference is the second run minus the first, or the other run minus the baseline. For two runs the answer is a
-    paragraph with the numbers below it; for more it is a leaderboard, in which systems that share a letter cannot be
-    told apart. An interval is about the topics, a sample; bounds are about documents that nobody judged.
+    A difference is the second run minus the first, the other run minus the baseline, or among many the better minus
+    the worse. For two runs the answer is a paragraph by the first measure and a row per measure below it; for more it
+    is a leaderboard, in which systems that share a letter cannot be told apart. An interval is about the topics, a
+    sample; bounds are about documents that nobody judged.
 
     --fail-if "nDCG@10 worse" is a gate: it passes when a loss of the margin or more is ruled out, fails when a loss is
     shown, and otherwise is undecided; the output says why, and what would decide it. Several runs are corrected for
     their number by Dunnett's test where a baseline is named. With several baselines, all other runs are compared with
     each of them.
     """
-    from rankbounds.comparison import Evidence, compare
+    from rankbounds.comparison import Evidence, compare_scores
     from rankbounds.comparison.comparable_scores import standardise
     from rankbounds.comparison.gate.conditions import parse_conditions
-    from rankbounds.comparison.gate.gate import Gate, gate
+    from rankbounds.comparison.gate.gate import Gate, hold
 
     reading.check_inputs(options)
     _check(options)
@@ -166,15 +168,15 @@ def run_compare(options: Options) -> int:
         part = parts[baseline] = Part(options, some)
         if len(some.runs) > 1 or not (options.save or conditions):
             given = standardise(some[compared]) if options.standardise else some[compared]
-            found = call(options, compare, given, baseline=baseline, evidence=own)
+            found = call(options, compare_scores, given, baseline=baseline, evidence=own)
             part.comparison = found.sort(options.sort)
         if options.by or options.by_prefix:
-            part.slices = slices_from(options, part.comparison, baseline)
+            part.slices = slices_from(options, part.comparison)
         if conditions:
             first = None if options.baseline_run or len(some.runs) != 2 else some.runs[0]
             asked = [run for run in candidates if run not in (*baselines, first)]
             judged = {"scores": some, "evidence": evidence, "candidates": asked}
-            part.gate = call(options, gate, part.comparison or some, conditions, **judged)
+            part.gate = call(options, hold, part.comparison, conditions, **judged)
         if trusted is not None and options.bounds == "unjudged" and len(baselines) == 1:
             part.rests = trusted.rests_on_labels_of(some[compared])
     comparison = parts[baselines[0]].comparison
@@ -220,21 +222,20 @@ def measures_from(options: Options, conditions: Sequence[Condition]) -> tuple[li
     asked = [*named, *(each.measure for each in conditions if each.of_change)]
     values = [condition.measure for condition in conditions if not condition.of_change]
     scored = [measure for measure in values if not isinstance(measure, Judged)]
-    compared = list(dict.fromkeys(asked or scored or parse_measures("RBP(p=0.8)")))
+    compared = list(dict.fromkeys(asked or scored or parse_measures(DEFAULT_MEASURES)))
     return compared, [measure for measure in dict.fromkeys(values) if measure not in compared]
 
 
-def slices_from(options: Options, comparison: Comparison | None, baseline: str | None) -> Slices:
+def slices_from(options: Options, comparison: Comparison | None) -> Slices:
     """The comparison in slices, over the topics and scores that were compared; drawn if asked for."""
     if comparison is None:
         raise UsageError("--by compares runs in slices of topics: give two runs or more.")
-    from rankbounds.comparison.slices import slices
     from rankbounds.files.queries import labels_by_prefix, read_query_labels
 
     labels = read_query_labels(options.by) if options.by else {}
     if options.by_prefix:
         labels |= labels_by_prefix(comparison.scores.query_ids, options.by_prefix)
-    sliced = slices(comparison.scores, labels, **pick(options, *TESTING), baseline=baseline)
+    sliced = comparison.slices(labels, correction=options.correction or "auto")
     output.write_figure(options, "forest", sliced)
     return sliced
 
@@ -262,12 +263,11 @@ class Part:
             systems = [{name: row[own] for name, own in names.items()} for row in self.scores.mean().rows()]
             content = {"systems": systems, "pairs": [], "settings": {}}
         else:
-            rows = comparison.systems
-            if comparison.order:
-                rows = [row for measure in comparison.measures for row in comparison.leaderboard(measure)]
-            content = {"systems": rows, "pairs": comparison.pairs, "settings": comparison.settings}
+            rows = {"systems": comparison.systems.rows(), "pairs": comparison.pairs.rows()}
+            content = {**rows, "settings": comparison.settings}
             if len(comparison.runs) == 2:
                 content["words"] = [comparison.words(measure) for measure in comparison.measures]
+                content["agreement"] = comparison.agreement()
             if self.options.per_topic:
                 content["topics"] = topic_rows(comparison.scores)
         if sliced is not None:
@@ -292,25 +292,29 @@ class Part:
         return "\n".join(parts)
 
     def _compared(self, comparison: Comparison) -> list[str]:
-        """One table of all measures for papers and pages, and what is said of each measure elsewhere."""
+        """One table of all measures for papers and pages; elsewhere what the comparison itself shows."""
         options, kind = self.options, self.options.format
         look = {"small": options.small, "top": options.top}
-        parts = []
+        parts: list[str | Table] = []
         if kind == "latex":
             parts = [comparison.to_latex(options.style, **look, cite=bool(options.bibtex))]
         elif kind == "markdown":
             parts = [comparison.to_markdown(options.style, **look)]
         elif kind == "html":
             parts = [comparison.summary(options.style, **look).html()]
-        for measure in comparison.measures:
-            if len(comparison.runs) == 2 and kind == "table":
-                parts.append(comparison.words(measure))
-            tables = [] if kind in FOR_PAPERS else comparison.tables(measure, options.top)
-            parts += [table.render(kind) for table in tables[kind == "html" :]]
-            if options.per_topic:
-                parts.append(topic_table(comparison.scores, str(measure)).render(kind))
-        parts += [in_prose(sentence, kind) for sentence in self.rests]
-        return parts if kind in FOR_PAPERS else [*parts, in_prose(comparison.method(), kind)]
+        else:
+            parts = comparison.shown_parts(options.top)
+        if kind == "html":
+            of_runs = [comparison.measure_table()] if len(comparison.runs) == 2 else []
+            parts += of_runs or [
+                table for one in comparison.measures for table in comparison.tables(one, options.top)[1:]
+            ]
+        if options.per_topic:
+            parts += [topic_table(comparison.scores, str(measure)) for measure in comparison.measures]
+        texts = [part if isinstance(part, str) else part.render(kind) for part in parts if part]
+        texts += [in_prose(sentence, kind) for sentence in self.rests]
+        texts += [] if kind in FOR_PAPERS else [in_prose(comparison.method(), kind)]
+        return [text if text.endswith("\n") else f"{text}\n" for text in texts]
 
 
 def render(parts: Mapping[str | None, Part]) -> str:
@@ -327,16 +331,18 @@ def render(parts: Mapping[str | None, Part]) -> str:
 
 
 def topic_rows(scores: Scores) -> list[dict[str, Any]]:
-    """For two runs, each topic's scores and their difference, the largest first."""
+    """For two runs, each topic's scores and the second's minus the first's, the largest first."""
     if len(scores.runs) != 2:
         raise UsageError("--per-topic shows two runs.")
+    (run,), (against,) = pairs_against(scores.runs, None)
+    names = {"run": scores.runs[run], "against": scores.runs[against]}
     rows = []
     for place, measure in enumerate(map(str, scores.measures)):
-        a, b = scores.value[0, :, place], scores.value[1, :, place]
-        difference = differences(a, b)
+        one, other = scores.value[run, :, place], scores.value[against, :, place]
+        difference = differences(one, other)
         for topic in (-difference).argsort(kind="stable").tolist():
-            values = {"a": a[topic], "b": b[topic], "difference": difference[topic]}
-            row = {"measure": measure, "query_id": scores.query_ids[topic]}
+            values = {"value": one[topic], "value_against": other[topic], "difference": difference[topic]}
+            row = {"measure": measure, "query_id": scores.query_ids[topic], **names}
             rows.append(row | {key: plain(value) for key, value in values.items()})
     return rows
 
@@ -345,9 +351,9 @@ def topic_table(scores: Scores, measure: str) -> Table:
     """The topics of one measure as a table."""
     rows = [row for row in topic_rows(scores) if row["measure"] == measure]
     columns = [
-        Column("query_id", "topic", left=True),
-        Column("a", scores.runs[0]),
-        Column("b", scores.runs[1]),
+        Column("query_id", f"{measure}, topic", left=True),
+        Column("value", rows[0]["run"]),
+        Column("value_against", rows[0]["against"]),
         Column("difference", cell=lambda row: signed(row["difference"])),
     ]
     return build_table(rows, columns)

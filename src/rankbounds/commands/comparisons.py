@@ -34,7 +34,7 @@ from rankbounds.tables import in_prose, json_of
     scoring.measures(("nDCG@10",)),
     *everyday(
         Option("--mean collections|queries", "mean of the collections' means, or over all queries"),
-        Option("--pair RUN_A RUN_B", "describe these two runs (default: the best two)"),
+        Option("--pair RUN AGAINST", "describe these two runs, the first minus the second (default: the best two)"),
         Option("--against NAME", "compare all other runs with this one only", dest="reference"),
     ),
     Option("--missing runs|collections", "if a run lacks a collection: leave out the run, or the collection"),

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from rankbounds.comparison.comparison import Comparison
 from rankbounds.comparison.evidence import Evidence
-from rankbounds.comparison.verdict import compare
+from rankbounds.comparison.verdict import compare, compare_scores
 
-__all__ = ["Comparison", "Evidence", "compare"]
+__all__ = ["Comparison", "Evidence", "compare", "compare_scores"]

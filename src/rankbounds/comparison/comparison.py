@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.comparison import wording
-from rankbounds.comparison.evidence import Evidence
-from rankbounds.comparison.pairs import CERTAIN, PAIR_COLUMNS, VERDICTS, Pairs, build_rows, run_number, verdicts
+from rankbounds.comparison.compared import Compared
+from rankbounds.comparison.pairs import (
+    PAIR_FIELDS,
+    build_rows,
+)
 from rankbounds.comparison.tables import (
     FEW_RUNS,
     LONGEST_GROUP,
+    Rows,
     best_first,
     difference_columns,
     measure_place,
@@ -25,11 +27,8 @@ from rankbounds.comparison.tables import (
 )
 from rankbounds.comparison.words import PairWords
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.score_differences import merit, merit_of_range
-from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.notebook import folded, shown
-from rankbounds.probability.differences import limit_certainty
 from rankbounds.results import Column, Result, build_table, interval
 from rankbounds.stats.corrections import CORRECTIONS
 from rankbounds.stats.equivalence import SOURCE as SOURCE_OF_TOST
@@ -38,27 +37,32 @@ from rankbounds.stats.significance import TESTS
 from rankbounds.tables import Table
 
 if TYPE_CHECKING:
+    from rankbounds.comparison.gate.conditions import Condition
+    from rankbounds.comparison.gate.gate import Gate
+    from rankbounds.comparison.slices import Slices
     from rankbounds.comparison.summary import Summary
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Result):
+class Comparison(Compared):
     """What the scores of several systems say of each other.
 
-    It prints as a leaderboard for each measure, with the pairs below where runs are few. ``ci_low`` and ``ci_high`` are
-    about topics, a sample. ``certain_low`` and ``certain_high`` are about judgments: whatever the unjudged documents
-    turn out to be, the mean difference on these topics lies between them.
+    It prints as the command line does: two runs with a verdict in words and a row for each measure, more runs as a
+    leaderboard with the pairs below where they are few. ``ci_low`` and ``ci_high`` are about topics, a sample.
+    ``certain_low`` and ``certain_high`` are about judgments: whatever the unjudged documents turn out to be, the mean
+    difference on these topics lies between them.
 
     Attributes
     ----------
-    systems : list of dict
+    systems : Result
         A row for each measure and run. ``topics_led`` counts topics on which no other run is better; one that several
         runs lead together is shared among them.
-    pairs : list of dict
-        A row for each measure and pair, differences being ``a`` minus ``b``. ``won`` and ``lost`` count topics on which
-        ``a`` is better, or worse, by more than rounding. ``probability_a_better`` is how likely ``a`` is the better one
-        on these topics, with probabilities of relevance estimated from the judgments; None where nothing is open, and
-        without the lists (``evidence``). ``verdict`` speaks of ``a`` and ``b``; ``words`` names them.
+    pairs : Result
+        A row for each measure and pair; ``difference`` is ``run`` minus ``against``. Of two runs ``run`` is the second,
+        with a baseline ``against`` is the baseline, and among many ``run`` is the better one by the measure. ``won``
+        and ``lost`` count topics on which ``run`` is better, or worse, by more than rounding. ``probability_better`` is
+        how likely ``run`` is the better one on these topics, with probabilities of relevance estimated from the
+        judgments; None where nothing is open, and for scores alone. ``verdict`` is about ``run``.
     settings : dict
         The test, the correction and all else that p-values depend on.
     scores : Scores
@@ -68,118 +72,82 @@ class Comparison(Result):
     --------
     >>> import rankbounds as rb
     >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
-    >>> runs = {"good": {q: {"r": 2, "n": 1} for q in qrels}, "bad": {q: {"n": 2, "r": 1} for q in qrels}}
-    >>> comparison = rb.compare(rb.evaluate(qrels, runs, ["RR", "P@1"]))
-    >>> comparison["RR"].pairs[0]["p_value"], comparison["RR"].pairs[0]["verdict"]
-    (0.0078125, 'a better')
-    >>> print(comparison.words("RR", ("bad", "good")).splitlines()[0])
-    RR: bad scores 0.5000 and good 1.0000, a difference of -0.5000 over 8 topics (0 won, 8 lost).
+    >>> runs = {"bad": {q: ["n", "r"] for q in qrels}, "good": {q: ["r", "n"] for q in qrels}}
+    >>> comparison = rb.compare(qrels, runs, ["RR", "P@1"])
+    >>> row = comparison.pairs.rows()[0]
+    >>> row["run"], row["against"], row["difference"], row["p_value"], row["verdict"]
+    ('good', 'bad', 0.5, 0.0078125, 'better')
+    >>> print(comparison.words("RR").splitlines()[0])
+    RR: good scores 1.0000 and bad 0.5000, a difference of +0.5000 over 8 topics (8 won, 0 lost).
 
     """
-
-    scores: Scores
-    systems: list[dict[str, Any]]
-    tested: Pairs
-    """The numbers of ``pairs``, with an axis of measures and one of pairs; and the deviation of topics' differences."""
-    evidence: Evidence | None = None
-    p_adjusted: Floats | None = None
-    """By measure and pair of *all* runs, also where the pairs above are those among some of them."""
-    order: tuple[str, ...] = ()
-    """The runs as tables have them, if they were sorted; else each measure's best come first."""
-
-    columns = PAIR_COLUMNS
 
     # ---- rows ----
 
     @property
-    def measures(self) -> list[Measure]:
-        """The measures compared by."""
-        return self.scores.measures
+    def systems(self) -> Result:
+        """A row for each measure and run."""
+        return Rows(self._sorted_systems, self._system_columns(), settings=self.settings)
+
+    def _sorted_systems(self) -> list[dict[str, Any]]:
+        if not self.order:
+            return self.system_rows
+        return [row for measure in self.measures for row in self.leaderboard(measure)]
+
+    def _system_columns(self) -> list[Column]:
+        bounds = [interval("low", "high", "bounds", importance=6)] if self.has_bounds else []
+        lettered = self.system_rows[0]["group"] is not None
+        return [
+            Column("run"),
+            Column("measure", importance=9),
+            Column("mean", importance=9),
+            interval("ci_low", "ci_high", f"{self.settings['confidence']:.0%} interval", importance=7),
+            *bounds,
+            *(Column(name, None) for name in ("ci_low", "ci_high", "low", "high")),
+            Column("group", "" if lettered else None),
+            Column("rank", "" if lettered else None, place_cell),
+            *(Column(name, None) for name in ("rank_low", "rank_high", "probability_best", "expected_rank")),
+            self._judged_column() if self.scores.has_judged else Column("judged_at_10", None),
+            _topics_led(),
+        ]
+
+    @staticmethod
+    def _judged_column() -> Column:
+        return percent_column("judged_at_10", "judged@10", importance=8)
 
     @property
-    def runs(self) -> list[str]:
-        """The names of the runs."""
-        return self.scores.runs
+    def pairs(self) -> Result:
+        """A row for each measure and pair."""
+        bounds = [interval("certain_low", "certain_high", "whatever is judged", importance=5)]
+        shown = [
+            Column("run"),
+            Column("against", importance=9),
+            Column("measure", importance=8),
+            *difference_columns("", self.settings, (9, 4, 6)),
+            *(bounds if self.has_bounds else []),
+            Column("verdict", importance=7),
+        ]
+        columns = [*shown, *(Column(name, None) for name in PAIR_FIELDS)]
+        return Rows(lambda: self._all_pairs, columns, PAIR_FIELDS, self.method(), settings=self.settings)
 
     @cached_property
-    def pairs(self) -> list[dict[str, Any]]:
-        """A row for each measure and pair."""
-        first, second = self.tested.first, self.tested.second
-        known = {
-            **self.tested.numbers,
-            "probability_a_better": self.chances[0],
-            "probability_b_better": self.chances[1],
-        }
-        topics = self.settings["topics"]
-        lacking = [
-            "".join(f"; {run} lacks {count} of {topics} topics" for run, count in (("a", of_a), ("b", of_b)) if count)
-            for of_a, of_b in zip(self.missing[first].tolist(), self.missing[second].tolist(), strict=True)
-        ]
-        rows: list[dict[str, Any]] = []
-        for at, measure in enumerate(self.measures):
-            columns = {name: column[at] for name, column in known.items()} | {
-                "a": [self.runs[run] for run in first.tolist()],
-                "b": [self.runs[run] for run in second.tolist()],
-                "measure": str(measure),
-                **{name: known[name][at].astype(int).tolist() for name in ("won", "lost")},
-                "certain": [CERTAIN.get(code) for code in known["certain"][at].tolist()],
-                "verdict": [
-                    VERDICTS[code] + more for code, more in zip(self.verdicts[at].tolist(), lacking, strict=True)
-                ],
-            }
-            rows += build_rows(**{column.name: columns[column.name] for column in PAIR_COLUMNS})
-        return rows
+    def _all_pairs(self) -> list[dict[str, Any]]:
+        return [row for part in self.parts for row in part.pair_rows()]
 
     def rows(self) -> list[dict[str, Any]]:
         """List the rows of ``pairs``."""
-        return self.pairs
+        return self.pairs.rows()
 
-    @cached_property
-    def verdicts(self) -> Ints:
-        """By measure and pair, the place in ``VERDICTS``."""
-        known, alpha = self.tested.numbers, self.settings["alpha"]
-        if self.settings["test"] == TOST:
-            shown_or_not = VERDICTS.index("equivalent"), VERDICTS.index("equivalence not shown")
-            return np.where(known["p_adjusted"] < alpha, *shown_or_not)
-        ends = zip(known["certain_low"], known["certain_high"], self.measures, strict=True)
-        low, high = np.stack([merit_of_range(*of_measure) for of_measure in ends], axis=1)
-        leads = np.stack(list(map(merit, known["difference"], self.measures)))
-        # Where differences have no mean, who wins more topics leads.
-        leads = np.where(np.isnan(leads), known["won"] - known["lost"], leads)
-        return verdicts(leads, known["p_adjusted"], low, high, alpha)
-
-    # ---- parts ----
-
-    def __getitem__(self, measure: str | Measure) -> Comparison:
-        """The comparison by one measure alone. p-values stay as they are."""
-        at = measure_place(self.measures, measure)
-        numbers = {name: column[at : at + 1] for name, column in self.tested.numbers.items()}
-        return replace(
-            self,
-            scores=self.scores[self.measures[at]],
-            systems=[row for row in self.systems if row["measure"] == str(self.measures[at])],
-            tested=replace(self.tested, numbers=numbers),
-            p_adjusted=None if self.p_adjusted is None else self.p_adjusted[at : at + 1],
-        )
-
-    def filter(self, run: str) -> Comparison:
-        """Keep only the pairs that hold this run; p-values stay as they are."""
-        return replace(self, tested=self.tested.take(self._holds(run)))
-
-    def _holds(self, run: str) -> Flags:
-        """By pair: is this run one of the two?"""
-        number = run_number(self.runs, run)
-        return (self.tested.first == number) | (self.tested.second == number)
-
-    def measure(self, label: str | Measure) -> Measure:
-        """Find the measure of this name."""
-        return self.measures[measure_place(self.measures, label)]
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the columns of the rows."""
+        return PAIR_FIELDS
 
     def __eq__(self, other: object) -> bool:
         """Do both say the same of the same runs?"""
         if not isinstance(other, Comparison):
             return NotImplemented
-        mine, theirs = ((one.settings, one.runs, one.systems, one.pairs) for one in (self, other))
+        mine, theirs = ((one.settings, one.runs, one.systems.rows(), one.pairs.rows()) for one in (self, other))
         return mine == theirs
 
     __hash__ = None  # type: ignore[assignment]
@@ -191,70 +159,40 @@ class Comparison(Result):
         """The numbers and templates of every pair's sentences."""
         return PairWords(self)
 
-    @cached_property
-    def chances(self) -> Floats:
-        """How likely the first and the second run are the better one, by measure and pair; NaN where it is not known.
-
-        An estimate is none where too little is judged, and never a certainty. Both runs may score the same.
-        """
-        known, first, second = self.tested.numbers, self.tested.first, self.tested.second
-        found = np.full((2, *known["difference"].shape), np.nan)
-        for at, measure in enumerate(self.measures):
-            chances = self.evidence.chances(measure) if self.evidence is not None else None
-            if chances is not None:
-                of_pairs, draws = chances[0].get(first, second), chances[1]
-                both = np.stack([of_pairs["probability_a_better"], of_pairs["probability_b_better"]])
-                low, high = merit_of_range(known["certain_low"][at], known["certain_high"][at], measure)
-                certain = (low > 0) | (high < 0) | ((low == 0) & (high == 0))
-                limited = limit_certainty(both, np.stack([high, -low]), 1 / (draws + 1))
-                unpooled = self.unpooled[at, first] | self.unpooled[at, second]
-                found[:, at] = np.where(certain, both, np.where(unpooled, np.nan, limited))
-        return found
-
-    @cached_property
-    def unpooled(self) -> Flags:
-        """By measure and run: is too little of its first documents judged to estimate probabilities?"""
-        found = np.zeros((len(self.measures), len(self.runs)), dtype=bool)
-        for at, measure in enumerate(self.measures):
-            if self.evidence is not None and self.evidence.chances(measure) is not None:
-                found[at] = [run in self.evidence.unpooled for run in self.runs]
-        return found
-
-    @cached_property
-    def missing(self) -> Ints:
-        """By run, how many of the topics it lacks; they count as empty lists."""
-        counted = self.scores.notes if self.scores.topics == "judged" else []
-        return np.array([len(noted.missing) for noted in counted] or [0] * len(self.runs))
-
-    def row(self, measure: str | Measure, pair: tuple[str, str]) -> dict[str, float]:
-        """Return the numbers of two runs by one measure, differences being the first minus the second; NaN: unknown."""
-        at, numbers = measure_place(self.measures, measure), self.tested.get(*self._pair(*pair))
-        return {name: float(column[at]) for name, column in numbers.items()}
-
-    def _pair(self, a: str, b: str) -> tuple[int, int]:
-        """Two runs that were compared, by their numbers."""
-        one, other = (run_number(self.runs, name) for name in (a, b))
-        if one == other:
-            raise UsageError(f'A run cannot be compared with itself ("{a}").')
-        if self.tested.places(one, other) < 0:
-            raise UsageError(f'"{a}" and "{b}" are not among the pairs of this comparison.')
-        return one, other
-
     def sentences(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> list[str]:
         """Say the verdict on one pair by one measure, sentence by sentence; the first ones where none is named.
 
-        A pair is two runs in either order: differences are the first minus the second. Where the runs are at hand as
-        evidence, sentences also say whether it holds for other persistences and what to judge.
+        A pair is a run and the one it is held against: differences are the first minus the second. Where judgments and
+        runs were compared, and not scores alone, sentences also say whether it holds for other persistences and what to
+        judge.
         """
-        runs = (int(self.tested.first[0]), int(self.tested.second[0])) if pair is None else self._pair(*pair)
-        return self.pair_words.sentences(measure_place(self.measures, measure), *runs)
+        part = self.parts[measure_place(self.measures, measure)]
+        run, against = part.sides[:, 0, 0].tolist() if pair is None else self._pair(*pair)
+        return part.pair_words.sentences(0, run, against)
 
     def words(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> str:
         """Say the verdict in plain words: a paragraph for each measure and pair asked for, a line for each sentence."""
-        asked: Iterable[str | Measure] = self.measures if measure is None else [measure]
-        sides = zip(self.tested.first.tolist(), self.tested.second.tolist(), strict=True)
-        pairs = [(self.runs[a], self.runs[b]) for a, b in sides] if pair is None else [pair]
-        return "\n".join("\n".join(self.sentences(one, two)) + "\n" for one in asked for two in pairs)
+        asked = self.parts if measure is None else [self[measure]]
+        return "\n".join(
+            "\n".join(part.sentences(None, named)) + "\n"
+            for part in asked
+            for named in ([(self.runs[a], self.runs[b]) for a, b in part.sides[:, 0].T] if pair is None else [pair])
+        )
+
+    def agreement(self) -> str:
+        """Say in a sentence whether the measures agree on two runs; nothing for one measure, or for more runs."""
+        if len(self.runs) != 2 or len(self.measures) == 1:
+            return ""
+        return wording.agreement(
+            [str(measure) for measure in self.measures],
+            self.runs[int(self.tested.first[0])],
+            self.runs[int(self.tested.second[0])],
+            self.leads[:, 0].tolist(),
+            self.shown[:, 0].tolist(),
+            self.tested.numbers["difference"][:, 0].tolist(),
+            self.tested.numbers["p_adjusted"][:, 0].tolist(),
+            of_equivalence=self.settings["test"] == TOST,
+        )
 
     def method(self) -> str:
         """Say in one sentence which tests the p-values come from."""
@@ -263,10 +201,6 @@ class Comparison(Result):
     def notes(self) -> list[str]:
         """Say which tests the p-values come from."""
         return [self.method()]
-
-    def means(self) -> Floats:
-        """Return the means by measure and run."""
-        return np.array([row["mean"] for row in self.systems], dtype=np.float64).reshape(len(self.measures), -1)
 
     # ---- tables ----
 
@@ -280,7 +214,7 @@ class Comparison(Result):
         --------
         >>> import rankbounds as rb
         >>> runs = {"z": {"1": ["r", "n"], "2": ["r", "n"]}, "a": {"1": ["n", "r"], "2": ["n", "r"]}}
-        >>> compared = rb.compare(rb.evaluate({"1": {"r": 1}, "2": {"r": 1}}, runs, "RR"))
+        >>> compared = rb.compare({"1": {"r": 1}, "2": {"r": 1}}, runs, "RR")
         >>> [row["run"] for row in compared.sort("run").leaderboard("RR")]
         ['a', 'z']
         """
@@ -290,7 +224,7 @@ class Comparison(Result):
 
     def leaderboard(self, label: str | Measure) -> list[dict[str, Any]]:
         """List the systems by one measure, best first, or in the order that was asked for (``sort``)."""
-        rows = best_first(self.systems, self.measure(label))
+        rows = best_first(self.system_rows, self.measure(label))
         return sorted(rows, key=lambda row: self.order.index(row["run"])) if self.order else rows
 
     @property
@@ -301,7 +235,7 @@ class Comparison(Result):
     def table(self, measure: str | Measure | None = None, top: int | None = None) -> Table:
         """Show the leaderboard for one measure, best first, or its ``top``; of three runs or more with p-values."""
         at = measure_place(self.measures, measure)
-        against = self.settings.get("baseline") or best_first(self.systems, self.measures[at])[0]["run"]
+        against = self.settings.get("baseline") or best_first(self.system_rows, self.measures[at])[0]["run"]
         tested = {}
         if len(self.runs) > 2:
             held = self.tested.take(self._holds(against))
@@ -323,46 +257,224 @@ class Comparison(Result):
             columns += [Column("rank", cell=place_cell, importance=5), first]
         if tested:
             columns += [p_column("p_value", f"p against {against}"), p_column("p_adjusted", "p corrected", 2)]
-        if self.scores.has_judged:
-            columns.append(percent_column("judged_at_10", "judged@10", importance=1))
-        return build_table(rows, [*columns, Column("topics_led", cell=lambda row: f"{row['topics_led']:.3g}")])
+        columns += [self._judged_column()] if self.scores.has_judged else []
+        return build_table(rows, [*columns, _topics_led()])
 
     def pair_table(self, measure: str | Measure | None = None, *, top: int | None = None) -> Table:
-        """Show the pairs for one measure, the least likely to be chance first; the verdict names the better run.
+        """Show the pairs for one measure, the least likely to be chance first; the verdict is about ``run``.
 
         With ``top``, those among that many of the best runs (and the baseline).
         """
-        label = str(self.measures[measure_place(self.measures, measure)])
+        part = self.parts[measure_place(self.measures, measure)]
+        label = str(part.measures[0])
         among = {row["run"] for row in self.leaderboard(label)[:top]} | {self.settings.get("baseline")}
-        rows = [row for row in self.pairs if row["measure"] == label and {row["a"], row["b"]} <= among]
+        rows = [row for row in part.pair_rows(probabilities=False) if {row["run"], row["against"]} <= among]
         rows.sort(key=lambda row: (row["p_adjusted"], -abs(row["difference"] or 0.0)))
-        bounds = [interval("certain_low", "certain_high", "whatever is judged", importance=2)]
-        columns = [
-            Column("a", "run"),
-            Column("b", "against", importance=6),
-            *difference_columns(label, self.settings, (5, 1, 4)),
-            *(bounds if self.has_bounds else []),
-            Column("verdict", cell=lambda row: wording.verdict_words(row["verdict"], row["a"], row["b"]), importance=3),
-        ]
-        return build_table(rows, columns)
+        return build_table(
+            rows,
+            [Column("run"), Column("against", importance=9), *self._verdict_columns(f"{label}, difference")],
+        )
+
+    def measure_table(self) -> Table:
+        """Show two runs by every measure, a row each: the second minus the first."""
+        rows = []
+        for part in self.parts:
+            (row,) = part.pair_rows(probabilities=False)
+            means = {system["run"]: system["mean"] for system in part.system_rows}
+            rows.append(row | {"mean": means[row["run"]], "mean_against": means[row["against"]]})
+        columns = [Column("measure"), *self._verdict_columns("difference")]
+        return build_table(rows, [*columns, Column("mean", rows[0]["run"]), Column("mean_against", rows[0]["against"])])
+
+    def _verdict_columns(self, heading: str) -> list[Column]:
+        """The columns of a pair, from the difference to the verdict on its run."""
+        bounds = interval("certain_low", "certain_high", "whatever is judged", importance=5)
+        difference, within, won, lost, *p = difference_columns(heading, self.settings, (8, 4, 6))
+        shown = [bounds] if self.has_bounds else []
+        return [difference, within, *p, *shown, Column("verdict", importance=7), won, lost]
 
     def tables(self, measure: str | Measure, top: int | None = None) -> list[Table]:
         """Show the leaderboard, or its ``top``, and the pairs where runs are few or one of them is the baseline."""
         few = len(self.runs) <= FEW_RUNS or self.settings.get("baseline") is not None
         return [self.table(measure, top), *([self.pair_table(measure, top=top)] if few else [])]
 
+    def shown_parts(self, top: int | None = None) -> list[str | Table]:
+        """List what people see: sentences and tables.
+
+        Of two runs the verdict by the first measure, a row for each measure, and whether they agree; of more the
+        leaderboard by the first measure, and all measures in one table.
+        """
+        if len(self.runs) == 2:
+            return [self.words(self.measures[0]), self.measure_table(), self.agreement(), self._judged_words()]
+        parts: list[str | Table] = [*self.tables(self.measures[0], top)]
+        if len(self.measures) > 1:
+            few = len(self.runs) <= FEW_RUNS
+            summary = self.summary("beats" if few else "plain", "none", top)
+            beats = any(cell.raised for row in summary.cells for cell in row)
+            parts += [summary.table(), wording.summary_words(self.settings, len(self.runs), beats=beats)]
+        return parts
+
+    def _judged_words(self) -> str:
+        """How much of the first ten documents of each run is judged; nothing where that is not known."""
+        if not self.scores.has_judged:
+            return ""
+        shares = [f"{row['run']} {self._judged_column().text(row)}" for row in self.system_rows[: len(self.runs)]]
+        return f"judged@10: {', '.join(shares)}."
+
     def __repr__(self) -> str:
-        parts = [table.text() for measure in self.measures for table in self.tables(measure)]
-        return "\n".join([*parts, f"{self.method()}\n"])
+        parts = [part if isinstance(part, str) else part.text() for part in self.shown_parts() if part]
+        return "\n".join([*(f"{part.rstrip()}\n" for part in parts), f"{self.method()}\n"])
 
     def _repr_html_(self) -> str:
         parts: list[object] = [self.summary()]
         if len(self.runs) == 2:
-            of_measures = [(str(measure), self.words(measure)) for measure in self.measures]
-            parts += [folded(f"{name} in words", said, is_open=not at) for at, (name, said) in enumerate(of_measures)]
-        pairs = [part for measure in self.measures for part in self.tables(measure)[1:]]
-        parts += [folded("pairs, with p-values", *pairs, self.method())] if pairs else []
+            label, said = self.measures[0], [part for part in self.shown_parts() if part]
+            parts += [folded(f"{label} in words", said[0], is_open=True)]
+            parts += [folded("differences, with p-values", *said[1:], self.method())]
+        elif pairs := [part for measure in self.measures for part in self.tables(measure)[1:]]:
+            parts += [folded("pairs, with p-values", *pairs, self.method())]
         return shown(*parts)
+
+    # ---- further questions ----
+
+    def gate(
+        self,
+        conditions: str | Condition | Iterable[str | Condition],
+        *,
+        margin: float = 0.0,
+        settled: bool = False,
+        undecided: str | None = None,
+        candidates: Sequence[str] | None = None,
+    ) -> Gate:
+        """Hold runs against conditions that must not be fulfilled: pass, fail, or undecided.
+
+        Of two runs the second is held against the first; of more, each against the baseline of the comparison. The
+        test, ``alpha`` and resamples are the comparison's.
+
+        Parameters
+        ----------
+        conditions : str or iterable of str
+            ``"nDCG@10 worse"``, ``"nDCG@10 worse by 0.01"``, ``"AP different"``, ``"nDCG@10 < 0.5"``, ``"judged@10 <
+            80%"``; any measure, and ``<``, ``<=``, ``>`` or ``>=`` beside a number. Measures that were not compared by
+            are scored where judgments and runs are at hand.
+        margin : float, default 0
+            The loss (or difference) that is accepted, for conditions that do not name one.
+        settled : bool, default False
+            Answer only what no judgment of unjudged documents can turn; all else is undecided.
+        undecided : {"pass", "fail"}, optional
+            How undecided counts for the exit code; by default it has its own, 4.
+        candidates : sequence of str, optional
+            The runs in question; by default all but the baseline.
+
+        Returns
+        -------
+        Gate
+            Outcomes with reasons, and an exit code.
+
+        Notes
+        -----
+        The tests that fail ("worse") and pass a run have one side each; the table's p-value has two. Nothing is
+        corrected for the number of conditions or runs. Where losses are rare and large, topics may hold none of them,
+        and a run that loses passes more often than alpha says; reasons tell where few topics changed, or few carry the
+        mean. Wilcoxon's and the sign test are not of the mean, and are refused with a margin, unless infinite changes
+        have no mean.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
+        >>> good = {q: ["r", "n"] for q in qrels}
+        >>> compared = rb.compare(qrels, {"old": good, "new": {**good, "0": ["n", "r"]}}, "RR")
+        >>> compared.gate("RR worse").answer
+        'undecided'
+        >>> outcome = compared.gate("RR worse", margin=0.3).outcomes[0]
+        >>> outcome.answer, outcome.p_pass
+        ('pass', 0.0078125)
+        """
+        from rankbounds.comparison.gate.gate import hold
+
+        return hold(self, conditions, margin=margin, settled=settled, undecided=undecided, candidates=candidates)
+
+    def slices(self, by: str | os.PathLike[str] | Mapping[str, Any], *, correction: str = "auto") -> Slices:
+        """Compare the runs in slices of topics, and test whether the difference depends on the slice.
+
+        The test, ``alpha``, ``confidence``, the baseline and resamples are those of the comparison.
+
+        Parameters
+        ----------
+        by : mapping or path
+            For each way of slicing its name and the topics' labels: ``{"length": {"301": "short", "302": "long"}}``; of
+            one way the labels alone, ``{"301": "short", "302": "long"}``; or a file of them, as ``--by`` takes it.
+        correction : {"auto", "holm", "bonferroni", "bh", "none"}
+            Over all slices and pairs of a measure, and over its interactions. ``auto``: the comparison's, or Holm's
+            where it has none or one that resamples all runs together.
+
+        Returns
+        -------
+        Slices
+
+        Notes
+        -----
+        The interaction is a randomisation test: if the difference does not depend on the slice, labels could as well
+        have been dealt out to topics otherwise. Its statistic is Welch's, the squared distances of the slices' means
+        from their common mean, each over its own squared standard error, to which one topic with the variance over all
+        topics is added, so that a slice without any variance has one. It is exact where topics' differences have the
+        same distribution in every slice. Where slices vary differently, small ones raise false alarms; so the p-value
+        is at least that of Welch's F test, wherever all slices vary. In simulations at the level 0.05, a slice of two
+        or three topics that varies five times as much as the others gives 5 to 8% of false alarms (two such slices 12%;
+        without Welch's test 25 to 40%). Slices of one topic take no part. Detectable differences are those of a t test
+        at the level alpha over the number of tests, which is what Holm's correction asks of the smallest p-value.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> qrels = {str(topic): {"r": 1} for topic in range(8)}
+        >>> runs = {"old": {topic: {"r": 1, "n": int(topic) % 2 * 2} for topic in qrels}}
+        >>> runs["new"] = {topic: ["r", "n"] for topic in qrels}
+        >>> kind = {"kind": {topic: "odd" if int(topic) % 2 else "even" for topic in qrels}}
+        >>> [(row["slice"], row["difference"]) for row in rb.compare(qrels, runs, "RR").slices(kind).rows()]
+        [('even', 0.0), ('odd', 0.5)]
+        """
+        from rankbounds.comparison.slices import slices
+        from rankbounds.files.queries import read_query_labels
+
+        if self.settings["test"] == TOST:
+            raise UsageError('Slices ask where runs differ, and test="tost" whether they are alike: take another test.')
+        names = ("test", "alpha", "confidence", "resamples", "seed", "baseline", "alternative")
+        if correction == "auto" and self.settings["correction"] != "none":
+            correction = self.settings["correction"]
+        labels = by if isinstance(by, Mapping) else read_query_labels(os.fspath(by))
+        return slices(self.scores, labels, **{name: self.settings[name] for name in names}, correction=correction)
+
+    def power(self, power: float = wording.POWER) -> Result:
+        """Say for every pair which difference is found, how many topics it takes, and whether the test can succeed.
+
+        Parameters
+        ----------
+        power : float, default 0.8
+            How often a true difference should be found.
+
+        Returns
+        -------
+        Result
+            A row for each measure and pair. ``detectable`` is the true difference that a t test finds this often with
+            these topics (None: no difference of any size); ``topics_needed`` is how many topics a true difference as
+            large as the one at hand takes (with ``test="tost"``, to rule out the margin; None: no realistic number);
+            ``differing`` counts the topics that differ, of which ``must_differ`` must at the least for p < alpha;
+            ``smallest_p`` is the smallest p-value that the test can give when so many differ.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
+        >>> good = {q: ["r", "n"] for q in qrels}
+        >>> compared = rb.compare(qrels, {"old": good, "new": {**good, "0": ["n", "r"]}}, "RR", test="sign")
+        >>> row = compared.power().rows()[0]
+        >>> row["topics_needed"], row["differing"], row["must_differ"], row["smallest_p"]
+        (65, 1, 6, 1.0)
+        """
+        from rankbounds.comparison.power import power_of_pairs
+
+        return power_of_pairs(self, power)
 
     # ---- for a paper ----
 
@@ -389,7 +501,7 @@ class Comparison(Result):
         >>> import rankbounds as rb
         >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
         >>> runs = {"good": {q: {"r": 2, "n": 1} for q in qrels}, "bad": {q: {"n": 2, "r": 1} for q in qrels}}
-        >>> print(rb.compare(rb.evaluate(qrels, runs, ["RR", "P@1"])).summary().table().text(), end="")
+        >>> print(rb.compare(qrels, runs, ["RR", "P@1"]).summary().table().text(), end="")
            system  RR          P@1         judged@10
         1  good    1.0000* >2  1.0000* >2       100%
         2  bad     0.5000      0.0000           100%
@@ -417,7 +529,7 @@ class Comparison(Result):
         >>> import rankbounds as rb
         >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
         >>> runs = {"good": {q: ["r", "n"] for q in qrels}, "bad": {q: ["n", "r"] for q in qrels}}
-        >>> print(rb.compare(rb.evaluate(qrels, runs, "RR")).to_latex(caption=False), end="")
+        >>> print(rb.compare(qrels, runs, "RR").to_latex(caption=False), end="")
         \begin{tabular}{@{}rllr@{}}
         \toprule
          & System & RR & judged@10 \\
@@ -442,3 +554,7 @@ class Comparison(Result):
         used = TESTS.get(self.settings["test"]), CORRECTIONS[self.settings["correction"]]
         sources = (SOURCE_OF_TOST if one is None else one.source for one in used)
         return bibtex(self.measures, [source for source in sources if source])
+
+
+def _topics_led() -> Column:
+    return Column("topics_led", cell=lambda row: f"{row['topics_led']:.3g}")

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from rankbounds.comparison.pairs import ComparisonOptions
     from rankbounds.evaluation.options import Options
     from rankbounds.judging.next.plan import SettlingPlan
+    from rankbounds.rankings.preparation import Preparation
 
 JUDGMENTS = 10
 """How many documents to name as those whose judgments matter most."""
@@ -110,13 +111,20 @@ class Evidence:
 
     @classmethod
     def read(
-        cls, qrels: Any, runs: Any, assumptions: Assumptions | None = None, **options: Unpack[Options]
+        cls,
+        qrels: Any,
+        runs: Any,
+        assumptions: Assumptions | None = None,
+        *,
+        preparation: Preparation | None = None,
+        **options: Unpack[Options],
     ) -> Evidence:
         """Read everything that ``evaluate`` takes for judgments and runs, with its options; each file is read once."""
         assumed, reading = chosen_options(options)
         assumptions = assumptions or assumed
         reading = replace(reading, threads=options.get("threads") or worth_starting(), gain=assumptions.gain)
-        return cls(reading.judgments(qrels), reading.runs(runs), assumptions)
+        judgments, given = reading.judgments(qrels), reading.runs(runs)
+        return cls(judgments, list(map(preparation, given)) if preparation else given, assumptions)
 
     def filter(self, names: Sequence[str]) -> Evidence:
         """Keep some of the runs."""
@@ -161,9 +169,9 @@ class Evidence:
         self, measures: str | Measure | Iterable[str | Measure], **how: Unpack[ComparisonOptions]
     ) -> Comparison:
         """Compare all pairs of the runs; options are those of ``rankbounds.compare``."""
-        from rankbounds.comparison.verdict import compare
+        from rankbounds.comparison.verdict import compare_scores
 
-        return compare(self.scores(measures), evidence=self, **how)
+        return compare_scores(self.scores(measures), evidence=self, **how)
 
     def _score(
         self,
@@ -290,7 +298,7 @@ class Evidence:
     def chances(self, measure: Measure) -> tuple[Pairs, int] | None:
         """Estimate how likely each run of every pair is the better one; None where unknown, or where it takes long.
 
-        ``probability_a_better`` and ``probability_b_better`` are NaN where nothing is open; together they make 1 minus
+        ``probability_better`` and ``probability_worse`` are NaN where nothing is open; together they make 1 minus
         the probability that both score the same. The number is that of draws; weighted sums over ranks are exact.
         """
         if not follows_grades(measure) or not self._follows_unjudged:
@@ -310,7 +318,7 @@ class Evidence:
                 if likely is None:
                     return None
                 better, worse, draws = likely
-            return Pairs(first, second, {"probability_a_better": better, "probability_b_better": worse}), draws
+            return Pairs(first, second, {"probability_better": better, "probability_worse": worse}), draws
 
         return self._once("chances", measure, make=estimate)
 

@@ -117,8 +117,10 @@ def flip_rows(
         agreeing = sum(map(sum_over_repeats, (better, worse, none)))
         leading = sum(sum_over_repeats((lead == value).astype(np.float64)) for value in (-1, 0, 1))
         totals += (cases, cases - agreeing, cases - leading, 2 * sum_over_repeats(better, worse))
-        row = {"a": systems[a], "b": systems[b], "outcomes": lead.size}
-        row |= {"a_better": float(better.mean()), "b_better": float(worse.mean()), "no_difference": float(none.mean())}
+        if len(systems) == 2 or lead.sum() <= 0:  # (candidate against baseline, as in pairs of runs)
+            a, b, better, worse = b, a, worse, better
+        row = {"run": systems[a], "against": systems[b], "outcomes": lead.size}
+        row |= {"better": float(better.mean()), "worse": float(worse.mean()), "no_difference": float(none.mean())}
         pairs.append(row | {"verdict_flips": 1 - agreeing / cases, "winner_flips": 1 - leading / cases})
     shares = totals[1:] / totals[0] if totals[0] else np.full(3, np.nan)
     row = {

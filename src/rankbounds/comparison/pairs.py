@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_share
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
 from rankbounds.measures import Measure
-from rankbounds.results import Column
 from rankbounds.stats import significance
 from rankbounds.stats.corrections import check_correction
 from rankbounds.stats.equivalence import TOST, p_of_margin
 from rankbounds.stats.power import check_level
 from rankbounds.tables import plain_rows
 
-PAIR_COLUMNS = tuple(
-    Column(name)
-    for name in (
-        "a", "b", "measure", "difference", "ci_low", "ci_high", "effect", "p_value", "p_adjusted", "certain_low",
-        "certain_high", "probability_a_better", "probability_b_better", "p_equivalent", "won", "lost", "certain",
-        "verdict",
-    )
+PAIR_FIELDS = (
+    "run", "against", "measure", "difference", "ci_low", "ci_high", "effect", "p_value", "p_adjusted", "certain_low",
+    "certain_high", "probability_better", "probability_worse", "p_equivalent", "won", "lost", "certain", "verdict",
 )  # fmt: skip
+"""The columns of the rows of pairs; every number and the verdict are about ``run``, held against ``against``."""
 VERDICTS = (
-    "no difference shown", "a better", "a better as judged", "b better", "b better as judged", "equivalent",
+    "no difference shown", "better", "better as judged", "worse", "worse as judged", "equivalent",
     "equivalence not shown",
 )  # fmt: skip
 CERTAIN = {1.0: "exact", 0.0: "outer"}
@@ -39,25 +36,25 @@ NEGATED = {name: name for name in ("difference", "summary", "elsewhere_least", "
 NEGATED |= _ENDS | {high: low for low, high in _ENDS.items()}
 """In a pair that is named the other way round, each of these numbers is minus the other."""
 _SIDES = {
-    "a": "b",
+    "run": "against",
     "won": "lost",
     "probability": "probability_of_other",
-    "probability_a_better": "probability_b_better",
+    "probability_better": "probability_worse",
 }
 _SIDES |= {f"{what}_a": f"{what}_b" for what in ("missing", "lacks", "unpooled")}
 SWAPPED = _SIDES | {other: one for one, other in _SIDES.items()}
 """And each of these numbers and choices is the other one."""
-_OPPOSITE = {"a better": "b better", "b better": "a better"}
+_OPPOSITE = {"better": "worse", "worse": "better"}
 
 
 def turn(pair: Mapping[str, Any]) -> dict[str, Any]:
     """Turn the numbers of pairs, or the row of one, as if the runs had been named the other way round."""
     found = dict(pair) | {name: pair[other] for name, other in SWAPPED.items() if other in pair}
     found |= {name: 0.0 - pair[other] for name, other in NEGATED.items() if pair.get(other) is not None}
-    if pair.get("new_a_better") is not None:
-        found["new_a_better"] = 1 - pair["new_a_better"]
+    if pair.get("new_better") is not None:
+        found["new_better"] = 1 - pair["new_better"]
     if "verdict" in pair:
-        found["verdict"] = _OPPOSITE.get(pair["verdict"], pair["verdict"])
+        found["verdict"] = re.sub("^(better|worse)", lambda said: _OPPOSITE[said[0]], pair["verdict"])
     return found
 
 
@@ -132,6 +129,8 @@ class PairTesting:
         check_level(self.alpha)
         check_share("confidence", self.confidence)
         significance.check_test(self.test, self.alternative, more_tests)
+        if self.alternative != "two-sided" and self.baseline is None and len(runs) > 2:
+            raise UsageError("A one-sided test asks about one run: compare two runs, or name the baseline.")
 
     @property
     def resampling(self) -> significance.Resampling:
@@ -153,16 +152,26 @@ class PairTesting:
         return self.correction
 
 
-def pairs_against(runs: Sequence[str], baseline: str | None) -> tuple[Ints, Ints]:
-    """List the two sides of all pairs of runs; with a baseline, of each other run with it.
+# ---- which run is held against which ----
+#
+# A difference is candidate minus baseline: of two runs the second minus the first, with a baseline the other minus it,
+# and among many the better minus the worse by the measure in question. Arrays hold pairs one way, the same for all
+# measures (``pairs_against``); where they become rows, words or figures, ``turned`` says which to turn around.
 
-    Differences are the first side minus the second: this is the one place that decides it.
-    """
+
+def pairs_against(runs: Sequence[str], baseline: str | None) -> tuple[Ints, Ints]:
+    """List the two sides of all pairs, the later run and the earlier; with a baseline, each other run and it."""
     if baseline is None:
-        return significance.pairs_of(len(runs))
+        earlier, later = significance.pairs_of(len(runs))
+        return later, earlier
     against = run_number(runs, baseline)
     first = np.delete(np.arange(len(runs)), against)
     return first, np.full(first.size, against)
+
+
+def turned(leads: Floats, runs: int, baseline: str | None) -> Flags:
+    """Which pairs to turn around, where the first leads by this: among many, those whose second run is the better."""
+    return (leads < 0) & (baseline is None and runs > 2)
 
 
 def pair_numbers(

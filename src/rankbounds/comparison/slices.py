@@ -15,9 +15,16 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.comparison.comparable_scores import keep_shared_topics
-from rankbounds.comparison.pairs import PairTesting, PairTestingOptions, build_rows, pair_numbers, pairs_against
+from rankbounds.comparison.pairs import (
+    PairTesting,
+    PairTestingOptions,
+    build_rows,
+    pair_numbers,
+    pairs_against,
+    turned,
+)
 from rankbounds.comparison.tables import FEW_RUNS, difference_columns, measure_place, p_column
-from rankbounds.comparison.wording import POWER, compared_words
+from rankbounds.comparison.wording import POWER, compared_words, listed
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit, zeroed
@@ -45,9 +52,9 @@ _CELLS_AT_ONCE = 1 << 22
 class Slices(Result):
     """The comparison of runs in slices of topics, and whether differences depend on the slice.
 
-    ``rows()`` has one for each measure, way of slicing, slice and pair: the means, the difference (``a`` minus ``b``)
-    with its interval, ``p_value``, ``p_adjusted`` over all slices and pairs of the measure, and ``detectable``, the
-    true difference that is found 80% of the time. None where a slice has one topic.
+    ``rows()`` has one for each measure, way of slicing, slice and pair: the means, the difference (``run`` minus
+    ``against``, as over all topics) with its interval, ``p_value``, ``p_adjusted`` over all slices and pairs of the
+    measure, and ``detectable``, the true difference that is found 80% of the time. None where a slice has one topic.
 
     Attributes
     ----------
@@ -59,12 +66,12 @@ class Slices(Result):
     Examples
     --------
     >>> import rankbounds as rb
-    >>> runs = {"a": {str(topic): ["r", "n"] if topic < 6 else ["n", "r"] for topic in range(12)}}
-    >>> runs["b"] = {topic: ranking[::-1] for topic, ranking in runs["a"].items()}
-    >>> length = {topic: "short" if int(topic) < 6 else "long" for topic in runs["a"]}
-    >>> sliced = rb.slices(rb.evaluate(dict.fromkeys(length, {"r": 1}), runs, "RR"), {"length": length})
+    >>> runs = {"old": {str(topic): ["r", "n"] if topic < 6 else ["n", "r"] for topic in range(12)}}
+    >>> runs["new"] = {topic: ranking[::-1] for topic, ranking in runs["old"].items()}
+    >>> length = {topic: "short" if int(topic) < 6 else "long" for topic in runs["old"]}
+    >>> sliced = rb.compare(dict.fromkeys(length, {"r": 1}), runs, "RR").slices({"length": length})
     >>> [(row["slice"], row["difference"], row["p_adjusted"]) for row in sliced.rows()]
-    [('long', -0.5, 0.0625), ('short', 0.5, 0.0625)]
+    [('long', 0.5, 0.0625), ('short', -0.5, 0.0625)]
     >>> sliced.interactions[0]["p_value"] < 0.01
     True
     """
@@ -80,8 +87,8 @@ class Slices(Result):
     columns = tuple(
         Column(name)
         for name in (
-            "by", "slice", "topics", "a", "b", "measure", "mean_a", "mean_b", "difference", "ci_low", "ci_high",
-            "p_value", "p_adjusted", "detectable", "won", "lost",
+            "by", "slice", "topics", "run", "against", "measure", "mean", "mean_against", "difference", "ci_low",
+            "ci_high", "p_value", "p_adjusted", "detectable", "won", "lost",
         )
     )  # fmt: skip
 
@@ -92,7 +99,7 @@ class Slices(Result):
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """The pairs of runs that were compared."""
-        return list(dict.fromkeys((row["a"], row["b"]) for row in self.slices))
+        return list(dict.fromkeys((row["run"], row["against"]) for row in self.slices))
 
     # ---- words ----
 
@@ -102,11 +109,12 @@ class Slices(Result):
 
     def _slice_words(self, interaction: Mapping[str, Any]) -> str:
         """In which slices one run beats the other."""
-        by, a, b, label = asked = [interaction[name] for name in ("by", "a", "b", "measure")]
+        names = ("by", "run", "against", "measure")
+        by, run, against, label = asked = [interaction[name] for name in names]
         measure = self.measures[measure_place(self.measures, label)]
         sides: dict[str, list[str]] = {"gains": [], "loses": [], "unclear": []}
         for row in self.slices:
-            if [row[name] for name in ("by", "a", "b", "measure")] == asked:
+            if [row[name] for name in names] == asked:
                 p, difference = row["p_adjusted"], row["difference"]
                 if p is None or p >= self.settings["alpha"] or difference == 0:
                     sides["unclear"].append(row["slice"])
@@ -115,10 +123,10 @@ class Slices(Result):
                 sides["gains" if (difference > 0) != measure.lower_is_better else "loses"].append(words)
         start, unclear = f"{compared_words(measure)} by {by}: ", sides.pop("unclear")
         if not any(sides.values()):
-            return f"{start}no slice shows a difference between {a} and {b}."
-        shown = " and ".join(f"{verb} on {_listed(words)}" for verb, words in sides.items() if words)
-        rest = f"; on {_listed(unclear)} no difference is shown" if unclear else ""
-        return f"{start}{a} {shown} against {b}{rest}."
+            return f"{start}no slice shows a difference between {run} and {against}."
+        shown = " and ".join(f"{verb} on {listed(words)}" for verb, words in sides.items() if words)
+        rest = f"; on {listed(unclear)} no difference is shown" if unclear else ""
+        return f"{start}{run} {shown} against {against}{rest}."
 
     def _interaction_words(self, row: Mapping[str, Any]) -> str:
         if row["p_value"] is None:
@@ -161,7 +169,7 @@ class Slices(Result):
     def tables(self) -> list[Table]:
         """Show for each measure the slices (of few runs or against a baseline), of several pairs the interactions."""
         few = len(self.runs) <= FEW_RUNS or self.settings["baseline"] is not None
-        pair = [Column("a", "run"), Column("b", "against")]
+        pair = [Column("run"), Column("against")]
         found = []
         for label in map(str, self.measures):
             if few:
@@ -170,7 +178,7 @@ class Slices(Result):
                     Column("slice"),
                     *(pair if len(self.pairs) > 1 else []),
                     Column("topics"),
-                    *difference_columns(label, self.settings),
+                    *difference_columns(f"{label}, difference", self.settings),
                     Column("detectable"),
                 ]
                 found.append(build_table([row for row in self.slices if row["measure"] == label], columns))
@@ -196,9 +204,11 @@ class Slices(Result):
 
         Of the first measure and pair, where none is named.
         """
-        asked = (str(self.measures[0] if measure is None else measure), *(pair or self.pairs[0]))
+        label = str(self.measures[0] if measure is None else measure)
+        named = next((row["run"], row["against"]) for row in self.slices if row["measure"] == label)
+        asked = (label, *(pair or named))
         slices, interactions, overall = (
-            [row for row in rows if (row["measure"], row["a"], row["b"]) == asked]
+            [row for row in rows if (row["measure"], row["run"], row["against"]) == asked]
             for rows in (self.slices, self.interactions, self.overall)
         )
         p_of = {row["by"]: row["p_value"] for row in interactions}
@@ -208,48 +218,7 @@ class Slices(Result):
 
 
 def slices(scores: Scores, labels: Mapping[str, Any], **how: Unpack[PairTestingOptions]) -> Slices:
-    """Compare runs in slices of topics, and test whether the difference depends on the slice.
-
-    Parameters
-    ----------
-    scores : Scores
-        Of two runs or more.
-    labels : mapping
-        For each way of slicing its name and the topics' labels: ``{"length": {"301": "short", "302": "long"}}``; of one
-        way the labels alone, ``{"301": "short", "302": "long"}``.
-    **how
-        As in ``compare``: ``test`` is the paired test in each slice; ``correction`` (``auto`` is ``holm``) is over all
-        slices and pairs of a measure, and over the interactions of a measure; ``alpha`` and ``confidence`` are the
-        level of words and of detectable differences, and that of the intervals; ``resamples`` and ``seed`` are those of
-        tests that resample and of the interaction; with a ``baseline``, only pairs of this run with each other one, as
-        ``b``. ``alternative`` is always two-sided.
-
-    Returns
-    -------
-    Slices
-
-    Notes
-    -----
-    The interaction is a randomisation test: if the difference does not depend on the slice, labels could as well have
-    been dealt out to topics otherwise. Its statistic is Welch's, the squared distances of the slices' means from their
-    common mean, each over its own squared standard error, to which one topic with the variance over all topics is
-    added, so that a slice without any variance has one. It is exact where topics' differences have the same
-    distribution in every slice. Where slices vary differently, small ones raise false alarms; so the p-value is at
-    least that of Welch's F test, wherever all slices vary. In simulations at the level 0.05, a slice of two or three
-    topics that varies five times as much as the others gives 5 to 8% of false alarms (two such slices 12%; without
-    Welch's test 25 to 40%). Slices of one topic take no part. Detectable differences are those of a t test at the level
-    alpha over the number of tests, which is what Holm's correction asks of the smallest p-value.
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> qrels = {str(topic): {"r": 1} for topic in range(8)}
-    >>> runs = {"a": {topic: {"r": 2, "n": 1} for topic in qrels}}
-    >>> runs["b"] = {topic: {"r": 1, "n": int(topic) % 2 * 2} for topic in qrels}
-    >>> kind = {"kind": {topic: "odd" if int(topic) % 2 else "even" for topic in qrels}}
-    >>> [(row["slice"], row["difference"]) for row in rb.slices(rb.evaluate(qrels, runs, "RR"), kind).rows()]
-    [('even', 0.0), ('odd', 0.5)]
-    """
+    """Compare scores in slices of topics as ``Comparison.slices`` does, by the labels of topics for each way."""
     testing = PairTesting(**how)
     testing.check(scores.runs)
     if testing.alternative != "two-sided":
@@ -259,7 +228,8 @@ def slices(scores: Scores, labels: Mapping[str, Any], **how: Unpack[PairTestingO
     check_correction(correction)
     scores = keep_shared_topics(scores)
     cut, left_out = _cut_topics(labels, scores.query_ids)
-    first, second = pairs_against(scores.runs, testing.baseline)
+    baseline = testing.baseline
+    first, second = pairs_against(scores.runs, baseline)
     parts = [(by, label, topics) for by, held in cut.items() for label, topics in held.items()]
     family = sum(topics.size > 1 for _, _, topics in parts) * first.size
     level = testing.alpha if correction == "none" else testing.alpha / max(family, 1)
@@ -270,12 +240,18 @@ def slices(scores: Scores, labels: Mapping[str, Any], **how: Unpack[PairTestingO
         values = scores.value[:, :, place]
         apart = significance.check_differences(differences(values[first], values[second]))
         significance.check_finite(apart, "a comparison in slices", measure)
-        names = {side: [scores.runs[run] for run in runs.tolist()] for side, runs in (("a", first), ("b", second))}
+        around = turned(merit(mean_difference(values[first], values[second]), measure), len(scores.runs), baseline)
+        run, against = np.where(around, second, first), np.where(around, first, second)
+        apart = np.where(around[:, None], -apart, apart)
+        names = {
+            "run": [scores.runs[at] for at in run.tolist()],
+            "against": [scores.runs[at] for at in against.tolist()],
+        }
         names["measure"] = [str(measure)] * first.size
         *compared, whole = [
             build_rows(
                 by=by, slice=label, topics=int(topics.size), **names,
-                **_compare_slice(values[:, topics], first, second, measure, testing, level),
+                **_compare_slice(values[:, topics], run, against, measure, testing, level),
             )
             for by, label, topics in [*parts, ("", "", np.arange(apart.shape[-1]))]
         ]  # fmt: skip
@@ -347,8 +323,8 @@ def _compare_slice(
         numbers = {"difference": difference, "won": np.maximum(sign, 0.0), "lost": np.maximum(-sign, 0.0)}
         numbers |= dict.fromkeys(("ci_low", "ci_high", "p_value"), detectable)
     return {
-        "mean_a": means[first],
-        "mean_b": means[second],
+        "mean": means[first],
+        "mean_against": means[second],
         **{name: numbers[name] for name in ("difference", "ci_low", "ci_high", "p_value")},
         "p_adjusted": numbers["p_value"],
         "detectable": detectable,
@@ -438,7 +414,3 @@ def _welch(spread: Floats, group: Ints, size: Floats, variance: Floats) -> Float
     common = np.divide((weight * mean).sum(axis=0), total, out=np.zeros(total.shape), where=total > 0)
     found: Floats = (weight * (mean - common) ** 2).sum(axis=0)
     return found
-
-
-def _listed(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -17,7 +17,6 @@ from rankbounds.arrays import Floats
 from rankbounds.choices import check_choice
 from rankbounds.comparison import wording
 from rankbounds.comparison.comparison import Comparison
-from rankbounds.comparison.pairs import VERDICTS
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.evaluation.score_table import numbers_and_bounds, open_words
@@ -135,7 +134,8 @@ class Summary(Result):
     def table(self) -> Table:
         """Show plain cells: the best has a star, the numbers of what a system beats stand behind ``>``."""
         left = frozenset(range(1, 2 + len(self.measures)))
-        return Table(self._header, self._lines(lambda cell: cell.write("table")), left)
+        judged = [len(self._header) - 1] if self.judged else []
+        return Table(self._header, self._lines(lambda cell: cell.write("table")), left, [1, 2, *judged])
 
     def html(self, at_most: int | None = None) -> str:
         """Write a table for notebooks, means with bars for what is open, the caption below it."""
@@ -185,13 +185,13 @@ def summary(
     check_choice("small", small, SMALL_PRINT)
     if top is not None and top < 1:
         raise UsageError(f"top is how many systems are shown, at least 1, not {top}.")
-    if style == "groups" and comparison.systems[0]["group"] is None:
+    if style == "groups" and comparison.system_rows[0]["group"] is None:
         raise UsageError('Letters are for tests of all pairs: take style="beats", or compare without a baseline.')
     order = [comparison.runs.index(row["run"]) for row in comparison.leaderboard(comparison.measures[0])]
     place_of = {run: place for place, run in enumerate(order[:top], 1)}
     count, columns = len(comparison.runs), []
     for at, measure in enumerate(comparison.measures):
-        rows = comparison.systems[at * count : (at + 1) * count]
+        rows = comparison.system_rows[at * count : (at + 1) * count]
         mean, low, high, ci_low, ci_high = np.array(
             [[row[name] for row in rows] for name in ("mean", "low", "high", "ci_low", "ci_high")], dtype=np.float64
         )
@@ -210,7 +210,7 @@ def summary(
         beside = raised.get(style, none), smalls.get(small, none), bars
         cells = list(map(Cell, [number for number, _ in shown], best.tolist(), *beside))
         columns.append([cells[run] for run in place_of])
-    judged = [row["judged_at_10"] for row in comparison.systems[:count]] if comparison.scores.has_judged else []
+    judged = [row["judged_at_10"] for row in comparison.system_rows[:count]] if comparison.scores.has_judged else []
     made = Summary(
         [str(measure) + (" ↓" if measure.lower_is_better else "") for measure in comparison.measures],
         [comparison.runs[run] for run in place_of],
@@ -236,10 +236,11 @@ def summary(
 def _beaten(comparison: Comparison, at: int, place_of: dict[int, int]) -> list[str]:
     """For each run the numbers of the systems shown that it beats, or is equivalent to."""
     beaten: list[list[int]] = [[] for _ in comparison.runs]
-    pairs, codes = comparison.tested, comparison.verdicts[at]
-    for first, second, code in zip(pairs.first.tolist(), pairs.second.tolist(), codes.tolist(), strict=True):
-        for one, other, better in ((first, second, "a better"), (second, first, "b better")):
-            if other in place_of and (VERDICTS[code].startswith(better) or VERDICTS[code] == "equivalent"):
+    pairs, equivalent = comparison.tested, comparison.settings["test"] == TOST
+    shown, leads = np.flatnonzero(comparison.shown[at]), comparison.leads[at]
+    for first, second, lead in zip(pairs.first[shown], pairs.second[shown], leads[shown], strict=True):
+        for one, other, better in ((int(first), int(second), lead > 0), (int(second), int(first), lead < 0)):
+            if other in place_of and (better or equivalent):
                 beaten[one].append(place_of[other])
     return [ranges(sorted(places)) for places in beaten]
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rankbounds.errors import UsageError
 from rankbounds.measures import Measure, parse_measure
-from rankbounds.results import Column, Row, interval
+from rankbounds.results import Column, Result, Row, interval
 from rankbounds.tables import number, signed
 
 LONGEST_GROUP = 6
@@ -33,14 +34,45 @@ def best_first(systems: Sequence[dict[str, Any]], measure: Measure) -> list[dict
     return sorted(rows, key=lambda row: (row["mean"] is None, sign * (row["mean"] or 0.0)))
 
 
-def difference_columns(label: str, settings: Mapping[str, Any], importance: Sequence[int] = (0, 0, 0)) -> list[Column]:
-    """Make the columns of a difference by one measure, its interval, topics won and lost, and p-values.
+@dataclass(frozen=True, eq=False, repr=False)
+class Rows(Result):
+    """Rows that are made when they are asked for, and how a table shows them."""
+
+    make: Callable[[], list[dict[str, Any]]]
+    shown: Sequence[Column]
+    named: Sequence[str] = ()
+    """The columns of the rows, where tables have them in another order."""
+    note: str = ""
+
+    @property
+    def columns(self) -> Sequence[Column]:  # type: ignore[override]
+        """Those of the table."""
+        return self.shown
+
+    def rows(self) -> list[dict[str, Any]]:
+        """List a dict per row, with full precision; None for what is not known."""
+        return self.make()
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the columns of the rows."""
+        return tuple(self.named) or super().fields
+
+    def notes(self) -> list[str]:
+        """Say what a reader of the numbers must know."""
+        return [self.note] if self.note else []
+
+
+def difference_columns(
+    heading: str, settings: Mapping[str, Any], importance: Sequence[int] = (0, 0, 0)
+) -> list[Column]:
+    """Make the columns of a difference, its interval, topics won and lost, and p-values.
 
     The three importances are those of the difference, of its interval, and of the p-value that decides.
     """
     corrected = settings["correction"] != "none"  # the verdict rests on the p-value that is corrected
     return [
-        Column("difference", f"{label}, difference", lambda row: signed(row["difference"]), importance[0]),
+        Column("difference", heading, lambda row: signed(row["difference"]), importance[0]),
         interval("ci_low", "ci_high", f"{settings['confidence']:.0%} interval", importance=importance[1]),
         Column("won"),
         Column("lost"),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Floats
 from rankbounds.choices import check_choice
 from rankbounds.comparison import wording
 from rankbounds.comparison.comparable_scores import keep_shared_topics
@@ -23,10 +22,13 @@ from rankbounds.comparison.pairs import (
     pairs_against,
     run_number,
 )
-from rankbounds.errors import DataError
-from rankbounds.evaluation.score_differences import equal, levelled, limits_of, mean_difference, merit
+from rankbounds.errors import DataError, UsageError
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, MeasureNames
+from rankbounds.evaluation.options import Options, chosen_options
+from rankbounds.evaluation.score_differences import levelled, limits_of, merit
 from rankbounds.evaluation.score_files import read_scores
 from rankbounds.evaluation.scores import Scores
+from rankbounds.files.objects import is_table
 from rankbounds.stats import rank_intervals
 from rankbounds.stats.corrections import CORRECTIONS, correct_p_values, group_letters, over_all_pairs
 from rankbounds.stats.equivalence import TOST, check_equivalence, check_margin
@@ -34,11 +36,136 @@ from rankbounds.stats.significance import DEFAULT_TEST, RESAMPLES, Resampling, c
 from rankbounds.threads import in_threads, processors
 
 if TYPE_CHECKING:
-    from rankbounds.evaluation.score_files import Frame
+    from typing_extensions import Unpack
+
+    from rankbounds.comparison.pairs import ComparisonOptions
+    from rankbounds.rankings.preparation import Preparation
 
 
 def compare(
-    scores: Scores | Frame,
+    qrels: Any,
+    runs: Any = None,
+    measures: MeasureNames = DEFAULT_MEASURES,
+    *,
+    baseline: str | None = None,
+    test: str = DEFAULT_TEST,
+    correction: str = "auto",
+    alternative: str = "two-sided",
+    alpha: float = 0.05,
+    confidence: float = 0.95,
+    margin: float | None = None,
+    ranks: str = "auto",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    among: Sequence[str] | None = None,
+    preparation: Preparation | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **options: Unpack[Options],
+) -> Comparison:
+    """Compare runs, measure by measure, by a paired test over topics: is one better than another, or is it noise?
+
+    This is what ``rankbounds compare`` runs. ``compare(scores)`` compares scores alone, as far as they can tell.
+
+    Parameters
+    ----------
+    qrels : path, Qrels, dict, frame or rows
+        The judgments, in any shape that ``evaluate`` takes; or, without ``runs``, ``Scores``, or a frame of scores as
+        ``read_scores`` takes it (such as PyTerrier's of single queries).
+    runs : path, Run, dict, frame, rows, or several of them
+        Two runs or more, in any shape that ``evaluate`` takes. Of two, the second is held against the first.
+    measures : str, Measure, or iterable of them
+        Such as ``"nDCG@10"`` or ``rb.AP()``; the first one leads.
+    baseline : str, optional
+        The run that all others are held against. Without it, two runs are the second against the first, and more are
+        all pairs, the better against the worse by each measure.
+    test : str, default "randomization"
+        The test of each pair alone, which gives ``p_value``, by its name in ``rankbounds.stats.significance.TESTS``
+        (``"t"``, ``"wilcoxon"``, ...). ``"tost"`` asks the opposite of the others: two one-sided t tests, whose p-value
+        is small where a difference of ``margin`` or more is ruled out.
+    correction : {"auto", "tukey", "dunnett", "holm", "bonferroni", "bh", "none"}
+        For the number of pairs; gives ``p_adjusted``. ``auto``: none for one pair; for three runs or more the
+        randomised, paired Tukey HSD over all of them (with a baseline Dunnett's test by the same resamples). Tests
+        other than randomisation get ``holm``.
+    alternative : {"two-sided", "greater", "less"}
+        ``greater`` asks whether the run is better than the one it is held against: for two runs, or with a baseline.
+        Tukey's and Dunnett's tests have two sides.
+    alpha, confidence : float
+        The level of verdicts and letters, and that of the intervals.
+    margin : float, optional
+        The largest difference that does not matter, in units of the scores. With it, pairs have ``p_equivalent``, and
+        words say whether two runs are equivalent.
+    ranks : {"auto", "bootstrap", "test"}
+        What intervals for places on the leaderboard come from: resampled topics (of three runs or more), or the pairs
+        that the test separates.
+    resamples, seed : int
+        For tests that resample. The same numbers give the same p-values.
+    among : sequence of str, optional
+        Only pairs of these runs, where the pairs of all would take long. Corrections and places stay those of all runs.
+    preparation : Preparation, optional
+        What is done to every run before it is scored.
+    progress : callable, optional
+        Called with the number of runs scored and that of all runs.
+    **options
+        Assumptions and reading options of ``evaluate``: ``gain=``, ``ties=``, ``unjudged=``, ``topics=``, ``columns=``,
+        ...
+
+    Returns
+    -------
+    Comparison
+        Rows for systems and pairs, tables, words; ``gate``, ``slices`` and ``power`` ask further.
+
+    Notes
+    -----
+    For scores alone, bounds of a difference are one run's low minus the other's high: sound, but wider than need be
+    where runs share documents. There are none for measures such as AP and nDCG, which fall when relevant documents of
+    *other* runs are found. Scores that differ by no more than rounding are equal. Where a topic's score is infinite on
+    both sides there is no difference; on one side, only ``sign`` and ``wilcoxon`` can tell. Scores of
+    ``topics="shared"`` are compared over the topics that all runs have.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
+    >>> runs = {"bm25": {q: ["n", "r"] for q in qrels}, "dense": {q: ["r", "n"] for q in qrels}}
+    >>> print(rb.compare(qrels, runs, "RR").words().splitlines()[0])
+    RR: dense scores 1.0000 and bm25 0.5000, a difference of +0.5000 over 8 topics (8 won, 0 lost).
+
+    Runs that differ, but by too little to matter:
+
+    >>> twins = {"one": runs["dense"], "two": {**runs["dense"], "0": ["n", "r"]}}
+    >>> rb.compare(qrels, twins, "RR", test="tost", margin=0.2).pairs.rows()[0]["verdict"]
+    'equivalent'
+
+    Scores of other tools, or of an evaluation that is at hand:
+
+    >>> rb.compare(rb.evaluate(qrels, runs, "RR")).pairs.rows()[0]["difference"]
+    0.5
+
+    """
+    how: ComparisonOptions = {
+        "baseline": baseline, "test": test, "correction": correction, "alternative": alternative, "alpha": alpha,
+        "confidence": confidence, "margin": margin, "ranks": ranks, "resamples": resamples, "seed": seed,
+        "among": among,
+    }  # fmt: skip
+    chosen_options(options)  # (names that are none are told before anything is read)
+    if runs is None:
+        if options or measures is not DEFAULT_MEASURES:
+            asked = next(iter(options), "measures")
+            raise UsageError(f"{asked}= goes with judgments and runs: scores are what they are. {_SHAPES}")
+        if not isinstance(qrels, Scores) and not is_table(qrels):
+            raise UsageError(f"The runs are missing. {_SHAPES}")
+        return compare_scores(qrels if isinstance(qrels, Scores) else read_scores(qrels), **how)
+    if isinstance(qrels, Scores):
+        raise UsageError(f"Scores are compared by themselves, scores[measure] by one of their measures. {_SHAPES}")
+    evidence = Evidence.read(qrels, runs, preparation=preparation, **options)
+    return compare_scores(evidence.scores(measures, progress=progress), evidence=evidence, **how)
+
+
+_SHAPES = "Write rb.compare(qrels, runs), or for scores alone rb.compare(scores)."
+
+
+def compare_scores(
+    scores: Scores,
     *,
     test: str = DEFAULT_TEST,
     correction: str = "auto",
@@ -53,70 +180,8 @@ def compare(
     among: Sequence[str] | None = None,
     evidence: Evidence | None = None,
 ) -> Comparison:
-    """Compare all pairs of runs in the scores, measure by measure, by a paired test over topics.
-
-    Parameters
-    ----------
-    scores : Scores or data frame
-        Of two runs or more; a frame as ``read_scores`` takes it, such as PyTerrier's of single queries. Scores of
-        ``topics="shared"`` are compared over the topics that all runs have.
-    test : str, default "randomization"
-        The test of each pair alone, which gives ``p_value``, by its name in ``rankbounds.stats.significance.TESTS``
-        (``"t"``, ``"wilcoxon"``, ...). ``"tost"`` asks the opposite of the others: two one-sided t tests, whose p-value
-        is small where a difference of ``margin`` or more is ruled out.
-    correction : {"auto", "tukey", "dunnett", "holm", "bonferroni", "bh", "none"}
-        For the number of pairs; gives ``p_adjusted``. ``auto``: none for one pair; for three runs or more the
-        randomised, paired Tukey HSD over all of them (with a baseline Dunnett's test by the same resamples). Tests
-        other than randomisation get ``holm``.
-    alternative : {"two-sided", "greater", "less"}
-        ``greater`` asks whether the first run of a pair is the better one. Tukey's and Dunnett's tests have two sides.
-    alpha, confidence : float
-        The level of verdicts and letters, and that of the intervals.
-    resamples, seed : int
-        For tests that resample. The same numbers give the same p-values.
-    baseline : str, optional
-        Only pairs of this run with each other one, as ``b``.
-    ranks : {"auto", "bootstrap", "test"}
-        What intervals for places on the leaderboard come from: resampled topics (of three runs or more), or the pairs
-        that the test separates.
-    margin : float, optional
-        The largest difference that does not matter, in units of the scores. With it, pairs have ``p_equivalent``, and
-        words say whether two runs are equivalent.
-    among : sequence of str, optional
-        Only pairs of these runs, where the pairs of all would take long. Corrections and places stay those of all runs.
-    evidence : Evidence, optional
-        The judgments and runs behind the scores, for narrower bounds of differences and more words.
-
-    Returns
-    -------
-    Comparison
-        Rows for systems and pairs, tables, words.
-
-    Notes
-    -----
-    Without evidence, bounds of a difference are one run's low minus the other's high: sound, but wider than need be
-    where runs share documents. There are none for measures such as AP and nDCG, which fall when relevant documents of
-    *other* runs are found. Scores that differ by no more than rounding are equal. Where a topic's score is infinite on
-    both sides there is no difference; on one side, only ``sign`` and ``wilcoxon`` can tell.
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
-    >>> runs = {"good": {q: {"r": 2, "n": 1} for q in qrels}, "bad": {q: {"n": 2, "r": 1} for q in qrels}}
-    >>> rb.compare(rb.evaluate(qrels, runs, "RR")).pairs[0]["difference"]
-    0.5
-
-    Runs that differ, but by too little to matter:
-
-    >>> twins = {"one": runs["good"], "two": {**runs["good"], "0": {"n": 2, "r": 1}}}
-    >>> rb.compare(rb.evaluate(qrels, twins, "RR"), test="tost", margin=0.2).pairs[0]["verdict"]
-    'equivalent'
-
-    """
+    """Compare scores as ``compare`` does; ``evidence`` are the judgments and runs behind them, where they are known."""
     how = PairTesting(test, correction, alternative, alpha, confidence, resamples, seed, baseline)
-    if not isinstance(scores, Scores):
-        scores = read_scores(scores)
     how.check(scores.runs, [TOST])
     check_means(scores.measures)
     if margin is not None:
@@ -166,29 +231,7 @@ def compare(
     systems = _system_rows(scores, p, p_adjusted, lettered, settings)
     found = Pairs(first, second, numbers | {"p_adjusted": p_adjusted[:, tested]})
     found = found if by_shuffles else found.take(kept)
-    bounds = _certain_bounds(scores, found.first, found.second, evidence, np.flatnonzero(asked).tolist())
-    found = replace(found, numbers={**found.numbers, **bounds})
     return Comparison(scores, systems, found, evidence, p_adjusted, settings=settings)
-
-
-def _certain_bounds(
-    scores: Scores, first: Ints, second: Ints, evidence: Evidence | None, among: Sequence[int]
-) -> dict[str, Floats]:
-    """Bounds of every difference over all judgments, as ``Evidence.bounds`` has them, or of the two runs apart.
-
-    Without the lists they are one run's low minus the other's high, and the reverse; unknown where judgments of one run
-    move the other.
-    """
-    if evidence is not None:
-        return evidence.bounds(scores.measures, among).get(first, second)
-    low, high = np.full((2, len(scores.measures), first.size), np.nan)
-    for at, measure in enumerate(scores.measures):
-        if measure.list_only and scores.bounds in ("unjudged", "both"):
-            least, most = scores.low[:, :, at], scores.high[:, :, at]
-            low[at] = mean_difference(least[first], most[second])
-            high[at] = mean_difference(most[first], least[second])
-    attained = np.where(np.isnan(low) | np.isnan(high), np.nan, equal(low, high))
-    return {"certain_low": low, "certain_high": high, "certain": attained}
 
 
 def _system_rows(

@@ -240,6 +240,13 @@ def tested_words(settings: Mapping[str, Any], runs: int) -> str:
     return ", ".join(parts)
 
 
+def summary_words(settings: Mapping[str, Any], runs: int, *, beats: bool) -> str:
+    """Say how to read the means of all measures in one table, as text."""
+    shown = "is shown to be equivalent to" if settings["test"] == TOST else "beats significantly"
+    beaten = f" >: the numbers of the systems that it {shown} ({tested_words(settings, runs)}, each measure by itself)."
+    return f"*: the best by each measure.{beaten * beats}"
+
+
 def lead_sentence(changes: Sequence[tuple[float, str, str]] | None, difference: float) -> tuple[str, dict[str, Any]]:
     """Choose the template for where the lead changes over p, and what goes into it; none where nobody leads."""
     if changes is None or (not changes and difference == 0):
@@ -278,14 +285,60 @@ def fill_templates(choices: Mapping[str, str], numbers: Mapping[str, Any]) -> li
     return [held[name] for name in SENTENCES if held[name]]
 
 
-def verdict_words(verdict: str, a: str, b: str) -> str:
-    """Name the runs in a verdict: "a better" becomes "bm25 better"."""
-    said, *lacking = verdict.split("; ")
-    return "; ".join(
-        f"{a if run == 'a' else b} {rest}" if run in ("a", "b") else part
-        for part in (said, *lacking)
-        for run, _, rest in [part.partition(" ")]
+def agreement(
+    measures: Sequence[str],
+    run: str,
+    against: str,
+    leads: Sequence[float],
+    shown: Sequence[bool],
+    differences: Sequence[float],
+    p_values: Sequence[float],
+    *,
+    of_equivalence: bool,
+) -> str:
+    """Say in a sentence whether measures agree on a run and the one that it is held against."""
+    count = len(measures)
+    if of_equivalence:
+        lacking = [measure for measure, found in zip(measures, shown, strict=True) if not found]
+        return f"{count - len(lacking)} of {count} measures show equivalence" + (
+            f", not {listed(lacking)}." if lacking else "."
+        )
+    # Who is favoured by more of the measures; by as many, whoever the first measure favours.
+    signs = [(lead > 0) - (lead < 0) for lead in leads]
+    favoured = (sum(signs) or next(filter(None, signs), 0)) > 0
+    sides: dict[str, list[int]] = {"for": [], "against": [], "level": []}
+    for at, sign in enumerate(signs):
+        sides["level" if not sign else "for" if (sign > 0) == favoured else "against"].append(at)
+    if not sides["for"]:
+        return f"By all {_COUNTS.get(count, count)} measures both score the same."
+    name, number = run if favoured else against, len(sides["for"])
+    significant = sum(shown[at] for at in sides["for"])
+    several = "Both" if number == count == 2 else f"All {_COUNTS.get(count, count)}"
+    said = (
+        f"{several} measures favour {name}"
+        if number == count
+        else (f"{number} of {count} measures favour{'s' * (number == 1)} {name}")
     )
+    how_many = {0: "none significantly", number: "all significantly"}.get(significant, f"{significant} significantly")
+    if number == count and 0 < significant < number:
+        how_many = f"{significant} of {count} significantly"
+    if number == 1:
+        how_many = "significantly" if significant else "not significantly"
+    parts = [f"{said}, {how_many}" if number < count or significant in (0, number) else f"{said}; {how_many}"]
+    if sides["against"]:
+        named = [f"{measures[at]} ({differences[at]:+.4f}, p = {p_values[at]:.4f})" for at in sides["against"]]
+        parts.append(f"{listed(named)} point{'s' * (len(named) == 1)} the other way")
+    if sides["level"]:
+        parts.append(f"by {listed([measures[at] for at in sides['level']])} both score the same")
+    return "; ".join(parts) + "."
+
+
+_COUNTS = dict(enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 2))
+
+
+def listed(names: Sequence[str]) -> str:
+    """Name several in a sentence: a, b and c."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def measure_words(label: str, *, lower_is_better: bool) -> str:

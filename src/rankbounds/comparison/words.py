@@ -11,10 +11,10 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.comparison import wording
 from rankbounds.comparison.pairs import Pairs
+from rankbounds.comparison.power import detectable_differences, must_differ, topics_needed
 from rankbounds.evaluation.score_differences import (
     differences,
     equal,
-    limits_of_differences,
     merit_of_range,
     subtracted,
 )
@@ -24,8 +24,6 @@ from rankbounds.probability.differences import limit_certainty
 from rankbounds.probability.effects import is_plain_sum
 from rankbounds.rankings.join import empty_rankings
 from rankbounds.rankings.ties import ORDERS
-from rankbounds.stats import power
-from rankbounds.stats.corrections import CORRECTIONS
 from rankbounds.stats.equivalence import TOST
 
 if TYPE_CHECKING:
@@ -75,25 +73,14 @@ class PairWords:
     @cached_property
     def numbers(self) -> dict[str, Floats]:
         """What goes into the sentences; NaN where something is not known."""
-        comparison, pairs, settings = self.comparison, self.comparison.tested, self.comparison.settings
-        scores, known = comparison.scores, comparison.tested.numbers
-        effect = power.minimum_detectable_effect(1.0, scores.value.shape[1], settings["alpha"], wording.POWER)
-        wanted = effect * known["deviation"]
-        most = [limits_of_differences(measure, scores.value[..., at])[1] for at, measure in enumerate(scores.measures)]
-        if settings["test"] == TOST:
-            needed = power.topics_for_equivalence(
-                known["difference"], known["deviation"], settings["margin"], settings["alpha"], wording.POWER
-            )
-        else:
-            needed = power.topics_for_effects(known["effect"], settings["alpha"], wording.POWER)
+        comparison, pairs = self.comparison, self.comparison.tested
+        known = {**comparison.tested.numbers, **comparison.certain}
         shape = known["difference"].shape
         unknown = np.full(shape, np.nan)
         found = {
             **known,
-            # The true difference that a t test mostly finds; infinite where that is more than the measure's can be.
-            "detectable": np.where(wanted > np.array(most)[:, None], np.inf, wanted),
-            # With fewer topics than must differ, the test that was used shows nothing.
-            "topics_needed": np.where(needed > 0, np.maximum(needed, self._must_differ or 0), 0.0),
+            "detectable": detectable_differences(comparison, wording.POWER),
+            "topics_needed": topics_needed(comparison, wording.POWER),
             "missing_a": np.broadcast_to(comparison.missing[pairs.first], shape),
             "missing_b": np.broadcast_to(comparison.missing[pairs.second], shape),
             **dict.fromkeys(("probability", "probability_of_other", "ties_low", "ties_high"), unknown),
@@ -114,7 +101,7 @@ class PairWords:
     def _elsewhere(self) -> dict[str, Floats]:
         """What relevant documents that nobody retrieved leave open of pairs whose documents are all judged."""
         comparison, pairs = self.comparison, self.comparison.tested
-        certain = zip(pairs.numbers["certain_low"], pairs.numbers["certain_high"], strict=True)
+        certain = zip(comparison.certain["certain_low"], comparison.certain["certain_high"], strict=True)
         left = [
             left_open(comparison.evidence, comparison.scores, measure, pairs.first, pairs.second, bounds)
             for measure, bounds in zip(comparison.measures, certain, strict=True)
@@ -133,15 +120,7 @@ class PairWords:
 
     @property
     def _must_differ(self) -> int | None:
-        """On how many topics a pair must differ for p < alpha; 0: none are enough. None: nothing is known of the test.
-
-        A corrected p-value is never below that of the pair alone, unless shuffles of all runs correct it.
-        """
-        settings = self.comparison.settings
-        if settings["test"] == TOST or CORRECTIONS[settings["correction"]].by_shuffles:
-            return None
-        how = {name: settings[name] for name in ("topics", "test", "alpha", "alternative", "resamples")}
-        return power.topics_that_must_differ(**how)
+        return must_differ(self.comparison.settings)
 
     def _can_differ(self) -> Floats:
         """On how many topics each pair can differ at the most; looked up where too few do as judged, else all."""
@@ -162,7 +141,7 @@ class PairWords:
         comparison, numbers, settings = self.comparison, self.numbers, self.comparison.settings
         first, second = comparison.tested.first, comparison.tested.second
         margin = settings["margin"] if settings["test"] == TOST else None  # where equivalence is what was tested
-        of_equivalence, must_differ = margin is not None, self._must_differ
+        of_equivalence, least = margin is not None, self._must_differ
         difference, deviation, differing = (numbers[name] for name in ("difference", "deviation", "differing"))
         low, high, ties_low, ties_high = (
             numbers[f"{what}_{end}"] for what in ("certain", "ties") for end in ("low", "high")
@@ -174,7 +153,8 @@ class PairWords:
         )
         unpooled_a, unpooled_b = comparison.unpooled[:, first], comparison.unpooled[:, second]
         significant, zero, same = numbers["p_adjusted"] < settings["alpha"], difference == 0, differing == 0
-        finite, endless = ~np.isnan(deviation), np.isinf(comparison.means()[:, first])
+        means = comparison.means()
+        finite, endless = ~np.isnan(deviation), np.isinf(means[:, first]) & np.isinf(means[:, second])
         unknown, nothing_open = np.isnan(low), equal(low, high)
         around_zero = ~unknown & ~nothing_open & (low <= 0) & (high >= 0)
         shown = significant & (of_equivalence | ~zero)
@@ -182,7 +162,7 @@ class PairWords:
         overturned = (low < 0) & (high > 0) if margin is None else (low <= -margin) | (high >= margin)
         still_open = ~unknown & ~nothing_open & overturned & ~(zero & _unseen(low, high))
         # What succeeded could succeed, also where a sampled p-value comes out below the smallest that it estimates.
-        enough = same | shown | (must_differ is None) | ((differing >= (must_differ or 0)) & (must_differ != 0))
+        enough = same | shown | (least is None) | ((differing >= (least or 0)) & (least != 0))
         elsewhere = _elsewhere_cases(numbers)
         says_elsewhere = ~elsewhere[0][0]
         needs_topics = numbers["topics_needed"] > 0
@@ -194,8 +174,8 @@ class PairWords:
             "test": [(settings["correction"] != "none", "corrected"), (True, "alone")],
             "noise": [(of_equivalence, "untested"), (same, "same"), (zero, "level"), (significant, "unlikely"),
                 (True, "likely")],
-            "headroom": [(enough, "none"), (must_differ == 0, "too_few_resamples"),
-                (numbers["can_differ"] < (must_differ or 0), "whatever_judged"), (True, "as_judged")],
+            "headroom": [(enough, "none"), (least == 0, "too_few_resamples"),
+                (numbers["can_differ"] < (least or 0), "whatever_judged"), (True, "as_judged")],
             "equivalence": [(of_equivalence & significant, "tested_shown"), (of_equivalence, "tested_not_shown"),
                 (np.isnan(numbers["p_equivalent"]), "none"), (numbers["p_equivalent"] < settings["alpha"], "shown"),
                 (True, "not_shown")],

@@ -81,7 +81,7 @@ def read_scores(
     run        AP
     bm25   0.5000
     dense  0.5000
-    >>> rb.compare(scores).pairs[0]["won"]
+    >>> rb.compare(scores).pairs.rows()[0]["won"]
     1
     """
     effort = [lower_is_better] if isinstance(lower_is_better, str) else lower_is_better

@@ -24,13 +24,15 @@ MOST_NAMED = 150
 
 
 @figure
-def topic_differences(scores: Scores, a: str, b: str, measure: str | None = None, ax: Axes | None = None) -> Axes:
+def topic_differences(
+    scores: Scores, run: str, against: str, measure: str | None = None, ax: Axes | None = None
+) -> Axes:
     """Which topics drive the difference of two runs: a bar for each, and the mean as a line.
 
     Parameters
     ----------
-    a, b
-        The names of two runs. The topic with the largest gain of ``a`` over ``b`` comes first.
+    run, against
+        The names of two runs. The topic with the largest gain of ``run`` over ``against`` comes first.
 
     Examples
     --------
@@ -44,13 +46,13 @@ def topic_differences(scores: Scores, a: str, b: str, measure: str | None = None
     axes = fresh_axes(ax)
     labels = [str(known) for known in scores.measures]
     column = labels.index(measure or labels[0])
-    value_a, value_b = (scores.value[scores.runs.index(run), :, column] for run in (a, b))
-    ordered = np.sort(differences(value_a, value_b))[::-1]
+    one, other = (scores.value[scores.runs.index(name), :, column] for name in (run, against))
+    ordered = np.sort(differences(one, other))[::-1]
     mean = ordered.mean()
     axes.bar(np.arange(ordered.size), ordered, color=np.where(ordered >= 0, COLOURS[0], COLOURS[1]), width=0.85)
     axes.axhline(mean, color=COLOURS[6], linewidth=1, linestyle="--", label=f"mean {mean:+.3f}")
     axes.axhline(0, color="0.4", linewidth=0.8)
-    axes.set(xlabel=f"{ordered.size} topics, by difference", ylabel=f"{labels[column]}: {a} − {b}", xticks=[])  # noqa: RUF001
+    axes.set(xlabel=f"{ordered.size} topics, by difference", ylabel=f"{labels[column]}: {run} − {against}", xticks=[])  # noqa: RUF001
     axes.legend(frameon=False, loc="upper right")
     return axes
 
@@ -90,11 +92,11 @@ def leaderboard(comparison: Comparison, measure: str | None = None, ax: Axes | N
     >>> qrels = {str(topic): {"x": 1, "y": 0} for topic in range(4)}
     >>> runs = {"good": {str(topic): {"x": 2, "y": 1} for topic in range(4)}}
     >>> runs["poor"] = {str(topic): {"x": 1, "y": 1 + topic} for topic in range(4)}
-    >>> axes = rb.plots.leaderboard(rb.compare(rb.evaluate(qrels, runs, "AP")))
+    >>> axes = rb.plots.leaderboard(rb.compare(qrels, runs, "AP"))
     >>> [label.get_text().split()[0] for label in axes.get_yticklabels()]  # from the bottom up
     ['poor', 'good']
     """
-    label = measure or comparison.systems[0]["measure"]
+    label = measure or str(comparison.measures[0])
     rows = comparison.leaderboard(label)[::-1]
     axes = fresh_axes(ax, figsize=(5.4, max(1.6, 0.28 * len(rows) + 0.9)))
     place = np.arange(len(rows))
@@ -125,10 +127,10 @@ def forest(
     --------
     >>> import rankbounds as rb
     >>> qrels = {str(topic): {"r": 1} for topic in range(8)}
-    >>> runs = {"a": {topic: {"r": 2, "n": 1} for topic in qrels}}
-    >>> runs["b"] = {topic: {"r": 1, "n": int(topic) % 2 * 2} for topic in qrels}
+    >>> runs = {"old": {topic: {"r": 1, "n": int(topic) % 2 * 2} for topic in qrels}}
+    >>> runs["new"] = {topic: {"r": 2, "n": 1} for topic in qrels}
     >>> kind = {"kind": {topic: "odd" if int(topic) % 2 else "even" for topic in qrels}}
-    >>> axes = rb.plots.forest(rb.slices(rb.evaluate(qrels, runs, "RR"), kind))
+    >>> axes = rb.plots.forest(rb.compare(qrels, runs, "RR").slices(kind))
     >>> [label.get_text().split()[0] for label in axes.get_yticklabels()]  # from the bottom up
     ['all', 'odd', 'even', 'kind']
     """
@@ -156,8 +158,8 @@ def forest(
     confidence = f"{parts.settings['confidence']:.0%}"
     first = rows[0]
     axes.set(
-        xlabel=f"{first['measure']}: {first['a']} − {first['b']}\npoint: difference; line: {confidence} interval; "  # noqa: RUF001
-        "in brackets: topics",
+        xlabel=f"{first['measure']}: {first['run']} − {first['against']}\n"  # noqa: RUF001
+        f"point: difference; line: {confidence} interval; in brackets: topics",
         ylim=(-0.7, len(lines) - 0.3),
     )
     return axes
@@ -166,8 +168,8 @@ def forest(
 @figure
 def collections_forest(
     comparison: CollectionsComparison,
-    a: str | None = None,
-    b: str | None = None,
+    run: str | None = None,
+    against: str | None = None,
     measure: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -177,8 +179,8 @@ def collections_forest(
     ----------
     comparison
         As from ``compare_collections``.
-    a, b
-        The names of two runs; without them the first two of the leaderboard.
+    run, against
+        The names of two runs; without them the first two of the leaderboard (of two runs, the second and the first).
 
     Examples
     --------
@@ -191,10 +193,10 @@ def collections_forest(
     ['web (4)', 'news (4)']
     """
     leading = comparison.leading_pair(measure)
-    a, b = a or leading[0], b or leading[1]
+    run, against = run or leading[0], against or leading[1]
     label = str(comparison.measure(measure))
-    parts = comparison.differences_of(a, b, label)
-    row = comparison.pair(a, b, label)
+    parts = comparison.differences_of(run, against, label)
+    row = comparison.pair(run, against, label)
     names = [f"{part['collection']} ({part['topics']:,})" for part in parts]
     names += ["mean of collections" if comparison.settings["mean"] == "collections" else "mean over all queries"]
     names += ["collections like these"] if row["summary"] is not None else []
@@ -218,7 +220,7 @@ def collections_forest(
     axes.set_yticks(range(len(names)), names, fontsize=8)
     axes.set_ylim(len(names) - 0.4, -0.6)
     confidence = f"{comparison.settings['confidence']:.0%}"
-    axes.set_xlabel(f"{label}: {a} − {b}, {confidence} intervals (topics in brackets)", fontsize=9)  # noqa: RUF001
+    axes.set_xlabel(f"{label}: {run} − {against}, {confidence} intervals (topics in brackets)", fontsize=9)  # noqa: RUF001
     return axes
 
 

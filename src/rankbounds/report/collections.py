@@ -56,17 +56,18 @@ def gather_collections(compared: CollectionsComparison, title: str = "Many colle
 
 
 def _pairs(compared: CollectionsComparison, measure: str) -> list[dict[str, Any]]:
-    """The pairs as people look at them, the better of two first; of many runs those of the leading ones."""
+    """The pairs, each as a run and the one it is held against; of many runs those of the leading ones."""
     parts: dict[frozenset[str], list[dict[str, Any]]] = {}
     for row in compared.differences:
         if row["measure"] == measure:
-            parts.setdefault(frozenset((row["a"], row["b"])), []).append(row)
+            parts.setdefault(frozenset((row["run"], row["against"])), []).append(row)
     leading = [row["run"] for row in compared.leaderboard(measure)]
     while len(leading) * (len(leading) - 1) // 2 > MANY_PAIRS:
         leading = leading[: len(leading) * 3 // 4]
     pairs = []
-    for a, b in combinations(leading, 2):
-        if held := parts.get(frozenset((a, b))):
+    for pair in map(frozenset, combinations(leading, 2)):
+        if held := parts.get(pair):
+            a, b = held[0]["run"], held[0]["against"]
             alone = replace(compared, differences=held)
             row = alone.pair(a, b, measure)
             words = {"words": alone.words(a, b, measure), "turned_words": alone.words(b, a, measure)}

@@ -18,7 +18,7 @@ from rankbounds.arrays import Flags, Floats
 from rankbounds.collection.gains import gain_rule
 from rankbounds.collection.inputs import Formats, Reading, RunToRead
 from rankbounds.collection.qrels import Qrels
-from rankbounds.comparison import Comparison, Evidence, compare, wording
+from rankbounds.comparison import Comparison, Evidence, compare_scores, wording
 from rankbounds.comparison.pairs import NEGATED, SWAPPED
 from rankbounds.errors import RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
@@ -273,7 +273,7 @@ def _compared(scores: Scores, choices: Choices, evidence: Evidence | None) -> Co
         return None
     closely = len(scores.runs) if choices.all_pairs else LEADING
     among = [scores.runs[run] for run in best(scores, closely)] if closely < len(scores.runs) else None
-    return compare(scores, **{name: getattr(choices, name) for name in TESTING}, among=among, evidence=evidence)
+    return compare_scores(scores, **{name: getattr(choices, name) for name in TESTING}, among=among, evidence=evidence)
 
 
 def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning) -> dict[str, Any]:
@@ -312,7 +312,7 @@ def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning
         "systems": [
             {key: [rows[run][key] for run in thinning.runs] for key in SYSTEM_KEYS}
             | {"place": [place_words(rows[run]) for run in thinning.runs]}
-            for rows in (compared.systems[at:] for at in range(0, len(compared.systems), len(scores.runs)))
+            for rows in (compared.system_rows[at:] for at in range(0, len(compared.system_rows), len(scores.runs)))
         ],
         "pairs": pairs,
         "p_adjusted": pack(compared.p_adjusted[:, shown[first] & shown[second]]),

@@ -54,7 +54,7 @@ def _how_sure(compared: Comparison, leader: int, *, alone: bool) -> list[str]:
     first, second = pairs_of(len(runs))
     not_separated = ((first == leader) | (second == leader)) & ~separated
     alike = (first[not_separated] + second[not_separated] - leader).tolist()
-    rows = compared.systems[: len(runs)]
+    rows = compared.system_rows[: len(runs)]
     said = []
     if rows[leader]["rank_low"] is not None:
         place = rank_words(rows[leader]["rank_low"], rows[leader]["rank_high"])

@@ -11,7 +11,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.comparison.collections.result import CollectionsComparison
-from rankbounds.comparison.pairs import build_rows, pairs_against
+from rankbounds.comparison.pairs import build_rows, pairs_against, turn, turned
 from rankbounds.evaluation.score_differences import (
     differences,
     levelled,
@@ -119,7 +119,7 @@ class ByMeasure:
         none = ~self.both.any(axis=-1)
         columns = (difference, *np.clip(ends, *self.apart_limits), p_value, p_adjusted)
         numbers = [np.where(none, np.nan, column) for column in columns]
-        better = np.where(merit(difference, self.measure) > 0, "a better", "b better")
+        better = np.where(merit(difference, self.measure) > 0, "better", "worse")
         with np.errstate(invalid="ignore"):
             gains = merit(self.means, self.measure)
             won, lost = ((side & self.both).sum(axis=-1).tolist() for side in (gains > 0, gains < 0))
@@ -127,11 +127,11 @@ class ByMeasure:
         summary = random_effects(self.means, self.variances, estimator, confidence)
         ends = [summary.low, summary.high, summary.new_low, summary.new_high]
         summary_low, summary_high, new_low, new_high = np.clip(ends, *self.apart_limits)
-        return build_rows(
+        rows = build_rows(
             measure=str(self.measure),
             mean_over=self.settings["mean"],
-            a=[self.runs[run] for run in self.first.tolist()],
-            b=[self.runs[run] for run in self.second.tolist()],
+            run=[self.runs[run] for run in self.first.tolist()],
+            against=[self.runs[run] for run in self.second.tolist()],
             collections=self.both.sum(axis=-1).tolist(),
             topics=(self.both @ self.topics).tolist(),
             **dict(zip(("difference", "ci_low", "ci_high", "p_value", "p_adjusted"), numbers, strict=True)),
@@ -147,8 +147,14 @@ class ByMeasure:
             q_p_value=summary.q_p_value,
             new_low=new_low,
             new_high=new_high,
-            new_a_better=1 - summary.new_above if self.measure.lower_is_better else summary.new_above,
+            new_better=1 - summary.new_above if self.measure.lower_is_better else summary.new_above,
         )
+        return self._told(rows, np.arange(self.first.size))
+
+    def _told(self, rows: list[dict[str, Any]], pair: Ints) -> list[dict[str, Any]]:
+        """The rows of these pairs, turned around where the second run is held against the first."""
+        around = turned(merit(self._estimates[0], self.measure), len(self.runs), self.settings["baseline"])[pair]
+        return [turn(row) if is_turned else row for row, is_turned in zip(rows, around.tolist(), strict=True)]
 
     def difference_rows(self) -> list[dict[str, Any]]:
         """List a row per pair and collection that both runs have."""
@@ -159,16 +165,17 @@ class ByMeasure:
                 ends[place][:, there] = mean_interval(part[there], self.settings["confidence"])
         low, high = np.clip(np.stack(ends, axis=-1), *self.apart_limits)
         pair, collection = np.nonzero(self.both)
-        return build_rows(
+        rows = build_rows(
             measure=str(self.measure),
-            a=[self.runs[run] for run in self.first[pair].tolist()],
-            b=[self.runs[run] for run in self.second[pair].tolist()],
+            run=[self.runs[run] for run in self.first[pair].tolist()],
+            against=[self.runs[run] for run in self.second[pair].tolist()],
             collection=[self.collections[number] for number in collection.tolist()],
             topics=self.topics[collection].tolist(),
             difference=self.means[pair, collection],
             ci_low=low[pair, collection],
             ci_high=high[pair, collection],
         )
+        return self._told(rows, pair)
 
     def system_rows(self) -> list[dict[str, Any]]:
         """List a row per run; one that lacks a collection has no mean and no place."""

@@ -76,7 +76,7 @@ def compare_collections(
     names : {"tag", "file"}
         By what runs in files are matched across collections: the tag inside, or the file's name.
     baseline : str, optional
-        Only pairs of this run with each other one, as ``b``.
+        The run that all others are held against; only these pairs are compared.
     estimator : {"reml", "dl"}
         Of the variance between collections: restricted maximum likelihood, or DerSimonian and Laird's.
     alpha, confidence : float

@@ -28,10 +28,10 @@ NO_INTERVAL = "without an interval (within each collection all topics differ by 
 _SUMMARY = "Over collections like these the mean difference is {summary:+.4f} ({level} interval {over_like})"
 _ALIKE = "That collections differ by more than their topics explain is not shown ({varying}, tau = {tau:.4f})"
 TEMPLATES = {
-    "apart": "{measure}: {a} and {b} have no collection in common.",
-    "same": "{measure}: {a} and {b} have the same scores on all topics of {collections} collections.",
-    "difference": "{name}: {a} minus {b} is {difference:+.4f} in the {mean}{of_all}, {interval}. {a} is better in "
-    "{won} and worse in {lost} of {collections}.",
+    "apart": "{measure}: {run} and {against} have no collection in common.",
+    "same": "{measure}: {run} and {against} have the same scores on all topics of {collections} collections.",
+    "difference": "{name}: {run} minus {against} is {difference:+.4f} in the {mean}{of_all}, {interval}. {run} is "
+    "better in {won} and worse in {lost} of {collections}.",
     "chance": "That may be chance ({tested}).",
     "shown": "Chance in the topics does not explain it: {better} is better here ({tested}).",
     "one_collection": "What other collections would show is not estimated: one collection says nothing of others.",
@@ -43,7 +43,7 @@ TEMPLATES = {
     "perhaps_alike_of_few": f"{_ALIKE}; few collections show little.",
     "summary": f"{_SUMMARY}; for where a new one would lie, three collections are needed.",
     "prediction": f"{_SUMMARY}; the true difference in a new one would lie within {{in_new}} ({{level}} prediction "
-    "interval), {a} being the better one in about {new_a_better:.0%} of such.",
+    "interval), {run} being the better one in about {new_better:.0%} of such.",
     "few_topics": "A collection has only {smallest} topics: its error is rough, and collections seem to differ too "
     "easily.",
 }
@@ -67,8 +67,8 @@ class CollectionsComparison(Result):
         A row for each measure and run. A run that lacks a collection has no ``mean`` and no ``rank``; ``lacks`` names
         what it lacks. ``collections_led`` counts collections in which no other run is better.
     pairs : list of dict
-        A row for each measure and pair, differences being ``a`` minus ``b``, over the collections that both have.
-        ``won`` and ``lost`` count collections. ``tau`` is the standard deviation of true differences between
+        A row for each measure and pair, ``difference`` being ``run`` minus ``against``, over the collections that both
+        have. ``won`` and ``lost`` count collections. ``tau`` is the standard deviation of true differences between
         collections.
     cells : list of dict
         A row for each measure, collection and run that has it.
@@ -83,7 +83,7 @@ class CollectionsComparison(Result):
     >>> qrels = {str(query): {"r": 1} for query in range(6)}
     >>> good, poor = {query: ["r"] for query in qrels}, {query: ["n", "r"] for query in qrels}
     >>> compared = rb.compare_collections(
-    ...     {"web": (qrels, {"good": good, "poor": poor}), "news": (qrels, {"good": good, "poor": good})}, "RR"
+    ...     {"web": (qrels, {"poor": poor, "good": good}), "news": (qrels, {"poor": good, "good": good})}, "RR"
     ... )
     >>> compared.pairs[0]["difference"], compared.pairs[0]["won"]
     (0.25, 1)
@@ -136,12 +136,17 @@ class CollectionsComparison(Result):
         self, rows: list[dict[str, Any]], a: str, b: str, measure: str | Measure | None
     ) -> list[dict[str, Any]]:
         label = str(self.measure(measure))
-        found = [row for row in rows if row["measure"] == label and {row["a"], row["b"]} == {a, b}]
-        return [row if row["a"] == a else turn(row) for row in found]
+        found = [row for row in rows if row["measure"] == label and {row["run"], row["against"]} == {a, b}]
+        return [row if row["run"] == a else turn(row) for row in found]
 
     def leading_pair(self, measure: str | Measure | None = None) -> tuple[str, str]:
-        """Name the first two of the leaderboard; with a baseline, the best of the others and the baseline."""
+        """Name the first two of the leaderboard, of two runs the second and the first that were given.
+
+        With a baseline, the best of the others and the baseline.
+        """
         baseline = self.settings["baseline"]
+        if baseline is None and len(self.runs) == 2:
+            return self.runs[1], self.runs[0]
         first, second, *_ = (row["run"] for row in self.leaderboard(measure) if row["run"] != baseline or not baseline)
         return (first, second) if baseline is None else (first, baseline)
 
@@ -244,7 +249,7 @@ class CollectionsComparison(Result):
         several = len(self.pairs) > len(self.measures)
         incomplete = row["collections"] != len(self.collections)
         spans = {name: interval(f"{name}_low", f"{name}_high", "", "{:+.4f}".format).text(row) for name in SPANS}
-        parts = self.differences_of(row["a"], row["b"], row["measure"])
+        parts = self.differences_of(row["run"], row["against"], row["measure"])
         lower = self.measure(row["measure"]).lower_is_better
         return {
             **row,
@@ -254,7 +259,7 @@ class CollectionsComparison(Result):
             "interval": NO_INTERVAL
             if row["ci_low"] is None
             else f"{level} interval {spans['ci']} for other topics of the same collections",
-            "better": row["a"] if row["verdict"] == "a better" else row["b"],
+            "better": row["run"] if row["verdict"] == "better" else row["against"],
             "tested": f"{p} alone, {p_adjusted} corrected for all pairs" if several else p,
             "varying": "" if row["q"] is None else f"Q = {row['q']:.1f}, {q_p}, I2 = {row['i_squared']:.0%}",
             "level": level,

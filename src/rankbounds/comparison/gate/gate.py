@@ -30,7 +30,6 @@ from rankbounds.comparison.evidence import Evidence
 from rankbounds.comparison.gate.conditions import Condition, parse_conditions
 from rankbounds.comparison.gate.outcomes import FAIL, PASS, SAID, UNDECIDED, HeldChange, Outcome, hold_value
 from rankbounds.comparison.tables import p_column
-from rankbounds.comparison.verdict import compare
 from rankbounds.errors import UsageError, readable
 from rankbounds.evaluation.scores import Scores
 from rankbounds.notebook import shown
@@ -65,7 +64,7 @@ class Gate(Result):
     >>> import rankbounds as rb
     >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
     >>> runs = {"good": {q: {"r": 2, "n": 1} for q in qrels}, "bad": {q: {"n": 2, "r": 1} for q in qrels}}
-    >>> gate = rb.gate(rb.evaluate(qrels, runs, "RR"), ["RR worse", "RR < 0.4"])
+    >>> gate = rb.compare(qrels, runs, "RR").gate(["RR worse", "RR < 0.4"])
     >>> [outcome.answer for outcome in gate.outcomes], gate.answer, gate.exit_code
     (['fail', 'pass'], 'fail', 1)
     """
@@ -165,8 +164,8 @@ def check_undecided(counts_as: str | None) -> None:
         check_choice("undecided", counts_as, (PASS, FAIL))
 
 
-def gate(
-    compared: Comparison | Scores,
+def hold(
+    compared: Comparison | None,
     conditions: str | Condition | Iterable[str | Condition],
     *,
     margin: float = 0.0,
@@ -176,63 +175,22 @@ def gate(
     evidence: Evidence | None = None,
     candidates: Sequence[str] | None = None,
 ) -> Gate:
-    """Hold runs against conditions that must not be fulfilled: pass, fail, or undecided.
+    """Hold runs against conditions as ``Comparison.gate`` does; of one run there are ``scores`` alone.
 
-    Parameters
-    ----------
-    compared : Comparison or Scores
-        Two runs, the baseline first; or more, compared with a named baseline, and each of the others is held against
-        it. The test, alpha and resamples are the comparison's; scores alone are compared by the defaults. Conditions
-        on values take one run too.
-    conditions : str or iterable of str
-        ``"nDCG@10 worse"``, ``"nDCG@10 worse by 0.01"``, ``"AP different"``, ``"nDCG@10 < 0.5"``, ``"judged@10 <
-        80%"``; any measure, and ``<``, ``<=``, ``>`` or ``>=`` beside a number.
-    margin : float, default 0
-        The loss (or difference) that is accepted, for conditions that do not name one.
-    settled : bool, default False
-        Answer only what no judgment of unjudged documents can turn; all else is undecided.
-    undecided : {"pass", "fail"}, optional
-        How undecided counts for the exit code; by default it has its own, 4.
-    scores : Scores, optional
-        Where values are looked up; by default in the scores that were compared.
-    evidence : Evidence, optional
-        The judgments and runs behind the scores, to count what is unjudged; by default the comparison's.
-    candidates : sequence of str, optional
-        The runs in question; by default all but the baseline.
-
-    Returns
-    -------
-    Gate
-        Outcomes with reasons, and an exit code.
-
-    Notes
-    -----
-    The tests that fail ("worse") and pass a run have one side each; the table's p-value has two. Nothing is corrected
-    for the number of conditions or runs. Where losses are rare and large, topics may hold none of them, and a run that
-    loses passes more often than alpha says; reasons tell where few topics changed, or few carry the mean. Wilcoxon's
-    and the sign test are not of the mean, and are refused with a margin, unless infinite changes have no mean.
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
-    >>> good = {q: {"r": 2, "n": 1} for q in qrels}
-    >>> scores = rb.evaluate(qrels, {"old": good, "new": {**good, "0": {"n": 2, "r": 1}}}, "RR")
-    >>> rb.gate(scores, "RR worse").answer
-    'undecided'
-    >>> outcome = rb.gate(scores, "RR worse", margin=0.3).outcomes[0]
-    >>> outcome.answer, outcome.p_pass
-    ('pass', 0.0078125)
+    ``scores`` is where values are looked up, by default in what was compared; ``evidence``, by default the
+    comparison's, tells what is unjudged.
     """
-    comparison = compared if isinstance(compared, Comparison) else None
-    evidence = comparison.evidence if evidence is None and comparison else evidence
-    values = scores or compared.scores if isinstance(compared, Comparison) else scores or compared
-    asked = [condition.with_margin(margin) for condition in parse_conditions(conditions, values.measures)]
+    comparison = compared
+    if comparison is not None:
+        evidence = evidence or comparison.evidence
+        scores = scores or comparison.scores
+    assert scores is not None
+    asked = [condition.with_margin(margin) for condition in parse_conditions(conditions, scores.measures)]
     check_margin(margin)
     check_undecided(undecided)
-    if comparison is None and any(condition.of_change for condition in asked) and len(values.runs) > 1:
-        comparison = compare(values)
-    runs = comparison.runs if comparison else values.runs
+    if comparison is not None and evidence is not None:
+        comparison, scores = _with_measures(comparison, scores, asked, evidence)
+    runs = comparison.runs if comparison else scores.runs
     baseline = comparison.settings["baseline"] if comparison else None
     if baseline is None and len(runs) == 2:
         baseline = runs[0]
@@ -244,10 +202,25 @@ def gate(
     for condition in asked:
         for run in candidates:
             if not condition.of_change:
-                outcomes.append(hold_value(condition, values, run, settled, evidence))
+                outcomes.append(hold_value(condition, scores, run, settled, evidence))
             elif comparison is None or baseline is None:
                 how = "give two runs, the baseline first" if len(runs) < 2 else "name the baseline (--baseline-run)"
                 raise UsageError(f'The gate "{condition}" compares a run with a baseline: {how}.')
             else:
                 outcomes.append(HeldChange(condition, comparison, run, baseline, settled=settled).outcome())
     return Gate(outcomes, undecided)
+
+
+def _with_measures(
+    comparison: Comparison, scores: Scores, conditions: Sequence[Condition], evidence: Evidence
+) -> tuple[Comparison, Scores]:
+    """Score and compare by the measures that conditions name and nobody asked for before."""
+    changes = [each.measure for each in conditions if each.of_change and each.measure not in comparison.measures]
+    if changes and comparison.evidence is not None:
+        names = ("test", "correction", "alternative", "alpha", "confidence", "margin", "resamples", "seed", "baseline")
+        how = {name: comparison.settings[name] for name in names}
+        comparison = evidence.compare(list(dict.fromkeys([*comparison.measures, *changes])), **how)
+    values = [each.measure for each in conditions if each.measure not in scores.measures]
+    if values:
+        scores = evidence.scores(list(dict.fromkeys([*scores.measures, *values])))
+    return comparison, scores

@@ -82,7 +82,7 @@ function filter() { showBoard(); showCoverage(); }
 
 at("title").textContent = data.title;
 replace(at("warnings"), ...[...data.warnings, ...data.thinned].map((text) => element("p", "Note: " + text, "warning")));
-[looked.a, looked.b] = ranked(0).slice(0, 2);
+[looked.a, looked.b] = count === 2 ? [1, 0] : ranked(0).slice(0, 2);
 fillSelect(at("measure"), measures.map(({ label }) => label), 0);
 fillSelect(at("query"), topics, 0);
 fillSelect(at("filter"), FILTERS.map(([name]) => name), 0);

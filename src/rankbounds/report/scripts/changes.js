@@ -35,14 +35,16 @@ function showChanges() {
   const { measure } = looked, order = ranked(measure), leader = order[0], label = measures[measure].label;
   const behind = order.slice(1).filter((run) => comparable(run, leader)).slice(0, BEHIND);
   if (!behind.length || !Number.isFinite(data.systems[measure].mean[leader])) { replace(at("changes-chart"), element("p", "There is nothing to draw.")); return; }
-  const rows = behind.map((run) => ({ run, ...unknownsOf(run, leader, measure) }));
+  // Candidate minus baseline, as everywhere: of two runs the second minus the first, of more the better minus the worse.
+  const sides = (run) => (count === 2 ? [1, 0] : [leader, run]);
+  const rows = behind.map((run) => ({ run, ...unknownsOf(...sides(run), measure) }));
   const kinds = rows[0].told.length, step = kinds * LANE + 14, room = roomOf("changes-chart"), narrow = room < 620;
   const left = narrow ? 112 : 190, right = narrow ? 10 : 250, top = 10, bottom = top + rows.length * step;
   const svg = canvas(room, bottom + 40, `How far the runs behind ${runs[leader]} are from it by ${label}, and what noise, unjudged documents, ties and another p leave of that`);
   const x = scale(...stretch([0, ...rows.flatMap(({ told, difference }) => [difference, ...told.flatMap(({ low, high }) => [low, high])])], 6), left, room - right);
-  axisBelow(svg, x, top - 6, bottom, narrow ? 4 : 8, { withSign: true, name: `${label} less that of ${runs[leader].slice(0, 40)}` });
+  axisBelow(svg, x, top - 6, bottom, narrow ? 4 : 8, { withSign: true, name: count === 2 ? `${label}: ${runs[1].slice(0, narrow ? 12 : 30)} minus ${runs[0].slice(0, narrow ? 12 : 30)}` : `${label}: ${runs[leader].slice(0, narrow ? 14 : 40)} minus the run` });
   rows.forEach((row, number) => {
-    const y = top + number * step + 4, anchor = drawn("a", { href: pairAddress(leader, row.run) });
+    const y = top + number * step + 4, anchor = drawn("a", { href: pairAddress(...sides(row.run)) });
     anchor.append(nameText(runs[row.run], { x: left - 10, y: y + step / 2 - 2, "text-anchor": "end", class: narrow ? "small name" : "name" }, narrow ? 16 : 24));
     svg.append(anchor);
     lanes(svg, x, y, row, runColour(row.run));

@@ -92,7 +92,7 @@ function forest(rows, a, b) {
   const room = roomOf("forest"), narrow = room < 620, left = narrow ? 130 : 230, right = narrow ? 12 : 190, step = 24, top = 12, bottom = top + rows.length * step;
   const svg = canvas(room, bottom + 40, `Difference of ${a} and ${b} in each collection, over all, and in a new one`);
   const x = scale(...stretch([0, ...rows.flatMap(({ dot, low, high }) => [dot, low, high]).filter(known)], 6), left, room - right);
-  axisBelow(svg, x, top - 6, bottom, narrow ? 4 : 8, { withSign: true, name: `${measured().label}: ${a.slice(0, 30)} less ${b.slice(0, 30)}` });
+  axisBelow(svg, x, top - 6, bottom, narrow ? 4 : 8, { withSign: true, name: `${measured().label}: ${a.slice(0, 30)} minus ${b.slice(0, 30)}` });
   rows.forEach(({ name, note, dot, low, high, strong }, number) => {
     const y = top + (number + 0.5) * step;
     svg.append(nameText(name, { x: left - 10, y: y + 4, "text-anchor": "end", class: "name" }, narrow ? 16 : 30));

@@ -14,7 +14,7 @@ const LITTLE_JUDGED = 0.8;
 for (const system of data.systems) for (const name of ["mean", "low", "high", "ci_low", "ci_high"]) if (system[name]) system[name] = system[name].map(finite);
 for (const list of lists || []) list.tie_range = list.tie_range.map((range) => range && range.map(finite));
 
-// One mean less another, 0 where no more is left than rounding.
+// One mean minus another, 0 where no more is left than rounding.
 const apart = (one, other) => { const found = less(one, other); return Math.abs(found) <= 2 ** -42 * (Math.abs(one) + Math.abs(other)) ? 0 : found; };
 // Turned so that more is better, also where a measure counts effort.
 const merit = (difference, measure) => (measures[measure].lower_is_better ? -difference : difference);
@@ -42,15 +42,15 @@ const alike = (run, measure) => [...runs.keys()].filter((other) => other !== run
 // Of many runs, the pairs of the leading ones are looked at closely.
 const closely = data.closely, placeAmong = new Map(closely.map((run, place) => [run, place]));
 
-// One pair's row, turned around where it is stored the other way.
+// One pair's row, turned around where it is stored the other way: the later run minus the earlier.
 function pairOf(a, b, measure) {
-  const [first, second] = a < b ? [a, b] : [b, a];
-  const number = measure * pairsOf(closely.length) + pairNumber(placeAmong.get(first), placeAmong.get(second), closely.length);
+  const [first, second] = a > b ? [a, b] : [b, a];
+  const number = measure * pairsOf(closely.length) + pairNumber(placeAmong.get(second), placeAmong.get(first), closely.length);
   const row = Object.fromEntries(Object.entries(pairs).map(([name, column]) => [name, column[number]]));
   row.choices = Object.fromEntries(Object.entries(choices).map(([kind, codes]) => [kind, Object.keys(words.templates[kind])[codes[number]]]));
   const one = tieRange(first, measure), other = tieRange(second, measure);
   [row.ties_low, row.ties_high] = one && other ? [apart(one[0], other[1]), apart(one[1], other[0])] : [NaN, NaN];
-  if (a < b) return row;
+  if (a > b) return row;
   const around = { ...row };
   for (const [name, from] of Object.entries(words.negated)) around[name] = less(0, row[from]);
   around.choices = { ...row.choices };

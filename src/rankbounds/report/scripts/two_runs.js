@@ -30,7 +30,7 @@ function showPair() {
     { name: runs[b], text: (row) => fixed(row.b), order: (row) => row.b },
     { name: "difference", text: (row) => signed(row.difference), order: (row) => row.difference },
     ...(bounded ? [{ name: "it can lie in", wide: true, text: (row) => (known(row.low) ? `[${signed(row.low)}, ${signed(row.high)}]` : "-") }] : []),
-  ], rows, { caption: `${measures[measure].label} on each topic; the difference is ${runs[a]} less ${runs[b]}.`, sorted: { by: "difference", down: !measures[measure].lower_is_better }, file: "pair" });
+  ], rows, { caption: `${measures[measure].label} on each topic; the difference is ${runs[a]} minus ${runs[b]}.`, sorted: { by: "difference", down: !measures[measure].lower_is_better }, file: "pair" });
 }
 
 function chartUnknowns(a, b, measure) {
@@ -64,5 +64,5 @@ function chartPair(rows, a, b, measure) {
   });
   svg.append(drawn("text", { x: left, y: height - 3 }, "topics, best for A first"));
   showFigure("pair-chart", svg);
-  at("pair-caption").textContent = `${measures[measure].label} of A (${runs[a]}) less B (${runs[b]}), topic by topic. Blue: A is better; orange: B is better.`;
+  at("pair-caption").textContent = `${measures[measure].label} of A (${runs[a]}) minus B (${runs[b]}), topic by topic. Blue: A is better; orange: B is better.`;
 }

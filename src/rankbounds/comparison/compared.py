@@ -1,0 +1,235 @@
+"""What a test found of every pair of runs, in arrays: differences, bounds, who leads, verdicts, and their rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.comparison.evidence import Evidence
+from rankbounds.comparison.pairs import (
+    CERTAIN,
+    PAIR_FIELDS,
+    VERDICTS,
+    Pairs,
+    build_rows,
+    run_number,
+    turn,
+    turned,
+    verdicts,
+)
+from rankbounds.comparison.tables import measure_place
+from rankbounds.errors import UsageError
+from rankbounds.evaluation.score_differences import equal, mean_difference, merit, merit_of_range
+from rankbounds.evaluation.scores import Scores
+from rankbounds.measures import Measure
+from rankbounds.probability.differences import limit_certainty
+from rankbounds.results import Result
+from rankbounds.stats.equivalence import TOST
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Compared(Result):
+    """The numbers of a comparison, with an axis of measures and one of pairs, as ``pairs_against`` names them.
+
+    Bounds over judgments and probabilities take time: they are computed when they are asked for, and by measure where
+    the comparison by one of them (``parts``) is asked.
+    """
+
+    scores: Scores
+    system_rows: list[dict[str, Any]]
+    tested: Pairs
+    """Numbers of pairs, with an axis of measures and one of pairs, as ``pairs_against`` names them."""
+    evidence: Evidence | None = None
+    p_adjusted: Floats | None = None
+    """By measure and pair of *all* runs, also where the pairs above are those among some of them."""
+    order: tuple[str, ...] = ()
+    """The runs as tables have them, if they were sorted; else each measure's best come first."""
+
+    @property
+    def measures(self) -> list[Measure]:
+        """The measures compared by."""
+        return self.scores.measures
+
+    @property
+    def runs(self) -> list[str]:
+        """The names of the runs."""
+        return self.scores.runs
+
+    def pair_rows(self, *, probabilities: bool = True) -> list[dict[str, Any]]:
+        """List the rows of pairs; without ``probabilities``, which take time, those are left out."""
+        first, second = self.tested.first, self.tested.second
+        known = {**self.tested.numbers, **self.certain}
+        if probabilities:
+            known |= {"probability_better": self.chances[0], "probability_worse": self.chances[1]}
+        topics = self.settings["topics"]
+        lacking = [
+            "".join(f"; {self.runs[run]} lacks {count} of {topics} topics" for run, count in sides if count)
+            for sides in (
+                [(run, int(self.missing[run])) for run in pair]
+                for pair in zip(first.tolist(), second.tolist(), strict=True)
+            )
+        ]
+        rows: list[dict[str, Any]] = []
+        for at, measure in enumerate(self.measures):
+            columns = {name: column[at] for name, column in known.items()} | {
+                "run": [self.runs[run] for run in first.tolist()],
+                "against": [self.runs[run] for run in second.tolist()],
+                "measure": str(measure),
+                **{name: known[name][at].astype(int).tolist() for name in ("won", "lost")},
+                "certain": [CERTAIN.get(code) for code in known["certain"][at].tolist()],
+                "verdict": [
+                    VERDICTS[code] + more for code, more in zip(self.verdicts[at].tolist(), lacking, strict=True)
+                ],
+            }
+            found = build_rows(**{name: columns[name] for name in PAIR_FIELDS if name in columns})
+            rows += [turn(row) if around else row for row, around in zip(found, self.turned[at].tolist(), strict=True)]
+        return rows
+
+    @cached_property
+    def certain(self) -> dict[str, Floats]:
+        """Bounds of every difference over all judgments, by measure and pair, as ``Evidence.bounds`` has them.
+
+        Without the lists they are one run's low minus the other's high, and the reverse; unknown where judgments of one
+        run move the other.
+        """
+        scores, first, second = self.scores, self.tested.first, self.tested.second
+        if self.evidence is not None:
+            return self.evidence.bounds(self.measures, np.union1d(first, second).tolist()).get(first, second)
+        low, high = np.full((2, len(self.measures), first.size), np.nan)
+        for at, measure in enumerate(self.measures):
+            if measure.list_only and scores.bounds in ("unjudged", "both"):
+                least, most = scores.low[:, :, at], scores.high[:, :, at]
+                low[at] = mean_difference(least[first], most[second])
+                high[at] = mean_difference(most[first], least[second])
+        attained = np.where(np.isnan(low) | np.isnan(high), np.nan, equal(low, high))
+        return {"certain_low": low, "certain_high": high, "certain": attained}
+
+    def _certain_merits(self) -> Floats:
+        """The least and the most by which the first run is better, whatever is judged, by measure and pair."""
+        ends = zip(self.certain["certain_low"], self.certain["certain_high"], self.measures, strict=True)
+        return np.stack([merit_of_range(*of_measure) for of_measure in ends], axis=1)
+
+    @cached_property
+    def leads(self) -> Floats:
+        """By measure and pair, by how much the first run is better; where differences have no mean, by wins."""
+        known = self.tested.numbers
+        leads = np.stack(list(map(merit, known["difference"], self.measures)))
+        return np.where(np.isnan(leads), known["won"] - known["lost"], leads)
+
+    @cached_property
+    def turned(self) -> Flags:
+        """By measure and pair: is the second run held against the first, where this is told?"""
+        return turned(self.leads, len(self.runs), self.settings["baseline"])
+
+    @property
+    def sides(self) -> Ints:
+        """The run and the one it is held against, by measure and pair."""
+        first, second = self.tested.first, self.tested.second
+        return np.stack([np.where(self.turned, second, first), np.where(self.turned, first, second)])
+
+    @property
+    def shown(self) -> Flags:
+        """By measure and pair: does the test show a difference (or equivalence, if it was asked for)?"""
+        significant = self.tested.numbers["p_adjusted"] < self.settings["alpha"]
+        return significant if self.settings["test"] == TOST else significant & (self.leads != 0)
+
+    @cached_property
+    def verdicts(self) -> Ints:
+        """By measure and pair, the place in ``VERDICTS``."""
+        if self.settings["test"] == TOST:
+            return np.where(self.shown, VERDICTS.index("equivalent"), VERDICTS.index("equivalence not shown"))
+        low, high = self._certain_merits()
+        return verdicts(self.leads, self.tested.numbers["p_adjusted"], low, high, self.settings["alpha"])
+
+    def __getitem__(self, measure: str | Measure) -> Self:
+        """The comparison by one measure alone. p-values stay as they are."""
+        return self.parts[measure_place(self.measures, measure)]
+
+    @cached_property
+    def parts(self) -> list[Self]:
+        """The comparison by each measure alone: what takes time is computed for those that are asked about."""
+        return [self] if len(self.measures) == 1 else list(map(self._part, range(len(self.measures))))
+
+    def _part(self, at: int) -> Self:
+        numbers = {name: column[at : at + 1] for name, column in self.tested.numbers.items()}
+        return replace(
+            self,
+            scores=self.scores[self.measures[at]],
+            system_rows=[row for row in self.system_rows if row["measure"] == str(self.measures[at])],
+            tested=replace(self.tested, numbers=numbers),
+            p_adjusted=None if self.p_adjusted is None else self.p_adjusted[at : at + 1],
+        )
+
+    def filter(self, run: str) -> Self:
+        """Keep only the pairs that hold this run; p-values stay as they are."""
+        return replace(self, tested=self.tested.take(self._holds(run)))
+
+    def _holds(self, run: str) -> Flags:
+        """By pair: is this run one of the two?"""
+        number = run_number(self.runs, run)
+        return (self.tested.first == number) | (self.tested.second == number)
+
+    def measure(self, label: str | Measure) -> Measure:
+        """Find the measure of this name."""
+        return self.measures[measure_place(self.measures, label)]
+
+    @cached_property
+    def chances(self) -> Floats:
+        """How likely the first and the second run are the better one, by measure and pair; NaN where it is not known.
+
+        An estimate is none where too little is judged, and never a certainty. Both runs may score the same.
+        """
+        first, second = self.tested.first, self.tested.second
+        found = np.full((2, *self.leads.shape), np.nan)
+        for at, measure in enumerate(self.measures):
+            chances = self.evidence.chances(measure) if self.evidence is not None else None
+            if chances is not None:
+                of_pairs, draws = chances[0].get(first, second), chances[1]
+                both = np.stack([of_pairs["probability_better"], of_pairs["probability_worse"]])
+                low, high = self._certain_merits()[:, at]
+                certain = (low > 0) | (high < 0) | ((low == 0) & (high == 0))
+                limited = limit_certainty(both, np.stack([high, -low]), 1 / (draws + 1))
+                unpooled = self.unpooled[at, first] | self.unpooled[at, second]
+                found[:, at] = np.where(certain, both, np.where(unpooled, np.nan, limited))
+        return found
+
+    @cached_property
+    def unpooled(self) -> Flags:
+        """By measure and run: is too little of its first documents judged to estimate probabilities?"""
+        found = np.zeros((len(self.measures), len(self.runs)), dtype=bool)
+        for at, measure in enumerate(self.measures):
+            if self.evidence is not None and self.evidence.chances(measure) is not None:
+                found[at] = [run in self.evidence.unpooled for run in self.runs]
+        return found
+
+    @cached_property
+    def missing(self) -> Ints:
+        """By run, how many of the topics it lacks; they count as empty lists."""
+        counted = self.scores.notes if self.scores.topics == "judged" else []
+        return np.array([len(noted.missing) for noted in counted] or [0] * len(self.runs))
+
+    def row(self, measure: str | Measure, pair: tuple[str, str]) -> dict[str, float]:
+        """Return the numbers of a run and one that it is held against, by one measure; NaN: unknown."""
+        part, runs = self[self.measure(measure)], self._pair(*pair)
+        known = replace(part.tested, numbers={**part.tested.numbers, **part.certain}).get(*runs)
+        return {name: float(column[0]) for name, column in known.items()}
+
+    def _pair(self, a: str, b: str) -> tuple[int, int]:
+        """Two runs that were compared, by their numbers."""
+        one, other = (run_number(self.runs, name) for name in (a, b))
+        if one == other:
+            raise UsageError(f'A run cannot be compared with itself ("{a}").')
+        if self.tested.places(one, other) < 0:
+            raise UsageError(f'"{a}" and "{b}" are not among the pairs of this comparison.')
+        return one, other
+
+    def means(self) -> Floats:
+        """Return the means by measure and run."""
+        return np.array([row["mean"] for row in self.system_rows], dtype=np.float64).reshape(len(self.measures), -1)

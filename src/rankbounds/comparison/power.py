@@ -1,0 +1,118 @@
+"""What a test of two runs can show with these topics: the difference it finds, the topics it needs, its smallest p."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.choices import check_share
+from rankbounds.comparison.tables import Rows, p_column
+from rankbounds.evaluation.score_differences import limits_of_differences
+from rankbounds.results import Column, Result, count
+from rankbounds.stats.corrections import CORRECTIONS
+from rankbounds.stats.equivalence import TOST
+from rankbounds.stats.power import (
+    minimum_detectable_effect,
+    smallest_p_value,
+    topics_for_effects,
+    topics_for_equivalence,
+    topics_that_must_differ,
+)
+from rankbounds.tables import plain, signed
+
+if TYPE_CHECKING:
+    from rankbounds.comparison.comparison import Comparison
+
+
+def must_differ(settings: Mapping[str, Any]) -> int | None:
+    """On how many topics a pair must differ for p < alpha; 0: none are enough. None: nothing is known of the test.
+
+    A corrected p-value is never below that of the pair alone, unless shuffles of all runs correct it.
+    """
+    if settings["test"] == TOST or CORRECTIONS[settings["correction"]].by_shuffles:
+        return None
+    return topics_that_must_differ(
+        **{name: settings[name] for name in ("topics", "test", "alpha", "alternative", "resamples")}
+    )
+
+
+def detectable_differences(comparison: Comparison, power: float) -> Floats:
+    """The true differences that a t test finds so often; infinite where that is more than the measure's can be."""
+    scores = comparison.scores
+    effect = minimum_detectable_effect(1.0, scores.value.shape[1], comparison.settings["alpha"], power)
+    wanted = effect * comparison.tested.numbers["deviation"]
+    most = [limits_of_differences(measure, scores.value[..., at])[1] for at, measure in enumerate(scores.measures)]
+    return np.where(wanted > np.array(most)[:, None], np.inf, wanted)
+
+
+def topics_needed(comparison: Comparison, power: float) -> Floats:
+    """How many topics find differences such as those at hand, or rule out the margin; 0: no realistic number."""
+    known, settings = comparison.tested.numbers, comparison.settings
+    if settings["test"] == TOST:
+        moments = known["difference"], known["deviation"]
+        needed = topics_for_equivalence(*moments, settings["margin"], settings["alpha"], power)
+    else:
+        needed = topics_for_effects(known["effect"], settings["alpha"], power)
+    # With fewer topics than must differ, the test that was used shows nothing.
+    return np.where(needed > 0, np.maximum(needed, must_differ(settings) or 0), 0.0)
+
+
+def power_of_pairs(comparison: Comparison, power: float) -> Result:
+    """Build the rows of ``Comparison.power``."""
+    check_share("power", power)
+    columns = (
+        Column("run"),
+        Column("against", importance=9),
+        Column("measure", importance=8),
+        Column("difference", cell=lambda row: signed(row["difference"]), importance=7),
+        Column("deviation"),
+        count("topics"),
+        Column("detectable", importance=6),
+        count("topics_needed", importance=5),
+        count("differing"),
+        count("must_differ"),
+        p_column("smallest_p", "smallest p"),
+    )
+    settings = comparison.settings
+    what = "rule out the margin" if settings["test"] == TOST else "find a true difference as large as this one"
+    note = (
+        f"detectable: the true difference that a t test finds {power:.0%} of the time at the level "
+        f"{settings['alpha']:g}; topics needed: to {what} so often; must differ: on so many topics, for p < "
+        f"{settings['alpha']:g}; smallest p: of the pair alone, when so many topics differ."
+    )
+    return Rows(partial(_rows, comparison, power), columns, note=note, settings=settings | {"power": power})
+
+
+def _rows(comparison: Comparison, power: float) -> list[dict[str, Any]]:
+    settings, topics = comparison.settings, comparison.settings["topics"]
+    least = must_differ(settings)
+    test = None if settings["test"] == TOST else settings["test"]
+    rows: list[dict[str, Any]] = []
+    for part in comparison.parts:
+        known = {name: column[0] for name, column in part.tested.numbers.items()}
+        detectable, needed = (found(part, power)[0] for found in (detectable_differences, topics_needed))
+        differing = (known["won"] + known["lost"]).astype(np.int64)
+        how = {name: settings[name] for name in ("alternative", "resamples")}
+        smallest = np.full(differing.size, np.nan) if test is None else smallest_p_value(differing, topics, test, **how)
+        for at, (run, against) in enumerate(part.sides[:, 0].T.tolist()):
+            sign = -1 if part.turned[0, at] else 1
+            rows.append(
+                {
+                    "run": comparison.runs[run],
+                    "against": comparison.runs[against],
+                    "measure": str(part.measures[0]),
+                    "difference": plain(0.0 + sign * known["difference"][at]),
+                    "deviation": plain(known["deviation"][at]),
+                    "topics": topics,
+                    "detectable": plain(detectable[at]) if np.isfinite(detectable[at]) else None,
+                    "topics_needed": int(needed[at]) or None,
+                    "differing": int(differing[at]),
+                    "must_differ": least or None,
+                    "smallest_p": plain(smallest[at]),
+                }
+            )
+    return rows
