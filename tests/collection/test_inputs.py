@@ -391,7 +391,7 @@ def test_nothing_that_is_handed_in_is_changed(form):
 def test_how_to_read_is_said_once(tmp_path):
     (tmp_path / "labels").write_text("query_id,doc_id,rating,source\n1,a,1,human\n1,a,0,llm\n")
     (tmp_path / "run").write_text("1 Q0 a 1 1.0 x\nthis is no line\n")
-    reading = Reading(formats=("csv", "trec"), labels="llm", columns={"relevance": "rating"}, lenient=True)
+    reading = Reading(formats=("csv", "trec"), source="llm", columns={"relevance": "rating"}, lenient=True)
     assert reading.judgments(tmp_path / "labels").to_dict() == {"1": {"a": 0.0}}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rb.RankboundsWarning)

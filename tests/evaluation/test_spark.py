@@ -421,7 +421,7 @@ def test_the_command_prints_what_it_prints_in_memory(request, engine, tmp_path, 
     labels = [(f"q{t}", f"d{n}", n % 3, who) for t in range(6) for n in range(9) for who in ("human", "llm")]
     polars.DataFrame(labels, schema=["q", "d", "grade", "source"], orient="row").write_csv(tmp_path / "labels.csv")
     call = [
-        "evaluate", tmp_path / "labels.csv", f"mine={tmp_path}/run.parquet", "-q", "--format", "json", "--labels",
+        "evaluate", tmp_path / "labels.csv", f"mine={tmp_path}/run.parquet", "-q", "--format", "json", "--source",
         "human", "--columns", "query_id=q,doc_id=d,score=s,relevance=grade", "--drop-self", "--documents-of", "#",
         "--depth", "7",
     ]  # fmt: skip

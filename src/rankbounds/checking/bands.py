@@ -110,7 +110,7 @@ def banded(run: Any, rho: Rho, **options: Unpack[RankingOptions]) -> Run:
     True
 
     """
-    refused = dict.fromkeys(("gain", "topics", "labels"), "bands are made without judgments.")
+    refused = dict.fromkeys(("gain", "topics", "source"), "bands are made without judgments.")
     assumptions, reading = chosen_options(options, RankingOptions, refused=refused, one_order="Bands need")
     original = reading.run(run)
     in_order = ranked(original, assumptions.order, assumptions.score_precision, assumptions.ties_key)

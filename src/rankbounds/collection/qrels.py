@@ -129,10 +129,10 @@ class Qrels(PairTable):
         return cls._of(Columns.of(query_ids, doc_ids, grades, value_name="relevance", source=source))
 
     @classmethod
-    def _of(cls, table: Columns, labels: str | Sequence[str] | None = None) -> Qrels:
+    def _of(cls, table: Columns, source: str | Sequence[str] | None = None) -> Qrels:
         pairs, grade, subtopic = table.pairs, table.numbers, table.subtopics
-        if table.label_sources is not None or labels is not None:
-            return cls(*LabelSources.of(table).chosen(pairs, grade, labels))
+        if table.label_sources is not None or source is not None:
+            return cls(*LabelSources.of(table).chosen(pairs, grade, source))
         if subtopic is None:
             if not table.distinct:
                 pairs.reject_repeats("Keep one judgment for each document.")
@@ -186,7 +186,7 @@ def read_qrels(
     path: str | os.PathLike[str],
     *,
     formats: str | None = None,
-    labels: str | Sequence[str] | None = None,
+    source: str | Sequence[str] | None = None,
     grade_of: Mapping[str, float] | None = None,
     columns: Mapping[str, str] | None = None,
     lenient: bool = False,
@@ -200,8 +200,8 @@ def read_qrels(
         A file in any known format; ``"-"`` is standard input, ``"ir_datasets:ID"`` a data set that this package knows.
     formats, columns, lenient, threads
         As for ``read_run``; a table's relevance may be renamed too: ``{"relevance": "r"}``.
-    labels : str or sequence of str, optional
-        Whose labels to use, by the column ``source``: ``"human"``, or ``"human,llm"`` for the first that has one.
+    source : str or sequence of str, optional
+        Whose judgments to use, by the column ``source``: ``"human"``, or ``"human,llm"`` for the first that has one.
     grade_of : mapping, optional
         Which grades words stand for, ``{"S": 3, "A": 2, "B": 1}``; other words count as non-relevant, with a warning.
 
@@ -231,7 +231,7 @@ def read_qrels(
         threads=threads,
         words=words if grade_of else None,
     )
-    return Qrels._of(words.put_into(found), labels)
+    return Qrels._of(words.put_into(found), source)
 
 
 def read_qrels_by_source(
@@ -295,14 +295,14 @@ class Words:
 def as_qrels(
     given: Any,
     grade_of: Mapping[str, float] | None = None,
-    labels: str | Sequence[str] | None = None,
+    source: str | Sequence[str] | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Qrels:
     """Judgments from what a caller holds in memory: a dict, a frame, or rows of three."""
     table = columns_of(given, QRELS_COLUMNS.renamed(columns), source="judgments")
     if not len(table):
         raise DataError("The judgments are empty.")
-    return Qrels._of(Words(grade_of or {}, "judgments").put_into(table), labels)
+    return Qrels._of(Words(grade_of or {}, "judgments").put_into(table), source)
 
 
 @dataclass(frozen=True)
@@ -323,11 +323,11 @@ class LabelSources:
         number = np.fromiter((seen.setdefault(one, len(seen)) for one in stated), np.int64, len(table))
         return cls(list(seen), number)
 
-    def chosen(self, pairs: Pairs, grade: Floats, labels: str | Sequence[str] | None) -> tuple[Pairs, Floats]:
+    def chosen(self, pairs: Pairs, grade: Floats, wanted: str | Sequence[str] | None) -> tuple[Pairs, Floats]:
         """One label for each pair: of the sources wanted, the first that has one; of all, where they agree."""
-        if labels is None:
+        if wanted is None:
             return self._where_all_agree(pairs, grade)
-        wanted = [name.strip() for name in labels.split(",")] if isinstance(labels, str) else list(labels)
+        wanted = [name.strip() for name in wanted.split(",")] if isinstance(wanted, str) else list(wanted)
         for name in wanted:
             if name not in self.names:
                 hint = did_you_mean(name, self.names)
@@ -357,7 +357,7 @@ class LabelSources:
                 raise DataError(
                     f"{pairs.where(row)}: sources disagree on {pairs.describe(row)}: {grade[one]:g} by "
                     f'"{self.names[self.number[one]]}", {grade[row]:g} by "{self.names[self.number[row]]}" (column '
-                    f'"source"). Choose: --labels {self.names[self.number[one]]} uses one source, --labels '
+                    f'"source"). Choose: --source {self.names[self.number[one]]} uses one source, --source '
                     f"{self.names[self.number[one]]},{self.names[self.number[row]]} the first that has a label."
                 )
         keep = np.delete(np.arange(len(pairs)), again)

@@ -50,7 +50,7 @@ def run_judges(options: Options) -> Any:
     """May I trust this judge? Labels, say of language models, held against trusted ones.
 
     TRUSTED are labels to believe, LABELS those in question; several are compared side by side (--votes adds their
-    votes). Without LABELS, all other sources of TRUSTED are in question, and --labels says which source is trusted. The
+    votes). Without LABELS, all other sources of TRUSTED are in question, and --source says which source is trusted. The
     verdict says how far labels agree, whether they are generous, which runs they like, and whether they order runs
     alike.
     """
@@ -66,7 +66,7 @@ def run_judges(options: Options) -> Any:
         reader.runs(reading.runs_from(options)) if options.runs else None,
         labels_rel=labels_rel,
         same_scale=options.same_scale or None,
-        trusted_name=options.labels,
+        trusted_name=options.source,
     )
     output.write_figure(options, "labels_overview", found)
     return found
@@ -77,13 +77,13 @@ def labels_from(options: Options, reader: Reading) -> tuple[Qrels, dict[str, Qre
     if not options.label_files:
         from rankbounds.collection.qrels import read_qrels_by_source
 
-        if not options.labels or "," in options.labels:
-            raise UsageError("Name the labels in question, or with --labels the one source of TRUSTED to believe.")
-        by_source = read_qrels_by_source(options.qrels, formats=options.read_as, columns=options.columns)
+        if not options.source or "," in options.source:
+            raise UsageError("Name the labels in question, or with --source the one source of TRUSTED to believe.")
+        by_source = read_qrels_by_source(options.qrels, formats=options.formats, columns=options.columns)
         trusted = reader.judgments(options.qrels)
-        others = {name: labels for name, labels in by_source.items() if name != options.labels}
+        others = {name: labels for name, labels in by_source.items() if name != options.source}
         if not others:
-            raise DataError(options.qrels, f'all labels have the source "{options.labels}": none are in question.')
+            raise DataError(options.qrels, f'all labels have the source "{options.source}": none are in question.')
         return trusted, others
     labels: dict[str, Qrels] = {}
     for argument in options.label_files:
@@ -95,9 +95,9 @@ def labels_from(options: Options, reader: Reading) -> tuple[Qrels, dict[str, Qre
             try:
                 labels[own] = reader.judgments(file)
             except DataError:
-                if reader.labels is None:
+                if reader.source is None:
                     raise
-                labels[own] = replace(reader, labels=None).judgments(file)  # a file without sources
+                labels[own] = replace(reader, source=None).judgments(file)  # a file without sources
     return reader.judgments(options.qrels), labels
 
 

@@ -79,7 +79,7 @@ def evaluate(
         With ``open="collection"``: how many relevant documents a topic may have in the whole collection, those that
         are known among them. A topic that knows more has no others; without this limit there may be any number, and
         the ``low`` of AP, recall and nDCG without a depth is 0.
-    labels : str or sequence of str, optional
+    source : str or sequence of str, optional
         Whose judgments to use, by the column ``source``: ``"human"``, or ``"human,llm"`` for the first that has one.
     formats : str or pair of str, optional
         The format of all files, or of the judgments and of the runs, where their contents should not decide.

@@ -36,7 +36,7 @@ class FileOptions(TypedDict, total=False):
 class ReadingOptions(FileOptions, total=False):
     """How judgments and runs are read, as in ``evaluate``."""
 
-    labels: str | Sequence[str] | None
+    source: str | Sequence[str] | None
 
 
 class OrderOptions(FileOptions, total=False):
@@ -55,7 +55,7 @@ class RankingOptions(OrderOptions, ReadingOptions, total=False):
 
 
 class ScoringOptions(OrderOptions, total=False):
-    """The options of ``evaluate``, except for whose labels to use: for functions with labels of their own."""
+    """The options of ``evaluate``, except for whose judgments to use: for functions with labels of their own."""
 
     ties_key: Any
     topics: str

@@ -95,7 +95,7 @@ def swaps_by_topics(
             least, most = falling.at(size)
             rows.append(label | {"topics": size, "swaps_low": least, "swaps_high": most} | needed)
     answer = _answer(rows, str(scores.measures[0]), topics)
-    return StudyResult(rows, answer, settings={"level": LEVEL, "topics": topics})
+    return StudyResult(rows, answer, settings={"alpha": LEVEL, "topics": topics})
 
 
 def replay(scores: Floats, size: int, splits: int, critical: float, generator: np.random.Generator) -> dict[str, Any]:

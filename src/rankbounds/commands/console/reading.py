@@ -39,12 +39,12 @@ def columns(text: str) -> dict[str, str]:
 
 
 RUNS_HELP = "runs: files, patterns in quotes, or folders; name=FILE gives a run a name; - is stdin"
-QRELS = Option("QRELS", "judgments: a TREC file or any other known format (see --from), or ir_datasets:ID; - is stdin")
+QRELS = Option("QRELS", "judgments: a TREC file or any other known format (see --formats), or ir_datasets:ID; - is stdin")
 RUNS = Option("RUN ...", RUNS_HELP, dest="runs")
 RUN = Option("RUN", "the run; name=FILE gives it a name; - is stdin", dest="run_file")
 INPUTS = (QRELS, RUNS)
 INPUTS_IF_ANY = (replace(QRELS, usage="[QRELS]"), replace(RUNS, usage="[RUN ...]"))
-LABELS = Option("LABELS", "labels, say of a model, in any format of judgments (see --from); - is stdin", dest="qrels")
+LABELS = Option("LABELS", "labels, say of a model, in any format of judgments (see --formats); - is stdin", dest="qrels")
 SCORE_TABLES = group_under(
     "tables of scores",
     Option(
@@ -56,21 +56,20 @@ SCORE_TABLES = group_under(
     Option("--lower-is-better NAME", "with --scores: less of this is better; may be repeated", repeated=True),
 )
 """Tables of scores in the place of judgments and runs."""
-FROM = Option(
-    "--from FORMAT",
+FORMATS = Option(
+    "--formats FORMAT",
     f"format of the files, where their contents should not decide: {', '.join(FORMAT_NAMES)}",
-    dest="read_as",
     words=FORMAT_NAMES,
     about_runs=True,
 )
-SOURCE = Option("--labels SOURCE", "judgments of this source; of several (a,b) the first that has one", about_runs=True)
+SOURCE = Option("--source SOURCE", "judgments of this source; of several (a,b) the first that has one", about_runs=True)
 COLUMNS = Option("--columns NAMES", "columns of tables: query_id=q,doc_id=d,score=s,relevance=r", type=columns)
 LENIENT = Option("--lenient", "leave out lines that cannot be read, and count them", about_runs=True)
-READING_RUNS = group_under("reading files", FROM, COLUMNS, LENIENT)
+READING_RUNS = group_under("reading files", FORMATS, COLUMNS, LENIENT)
 """How to read files, where there are no judgments among them."""
 READING = group_under(
     "reading files",
-    replace(FROM, help=f"{FROM.text}; two with a comma between them are that of the judgments and that of the runs"),
+    replace(FORMATS, help=f"{FORMATS.text}; two with a comma between them are that of the judgments and that of the runs"),
     SOURCE,
     COLUMNS,
     LENIENT,
@@ -87,7 +86,7 @@ PREPARING = group_under(
 )
 CALIBRATE = Option(
     "--calibrate",
-    "with --labels human,llm: labels of other sources than the first count by the probability of what the first would "
+    "with --source human,llm: labels of other sources than the first count by the probability of what the first would "
     "say, calibrated where both judged",
     group="reading files",
     about_runs=True,
@@ -137,8 +136,8 @@ def reading_from(options: Options) -> Reading:
     check_inputs(options)
     given: dict[str, Any] = vars(options)
     return Reading(
-        given.get("read_as"),
-        given.get("labels"),
+        given.get("formats"),
+        given.get("source"),
         given.get("columns"),
         given.get("lenient", False),
         processors(),

@@ -81,7 +81,7 @@ def evaluate(
     names, files = zip(*_named_files(runs), strict=True)
     several = [large(path, RUN_COLUMNS.renamed(reading.columns)) for path in files]
     whole = judgments.path != STANDARD_INPUT and judgments.size(budget // QRELS_SHARE) < budget // QRELS_SHARE
-    if not whole and (reading.labels or reading.columns or reading.formats):
+    if not whole and (reading.source or reading.columns or reading.formats):
         raise UsageError(
             f"{judgments.path}: labels, columns and formats are for judgments that fit into memory. Allow more memory."
         )

@@ -141,14 +141,14 @@ class TrustedFirst:
 
         ``drawn``: what documents turn out to be is drawn, so that a measure need not have an exact expected value.
         """
-        given = reading.labels or ()
+        given = reading.source or ()
         names = [name.strip() for name in (given.split(",") if isinstance(given, str) else given) if name.strip()]
         if len(set(names)) < 2:
-            raise UsageError("--calibrate goes with two sources or more, the trusted one first: --labels human,llm.")
+            raise UsageError("--calibrate goes with two sources or more, the trusted one first: --source human,llm.")
         wanted = list(measures)
         if not drawn:
             reject_drawn(wanted)
-        by_source = {name: replace(reading, labels=name).judgments(qrels) for name in names}
+        by_source = {name: replace(reading, source=name).judgments(qrels) for name in names}
         return cls.of(by_source, level_of(wanted, by_source[names[0]]))
 
     @property
@@ -212,7 +212,7 @@ def reject_drawn(measures: Iterable[Measure]) -> None:
         if not is_weighted_sum(measure) and (measure.graded or not measure.multilinear):
             raise UsageError(
                 f"{measure} has no exact expected value where labels are probabilities, and is drawn instead: "
-                "rankbounds uncertainty with the same --labels and --calibrate gives its mean and interval, with "
+                "rankbounds uncertainty with the same --source and --calibrate gives its mean and interval, with "
                 "--difference those of every pair of runs; here use a measure such as RBP, P or RR."
             )
 
