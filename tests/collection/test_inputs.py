@@ -23,6 +23,7 @@ from rankbounds.columns.ids import Ids
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.evaluation.options import ReadingOptions
 from rankbounds.files.objects import id_column
+from rankbounds.probability.differences import differences
 
 JUDGED = {"1": {"10": 2, "11": 0, "12": 1}, "2": {"10": 1, "13": 1}, "3": {"14": 0, "15": 1}}
 RETRIEVED = {
@@ -213,7 +214,7 @@ def test_several_runs_in_any_form_have_their_names_and_numbers(tmp_path):
 @pytest.mark.parametrize(
     "function",
     [
-        lambda qrels, runs: rb.differences(qrels, runs, q=0.3).render("json"),
+        lambda qrels, runs: differences(qrels, runs, q=0.3).render("json"),
         lambda qrels, runs: rb.uncertainty(qrels, runs, q=0.3, interval="distribution").render("json"),
         lambda qrels, runs: rb.rbp.bounds_by_persistence(qrels, runs, [0.5, 0.9]).to_dict(),
         lambda qrels, runs: list(rb.judge_next(qrels, runs, budget=4, compare=("bm25", "dense")).rows()),

@@ -22,6 +22,7 @@ from rankbounds.evaluation.score_differences import TOLERANCE, better, differenc
 from rankbounds.evaluation.scores import RunNotes, Scores
 from rankbounds.measures import REGISTRY, parse_measure
 from rankbounds.measures.condensed import Condensed
+from rankbounds.probability.differences import differences as probable_differences
 from rankbounds.report import Choices, gather
 from rankbounds.stats.discriminative_power import discriminative_power
 from rankbounds.stats.rank_correlation import agreement, kendall_tau, rank_biased_overlap, spearman, tau_ap
@@ -458,7 +459,7 @@ class TestCommands:
         assert "between -0.0000" not in words
 
     def test_whatever_is_judged_equal_precision_is_no_difference(self, files):
-        pair = rb.differences(files / "qrels", [files / "forward", files / "backward"], "P@10").pairs[0]
+        pair = probable_differences(files / "qrels", [files / "forward", files / "backward"], "P@10").pairs[0]
         assert (pair.difference, pair.certain_low, pair.certain_high) == (0, 0, 0)
         assert pair.verdict == "no difference"
 

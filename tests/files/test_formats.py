@@ -133,7 +133,7 @@ def test_opensearch_judgments_imported_and_given_out(tmp_path):
     assert rb.read_qrels(imported).to_dict() == {"red dress": {"B077ZJXCTS": 3.0}}
     found = [{"_source": opensearch("LLM_JUDGMENT", 0.5)}, {"_source": opensearch("UBI_JUDGMENT", 0.5)}]
     answer = written(tmp_path / "get", {"took": 1, "hits": {"total": {}, "hits": found}})
-    assert set(rb.read_qrels_by_source(answer)) == {"llm", "click"}
+    assert set(rb.Qrels.by_source(answer)) == {"llm", "click"}
     assert rb.read_qrels(answer).to_dict() == {"red dress": {"B077ZJXCTS": 0.5}}
     with pytest.raises(rb.DataError, match="not complete: PROCESSING"):
         rb.read_qrels(written(tmp_path / "early", opensearch("LLM_JUDGMENT", 1, status="PROCESSING")))
@@ -175,11 +175,11 @@ def test_learning_to_rank_files(tmp_path):
     named = written(tmp_path / "named", "4 qid:1 1:9.8 # 7555 Rambo\n0 qid:1 1:2 #docid = GX008 inc = 1\n")
     assert rb.read_qrels(named).to_dict() == {"1": {"7555": 4.0, "GX008": 0.0}}
     predictions = written(tmp_path / "predictions", "0.1\n0.9\n0.5\n")
-    run = rb.read_predictions(plain, predictions)
+    run = rb.Run.from_predictions(plain, predictions)
     assert run.to_dict() == {"1": {"1": 0.1, "2": 0.9}, "2": {"1": 0.5}}
     assert rb.evaluate(plain, run, "RR").mean().value == pytest.approx(0.75)
     with pytest.raises(rb.DataError, match="3 predictions for 2 lines"):
-        rb.read_predictions(named, predictions)
+        rb.Run.from_predictions(named, predictions)
     with pytest.raises(rb.DataError, match=r"broken:2: expected a line like"):
         rb.read_qrels(written(tmp_path / "broken", "3 qid:1 1:0.5\nnonsense\n"))
 
@@ -293,7 +293,7 @@ class TestLabelSources:
 
     def test_are_kept_apart(self, labelled):
         path = labelled(("q1", "a", 1, "human"), ("q1", "a", 1, "llm"), ("q2", "b", 2, "llm"), ("q1", "c", 0, "llm"))
-        assert {name: one.to_dict() for name, one in rb.read_qrels_by_source(path).items()} == {
+        assert {name: one.to_dict() for name, one in rb.Qrels.by_source(path).items()} == {
             "human": {"q1": {"a": 1.0}},
             "llm": {"q1": {"a": 1.0, "c": 0.0}, "q2": {"b": 2.0}},
         }

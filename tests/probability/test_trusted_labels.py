@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
+from rankbounds.probability.differences import differences
 
 SHARE = {0: 0.2, 1: 0.7}
 """How often people call relevant what the model labels so."""
@@ -105,7 +106,7 @@ def test_measures_that_are_no_sums_are_drawn(command, files, measure, difference
     assert code == 0
     q = rb.probability.label_probabilities(labels, people).by_pair
     if difference:
-        expected = list(rb.differences(people, runs, measure, q=q, samples=50).rows())
+        expected = list(differences(people, runs, measure, q=q, samples=50).rows())
     else:
         expected = list(rb.uncertainty(people, runs, measure, q=q, samples=50, interval="distribution").rows())
     name = "difference" if difference else "mean"

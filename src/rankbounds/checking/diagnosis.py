@@ -14,6 +14,7 @@ import numpy as np
 from rankbounds.arrays import Flags, Ints
 from rankbounds.checking.diagnoses import Diagnoses, Diagnosis, JudgedOutside, Problem, TieEffect
 from rankbounds.collection.inputs import Reading, RunToRead
+from rankbounds.collection.order import ranked_rows
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run, unique_names
 from rankbounds.columns.ids import Ids
@@ -23,7 +24,6 @@ from rankbounds.files import formats, parquet, trec
 from rankbounds.files.named_columns import RUN_COLUMNS
 from rankbounds.files.opening import STANDARD_INPUT, Text, plain_name, read_text
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.rankings.order import ranked_rows
 from rankbounds.threads import Progress, in_threads, processors
 
 COVERAGE_DEPTH = 10
@@ -180,7 +180,7 @@ def _read_leniently(text: Text, lines: list[tuple[int, list[bytes]]], layout: tr
         return None, problems, len(lines)
     read = trec.read_lines(text, lambda *_: layout, lenient=True)
     ranks = None if any(problem.kind == "rank" for problem in problems) else read.ranks
-    return Run(tag or plain_name(text.name), read.pairs, read.numbers, ranks), problems, len(lines)
+    return Run._of_pairs(tag or plain_name(text.name), read.pairs, read.numbers, ranks), problems, len(lines)
 
 
 def _number(token: bytes) -> float:

@@ -460,4 +460,4 @@ def _read_with_repeats(path: str | os.PathLike[str], name: str) -> Run | None:
         lines = trec.read_lines(read_text(os.fspath(path)), trec.run_layout, distinct=True)
     except DataError:
         return None
-    return Run(name, lines.pairs, lines.numbers) if lines.pairs.repeats().size else None
+    return Run._of_pairs(name, lines.pairs, lines.numbers) if lines.pairs.repeats().size else None

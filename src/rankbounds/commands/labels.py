@@ -75,11 +75,9 @@ def run_judges(options: Options) -> Any:
 def labels_from(options: Options, reader: Reading) -> tuple[Qrels, dict[str, Qrels]]:
     """The trusted labels, and the others by name."""
     if not options.label_files:
-        from rankbounds.collection.qrels import read_qrels_by_source
-
         if not options.source or "," in options.source:
             raise UsageError("Name the labels in question, or with --source the one source of TRUSTED to believe.")
-        by_source = read_qrels_by_source(options.qrels, formats=options.formats, columns=options.columns)
+        by_source = Qrels.by_source(options.qrels, formats=options.formats, columns=options.columns)
         trusted = reader.judgments(options.qrels)
         others = {name: labels for name, labels in by_source.items() if name != options.source}
         if not others:

@@ -166,9 +166,9 @@ class ShortLists:
     """The values of short lists, one at a time.
 
     A value follows from the topic, the grades in the order of rank and which documents are tied: a list that agrees
-    with an earlier one in these has its values. Documents are ranked as ``rankings.order`` does: by score, then by id,
-    both falling. Whatever is unusual (another type, an id that is not plain text, a score that is not finite) is left
-    to the way that whole runs take, which knows what to say of it.
+    with an earlier one in these has its values. Documents are ranked as ``collection.order`` does: by score, then by
+    id, both falling. Whatever is unusual (another type, an id that is not plain text, a score that is not finite) is
+    left to the way that whole runs take, which knows what to say of it.
     """
 
     def __init__(self, facts: TopicFacts, scoring: Scoring) -> None:

@@ -14,10 +14,10 @@ from typing import Any, TypedDict, TypeVar
 
 from rankbounds.collection.gains import GainRule
 from rankbounds.collection.inputs import Formats, Reading
+from rankbounds.collection.preparation import Preparation
 from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
-from rankbounds.rankings.preparation import Preparation
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 

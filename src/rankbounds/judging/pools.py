@@ -99,7 +99,7 @@ def restrict(qrels: Any, pooled: Any) -> Qrels:
     """
     judgments, wanted = Reading().judgments(qrels), Reading().judgments(pooled)
     known_topic = judgments.pairs.index.topics_of(wanted.pairs)[wanted.pairs.topic] >= 0
-    return subset(Qrels(wanted.pairs, grades_of_pairs(judgments, wanted.pairs)), known_topic)
+    return subset(Qrels._of_pairs(wanted.pairs, grades_of_pairs(judgments, wanted.pairs)), known_topic)
 
 
 def subset(qrels: Qrels, kept: Flags) -> Qrels:

@@ -188,10 +188,10 @@ def differences(
 
     Examples
     --------
-    >>> import rankbounds as rb
+    >>> from rankbounds.probability.differences import differences
     >>> qrels = {"q": {"d1": 1, "d2": 0}}
     >>> runs = {"a": {"q": ["d1", "d3"]}, "b": {"q": ["d3", "d2"]}}
-    >>> (pair,) = rb.differences(qrels, runs, "P@2", q=0.5).pairs
+    >>> (pair,) = differences(qrels, runs, "P@2", q=0.5).pairs
     >>> pair.difference, pair.certain_low, pair.certain_high
     (0.5, 0.5, 0.5)
     """

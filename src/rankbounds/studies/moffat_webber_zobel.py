@@ -13,6 +13,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.inputs import Reading
+from rankbounds.collection.order import ranks
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.columns.native import worth_starting
@@ -27,7 +28,6 @@ from rankbounds.measures import Measure, RankWeighted, parse_measure, parse_meas
 from rankbounds.measures.formulas import is_weighted_sum, weights_by_rank
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.models.estimates import ChosenModels
-from rankbounds.rankings.order import ranks
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.rank_correlation import kendall_tau
 from rankbounds.studies.study import Measures, Progress, Rows, Study, StudyResult, draw_series, rows_by

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.checking.bands import Rho, banded, rounded, worst_difference
+from rankbounds.checking.bands import worst_difference
 from rankbounds.checking.diagnoses import in_words, places
 from rankbounds.checking.diagnosis import check
+from rankbounds.collection.bands import Rho
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.run import Run, unique_names
 from rankbounds.errors import RankboundsWarning, UsageError
@@ -103,10 +104,10 @@ def change_by_banding(
     Source: Yang, Moffat and Turpin, How Precise Does Document Scoring Need to Be?, 2016, section 4 (Figures 3 and 4,
     Tables 1 to 3).
     """
-    treatments: dict[str, Callable[[Run], Run]] = {f"{BANDS}{rho}": partial(banded, rho=rho) for rho in rhos}
+    treatments: dict[str, Callable[[Run], Run]] = {f"{BANDS}{rho}": partial(Run.banded, rho=rho) for rho in rhos}
     for number in bits:
-        treatments[f"{number} bits" if str(number).isdigit() else str(number)] = partial(rounded, bits=number)
-    treatments |= {f"{number} digits": partial(rounded, digits=number) for number in digits}
+        treatments[f"{number} bits" if str(number).isdigit() else str(number)] = partial(Run.rounded, bits=number)
+    treatments |= {f"{number} digits": partial(Run.rounded, digits=number) for number in digits}
     changes = Changes.measured(qrels, runs, measures, treatments, gain)
     if best is not None:  # the paper leaves out the worst by AP
         kept = np.argsort(-changes.before[..., -1].mean(axis=-1), kind="stable")[:best]

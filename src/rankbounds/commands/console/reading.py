@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from rankbounds.collection.gains import gain_rule
 from rankbounds.collection.inputs import Reading, RunToRead
+from rankbounds.collection.order import Order
+from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.collection.tie_key import as_tie_key
@@ -19,8 +21,6 @@ from rankbounds.commands.console.output import files_given, in_brief, name_and_p
 from rankbounds.errors import UsageError
 from rankbounds.files.formats import NAMES as FORMAT_NAMES
 from rankbounds.files.opening import STANDARD_INPUT, expand
-from rankbounds.rankings.order import Order
-from rankbounds.rankings.preparation import Preparation
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.threads import processors
 
@@ -39,12 +39,16 @@ def columns(text: str) -> dict[str, str]:
 
 
 RUNS_HELP = "runs: files, patterns in quotes, or folders; name=FILE gives a run a name; - is stdin"
-QRELS = Option("QRELS", "judgments: a TREC file or any other known format (see --formats), or ir_datasets:ID; - is stdin")
+QRELS = Option(
+    "QRELS", "judgments: a TREC file or any other known format (see --formats), or ir_datasets:ID; - is stdin"
+)
 RUNS = Option("RUN ...", RUNS_HELP, dest="runs")
 RUN = Option("RUN", "the run; name=FILE gives it a name; - is stdin", dest="run_file")
 INPUTS = (QRELS, RUNS)
 INPUTS_IF_ANY = (replace(QRELS, usage="[QRELS]"), replace(RUNS, usage="[RUN ...]"))
-LABELS = Option("LABELS", "labels, say of a model, in any format of judgments (see --formats); - is stdin", dest="qrels")
+LABELS = Option(
+    "LABELS", "labels, say of a model, in any format of judgments (see --formats); - is stdin", dest="qrels"
+)
 SCORE_TABLES = group_under(
     "tables of scores",
     Option(
@@ -69,7 +73,9 @@ READING_RUNS = group_under("reading files", FORMATS, COLUMNS, LENIENT)
 """How to read files, where there are no judgments among them."""
 READING = group_under(
     "reading files",
-    replace(FORMATS, help=f"{FORMATS.text}; two with a comma between them are that of the judgments and that of the runs"),
+    replace(
+        FORMATS, help=f"{FORMATS.text}; two with a comma between them are that of the judgments and that of the runs"
+    ),
     SOURCE,
     COLUMNS,
     LENIENT,

@@ -15,6 +15,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.inputs import Reading
+from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels, as_qrels
 from rankbounds.collection.run import run_in
 from rankbounds.columns.ids import Ids
@@ -31,7 +32,6 @@ from rankbounds.files.opening import STANDARD_INPUT, expand
 from rankbounds.files.scratch import scratch_folder
 from rankbounds.files.topic_batches import LargeFile, MixedTopicsError
 from rankbounds.measures import parse_measures
-from rankbounds.rankings.preparation import Preparation
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import Progress
 

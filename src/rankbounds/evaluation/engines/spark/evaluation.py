@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.collection.inputs import Reading
+from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.qrels import Qrels
 from rankbounds.errors import DataError, RankboundsError, RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.engines.pieces import RunInPieces
@@ -35,7 +36,6 @@ from rankbounds.files.leniency import merge_warnings
 from rankbounds.files.named_columns import QRELS_COLUMNS, find_column
 from rankbounds.files.opening import text_of
 from rankbounds.measures import parse_measures
-from rankbounds.rankings.preparation import Preparation
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -76,7 +76,7 @@ def evaluate(
 
     Examples
     --------
-    >>> from rankbounds import spark
+    >>> from rankbounds.evaluation.engines import spark
     >>> scores = spark.evaluate("qrels.txt", "runs/", ["AP"], master="local[2]")  # doctest: +SKIP
     """
     refused = {"threads": "Spark decides how many tasks run at a time."}
@@ -130,7 +130,7 @@ def _judgments(session: SparkSession, given: Any, reading: Reading) -> Qrels:
             lines = trec.read_lines(
                 text_of(path, decompress(bytes(row[0]), path)), trec.qrels_layout, lenient=reading.lenient
             )
-            return Qrels(lines.pairs, lines.numbers)
+            return Qrels._of_pairs(lines.pairs, lines.numbers)
         given = session.read.parquet(path)
     return reading.judgments(_table_by_topic(given, reading) if is_frame(given) else given)
 
