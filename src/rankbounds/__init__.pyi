@@ -18,12 +18,10 @@ from rankbounds.collection.run import read_run as read_run
 from rankbounds.collection.run import read_runs as read_runs
 from rankbounds.columns.versions import show_versions as show_versions
 from rankbounds.comparison.collections.comparison import compare_collections as compare_collections
-from rankbounds.comparison.collections.result import CollectionsComparison as CollectionsComparison
 from rankbounds.comparison.comparison import Comparison as Comparison
 from rankbounds.comparison.gate.gate import Gate as Gate
 from rankbounds.comparison.gate.gate import gate as gate
 from rankbounds.comparison.replicates import compare_replicates as compare_replicates
-from rankbounds.comparison.similarity import Similarity as Similarity
 from rankbounds.comparison.similarity import similarity as similarity
 from rankbounds.comparison.slices import Slices as Slices
 from rankbounds.comparison.slices import slices as slices

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import rankbounds as rb
 from rankbounds.comparison import Evidence, compare
-from rankbounds.comparison.comparable_scores import standardise
 from rankbounds.comparison.pairs import Pairs
 from rankbounds.errors import DataError
 from rankbounds.evaluation.assumptions import Assumptions
@@ -24,9 +23,10 @@ from rankbounds.measures import REGISTRY, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.probability.differences import differences as probable_differences
 from rankbounds.report import Choices, gather
-from rankbounds.stats.discriminative_power import discriminative_power
 from rankbounds.stats.rank_correlation import agreement, kendall_tau, rank_biased_overlap, spearman, tau_ap
+from rankbounds.stats.separation import discriminative_power
 from rankbounds.stats.significance import TESTS, Resampling, p_values, pairs_of, t_statistic
+from rankbounds.stats.standardisation import standardise
 
 PLAIN = [parse_measure(example) for kind in REGISTRY.values() for example in kind.examples]
 PLAIN = [measure for measure in PLAIN if measure.total == "mean"]  # others are compared by no differences
@@ -99,7 +99,7 @@ def test_permuted_copies_differ_in_their_last_bits():
 def test_equal_scores_compare_equal(test):
     scores = scores_by(np.stack([permuted_copies(values_by_measure()[one]) for one in MEASURES], axis=-1), MEASURES)
     compared = compare(scores, test=test, resamples=500)
-    power = discriminative_power(scores, test=test, resampling=Resampling(200))
+    power = discriminative_power(scores, test=test, resamples=200)
     assert len(power.rows()) == 2 * len(MEASURES)
     assert {row["discriminated"] for row in power.rows()} == {0}
     assert [row["measure"] for row in compared.pairs] == list(map(str, MEASURES))

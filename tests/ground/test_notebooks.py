@@ -17,7 +17,7 @@ import browser
 import rankbounds as rb
 from rankbounds.notebook import BAR_WIDTH, SHOWN_ROWS, Bar
 from rankbounds.probability.differences import differences
-from rankbounds.stats.discriminative_power import discriminative_power
+from rankbounds.stats.separation import discriminative_power
 from rankbounds.tables import Table
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.ipynb"))

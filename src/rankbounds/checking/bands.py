@@ -12,8 +12,9 @@ import numpy as np
 
 from rankbounds.collection.bands import Rho, band_starts, exact_rho, next_start
 from rankbounds.errors import UsageError
-from rankbounds.measures import Measure, RankWeighted, parse_measure
+from rankbounds.measures import RankWeighted, parse_measure
 from rankbounds.measures.formulas import is_weighted_sum
+from rankbounds.measures.naming.parser import MeasureLike
 from rankbounds.measures.reciprocal_rank import RR
 
 NEGLIGIBLE = 1e-12
@@ -44,7 +45,7 @@ def rank_safe_depth(rho: Rho) -> int | None:
     return None if factor == 1 else math.floor(1 / (factor - 1))
 
 
-def worst_difference(measure: str | Measure, rho: Rho) -> float:
+def worst_difference(measure: MeasureLike, rho: Rho) -> float:
     """The most that a score can lose when the ranking is replaced by its bands, taking the mean over all orders.
 
     Parameters

@@ -113,9 +113,9 @@ def run_compare(options: Options) -> int:
     decide it.
     """
     from rankbounds.comparison import Evidence, compare
-    from rankbounds.comparison.comparable_scores import standardise
     from rankbounds.comparison.gate.conditions import parse_conditions
     from rankbounds.comparison.gate.gate import Gate, gate
+    from rankbounds.stats.standardisation import standardise
 
     reading.check_inputs(options)
     _check(options)

@@ -189,7 +189,7 @@ def _write_columns(options: Options, rows: list[dict[str, Any]], columns: tuple[
     *reading.INPUTS_IF_ANY,
     Option("--depths FILE", "sessions that ended at each rank, as CSV: rank,count"),
     Option("--examined FILE", "sessions that looked at each rank, as CSV: rank,count"),
-    Option("--level LEVEL", "of the confidence interval (default 0.95)", 0.95),
+    scoring.confidence("the interval"),
     scoring.measures(ORDERED_BY),
     Option("--all", "every p of the grid, not the best alone"),
     *scoring.TIES,
@@ -213,12 +213,12 @@ def run_persistence(options: Options) -> None:
         rows = call(options, persistence_agreement, *reading.collection_from(options), options.measures or ORDERED_BY)
         rows = rows if options.all else best_agreement(rows)
     else:
-        rows = [fit_persistence(_read_counts(getattr(options, kind)), kind=kind, level=options.level)]
+        rows = [fit_persistence(_read_counts(getattr(options, kind)), kind=kind, confidence=options.confidence)]
     columns = (
         _column("p", 4),
-        _column("ci_low", 4, f"{options.level:.0%} from"),
+        _column("ci_low", 4, f"{options.confidence:.0%} from"),
         _column("ci_high", 4, "to"),
-        _column("level", None, None),
+        _column("confidence", None, None),
         _column("sessions"),
         _column("expected_examined", 2, "examined on average"),
         _column("misfit", 4, "p-value of fit"),

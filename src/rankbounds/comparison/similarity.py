@@ -35,7 +35,7 @@ from rankbounds.evaluation.differences.bounds import topic_bounds
 from rankbounds.evaluation.options import OrderOptions, chosen_options
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.results import Column, Result, build_table
-from rankbounds.stats.rank_biased_overlap import READINGS, TiedLists, deepest_rank, overlaps
+from rankbounds.stats.overlap import READINGS, TiedLists, deepest_rank, overlaps
 from rankbounds.stats.significance import pairs_of
 from rankbounds.tables import Table
 from rankbounds.threads import in_threads, processors

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from math import inf
@@ -177,7 +178,9 @@ def document(cls: Any) -> str:
         kind = (
             "sample" if cls.estimates else "subtopics" if cls.reads_judgments else "graded" if cls.graded else "binary"
         )
-        scored = f"round(rb.evaluate(qrels, run, rb.{expression}).value.item(), 4)"
+        # Measures that everybody knows are names of the package itself, which is being imported.
+        namespace = "rb" if cls.__name__ in sys.modules["rankbounds"].__all__ else "rb.measures"
+        scored = f"round(rb.evaluate(qrels, run, {namespace}.{expression}).value.item(), 4)"
         examples = f">>> import rankbounds as rb\n>>> {DATA[data[0] if data else kind]}\n>>> {scored}\n{value!r}"
     section = _PARAMETERS + "\n".join([*explained.values(), *entries]) if entries or explained else ""
     return "\n\n".join(filter(None, (above, section, below, examples and _EXAMPLES + examples)))

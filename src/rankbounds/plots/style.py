@@ -22,7 +22,7 @@ PARAMETERS = {
     "comparison": "As from ``compare``.",
     "judges": "As from ``judges``.",
     "parts": "As from ``slices``.",
-    "power": "As from ``rankbounds.stats.discriminative_power.discriminative_power``.",
+    "power": "As from ``rankbounds.stats.discriminative_power``.",
     "similarity": "As from ``similarity``, of three runs or more.",
     "measure": "Its label; without it the first.",
     "scores": "As from ``evaluate``.",

@@ -6,3 +6,6 @@
 from rankbounds.loading import load_when_used
 
 __getattr__, __dir__, __all__ = load_when_used(__name__)
+
+for _name in __all__:  # a study is known to the command line once its module is loaded
+    __getattr__(_name)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
+from rankbounds.collection.shapes import QrelsLike
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
@@ -47,7 +47,7 @@ class LabelProbabilities:
     by_grade: list[GradeRate]
 
 
-def label_probabilities(labels: Any, truth: Any, rel: float = 1.0) -> LabelProbabilities:
+def label_probabilities(labels: QrelsLike, truth: QrelsLike, rel: float = 1.0) -> LabelProbabilities:
     """Calibrate labels on judgments that are trusted, grade by grade, and apply that where there are only labels.
 
     The probability of a grade is the share of relevant documents among those that both sources judged, drawn towards
@@ -136,7 +136,9 @@ class TrustedFirst:
         return cls(known, numbers, trusted, tuple(name for name, _ in others), both)
 
     @classmethod
-    def read(cls, qrels: Any, reading: Reading, measures: Iterable[Measure], *, drawn: bool = False) -> TrustedFirst:
+    def read(
+        cls, qrels: QrelsLike, reading: Reading, measures: Iterable[Measure], *, drawn: bool = False
+    ) -> TrustedFirst:
         """From judgments whose sources ``reading`` names, for what these measures count as relevant.
 
         ``drawn``: what documents turn out to be is drawn, so that a measure need not have an exact expected value.
