@@ -74,6 +74,8 @@ def run_judges(options: Options) -> Any:
 
 def labels_from(options: Options, reader: Reading) -> tuple[Qrels, dict[str, Qrels]]:
     """The trusted labels, and the others by name."""
+    from rankbounds.collection.qrels import Qrels
+
     if not options.label_files:
         if not options.source or "," in options.source:
             raise UsageError("Name the labels in question, or with --source the one source of TRUSTED to believe.")
