@@ -46,6 +46,10 @@ def load_when_used(
             value = import_module(f"{module}.{own}")
         # A room may have the name of its function; then it stands here since it was imported, and can be called.
         value = vars(sys.modules[package]).get(name, value)
+        if isinstance(value, type(attribute)):
+            from rankbounds.calls import as_public
+
+            value = as_public(value, package, name)
         setattr(sys.modules[package], name, value)
         return value
 

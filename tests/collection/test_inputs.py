@@ -454,7 +454,7 @@ def test_options_are_shown_by_name_with_the_defaults_that_hold(function):
     assert inspect.Parameter.VAR_KEYWORD not in {parameter.kind for parameter in shown.values()}
     stated = Assumptions(**{name: shown[name].default for name in ASSUMPTIONS})
     assert stated == Assumptions()
-    with pytest.raises(TypeError, match=r'There is no option tie=\. Did you mean "ties"'):
+    with pytest.raises(TypeError, match=r'takes no tie=\. Did you mean "ties="'):
         function(JUDGED, "AP", tie="docid")
 
 

@@ -331,7 +331,7 @@ def test_pools_need_ties_in_one_order():
         pools.pool(RUNS, depth=2, ties="best")
     with pytest.raises(rb.UsageError, match="Judgments are planned for one order"):
         rb.judge_next(JUDGMENTS, RUNS, budget=3, ties="best")
-    with pytest.raises(TypeError, match="There is no option unjudged="):
+    with pytest.raises(TypeError, match="pool takes no unjudged="):
         pools.pool(RUNS, depth=2, unjudged="condensed")
 
 

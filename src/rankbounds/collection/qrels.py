@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints, read_only
+from rankbounds.calls import ends_in_a_sentence
 from rankbounds.collection.pair_table import PairTable
 from rankbounds.collection.subtopics import POOLED_NOT_JUDGED as POOLED_NOT_JUDGED
 from rankbounds.collection.subtopics import Strata, Subtopics, by_document
@@ -80,6 +81,7 @@ class Qrels(PairTable):
     _subtopics: Subtopics | Callable[[], Subtopics] | None
     preferences: PreferenceCounts | None = None
 
+    @ends_in_a_sentence
     def __init__(
         self,
         given: QrelsLike,
@@ -143,6 +145,7 @@ class Qrels(PairTable):
         return Qrels._of_pairs(self.pairs, np.where(kept, self.grade, POOLED_NOT_JUDGED), subtopics, self.strata)
 
     @classmethod
+    @ends_in_a_sentence
     def from_columns(
         cls, query_ids: Iterable[Any], doc_ids: Iterable[Any], grades: Iterable[Any], *, source: str = "judgments"
     ) -> Qrels:
@@ -166,6 +169,7 @@ class Qrels(PairTable):
         return cls._of(Columns.of(query_ids, doc_ids, grades, value_name="relevance", source=source))
 
     @classmethod
+    @ends_in_a_sentence
     def from_dict(cls, grades: Mapping[Any, Any]) -> Qrels:
         """Make judgments from ``{query_id: {doc_id: relevance}}``, which ``to_dict`` returns.
 
@@ -188,6 +192,7 @@ class Qrels(PairTable):
         return as_qrels(grades)
 
     @classmethod
+    @ends_in_a_sentence
     def by_source(
         cls,
         given: QrelsLike,
@@ -226,6 +231,7 @@ class Qrels(PairTable):
         return {name: cls._of(table, name) for name in LabelSources.of(table).names}
 
     @classmethod
+    @ends_in_a_sentence
     def from_preferences(
         cls,
         preferences: str | os.PathLike[str] | Iterable[tuple[Any, Any, Any]],

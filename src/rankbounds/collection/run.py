@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints, read_only
+from rankbounds.calls import ends_in_a_sentence
 from rankbounds.choices import check_choice
 from rankbounds.collection.pair_table import PairTable
 from rankbounds.collection.tie_key import TieKey, as_tie_key
@@ -79,6 +80,7 @@ class Run(PairTable):
     prepared: str
     _given_ranks: Ints | Callable[[], Ints | None] | None
 
+    @ends_in_a_sentence
     def __init__(
         self,
         given: RunLike,
@@ -114,6 +116,7 @@ class Run(PairTable):
         return Run._of_pairs, (self.name, self.pairs, self.score, self.stated_rank, self.prepared)
 
     @classmethod
+    @ends_in_a_sentence
     def from_dict(cls, scores: Mapping[Any, Any], *, name: str = "run") -> Run:
         """Make a run from ``{query_id: {doc_id: score}}``, which ``to_dict`` returns.
 
@@ -138,6 +141,7 @@ class Run(PairTable):
         return as_run(scores, name)
 
     @classmethod
+    @ends_in_a_sentence
     def from_predictions(
         cls, ltr: str | os.PathLike[str], path: str | os.PathLike[str], *, name: str | None = None
     ) -> Run:
@@ -172,6 +176,7 @@ class Run(PairTable):
         return cls._of(text_formats.read_predictions(ltr, path), name or plain_name(os.fspath(path)))
 
     @classmethod
+    @ends_in_a_sentence
     def from_columns(
         cls,
         query_ids: Iterable[Any],

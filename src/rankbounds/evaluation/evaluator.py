@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.calls import ends_in_a_sentence
 from rankbounds.collection.run import Run, as_run
 from rankbounds.collection.shapes import QrelsLike, RunLike, RunsLike
 from rankbounds.columns.native.reading import dict_of_rows
@@ -81,6 +82,7 @@ class Evaluator:
     """
 
     @shows_options(Options)
+    @ends_in_a_sentence
     def __init__(self, qrels: QrelsLike, measures: MeasuresLike = DEFAULT_MEASURES, **options: Unpack[Options]) -> None:
         assumptions, self._reading = chosen_options(options, threads=None)
         scoring = Scoring(parse_measures(measures), assumptions, self._reading.threads)
@@ -90,6 +92,7 @@ class Evaluator:
         self.measures, self.query_ids = list(scoring.measures), facts.query_ids
         self._names = list(map(str, scoring.measures))
 
+    @ends_in_a_sentence
     def evaluate(
         self,
         runs: RunsLike,
@@ -102,6 +105,7 @@ class Evaluator:
         jobs = self._reading.runs_to_read(runs)
         return score_runs(prepared.facts, jobs, prepared.scoring, progress=progress, observe=observe)
 
+    @ends_in_a_sentence
     def score(self, run: RunLike) -> dict[str, dict[str, float]]:
         """The values of one run, without bounds and without warnings; ``{query: {document: score}}`` is the quickest.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankbounds.arrays import Flags, Ints
+from rankbounds.calls import ends_in_a_sentence
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.shapes import QrelsLike, RunsLike
@@ -30,6 +31,7 @@ RATES = (90.0, 70.0, 50.0, 30.0, 10.0)
 """In percent."""
 
 
+@ends_in_a_sentence
 def pool(
     runs: RunsLike, *, depth: int | None = None, budget: int | None = None, **options: Unpack[OrderOptions]
 ) -> Qrels:
@@ -79,6 +81,7 @@ def pool(
     )
 
 
+@ends_in_a_sentence
 def restrict(qrels: QrelsLike, pooled: QrelsLike) -> Qrels:
     """Reduce judgments to those that a pool would have led to.
 
@@ -141,6 +144,7 @@ def _places_within(counts: Ints) -> Ints:
     return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
+@ends_in_a_sentence
 def reduce(qrels: QrelsLike, rates: Iterable[float] = RATES, *, seed: int = 0, rel: float = 1.0) -> dict[float, Qrels]:
     """Reduce judgments to each of several rates, as in Sakai's and Buckley and Voorhees's experiments.
 
@@ -185,6 +189,7 @@ def unique_to_group(rank: Ints, groups: Sequence[str], group: str, depth: int) -
     return unique
 
 
+@ends_in_a_sentence
 def without_group(
     qrels: QrelsLike,
     runs: RunsLike,
@@ -225,6 +230,7 @@ def without_group(
     return subset(judgments, ~unique_to_group(rank, group_of_run, group, depth))
 
 
+@ends_in_a_sentence
 def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
     r"""Read from a file which group each run belongs to.
 

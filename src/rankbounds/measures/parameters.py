@@ -15,6 +15,8 @@ from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, f
 from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rankbounds.errors import UnknownOptionError, UsageError
+
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
 else:
@@ -87,12 +89,12 @@ class Frozen:
     def __init__(self, *given: Any, **by_name: Any) -> None:
         names = self._names
         chosen = {**self._defaults, **dict(zip(names, given, strict=False)), **by_name}
+        if len(given) == 1 and type(given[0]) is int and given[0] > 1 and "cutoff" in names and not by_name:
+            name, number = type(self).__name__, given[0]
+            raise UsageError(f"For the depth write rb.{name} @ {number}; for {names[0]}, {name}({names[0]}={number}).")
         taken = names[: len(given)]
         if len(taken) < len(given) or not by_name.keys().isdisjoint(taken) or chosen.keys() != set(names):
-            try:
-                inspect.signature(type(self)).bind(*given, **by_name)
-            except TypeError as problem:
-                raise TypeError(f"{type(self).__qualname__}() {problem}") from None
+            raise _call_mistake(type(self), given, by_name)
         for name in names:
             self.__dict__[name] = chosen[name]
         self.__post_init__()
@@ -146,6 +148,18 @@ def declare(cls: Any) -> None:
     for name, declared in cls._own.items():
         if declared.default is not MISSING:
             setattr(cls, name, declared.default)
+
+
+def _call_mistake(kind: Any, given: tuple[Any, ...], by_name: dict[str, Any]) -> Exception:
+    """What to say of parameters that a class does not take."""
+    unknown = next((name for name in by_name if name not in kind._names), None)
+    if unknown is not None:
+        return UnknownOptionError(unknown, kind._names, kind.__name__)
+    try:
+        inspect.signature(kind).bind(*given, **by_name)
+    except TypeError as problem:
+        return TypeError(f"{kind.__qualname__}() {problem}")
+    raise AssertionError("all parameters are known")
 
 
 SHARED = {

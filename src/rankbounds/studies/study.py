@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rankbounds.arrays import Floats
+from rankbounds.calls import ends_in_a_sentence
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.files.opening import checksum
 from rankbounds.files.writing import make_folder, writing
@@ -129,6 +130,7 @@ class Study:
         self.__doc__ = self._documented() if compute.__doc__ else None  # Python drops docstrings under -OO
         STUDIES[self.name] = self
 
+    @ends_in_a_sentence
     def __call__(self, *given: Any, **named: Any) -> StudyResult:
         """Compute the study; its settings are the arguments it was called with and what the function adds."""
         bound = inspect.signature(self.compute).bind(*given, **named)

@@ -52,7 +52,7 @@ def judge_next(
     qrels: QrelsLike,
     runs: RunsLike,
     *,
-    budget: int,
+    budget: int = 20,
     measure: MeasureLike = "RBP(p=0.8)",
     strategy: str = "A",
     compare: tuple[str, str] | str | None = None,
@@ -69,7 +69,7 @@ def judge_next(
     ----------
     qrels, runs, **options
         As in ``evaluate``; ties in one fixed order. Documents are chosen for topics that have judgments.
-    budget
+    budget : int, default 20
         How many documents at most.
     measure
         Any that depends on what unjudged documents turn out to be: nDCG, AP, RBP, P, recall and the like.
