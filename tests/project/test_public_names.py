@@ -136,7 +136,7 @@ def test_every_measure_is_a_public_name():
     ours = {kind.__name__: kind for kind in REGISTRY.values() if kind.__module__.startswith("rankbounds.")}
     assert {"AP", "nDCG", "RBP"} <= set(ours) & set(NAMES)
     assert all(getattr(rb.measures, name) is kind for name, kind in ours.items())
-    assert all(public(name) is public(name.partition(".")[2]) for name in SAME)
+    assert all(inspect.unwrap(public(name)) is inspect.unwrap(public(name.partition(".")[2])) for name in SAME)
 
 
 def test_every_figure_is_a_public_name():
@@ -269,6 +269,13 @@ def problems(public_name: str) -> list[str]:
     return missing
 
 
+class Examples(doctest.DocTestFinder):
+    """Finds those of methods that are decorated, too."""
+
+    def _from_module(self, module, value):
+        return super()._from_module(module, inspect.unwrap(value) if callable(value) else value)
+
+
 @pytest.mark.parametrize("name", DOCUMENTED)
 def test_a_public_name_is_documented(name):
     assert not problems(name)
@@ -277,7 +284,7 @@ def test_a_public_name_is_documented(name):
 @pytest.mark.parametrize("name", DOCUMENTED)
 def test_examples_of_a_public_name_run(name, tmp_path, monkeypatch):
     value = public(name)
-    examples = [test for test in doctest.DocTestFinder().find(value, name, globs={}) if test.examples]
+    examples = [test for test in Examples().find(value, name, globs={}) if test.examples]
     if inspect.ismodule(value) and not examples:
         return
     if name.startswith("plots"):
