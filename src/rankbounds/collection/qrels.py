@@ -470,7 +470,8 @@ class LabelSources:
                     f"{pairs.where(row)}: sources disagree on {pairs.describe(row)}: {grade[one]:g} by "
                     f'"{self.names[self.number[one]]}", {grade[row]:g} by "{self.names[self.number[row]]}" (column '
                     f'"source"). Choose: --source {self.names[self.number[one]]} uses one source, --source '
-                    f"{self.names[self.number[one]]},{self.names[self.number[row]]} the first that has a label."
+                    f"{self.names[self.number[one]]},{self.names[self.number[row]]} the first that has a label (in "
+                    "Python source=)."
                 )
         keep = np.delete(np.arange(len(pairs)), again)
         return pairs.take(keep), grade[keep]
