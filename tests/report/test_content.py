@@ -248,7 +248,7 @@ def test_reports_read_as_every_command_does(tmp_path, command):
     plain, labelled = contents
     assert plain["runs"] == ["one", "two"]
     assert plain["systems"] == labelled["systems"]
-    assert (plain["identity"]["options"].get("labels"), labelled["identity"]["options"]["labels"]) == (None, "human")
+    assert (plain["identity"]["options"].get("source"), labelled["identity"]["options"]["source"]) == (None, "human")
 
 
 def test_unjudged_documents_are_looked_up_only_in_runs_that_are_compared_closely(monkeypatch):

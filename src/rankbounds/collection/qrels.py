@@ -14,7 +14,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints, read_only
 from rankbounds.calls import ends_in_a_sentence
-from rankbounds.collection.pair_table import PairTable
+from rankbounds.collection.pair_table import PairTable, counted
 from rankbounds.collection.subtopics import POOLED_NOT_JUDGED as POOLED_NOT_JUDGED
 from rankbounds.collection.subtopics import Strata, Subtopics, by_document
 from rankbounds.columns.decimals import finite_numbers
@@ -293,7 +293,8 @@ class Qrels(PairTable):
 
     def __repr__(self) -> str:
         by_subtopic = ", by subtopic" if isinstance(self._subtopics, Subtopics) else ""
-        return f"Qrels({len(self):,} judgments, {len(self.query_ids):,} topics{by_subtopic}, {self.pairs.source.name})"
+        judgments, topics = counted(len(self), "judgment"), counted(len(self.query_ids), "topic")
+        return f"Qrels({judgments}, {topics}{by_subtopic}, {self.pairs.source.name})"
 
     def trec_lines(self) -> Iterable[str]:
         r"""Return the lines of a TREC file, with the subtopic for the 0 where documents are judged by subtopic.

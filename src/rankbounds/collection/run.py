@@ -14,7 +14,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints, read_only
 from rankbounds.calls import ends_in_a_sentence
 from rankbounds.choices import check_choice
-from rankbounds.collection.pair_table import PairTable
+from rankbounds.collection.pair_table import PairTable, counted
 from rankbounds.collection.tie_key import TieKey, as_tie_key
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import DataError, UsageError, warn
@@ -383,7 +383,7 @@ class Run(PairTable):
         return round_scores(self, bits, digits, decimals)
 
     def __repr__(self) -> str:
-        return f"Run({self.name!r}, {len(self):,} documents, {len(self.query_ids):,} topics)"
+        return f"Run({self.name!r}, {counted(len(self), 'document')}, {counted(len(self.query_ids), 'topic')})"
 
     def trec_lines(self) -> Iterable[str]:
         r"""Return the lines of a TREC file of six columns; blanks in the run's name become underscores.
