@@ -9,8 +9,8 @@ from rankbounds import probability as probability
 from rankbounds import rbp as rbp
 from rankbounds import stats as stats
 from rankbounds import studies as studies
-from rankbounds.checking.diagnosis import check as check
 from rankbounds.checking.explanation import explain as explain
+from rankbounds.checking.submissions import check as check
 from rankbounds.collection.qrels import Qrels as Qrels
 from rankbounds.collection.qrels import read_qrels as read_qrels
 from rankbounds.collection.run import Run as Run

@@ -1,4 +1,4 @@
-"""The diagnosis of run files, by hand-made files with known faults."""
+"""The check of run files, by hand-made files with known faults."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ import json
 import pytest
 
 import rankbounds as rb
-from rankbounds.checking.diagnoses import in_words, places
-from rankbounds.errors import Place
+from rankbounds.checking.findings import KINDS, in_words, places
 
-KEYS = [
-    "run", "file", "lines", "topics", "errors", "tied_documents", "tied_topics", "contradictions_rank",
-    "contradictions_line", "largest_group",
-]  # fmt: skip
+KEYS = ["run", "file", "ok", "errors", "warnings", "lines", "topics", "findings"]
+FINDING = ["kind", "severity", "count", "share", "message", "places", "examples"]
 CLEAN = "1 Q0 a 1 3.0 clean\n1 Q0 b 2 2.0 clean\n2 Q0 a 1 1.0 clean\n2 Q0 c 2 0.5 clean\n"
 TIED = (
     "1 Q0 a 1 3.0 tied\n1 Q0 b 2 3.0 tied\n1 Q0 c 3 3.0 tied\n1 Q0 d 4 1.0 tied\n2 Q0 a 1 3.0 tied\n2 Q0 b 2 2.0 tied\n"
@@ -33,8 +30,13 @@ def run_file(tmp_path):
     return write
 
 
-def diagnosis(path, **options):
-    (found,) = rb.check(path, **options)
+def checked(path, *given, **options):
+    (found,) = rb.check(path, *given, **options)
+    return found
+
+
+def finding(path, kind, *given, **options):
+    (found,) = [one for one in checked(path, *given, **options).findings if one.kind == kind]
     return found
 
 
@@ -43,52 +45,64 @@ def test_json_has_the_promised_keys(command, run_file):
     assert (code, err) == (0, "")
     (row,) = json.loads(out)
     assert list(row) == KEYS
-    assert (row["run"], *list(row.values())[2:]) == ("tied", 7, 2, 0, 3, 2, 0, 0, 3)
+    assert (row["run"], *list(row.values())[2:7]) == ("tied", True, 0, 0, 7, 2)
+    (ties,) = row["findings"]
+    assert list(ties) == FINDING
+    assert (ties["kind"], ties["severity"], ties["count"], ties["share"]) == ("ties", "note", 3, 3 / 7)
+
+
+def test_python_has_what_the_command_has(command, run_file):
+    path = run_file(BROKEN)
+    (row,) = json.loads(command("check", path, "--format", "json")[1])
+    assert rb.check(path).rows() == [row]
+    assert rb.check(path).to_pandas()["errors"].tolist() == [5]
 
 
 def test_ties(run_file):
-    found = diagnosis(run_file(TIED))
-    assert found.group_sizes == {3: 1, 2: 1}
-    assert found.tied_topics_top10 == 2
-    assert found.sound
-    assert diagnosis(run_file(CLEAN)).largest_group == 1
+    found = checked(run_file(TIED))
+    assert found.ok
+    assert (found.tied_documents, found.tied_topics) == (3, 2)
+    assert found.findings[0].message == (
+        "3 documents (42.9% of lines) tied with the one before, in 2 of 2 topics (2 among the first 10); the largest "
+        "group has 3"
+    )
+    assert checked(run_file(CLEAN)).findings == []
 
 
 def test_a_tie_across_topics_is_none(run_file):
-    found = diagnosis(run_file("1 Q0 a 1 1.0 t\n2 Q0 b 1 1.0 t\n3 Q0 c 1 1.0 t\n"))
-    assert (found.tied_documents, found.tied_topics, found.largest_group) == (0, 0, 1)
+    assert checked(run_file("1 Q0 a 1 1.0 t\n2 Q0 b 1 1.0 t\n3 Q0 c 1 1.0 t\n")).tied_documents == 0
 
 
 def test_ties_below_the_first_ten_are_told_apart(run_file):
     scores = [*range(20, 9, -1), 5, 5]  # ranks 12 and 13 are tied
     lines = [f"1 Q0 d{at} {at} {score} t\n" for at, score in enumerate(scores, 1)]
-    assert diagnosis(run_file("".join(lines))).tied_topics_top10 == 0
+    assert "among the first" not in finding(run_file("".join(lines)), "ties").message
     scores = [*range(20, 10, -1), 11]  # ranks 10 and 11 are tied, so that it is open which is among the ten
     lines = [f"1 Q0 d{at} {at} {score} t\n" for at, score in enumerate(scores, 1)]
-    assert diagnosis(run_file("".join(lines))).tied_topics_top10 == 1
+    assert "in 1 of 1 topics (1 among the first 10)" in finding(run_file("".join(lines)), "ties").message
 
 
 def test_ties_that_only_single_precision_would_make(run_file):
-    found = diagnosis(run_file("1 Q0 a 1 1.00000001 t\n1 Q0 b 2 1.0 t\n1 Q0 c 3 1e-200 t\n1 Q0 d 4 1e-300 t\n"))
-    assert (found.tied_documents, found.single_precision_ties) == (0, 2)
+    path = run_file("1 Q0 a 1 1.00000001 t\n1 Q0 b 2 1.0 t\n1 Q0 c 3 1e-200 t\n1 Q0 d 4 1e-300 t\n")
+    assert (checked(path).tied_documents, finding(path, "single_precision").count) == (0, 2)
 
 
 def test_every_bad_line_is_reported(command, run_file):
     path = run_file(BROKEN)
-    found = diagnosis(path)
-    assert [(problem.kind, problem.place) for problem in found.problems] == [
-        (kind, Place(str(path), line=line))
-        for kind, line in (("fields", 1), ("score", 2), ("duplicate", 3), ("fields", 4), ("rank", 8))
-    ]  # fmt: skip
-    assert (found.lines, found.topics, found.errors, found.run) == (6, 2, 5, "t")
-    assert "first on line 1" in found.problems[2].message
-    assert found.contradictions_rank is None
-    details = json.loads(command("check", path, "--format", "json", "--details")[1])[0]
-    assert (details["duplicates"], details["bad_lines"]) == (1, 4)
-    assert len(details["problems"]) == 5
-    _, out, _ = command("check", path, "--examples", "2")
+    found = checked(path)
+    assert {one.kind: (one.severity, list(one.places)) for one in found.findings} == {
+        "bad_line": ("error", [f"{path}:1", f"{path}:4"]),
+        "bad_score": ("error", [f"{path}:2"]),
+        "duplicate": ("error", [f"{path}:3"]),
+        "bad_rank": ("error", [f"{path}:8"]),
+    }
+    assert (found.lines, found.topics, found.errors, found.run, found.ok) == (6, 2, 5, "t", False)
+    assert "first on line 1" in finding(path, "duplicate").examples[0]
+    assert finding(path, "bad_line").share == 2 / 6
+    _, out, _ = command("check", path, "--examples", "1")
     assert f"{path}:2: the score" in out
-    assert "and 3 more" in out
+    assert f"{path}:4" not in out
+    assert "... and 1 more" in out
 
 
 @pytest.mark.parametrize(
@@ -107,46 +121,65 @@ def test_a_file_that_cannot_be_used_at_all_is_one_error(command, tmp_path, conte
     (tmp_path / "bad").write_bytes(content)
     (tmp_path / "good").write_text(CLEAN)
     code, out, err = command("check", tmp_path, "--format", "json")
-    assert (code, err) == (0, "")
+    assert (code, err) == (1, "")
     bad, good = json.loads(out)
-    assert (bad["errors"], good["errors"]) == (1, 0)
-    code, out, _ = command("check", tmp_path, "--strict")
+    assert (bad["errors"], bad["ok"], good["errors"], good["ok"]) == (1, False, 0, True)
+    code, out, _ = command("check", tmp_path)
     assert code == 1
     assert told in out
-    assert out.count(str(tmp_path / "bad")) == 1
+    assert "1 of 2 runs are ok." in out
+    assert "clean (" not in out  # of several runs, those that fail alone are described
+
+
+def test_a_run_in_memory_that_cannot_be_used_is_an_error():
+    (found,) = rb.check({"q": {"a": float("nan")}})
+    assert (found.ok, found.findings[0].kind) == (False, "unreadable")
+    assert "not a finite number" in found.findings[0].examples[0]
 
 
 def test_a_bad_first_line_does_not_hide_the_rest(run_file):
-    found = diagnosis(run_file("just words\n" + TIED))
+    found = checked(run_file("just words\n" + TIED))
     assert (found.errors, found.tied_documents, found.lines) == (1, 3, 8)
 
 
 def test_line_order_against_score(run_file):
     path = run_file("1 Q0 a 1 1.0 t\n2 Q0 x 1 9.0 t\n1 Q0 b 2 2.0 t\n1 Q0 c 3 0.5 t\n")
-    found = diagnosis(path)
-    assert found.contradictions_line == 1  # the lines of one topic need not stand together
-    assert found.examples["line"][0].startswith(f'{path}:3: document "b" of topic "1" has score 2.0, more than the 1.0')
-    assert found.contradictions_rank == 1
-    assert not found.sound
+    found = finding(path, "line_against_score")
+    assert (found.count, found.severity) == (1, "warning")  # the lines of one topic need not stand together
+    assert found.places == [f"{path}:3"]
+    assert found.examples[0].startswith('document "b" of topic "1" has score 2.0, more than the 1.0')
+    assert finding(path, "rank_against_score").count == 1
+    assert checked(path).count("line_against_rank") == 0
+    assert checked(path).ok
+    assert not checked(path, strict=True).ok
 
 
 def test_stated_rank_against_score(run_file):
     path = run_file("1 Q0 a 2 3.0 t\n1 Q0 b 1 2.0 t\n1 Q0 c 4 1.0 t\n1 Q0 d 3 1.0 t\n")
-    found = diagnosis(path)
-    assert (found.contradictions_line, found.contradictions_rank) == (0, 1)  # tied ones may stand in any order
-    assert "has rank 1 and score 2" in found.examples["rank"][0]
-    assert diagnosis(run_file("1 a 1.0\n1 b 0.5\n", "three")).contradictions_rank is None
+    found = checked(path)
+    # tied ones may stand in any order of ranks
+    assert (found.count("line_against_score"), found.count("rank_against_score")) == (0, 1)
+    assert "has rank 1 and score 2" in finding(path, "rank_against_score").examples[0]
+    assert checked(run_file("1 a 1.0\n1 b 0.5\n", "three")).findings == []
+
+
+def test_line_order_against_stated_rank(run_file):
+    path = run_file("1 Q0 a 2 3.0 t\n2 Q0 x 1 1.0 t\n1 Q0 b 1 3.0 t\n1 Q0 c 3 1.0 t\n")
+    found = finding(path, "line_against_rank")
+    assert (found.count, found.severity, found.places) == (1, "warning", [f"{path}:3"])
+    assert found.examples == ['document "b" of topic "1" has rank 1, the one above 2.']
 
 
 @pytest.mark.parametrize("bad", ["", "1 Q0 z 9\n"])
 def test_scores_sorted_as_if_exponents_were_not_there(run_file, bad):
     path = run_file("1 Q0 a 1 5.1 t\n1 Q0 b 3 4.2e-05 t\n1 Q0 c 2 3.0 t\n1 Q0 d 4 2.0 t\n1 Q0 e 5 2.5 t\n" + bad)
-    found = diagnosis(path)
-    assert (found.contradictions_line, found.exponent_mistakes) == (2, 1)
-    assert "3.0, more than the 4.2e-05 of the one above, unless exponents are ignored" in found.examples["line"][0]
-    assert "exponents" not in found.examples["line"][1]
-    negative = diagnosis(run_file("355 Q0 a 1 -1.37 t\n355 Q0 b 2 -7.763e-05 t\n", "negative"))
-    assert negative.exponent_mistakes == 1
+    found = finding(path, "line_against_score")
+    assert found.count == 2
+    assert found.message.endswith("; 1 of them sorted as if exponents were not there")
+    assert "3.0, more than the 4.2e-05 of the one above, unless exponents are ignored" in found.examples[0]
+    assert "exponents" not in found.examples[1]
+    negative = run_file("355 Q0 a 1 -1.37 t\n355 Q0 b 2 -7.763e-05 t\n", "negative")
+    assert "1 of them sorted" in finding(negative, "line_against_score").message
 
 
 @pytest.mark.parametrize(
@@ -155,15 +188,32 @@ def test_scores_sorted_as_if_exponents_were_not_there(run_file, bad):
 )
 def test_gaps_in_stated_ranks(run_file, ranks, topics):
     lines = [f"1 Q0 d{at} {rank} {-at} t\n" for at, rank in enumerate(ranks)]
-    assert diagnosis(run_file("".join(lines))).rank_gap_topics == topics
+    path = run_file("".join(lines))
+    assert checked(path).count("rank_gaps") == topics
+    if topics:
+        assert finding(path, "rank_gaps").places == [f"{path}:1"]
 
 
-def test_strict(command, run_file):
+def test_a_line_that_cannot_be_used_leaves_no_gap(run_file):
+    path = run_file("1 Q0 a 1 3 t\n1 Q0 b 2 nan t\n1 Q0 c 3 1 t\n")
+    assert [one.kind for one in checked(path).findings] == ["bad_score"]
+
+
+def test_exit_codes(command, run_file):
+    """1 on errors; warnings fail where the check is strict; ties never do."""
     assert command("check", run_file(CLEAN), "--strict")[0] == 0
     assert command("check", run_file(TIED), "--strict")[0] == 0
-    assert command("check", run_file(BROKEN))[0] == 0
-    assert command("check", run_file(BROKEN), "--strict")[0] == 1
-    assert command("check", run_file("1 Q0 a 1 1.0 t\n1 Q0 b 2 2.0 t\n"), "--strict")[0] == 1
+    assert command("check", run_file(BROKEN))[0] == 1
+    contradicting = run_file("1 Q0 a 1 1.0 t\n1 Q0 b 2 2.0 t\n")
+    assert command("check", contradicting)[0] == 0
+    assert command("check", contradicting, "--strict")[0] == 1
+    (row,) = json.loads(command("check", contradicting, "--strict", "--format", "json")[1])
+    assert (row["ok"], row["errors"], row["warnings"]) == (False, 0, 2)
+
+
+@pytest.mark.parametrize("option", ["--qrels", "--topics-file", "--corpus"])
+def test_a_broken_input_that_is_no_submission_is_bad_data(command, run_file, option):
+    assert command("check", run_file(CLEAN), option, run_file("", "empty"))[0] == 3
 
 
 def test_a_missing_file_is_bad_data(command, tmp_path):
@@ -178,10 +228,61 @@ def test_a_folder_of_runs_has_a_summary(command, tmp_path):
     (tmp_path / "clean").write_text(CLEAN)
     (tmp_path / "tied").write_text(TIED)
     _, out, _ = command("check", tmp_path)
-    assert "Ties: in 1 of 2 runs (50.0%), 50.0% of all run-topics, 27.3% of all lines." in out
+    assert "2 of 2 runs are ok.\n  note in 1 run: 3 documents (27.3% of lines) tied with the one before\n" in out
     _, out, _ = command("check", tmp_path, "--format", "csv")
-    assert out.splitlines()[0] == ",".join(KEYS)
+    assert out.splitlines()[0] == ",".join([*KEYS[:-1], "ties"])
     assert len(out.splitlines()) == 3
+
+
+class TestTopics:
+    """Against a list of topics, or judgments."""
+
+    def test_missing_and_foreign_topics(self, run_file):
+        path = run_file(CLEAN)
+        missing = finding(path, "missing_topics", topics=["1", "3", "4"])
+        assert (missing.severity, missing.count, missing.share) == ("error", 2, 2 / 3)
+        assert missing.message == "2 topics (66.7% of topics) missing: 3, 4"
+        foreign = finding(path, "foreign_topics", topics=["1", "3", "4"])
+        assert (foreign.severity, foreign.count, foreign.places) == ("error", 1, [f"{path}:3"])
+        assert checked(path, topics=["1", "2"]).findings == []
+
+    def test_topics_that_nobody_judged_are_a_warning(self, run_file):
+        found = finding(run_file(CLEAN), "foreign_topics", {"1": {"a": 1}})
+        assert (found.severity, found.message) == (
+            "warning",
+            "1 topic (50.0% of topics) not asked for (nobody judged it)",
+        )
+        assert checked(run_file(CLEAN), {"1": {"a": 1}}, topics=["1", "2"]).count("foreign_topics") == 0
+
+    def test_topics_that_are_written_otherwise(self, run_file):
+        found = finding(run_file(CLEAN), "missing_topics", topics=["01", "2"])
+        assert '"1" and "01" differ in leading zeros' in found.message
+
+    @pytest.mark.parametrize(
+        "text",
+        ["1\n3\n", "1\tfirst query\n3\tsecond\n", '{"_id": "1", "text": "a"}\n{"_id": "3", "text": "b"}\n',
+         "<top><num> Number: 1\n<title> a\n</top>\n<top><num> Number: 3\n<title> b\n</top>\n"],
+    )  # fmt: skip
+    def test_a_file_of_topics(self, command, run_file, text):
+        code, out, _ = command("check", run_file(CLEAN), "--topics-file", run_file(text, "topics"))
+        assert code == 1
+        assert "missing: 3\n" in out
+        assert "1 topic (50.0% of topics) not asked for" in out
+
+    def test_too_many_documents(self, command, run_file):
+        path = run_file(TIED)
+        found = finding(path, "too_many", depth=3)
+        assert (found.severity, found.count, found.places) == ("error", 1, [f"{path}:4"])
+        assert found.examples == ['topic "1" has 4 documents.']
+        assert command("check", path, "--depth", "3")[0] == 1
+        assert command("check", path, "--depth", "4")[0] == 0
+        assert command("check", path, "--depth", "0")[0] == 2
+        with pytest.raises(rb.UsageError, match="1 document or more"):
+            rb.check(path, depth=0)
+
+    def test_empty_lists(self):
+        (found,) = rb.check({"q": {}, "p": {"a": 1.0}})
+        assert [(one.kind, one.severity, one.count) for one in found.findings] == [("empty", "warning", 1)]
 
 
 class TestWithJudgments:
@@ -204,14 +305,14 @@ class TestWithJudgments:
         return tmp_path
 
     def test_effects_and_places(self, folder):
-        found = rb.check([folder / "runs"], qrels=folder / "qrels", measures=["RR"])
+        found = rb.check([folder / "runs"], folder / "qrels", measures=["RR"])
         by_name = {one.run: one for one in found}
         effect = by_name["open"].effects[0]
         assert (effect.value, effect.expected, effect.low, effect.high) == (0.75, 0.875, 0.75, 1.0)
-        assert by_name["short"].missing_topics == ["2"]
-        assert not by_name["short"].sound
+        assert by_name["open"].findings[0].message.endswith("; their order can move RR by 0.2500")
+        assert by_name["short"].count("missing_topics") == 1
+        assert not by_name["short"].ok
         assert (by_name["half"].judged, by_name["sure"].judged) == (pytest.approx(0.75), 1)
-        assert by_name["sure"].residual == pytest.approx((0.8**2 + 0.8) / 2)
         ranking = {row["run"]: (row["place"], row["highest_place"], row["lowest_place"]) for row in places(found)}
         assert ranking == {"sure": (1, 1, 1), "open": (2, 1, 2), "half": (3, 3, 3), "short": (4, 4, 4)}
         told = in_words(places(found))
@@ -223,43 +324,46 @@ class TestWithJudgments:
         assert in_words(places(found)) == "By RR, no run's place depends on how ties are broken."
 
     def test_command(self, command, folder):
-        _, out, _ = command("check", folder / "runs", "--qrels", folder / "qrels", "-m", "RR", "-m", "AP")
+        runs, qrels = folder / "runs", folder / "qrels"
+        _, out, _ = command("check", runs, "--qrels", qrels, "-m", "RR", "-m", "AP")
         assert "ties move RR" in out.splitlines()[0]
         assert "By AP, the places of" in out
-        _, out, _ = command("check", folder / "runs", "--qrels", folder / "qrels", "-m", "RR", "--format", "json")
+        _, out, _ = command("check", runs, "--qrels", qrels, "-m", "RR", "--format", "json")
         row = next(row for row in json.loads(out) if row["run"] == "open")
-        assert list(row) == [*KEYS, "judged", "residual", "missing_topics", "ties_move"]
+        assert list(row) == [*KEYS[:-1], "judged", "ties_move", "findings"]
         assert row["ties_move"] == {"RR": 0.25}
-        (folder / "runs" / "bad").write_text("")
-        (folder / "runs" / "other").write_text("9 Q0 a 1 1.0 other\n")
-        code, out, _ = command("check", folder / "runs", "--qrels", folder / "qrels", "-m", "RR", "--format", "csv")
-        assert code == 0
-        assert out.splitlines()[0].endswith("judged,residual,ties_move RR")
-        assert (
-            "no topic of this run is among the judged"
-            in command("check", folder / "runs", "--qrels", folder / "qrels")[1]
-        )
+        (runs / "bad").write_text("")
+        (runs / "other").write_text("9 Q0 a 1 1.0 other\n")
+        code, out, _ = command("check", runs, "--qrels", qrels, "-m", "RR", "--format", "csv")
+        assert code == 1
+        header = [*KEYS[:-1], "judged", "unreadable", "missing_topics", "foreign_topics", "ties", "ties_move RR"]
+        assert out.splitlines()[0] == ",".join(header)
+        assert "2 topics (100.0% of topics) missing: 1, 2" in command("check", runs, "--qrels", qrels)[1]
+
+    def test_a_run_without_a_judged_document(self, run_file):
+        lines = "".join(f"1 Q0 x-{number} {number} {-number} t\n" for number in range(1, 31))
+        found = finding(run_file(lines), "none_judged", {"1": {"1": 1}})
+        assert found.severity == "warning"
+        assert "prefix" in found.examples[0]
 
 
-def test_real_runs(unpacked):
-    folder = unpacked("trec8-adhoc.tar.xz") / "trec8-adhoc" / "runs"
-    found = {one.run: one for one in rb.check([folder / "input.UB99T", folder / "input.UB99SW"])}
-    assert found["UB99T"].exponent_mistakes == found["UB99T"].contradictions_line == 16
-    assert found["UB99SW"].tied_documents / found["UB99SW"].lines == pytest.approx(0.988, abs=5e-4)
+def test_the_runs_of_trec_8(unpacked):
+    """113 of the 129 runs have lines in another order than their stated ranks."""
+    found = rb.check(unpacked("trec8-adhoc.tar.xz") / "trec8-adhoc" / "runs", depth=1000)
+    contradicting = [one.count("line_against_rank") for one in found if one.count("line_against_rank")]
+    assert (len(found), len(contradicting), sum(contradicting)) == (129, 113, 405_762)
+    assert found.ok
+    by_name = {one.run: one for one in found}
+    (exponents,) = [one for one in by_name["UB99T"].findings if one.kind == "line_against_score"]
+    assert (exponents.count, "16 of them sorted" in exponents.message) == (16, True)
+    assert by_name["UB99SW"].tied_documents / by_name["UB99SW"].lines == pytest.approx(0.988, abs=5e-4)
 
 
 def test_what_is_wrong_with_a_file_has_its_place_whatever_the_file_is_called(tmp_path):
     path = tmp_path / "my: run"
     path.write_text('[{"qid": 1,')
-    (found,) = rb.check(str(path))
-    (problem,) = found.problems
-    assert (problem.kind, problem.place) == ("file", Place(str(path)))
-    assert str(problem) == f"{path}: {problem.message}"
-    path.write_text("1 Q0 a 1 2 t\n")
-    (found,) = rb.check(str(path), qrels={"other": {"a": 1}})
-    (problem,) = found.problems
-    assert (problem.kind, problem.place) == ("file", Place(str(path)))
-    assert problem.message.startswith("no topic of this run is among the judged ones")
+    found = finding(path, "unreadable")
+    assert found.places == [str(path)]
 
 
 def test_judgments_among_the_runs_are_not_said_to_come_first(command, tmp_path):
@@ -268,3 +372,17 @@ def test_judgments_among_the_runs_are_not_said_to_come_first(command, tmp_path):
     _, out, _ = command("check", tmp_path / "qrels.txt")
     assert "this looks like judgments" in out
     assert "--qrels" in out
+
+
+def test_every_kind_has_a_severity():
+    assert {kind.severity for kind in KINDS.values()} == {"error", "warning", "note"}
+
+
+def test_scores_that_all_rise_are_no_matter_of_exponents(run_file, monkeypatch):
+    """Distances in the place of scores: counted, and not read one by one."""
+    from rankbounds.checking import submissions
+
+    monkeypatch.setattr(submissions, "MOST_TOKENS", 3)
+    path = run_file("".join(f"1 Q0 d{at} {at} {at}e0 t\n" for at in range(1, 9)))
+    found = finding(path, "line_against_score", examples=2)
+    assert (found.count, len(found.examples), "exponents" in found.message) == (7, 2, False)

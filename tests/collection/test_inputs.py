@@ -142,7 +142,7 @@ ONE_RUN = {
     "uncertainty": lambda qrels, run: plain(rb.uncertainty(qrels, run, q=0.3, interval="distribution").render("json")),
     "judgments_needed": lambda qrels, run: rb.rbp.judgments_needed(qrels, run, [0.5, 0.8], 1),
     "bounds_by_depth": lambda qrels, run: numbers(rb.rbp.bounds_by_depth(qrels, run, [1, 3], [0.5, 0.8])),
-    "diagnose": lambda qrels, run: [check.effects for check in rb.check(run, qrels=qrels)],
+    "check": lambda qrels, run: [check.effects for check in rb.check(run, qrels=qrels)],
     "contributions": lambda qrels, run: [
         (row["doc_id"], row["contribution"]) for row in rb.rbp.list_contributions(qrels, run, "1", "AP")
     ],
@@ -220,7 +220,7 @@ def test_several_runs_in_any_form_have_their_names_and_numbers(tmp_path):
         lambda qrels, runs: list(rb.judge_next(qrels, runs, budget=4, compare=("bm25", "dense")).rows()),
         lambda qrels, runs: [check.run for check in rb.check(runs)],
     ],
-    ids=["differences", "uncertainty", "bounds_by_persistence", "judge_next", "diagnose"],
+    ids=["differences", "uncertainty", "bounds_by_persistence", "judge_next", "check"],
 )
 def test_other_functions_take_several_runs_in_the_same_forms(function, tmp_path):
     forms = forms_of_several(tmp_path)

@@ -8,7 +8,7 @@ import random
 import pytest
 
 import rankbounds as rb
-from rankbounds.checking.diagnosis import corpus_ids, judged_outside
+from rankbounds.checking.submissions import corpus_ids, judged_outside
 from rankbounds.cli import main
 from rankbounds.collection.preparation import Preparation
 from rankbounds.errors import DataError, UsageError
@@ -196,20 +196,26 @@ def test_topics_that_may_be_the_same_are_named(ours, theirs, how):
 
 def test_a_corpus_says_what_cannot_be_retrieved(files, capsys):
     arguments = ["check", str(files / "run"), "--qrels", str(files / "qrels"), "--corpus", str(files / "ids")]
-    assert main(arguments) == 0
-    out = capsys.readouterr().out
-    assert 'Corpus: 1 of 5 judgments is of documents that it does not hold, 1 of them relevant (topic q2, "d9")' in out
-    assert "1 document not in the corpus" in out
-    assert main([*arguments, "--strict", "--format", "json"]) == 1
+    assert main(arguments) == 1
+    out, err = capsys.readouterr()
+    assert 'Corpus: 1 of 5 judgments is of documents that it does not hold, 1 of them relevant (topic q2, "d9")' in err
+    assert "that the corpus does not hold" in out
+    assert main([*arguments, "--format", "json"]) == 1
     (row,) = json.loads(capsys.readouterr().out)
-    assert (row["outside_corpus"], row["judged_outside_corpus"]) == (1, 1)
+    assert [one["count"] for one in row["findings"] if one["kind"] == "outside_corpus"] == [1]
+
+
+def test_judged_documents_outside_the_corpus_fail_a_strict_check():
+    given = {"qrels": {"q": {"a": 1, "z": 1}}, "corpus": ["a", "b"]}
+    assert rb.check({"q": {"a": 1.0}}, **given).ok
+    assert not rb.check({"q": {"a": 1.0}}, **given, strict=True).ok
 
 
 def test_a_corpus_that_holds_everything():
     qrels = rb.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "P@1")
     assert qrels.value.item() == 1.0
-    (diagnosis,) = rb.check({"q": {"a": 1.0}}, corpus=["a", "b"])
-    assert (diagnosis.outside_corpus, diagnosis.sound) == (0, True)
+    (found,) = rb.check({"q": {"a": 1.0}}, corpus=["a", "b"])
+    assert (found.findings, found.ok) == ([], True)
     judged = judged_outside(rb.Qrels.from_columns(["q"], ["a"], [1]), corpus_ids(["a"]))
     assert str(judged) == "Corpus: it holds the documents of all 1 judgments."
 

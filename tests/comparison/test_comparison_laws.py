@@ -524,7 +524,7 @@ class TestCommands:
             text = (files / name).read_text().replace(" 18 ", " 19 ")
             (files / name).write_text(text)
         found = rb.check([files / "forward", files / "backward"], qrels=files / "qrels", measures="ESL(n=1)")
-        from rankbounds.checking.diagnoses import places
+        from rankbounds.checking.findings import places
 
         assert [(row["run"], row["place"], row["highest_place"], row["lowest_place"]) for row in places(found)] == [
             ("forward", 1, 1, 1),

@@ -385,3 +385,47 @@ class TestJoining:
         both = join_baseline(replace(scores.run("bm25"), parts=None), scores.run("dense"))
         assert np.isnan(both.parts[:, 0]).all()
         np.testing.assert_array_equal(both.parts[:, 1], scores.parts[:, 1])
+
+
+class TestSparseJudgments:
+    """One relevant document per query, as in MS MARCO: the reader is told what can be said."""
+
+    SAID = "Hardly anything is judged"
+
+    def collection(self, topics=12, judged=2):
+        documents = [f"d{number}" for number in range(10)]
+        qrels = {f"q{topic}": dict.fromkeys(documents[:judged], 1) for topic in range(topics)}
+        return qrels, dict.fromkeys(qrels, documents)
+
+    def test_said_where_hardly_anything_is_judged(self):
+        qrels, run = self.collection()
+        with pytest.warns(rb.RankboundsWarning, match=self.SAID):
+            scores = rb.evaluate(qrels, {"a": run, "b": run}, "nDCG@10")
+        (words,) = scores.warnings()
+        for command in ("compare", "similarity", "judge-next", "sample", "audit"):
+            assert command in words
+
+    @pytest.mark.parametrize(
+        ("collection", "options"),
+        [({"judged": 4}, {}), ({"topics": 9}, {}), ({}, {"bounds": "none"}), ({}, {"bounds": "ties"})],
+    )
+    def test_not_said_where_enough_is_judged_or_no_such_bounds_are_asked_for(self, collection, options):
+        qrels, run = self.collection(**collection)
+        assert rb.evaluate(qrels, run, "nDCG@10", **options).warnings() == []
+
+    def test_not_said_where_one_run_is_judged(self):
+        qrels, run = self.collection()
+        judged = {query: ["d1", "d0"] for query in run}
+        assert rb.evaluate(qrels, {"sparse": run, "judged": judged}, "nDCG@10").warnings() == []
+
+    @pytest.mark.parametrize("name", ["evaluate", "compare"])
+    def test_commands_say_it_once(self, command, tmp_path, name):
+        qrels, run = self.collection()
+        other = {query: documents[::-1] for query, documents in run.items()}
+        (tmp_path / "qrels.json").write_text(json.dumps(qrels))
+        (tmp_path / "a.json").write_text(json.dumps({q: {d: -at for at, d in enumerate(ds)} for q, ds in run.items()}))
+        (tmp_path / "b.json").write_text(
+            json.dumps({q: {d: -at for at, d in enumerate(ds)} for q, ds in other.items()})
+        )
+        code, _, err = command(name, tmp_path / "qrels.json", tmp_path / "a.json", tmp_path / "b.json", "-m", "nDCG@10")
+        assert (code, err.count(self.SAID)) == (0, 1)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import progress_on_terminal, say
-from rankbounds.commands.console.options import Option, Options
+from rankbounds.commands.console.options import Option, Options, whole
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
-from rankbounds.measures import parse_measures
 
 
 @command(
@@ -16,50 +17,39 @@ from rankbounds.measures import parse_measures
     "Can I trust these files and numbers?",
     1,
     reading.RUNS,
-    Option("--qrels QRELS", "judgments: say also what ties do to the scores"),
-    scoring.MEASURES,
-    Option("--corpus FILE", "ids of all documents, one a line: name judged and retrieved ones that are not among them"),
-    Option("--strict", "exit with 1 if anything is wrong (ties are not wrong)"),
-    Option("--examples N", "how many examples of each kind to show (default 3)", 3),
-    Option("--details", "with json and jsonl: everything that was found"),
+    Option("--qrels QRELS", "judgments: which judged topics are missing, and what ties do to the scores"),
+    Option("--topics-file FILE", "the topics that every run must have, and no others: ids, or any file of queries"),
+    Option("--depth N", "how many documents a topic may have", type=whole("a topic may have", 1)),
+    Option("--corpus FILE", "ids of all documents, one per line: which retrieved and judged ones are not among them?"),
+    Option("--strict", "warnings fail too"),
+    Option("--examples N", "how many places of each kind to show (default 3)", 3),
+    replace(scoring.MEASURES, help="with --qrels: measures to try ties on; may be repeated"),
     *(option for option in reading.READING if option.dest != "lenient"),
     *output.OUTPUT,
 )
 def run_check(options: Options) -> int:
-    """Check run files: lines that cannot be read, ties, and orders that contradict each other.
+    """Check whether runs are fit to be submitted and scored: a gate with exit code 0 (ok) or 1 (errors).
 
-    For each run: lines, topics and errors; tied documents (with the score of the one before) and topics with ties; the
-    largest group of equal scores; neighbours that stated rank and score order differently, and lines whose score is
-    higher than that of the line above. Ties are not errors. With --qrels also how far ties can move each measure, and
-    whether the places of the runs depend on how ties are broken.
+    Errors: lines that cannot be read, scores that are not numbers, duplicates, topics that are missing or were not
+    asked for, too many documents, documents outside the corpus. Warnings, which fail with --strict: score, stated rank
+    and line order that contradict each other, gaps in the ranks, empty lists. Notes: ties, and with --qrels what they
+    can move. A folder gives one table with a row per run, then the details of runs that fail; json has all findings.
     """
-    from rankbounds.checking.diagnosis import check
+    from rankbounds.checking.submissions import check
 
     found = check(
         reading.runs_from(options),
-        qrels=None if options.qrels is None else reading.judgments_from(options),
+        None if options.qrels is None else reading.judgments_from(options),
+        topics=options.topics_file,
+        depth=options.depth,
         corpus=options.corpus,
+        strict=options.strict,
         measures=options.measures or DEFAULT_MEASURES,
         examples=max(0, options.examples),
         progress=progress_on_terminal("runs checked"),
     )
-    rows = found.rows()
-    if options.format in ("json", "jsonl"):
-        rows = [row | (one.details() if options.details else {}) for row, one in zip(rows, found, strict=True)]
-    elif options.qrels:
-        labels = [str(measure) for measure in parse_measures(options.measures or DEFAULT_MEASURES)]
-        for row in rows:
-            del row["missing_topics"]
-            moved = row.pop("ties_move")
-            row |= {f"ties_move {label}": moved.get(label) for label in labels}
-    output.write_rows(
-        options,
-        rows,
-        list(rows[0]),
-        table=found.table,
-        below=lambda: "".join(f"\n{words}\n" for words in [found.words()] if words),
-    )
-    return 1 if options.strict and not found.sound else 0
+    output.finish(options, found)
+    return 0 if found.ok else 1
 
 
 @command(

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from rankbounds.arrays import Floats
 from rankbounds.measures import Measure
 
 
@@ -55,10 +58,10 @@ def topic_warnings(runs: Sequence[str], notes: Sequence[RunNotes], topics: str) 
             first = f"{concerned[0][0]}: {some(concerned[0][1])}{'; ...' * several}"
             sentences.append(f"{who} {verbs[several]} {what} ({first}).")
     sentences += [f"{run}: {noted.strange_documents}" for run, noted in by_run if noted.strange_documents]
-    return sentences + [words for run, noted in by_run if (words := _alike(run, noted))]
+    return sentences + [f"{run}: {words}." for run, noted in by_run if (words := alike_topics(noted))]
 
 
-def _alike(run: str, noted: RunNotes) -> str:
+def alike_topics(noted: RunNotes) -> str:
     """A topic of the run that nobody judged, and a judged one that it lacks, where they may be the same."""
     for how, key in TOPIC_KEYS.items():
         judged = {key(topic): topic for topic in noted.missing}
@@ -66,12 +69,33 @@ def _alike(run: str, noted: RunNotes) -> str:
         if pairs:
             ours, theirs = pairs[0]
             return (
-                f'{run}: {len(pairs)} of its topics may be judged ones that are written otherwise: "{ours}" and '
-                f'"{theirs}" differ in {how}.'
+                f'{len(pairs)} of its topics may be judged ones that are written otherwise: "{ours}" and "{theirs}" '
+                f"differ in {how}"
             )
     return ""
 
 
+def sparse_judgments(judged: Floats) -> str:
+    """What can be said where hardly any of the first documents is judged; ``judged`` has the axes run and topic.
+
+    Empty where one run has more than that, for so few topics that a share says nothing, and where nothing at all is
+    judged, which has other causes.
+    """
+    known = ~np.isnan(judged)
+    if judged.shape[1] < ENOUGH_TOPICS or not known.any(axis=1).all():
+        return ""
+    by_run = np.where(known, judged, 0.0).sum(axis=1) / known.sum(axis=1)
+    if not 0 < by_run.max() < HARDLY_JUDGED:
+        return ""
+    return (
+        f"Hardly anything is judged (judged@10 is below {HARDLY_JUDGED:.0%} for every run): bounds of scores are wide. "
+        "What can be said: compare (bounds of a difference are narrower), similarity (needs no judgments), judge-next "
+        "(how many judgments would decide), sample and audit (a model's labels, checked by people)."
+    )
+
+
+HARDLY_JUDGED, ENOUGH_TOPICS = 0.3, 10
+"""The share of the first documents below which judgments are sparse, and over how many topics such a share counts."""
 TOPIC_KEYS: dict[str, Callable[[str], str]] = {
     "blanks": lambda topic: "".join(topic.split()),
     "leading zeros": lambda topic: topic.lstrip("0"),

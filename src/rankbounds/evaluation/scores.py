@@ -12,7 +12,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, read_only
 from rankbounds.errors import UnknownNameError, UsageError, did_you_mean
-from rankbounds.evaluation.run_notes import RunNotes, some, topic_warnings
+from rankbounds.evaluation.run_notes import RunNotes, some, sparse_judgments, topic_warnings
 from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.files.writing import writing
 from rankbounds.frames import Column, arrow_table, pandas_frame, polars_frame
@@ -159,8 +159,9 @@ class Scores:
     def warnings(self) -> list[str]:
         """What concerns several numbers, in sentences.
 
-        On runs that lack topics, topics that nobody judged, topics without relevant documents, and measures whose
-        ``low`` is 0 because any number of relevant documents may exist that nobody retrieved.
+        On runs that lack topics, topics that nobody judged, topics without relevant documents, lists of which hardly
+        anything is judged, and measures whose ``low`` is 0 because any number of relevant documents may exist that
+        nobody retrieved.
         """
         sentences = topic_warnings(self.runs, self.notes, self.topics) if self.notes else []
         if self.without_relevant:
@@ -169,6 +170,8 @@ class Scores:
                 f"{len(self.without_relevant)} {have} no relevant document ({some(self.without_relevant)}): AP, nDCG, "
                 "recall and the like are 0 there."
             )
+        if self.bounds in ("unjudged", "both") and (words := sparse_judgments(self.judged)):
+            sentences.append(words)
         if self.open == "collection" and self.most_relevant is None:
             without_limit = [str(measure) for measure in self.measures if measure.vanishes]
             if without_limit:

@@ -66,7 +66,8 @@ def _read(path: str, names: ColumnNames, kind: str | None, read_lines: Callable[
     if in_place and not is_pipe(path):
         return parquet.read_parquet(path, names)
     content = read_content(path, threads, not_beyond=PARQUET_MAGIC if kind is None else None)
-    if kind == "parquet" or (kind is None and content.starts_with(PARQUET_MAGIC)):
+    from_pipe_or_plain = is_pipe(path) or content.size == len(PARQUET_MAGIC)  # not from within a compressed file
+    if kind == "parquet" or (kind is None and from_pipe_or_plain and content.starts_with(PARQUET_MAGIC)):
         return parquet.read_parquet(content.name, names, content.tobytes() if is_pipe(path) else None)
     text = content.text()
     kind = kind or recognise(text, path, names)

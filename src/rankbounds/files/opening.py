@@ -162,7 +162,7 @@ def read_content(path: str, threads: int = 1, *, not_beyond: bytes | None = None
     """Read all of a file, a pipe or standard input, decompressing by content.
 
     It is opened once: a pipe cannot be read again, so callers that must look into it before reading look here. Of a
-    file that begins with the bytes ``not_beyond``, only the first few are read.
+    file that begins with the bytes ``not_beyond``, these alone are read.
     """
     name = "standard input" if path == STANDARD_INPUT else path
     try:
@@ -265,7 +265,7 @@ def _read_file(path: str, threads: int, not_beyond: bytes | None) -> Content:
     with open(path, "rb", buffering=0) as file, _unchanged(path, file.fileno()) as size:
         head = file.read(6)
         if not_beyond is not None and head.startswith(not_beyond):
-            return Content.of(path, head)
+            return Content.of(path, not_beyond)
         if compression.compression_of(head) or not size:
             data = head + file.readall()
             _note_checksum(path, data)

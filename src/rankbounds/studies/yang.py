@@ -15,8 +15,8 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.checking.bands import worst_difference
-from rankbounds.checking.diagnoses import in_words, places
-from rankbounds.checking.diagnosis import check
+from rankbounds.checking.findings import in_words, places
+from rankbounds.checking.submissions import check
 from rankbounds.collection.bands import Rho
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.run import Run, unique_names
@@ -52,12 +52,12 @@ def range_by_ties(
 
     Source: Yang, Moffat and Turpin, How Precise Does Document Scoring Need to Be?, 2016, section 3 (Figure 2).
     """
-    diagnoses = {one.run: one for one in check(runs, qrels=qrels, measures=[parse_measure(measure)], examples=0)}
-    ranking = places(diagnoses.values())
+    checked = {one.run: one for one in check(runs, qrels=qrels, measures=[parse_measure(measure)], examples=0)}
+    ranking = places(checked.values())
     if best is not None:
-        ranking = places([diagnoses[row["run"]] for row in ranking[:best]])
+        ranking = places([checked[row["run"]] for row in ranking[:best]])
     counted = ("tied_documents", "tied_topics", "lines")
-    rows = [row | {name: getattr(diagnoses[row["run"]], name) for name in counted} for row in ranking]
+    rows = [row | {name: getattr(checked[row["run"]], name) for name in counted} for row in ranking]
     return StudyResult(rows, in_words(ranking))
 
 

@@ -1,0 +1,374 @@
+"""What was found in run files: for programs, as a table and in words; and where ties could take a run.
+
+A finding has a kind, and the kind a severity: an error makes a run unfit to be scored as it stands, a warning makes
+tools disagree about it, a note is worth knowing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.errors import DataError, Place
+from rankbounds.evaluation.run_notes import some
+from rankbounds.evaluation.score_differences import better, equal
+from rankbounds.measures import parse_measure
+from rankbounds.results import Column, Result, Row, build_table, count
+from rankbounds.tables import Table, render_rows
+
+SHOWN = 10
+"""How many of the best runs are looked at by themselves."""
+Severity: TypeAlias = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What can be found: how bad it is, the heading of its column, what is counted, and what is so about it."""
+
+    severity: Severity
+    heading: str
+    unit: str
+    words: str
+
+    def counted(self, number_of: int, share: float | None) -> str:
+        """How many there are, and which share of the lines or topics that is."""
+        of = "topics" if self.unit == "topic" else "lines"
+        return f"{number_of:,} {self.unit}{'s' * (number_of != 1)}" + (
+            "" if share is None else f" ({share:.1%} of {of})"
+        )
+
+
+KINDS = {
+    "unreadable": Kind("error", "unreadable", "file", "that cannot be read as a run"),
+    "bad_line": Kind("error", "bad lines", "line", "with too few or too many fields"),
+    "bad_score": Kind("error", "bad scores", "line", "with a score that is not a number"),
+    "bad_rank": Kind("error", "bad ranks", "line", "with a rank that is not a whole number"),
+    "duplicate": Kind("error", "duplicates", "line", "with a document that the topic has already"),
+    "missing_topics": Kind("error", "missing topics", "topic", "missing"),
+    "foreign_topics": Kind("error", "foreign topics", "topic", "not asked for"),
+    "too_many": Kind("error", "too many docs", "topic", "with more documents than allowed"),
+    "outside_corpus": Kind("error", "not in corpus", "document", "that the corpus does not hold"),
+    "empty": Kind("warning", "empty lists", "topic", "without documents"),
+    "none_judged": Kind("warning", "none judged", "run", "without a single judged document"),
+    "rank_against_score": Kind("warning", "rank vs score", "place", "where stated ranks contradict the scores"),
+    "line_against_score": Kind("warning", "line vs score", "place", "where a score is higher than on the line above"),
+    "line_against_rank": Kind(
+        "warning", "line vs rank", "place", "where a stated rank is lower than on the line above"
+    ),
+    "rank_gaps": Kind("warning", "rank gaps", "topic", "whose stated ranks are not 1, 2, 3, ..."),
+    "ties": Kind("note", "tied docs", "document", "tied with the one before"),
+    "single_precision": Kind("note", "tied in single", "document", "that only single precision would tie"),
+}
+"""Everything that can be found, in the order in which it is shown."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something found in a run: how often, and where first."""
+
+    kind: str
+    severity: Severity
+    count: int
+    share: float | None
+    """Of all lines or topics."""
+    message: str
+    """What was found, in words."""
+    places: Sequence[str] = ()
+    """The first places, as ``file:line``."""
+    examples: Sequence[str] = ()
+    """What is wrong at each of these places."""
+
+    @classmethod
+    def of(
+        cls,
+        kind: str,
+        number_of: int,
+        whole: int | None = None,
+        more: str = "",
+        examples: Iterable[tuple[Place, str]] = (),
+        severity: Severity | None = None,
+    ) -> Finding:
+        """So many of a kind among ``whole``, with ``more`` behind the usual words."""
+        share = number_of / whole if whole else None
+        told = list(examples)
+        message = f"{KINDS[kind].counted(number_of, share)} {KINDS[kind].words}{more}"
+        where, what = [str(place) for place, _ in told], [words for _, words in told]
+        return cls(kind, severity or KINDS[kind].severity, number_of, share, message, where, what)
+
+    def lines(self) -> Iterator[str]:
+        """In words, and below them the first places."""
+        yield f"  {self.severity}: {self.message}"
+        yield from (f"    {place}: {words}" for place, words in zip(self.places, self.examples, strict=True))
+        if self.places and self.count > len(self.places):
+            yield f"    ... and {self.count - len(self.places):,} more"
+
+
+@dataclass(frozen=True)
+class JudgedOutside:
+    """Judged documents that the corpus lacks."""
+
+    judged: int
+    """How many judgments there are."""
+    documents: list[tuple[str, str, float]]
+    """Topic, document and grade of those whose document the corpus lacks."""
+
+    @property
+    def relevant(self) -> int:
+        """How many of them are relevant."""
+        return sum(grade >= 1 for _, _, grade in self.documents)
+
+    def __str__(self) -> str:
+        if not self.documents:
+            return f"Corpus: it holds the documents of all {self.judged:,} judgments."
+        topic, document, _ = self.documents[0]
+        are = "is" if len(self.documents) == 1 else "are"
+        return (
+            f"Corpus: {len(self.documents):,} of {self.judged:,} judgments {are} of documents that it does not hold, "
+            f'{self.relevant:,} of them relevant (topic {topic}, "{document}"): no system can retrieve them.'
+        )
+
+
+@dataclass(frozen=True)
+class TieEffect:
+    """The mean of a measure under trec_eval's order of ties, over all orders, and between the worst and the best."""
+
+    measure: str
+    value: float
+    expected: float
+    low: float
+    high: float
+
+    @property
+    def width(self) -> float:
+        """How far ties can move the mean."""
+        return 0.0 if equal(self.high, self.low) else self.high - self.low
+
+
+@dataclass(frozen=True)
+class CheckedRun:
+    """What was found in one run."""
+
+    run: str
+    file: str
+    lines: int = 0
+    topics: int = 0
+    findings: Sequence[Finding] = ()
+    tied_topics: int = 0
+    """How many topics have documents of equal score."""
+    judged: float | None = None
+    """The share of the first ten documents that is judged."""
+    effects: Sequence[TieEffect] = ()
+    """What ties do to each measure, where there are judgments."""
+    strict: bool = False
+    """Do warnings count as failures?"""
+
+    def count(self, kind: str) -> int:
+        """How often this was found."""
+        return sum(finding.count for finding in self.findings if finding.kind == kind)
+
+    @property
+    def errors(self) -> int:
+        """How many lines, topics or documents are in error."""
+        return sum(finding.count for finding in self.findings if finding.severity == "error")
+
+    @property
+    def warnings(self) -> int:
+        """How many places tools may disagree about."""
+        return sum(finding.count for finding in self.findings if finding.severity == "warning")
+
+    @property
+    def ok(self) -> bool:
+        """Are there no errors, and where the check is strict no warnings?"""
+        return not (self.errors or (self.strict and self.warnings))
+
+    @property
+    def tied_documents(self) -> int:
+        """Documents with the score of the one before them, once ranked by score."""
+        return self.count("ties")
+
+    def words(self) -> str:
+        """Everything that was found, with the first places."""
+        totals = (("error", self.errors), ("warning", self.warnings))
+        number = (f"{total:,} {name}{'s' * (total != 1)}" for name, total in totals)
+        heading = f"{self.run} ({self.file}): {', '.join(number)}"
+        return "\n".join([heading, *(line for finding in self.findings for line in finding.lines())])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Checks(Result):
+    """What was found in each run: one can iterate over the ``CheckedRun`` objects."""
+
+    runs: list[CheckedRun]
+    judged_outside: JudgedOutside | None = None
+    """What the judgments name and the corpus lacks, where both were given."""
+
+    def __iter__(self) -> Iterator[CheckedRun]:
+        return iter(self.runs)
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __getitem__(self, number: int) -> CheckedRun:
+        return self.runs[number]
+
+    @property
+    def ok(self) -> bool:
+        """Does every run pass? Where the check is strict, the corpus must hold all judged documents too."""
+        lacking = self.settings.get("strict") and self.judged_outside is not None and self.judged_outside.documents
+        return all(run.ok for run in self.runs) and not lacking
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict per run, with its findings as dicts."""
+        return [self._row(run) | {"findings": [asdict(finding) for finding in run.findings]} for run in self.runs]
+
+    def _row(self, run: CheckedRun) -> dict[str, Any]:
+        row = {name: getattr(run, name) for name in ("run", "file", "ok", "errors", "warnings", "lines", "topics")}
+        if self._moved:
+            row["judged"] = run.judged
+            row["ties_move"] = {effect.measure: effect.width for effect in run.effects}
+        return row
+
+    @cached_property
+    def _kinds(self) -> list[str]:
+        """What was found in any run."""
+        return [kind for kind in KINDS if any(run.count(kind) for run in self.runs)]
+
+    @cached_property
+    def _moved(self) -> list[str]:
+        """The measures that ties were tried on; none without judgments."""
+        return next(([effect.measure for effect in run.effects] for run in self.runs if run.effects), [])
+
+    def counts(self) -> list[dict[str, Any]]:
+        """A flat dict per run: how often each kind was found, and how far ties move each measure."""
+        flat = []
+        for run in self.runs:
+            row = self._row(run)
+            moved = row.pop("ties_move", {})
+            row |= {kind: run.count(kind) for kind in self._kinds}
+            flat.append(row | {f"ties_move {name}": moved.get(name) for name in self._moved})
+        return flat
+
+    def table(self) -> Table:
+        """The runs, with how often each kind was found."""
+        columns = [
+            Column("run", left=True),
+            Column("ok", cell=lambda row: "yes" if row["ok"] else "no", importance=6),
+            count("errors", importance=5),
+            count("warnings", importance=4),
+            count("lines"),
+            count("topics"),
+            *map(_counted, self._kinds),
+        ]
+        if moved := self._moved:
+            columns.append(Column("judged", "judged@10", _judged, importance=3))
+            columns += [
+                Column(f"ties_move {name}", f"ties move {name}", importance=2 * (name == moved[0])) for name in moved
+            ]
+        return build_table(self.counts(), columns)
+
+    def words(self) -> str:
+        """What is wrong with runs that fail (of one run alone, all that was found), totals, and what ties decide."""
+        failed = [run for run in self.runs if not run.ok]
+        parts = [run.words() for run in (failed if len(self.runs) > 1 else self.runs)]
+        if len(self.runs) > 1:
+            parts.append("\n".join(self._totals(len(failed))))
+        if measures := len(self._moved):
+            ranked = [places(self.runs, measure) for measure in range(measures)]
+            parts.append("\n".join(filter(None, map(in_words, ranked))))
+        return "\n\n".join(filter(None, parts))
+
+    def _totals(self, failed: int) -> Iterator[str]:
+        yield f"{len(self.runs) - failed:,} of {len(self.runs):,} runs are ok."
+        whole = {"topic": sum(run.topics for run in self.runs), "run": None, "file": None}
+        lines = sum(run.lines for run in self.runs)
+        for name in self._kinds:
+            kind, concerned = KINDS[name], [run.count(name) for run in self.runs if run.count(name)]
+            severity = next(one.severity for run in self.runs for one in run.findings if one.kind == name)
+            of = whole.get(kind.unit, lines)
+            share = sum(concerned) / of if of and severity != "error" else None
+            runs = f"{len(concerned):,} run{'s' * (len(concerned) != 1)}"
+            yield f"  {severity} in {runs}: {kind.counted(sum(concerned), share)} {kind.words}"
+
+    def notes(self) -> list[str]:
+        """What the corpus says of the judgments."""
+        return [] if self.judged_outside is None else [str(self.judged_outside)]
+
+    def render(self, kind: str, *, raw: bool = False) -> str:
+        """In any text format of the command line; CSV and TSV have the counts, JSON the findings themselves."""
+        if kind in ("csv", "tsv"):
+            flat = self.counts()
+            return render_rows(flat, kind, list(flat[0]), raw=raw)
+        text, below = super().render(kind, raw=raw), self.words() if kind == "table" else ""
+        return f"{text}\n{below}\n" if below else text
+
+
+def _counted(kind: str) -> Column:
+    """The column of a kind: how often, and for what is no error which share of the lines or topics."""
+
+    def cell(row: Row) -> str:
+        whole = row["topics" if KINDS[kind].unit == "topic" else "lines"]
+        shared = KINDS[kind].severity != "error" and row[kind] and whole
+        return f"{row[kind]:,} ({row[kind] / whole:.1%})" if shared else f"{row[kind]:,}"
+
+    return Column(kind, KINDS[kind].heading, cell)
+
+
+def _judged(row: Row) -> str:
+    return "-" if row["judged"] is None else f"{row['judged']:.0%}"
+
+
+def places(runs: Iterable[CheckedRun], measure: int = 0) -> list[dict[str, Any]]:
+    """Rows of the runs that could be scored by their mean of a measure, the best first; equal means share a place.
+
+    A run could stand as high as its best order of ties allows with all others in their worst, and as low as the
+    reverse.
+    """
+    effects = {run.run: run.effects[measure] for run in runs if run.effects}
+    if not effects:
+        raise DataError("No run could be scored: none shares a topic with the judgments.")
+    value, expected, low, high = np.array(
+        [(effect.value, effect.expected, effect.low, effect.high) for effect in effects.values()]
+    ).T
+    kind = parse_measure(next(iter(effects.values())).measure)
+    worst, best = (high, low) if kind.lower_is_better else (low, high)
+
+    def place(others: Floats, mean: float) -> int:
+        return 1 + int(np.count_nonzero(better(others, mean, kind)))
+
+    ranking = [
+        {"run": run, "measure": effect.measure, "place": place(value, value[number])}
+        | {"value": effect.value, "expected": effect.expected, "low": effect.low, "high": effect.high}
+        | {"range": effect.width, "highest_place": place(worst, best[number])}
+        | {"lowest_place": place(np.delete(best, number), worst[number])}
+        | {"expected_place": place(expected, expected[number])}
+        for number, (run, effect) in enumerate(effects.items())
+    ]
+    return sorted(ranking, key=lambda row: (row["place"], row["run"]))
+
+
+def in_words(ranking: Sequence[Row]) -> str:
+    """What ties do to the order of the runs, in plain words."""
+    if len(ranking) < 2:
+        return ""
+    movable = [row for row in ranking if row["highest_place"] < row["lowest_place"]]
+    if not movable:
+        return f"By {ranking[0]['measure']}, no run's place depends on how ties are broken."
+    widest = max(movable, key=lambda row: (row["lowest_place"] - row["highest_place"], row["range"], row["run"]))
+    sentences = [
+        "By {measure}, the places of {} of {} runs depend on how ties are broken; most of all that of {run}, which "
+        "stands in place {place} and could stand anywhere from {highest_place} to {lowest_place}.".format(
+            len(movable), len(ranking), **widest
+        )
+    ]
+    if top := ["{run} ({highest_place} to {lowest_place})".format(**row) for row in movable if row["place"] <= SHOWN]:
+        sentences.append(f"Among the first {SHOWN}: {some(top)}.")
+    moved = [row for row in ranking if row["place"] != row["expected_place"]]
+    example = ", such as {run} from {place} to {expected_place}".format(**moved[0]) if moved else ""
+    changed = f"{len(moved)} run{'s' * (len(moved) != 1)} would change place{example}"
+    sentences.append(f"With the mean over all orders in place of trec_eval's, {changed}.")
+    return " ".join(sentences)
