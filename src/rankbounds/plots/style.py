@@ -20,7 +20,7 @@ PARAMETERS = {
     "ax": "Where to draw; without it on a new figure.",
     "checked": "As from ``rankbounds.probability.models.estimates.reliability``.",
     "comparison": "As from ``compare``.",
-    "judges": "As from ``judges``.",
+    "judges": "As from ``rankbounds.judging.compare_judges``.",
     "parts": "As from ``slices``.",
     "power": "As from ``rankbounds.stats.discriminative_power``.",
     "similarity": "As from ``similarity``, of three runs or more.",
