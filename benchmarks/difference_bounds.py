@@ -22,6 +22,7 @@ from rankbounds.comparison import Evidence
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import difference_bounds
 from rankbounds.evaluation.differences.bounds import topic_bounds
+from rankbounds.probability.differences import differences
 
 GRADES, HOLES, DOCUMENTS, WIDTH, TOPICS = (0, 1, 2), 7, 12, 8, 500
 MEASURES = (
@@ -137,7 +138,7 @@ def clock(qrels: str, runs: str) -> None:
     read, judged = rb.read_runs(runs), rb.read_qrels(qrels)
     for q in (0.2, "logistic"):
         started = time.perf_counter()
-        found = rb.differences(judged, read, "RBP(p=0.8)", q=q)
+        found = differences(judged, read, "RBP(p=0.8)", q=q)
         print(f"RBP, q={q}: {len(found.pairs):,} pairs in {time.perf_counter() - started:.1f} s", flush=True)
     for label in ("nDCG@10", "AP", "P@10", "RR"):
         started = time.perf_counter()

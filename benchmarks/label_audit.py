@@ -44,7 +44,7 @@ class Trial:
         assert here.size == len(pool), "every labelled document needs a judgment"
         self.grade = np.empty(len(pool))
         self.grade[here] = human.grade[there]
-        self.facts = TopicFacts(Qrels(pool.labels.pairs, self.grade))
+        self.facts = TopicFacts(Qrels._of_pairs(pool.labels.pairs, self.grade))
         steps = Steps.of(self.grade, self.facts, measure)
         certain = steps.reached(self.grade)
         self.truth = np.stack([value for value, _ in expected_scores(measure, pool, steps, certain)])
@@ -61,7 +61,7 @@ class Trial:
         truth = float(by_topic.mean())
         error, own = row["estimate"] - truth, (row["ci_high"] - row["ci_low"]) / 2
         covered = row["ci_low"] - 1e-12 <= truth <= row["ci_high"] + 1e-12
-        unlabelled = replace(pair, labels=Qrels(pair.labels.pairs, np.zeros(len(pair))))
+        unlabelled = replace(pair, labels=Qrels._of_pairs(pair.labels.pairs, np.zeros(len(pair))))
         sizes = [*sizes_of_question(self.measure, unlabelled, differences=True), np.ones(len(pair))]
         plain = self.judged(inclusion_probabilities(sizes, self.budget), rng)
         without = half(*design_variance(self.plain_terms(pair, plain)[None, :], plain.probability))
@@ -70,7 +70,7 @@ class Trial:
     def judged(self, probability: Floats, rng: np.random.Generator) -> JudgedSample:
         """A sample with people's judgments."""
         rows = draw_systematically(probability, rng)
-        qrels = Qrels(self.pool.labels.pairs.take(rows), self.grade[rows])
+        qrels = Qrels._of_pairs(self.pool.labels.pairs.take(rows), self.grade[rows])
         return JudgedSample(rows, probability[rows], self.grade[rows], qrels)
 
     def plain_terms(self, pair: LabelledPool, plain: JudgedSample) -> Floats:
@@ -114,7 +114,7 @@ def simulated(human: Qrels, rel: float, rng: np.random.Generator) -> dict[str, Q
         "random, 4 grades": rng.integers(0, 4, len(human)).astype(float),
         "one label for all": np.zeros(len(human)),
     }
-    return {name: Qrels(human.pairs, grade) for name, grade in labels.items()}
+    return {name: Qrels._of_pairs(human.pairs, grade) for name, grade in labels.items()}
 
 
 def main() -> None:

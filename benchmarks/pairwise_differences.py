@@ -6,6 +6,7 @@ import sys
 import time
 
 import rankbounds as rb
+from rankbounds.probability.differences import differences
 
 
 def main(qrels: str, runs: str) -> None:
@@ -14,7 +15,7 @@ def main(qrels: str, runs: str) -> None:
     print(f"{len(read)} runs read in {time.perf_counter() - started:.1f} s")
     for q in (0.2, "logistic"):
         started = time.perf_counter()
-        found = rb.differences(qrels, read, q=q)
+        found = differences(qrels, read, q=q)
         print(f"q={q}: {len(found.pairs):,} pairs in {time.perf_counter() - started:.1f} s")
 
 

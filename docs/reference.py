@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
 from collections.abc import Iterable
@@ -16,23 +15,18 @@ from rankbounds.commands.measures import describe, explain
 from rankbounds.measures import REGISTRY
 
 PYTHON = {
-    "collection": "Judgments and runs",
-    "rankings": "Runs before they are scored",
-    "measures": "Measures as Python objects",
-    "evaluation": "Evaluation",
-    "stats": "Statistics",
-    "rbp": "RBP",
-    "probability": "Probabilities",
-    "judging": "What to judge",
-    "checking": "Checks",
-    "comparison": "Comparison",
-    "interop": "Other tools' interfaces",
-    "plots": "Figures",
-    "report": "Reports",
-    "errors": "Errors and warnings",
-    "columns": "What is installed",
+    "top": "The names that most people need",
+    "measures": "rb.measures",
+    "stats": "rb.stats",
+    "rbp": "rb.rbp",
+    "probability": "rb.probability",
+    "judging": "rb.judging",
+    "checking": "rb.checking",
+    "interop": "rb.interop",
+    "plots": "rb.plots",
+    "studies": "rb.studies",
 }
-"""Titles of the pages on public names, by the room (or module of the ground floor) that the names come from."""
+"""Titles of the pages on public names, by namespace."""
 PROSE = re.compile(r'(?m)(?:^|(?<=<code>)) *(?:(?!  )[^<\n]){60,}$|<span class="go"> *(?:(?!  )[^<\n]){60,}</span>')
 """A line of output without columns, longer than a phone shows."""
 
@@ -42,7 +36,7 @@ def on_files(files: Any, config: Any) -> Any:
     from mkdocs.structure.files import File
 
     pages = {"measures.md": measures_page(), "commands.md": commands_page()}
-    pages |= {f"python-{room}.md": python_page(room) for room in PYTHON}
+    pages |= {f"python-{namespace}.md": python_page(namespace) for namespace in PYTHON}
     for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
     return files
@@ -88,21 +82,22 @@ def commands_page() -> str:
     return "\n".join(parts)
 
 
-def python_page(room: str) -> str:
-    """The public names of one room; mkdocstrings puts in what their docstrings say."""
-    module = importlib.import_module(f"rankbounds.{room}")
+def python_page(namespace: str) -> str:
+    """The public names of one namespace; mkdocstrings puts in what their docstrings say."""
+    module = rankbounds if namespace == "top" else getattr(rankbounds, namespace)
     words = re.sub(r"``(.+?)``", r"<code>\1</code>", _text(inspect.getdoc(module) or "").replace("&#96;", "`"))
-    parts = [f"# {PYTHON[room]}\n\n{words}\n"]
-    parts += [_directive(name, value) for name, value in public_names(room).items()]
+    parts = [f"# {PYTHON[namespace]}\n\n{words}\n"]
+    parts += [_directive(name, value) for name, value in public_names(namespace).items()]
     return "\n".join(parts)
 
 
-def public_names(room: str) -> dict[str, Any]:
-    """What a room adds to ``rankbounds``, by the name that users write."""
-    if room == "plots":
-        return {f"rankbounds.plots.{name}": getattr(rankbounds.plots, name) for name in rankbounds.plots.__all__}
-    values = {name: getattr(rankbounds, name) for name in rankbounds.__all__ if name not in ("__version__", "plots")}
-    return {f"rankbounds.{name}": value for name, value in values.items() if _home(value).split(".")[1] == room}
+def public_names(namespace: str) -> dict[str, Any]:
+    """What a namespace offers, by the name that users write; what measures offer too stands there only."""
+    if namespace != "top":
+        module = getattr(rankbounds, namespace)
+        return {f"rankbounds.{namespace}.{name}": getattr(module, name) for name in module.__all__}
+    elsewhere = {"__version__", *rankbounds.NAMESPACES, *rankbounds.measures.__all__}
+    return {f"rankbounds.{name}": getattr(rankbounds, name) for name in rankbounds.__all__ if name not in elsewhere}
 
 
 def _home(value: Any) -> str:

@@ -39,10 +39,10 @@ import numpy as np
 import rankbounds as rb
 from plain import Topic, value, value_and_greatest
 from rankbounds.cli import main
+from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.tie_key import as_tie_key
 from rankbounds.columns import native
 from rankbounds.evaluation.engines import streaming
-from rankbounds.rankings.preparation import Preparation
 from test_laws import MEASURES, NO_MEAN_OVER_BOTH, SCALES, averaged, bounded, close, extreme, plain
 
 ORDERS = ("trec", "docid", "line", "run", "rank", "key")

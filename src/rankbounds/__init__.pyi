@@ -9,25 +9,18 @@ from rankbounds import probability as probability
 from rankbounds import rbp as rbp
 from rankbounds import stats as stats
 from rankbounds import studies as studies
-from rankbounds.checking.bands import banded as banded
-from rankbounds.checking.bands import rounded as rounded
 from rankbounds.checking.explanation import explain as explain
 from rankbounds.checking.submissions import check as check
-from rankbounds.collection.preferences import levels_from_preferences as levels_from_preferences
 from rankbounds.collection.qrels import Qrels as Qrels
 from rankbounds.collection.qrels import read_qrels as read_qrels
-from rankbounds.collection.qrels import read_qrels_by_source as read_qrels_by_source
 from rankbounds.collection.run import Run as Run
-from rankbounds.collection.run import read_predictions as read_predictions
 from rankbounds.collection.run import read_run as read_run
 from rankbounds.collection.run import read_runs as read_runs
 from rankbounds.columns.versions import show_versions as show_versions
 from rankbounds.comparison.collections.comparison import compare_collections as compare_collections
-from rankbounds.comparison.collections.result import CollectionsComparison as CollectionsComparison
 from rankbounds.comparison.comparison import Comparison as Comparison
 from rankbounds.comparison.gate.gate import Gate as Gate
 from rankbounds.comparison.replicates import compare_replicates as compare_replicates
-from rankbounds.comparison.similarity import Similarity as Similarity
 from rankbounds.comparison.similarity import similarity as similarity
 from rankbounds.comparison.slices import Slices as Slices
 from rankbounds.comparison.verdict import compare as compare
@@ -36,8 +29,6 @@ from rankbounds.errors import RankboundsError as RankboundsError
 from rankbounds.errors import RankboundsWarning as RankboundsWarning
 from rankbounds.errors import UsageError as UsageError
 from rankbounds.evaluation.assumptions import Assumptions as Assumptions
-from rankbounds.evaluation.engines import spark as spark
-from rankbounds.evaluation.engines import streaming as streaming
 from rankbounds.evaluation.evaluate import evaluate as evaluate
 from rankbounds.evaluation.evaluator import Evaluator as Evaluator
 from rankbounds.evaluation.score_files import read_scores as read_scores
@@ -61,9 +52,7 @@ from rankbounds.measures.preferences import Bpref as Bpref
 from rankbounds.measures.rank_biased_precision import RBP as RBP
 from rankbounds.measures.reciprocal_rank import ERR as ERR
 from rankbounds.measures.reciprocal_rank import RR as RR
-from rankbounds.probability.differences import differences as differences
 from rankbounds.probability.mean import uncertainty as uncertainty
-from rankbounds.rankings.preparation import prepare as prepare
 from rankbounds.report.page import report as report
 from rankbounds.results import Result as Result
 

@@ -11,9 +11,10 @@ import re
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import FrameType
+from typing import Any
 
 LONGEST_WORD, LONGEST_SENTENCE = 300, 900
 """In characters: what a file holds may be far longer than anybody reads."""
@@ -166,6 +167,47 @@ class UnknownNameError(UsageError, KeyError):
 
     def __str__(self) -> str:
         return str(self.args[0])  # a plain KeyError shows quotes around it
+
+
+class UnknownOptionError(UsageError, TypeError):
+    """A keyword that a function or class (``of``) does not take; ``known`` are those that it takes."""
+
+    def __init__(self, option: str, known: Iterable[str], of: str = "") -> None:
+        self.option, self.known, self.of = option, list(known), of
+        sentence = f"{of} takes no {option}=" if of else f"There is no option {option}="
+        meant = next((name for name in SYNONYMS.get(option, ()) if name in self.known), None)
+        if meant is not None:
+            sentence += f": the keyword is {meant}=."
+        elif option in DEPTHS and "cutoff" in self.known:
+            sentence += f': write the depth as rb.{of} @ 10 or "{of}@10".'
+        elif option in DEPTHS and {"measure", "measures"} & set(self.known):
+            sentence += ': a depth belongs to the measure, as in "nDCG@10" or rb.nDCG @ 10.'
+        else:
+            sentence += "." + did_you_mean(option, sorted(self.known)).replace('"?', '="?')
+        super().__init__(sentence)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.option, self.known, self.of)
+
+
+SYNONYMS = {
+    "metric": ("measures", "measure"),
+    "metrics": ("measures", "measure"),
+    "measure": ("measures",),
+    "measures": ("measure",),
+    "run": ("runs",),
+    "runs": ("run",),
+    "qrel": ("qrels",),
+    "level": ("confidence", "alpha"),
+    "format": ("formats",),
+    "kind": ("formats",),
+    "axes": ("ax",),
+    "random_state": ("seed",),
+    "n_jobs": ("threads",),
+}
+"""What people may write for a keyword, and the keywords that are meant."""
+DEPTHS = frozenset({"k", "cutoff", "cut_off", "depth", "at", "top_k"})
+"""What people may write for the depth of a measure."""
 
 
 class RankboundsWarning(UserWarning):

@@ -36,9 +36,10 @@ def load_when_used(
     def attribute(name: str) -> object:
         if name not in places:
             problem = f"module {package!r} has no attribute {name!r}"
-            for namespace in namespaces if not name.startswith("_") else ():
-                if name in import_module(f"{package}.{namespace}").__all__:
-                    problem += f": it is {package}.{namespace}.{name}"
+            rooms = [f"{package}.{namespace}" for namespace in namespaces if not name.startswith("_")]
+            found = [f"{room}.{name}" for room in rooms if name in import_module(room).__all__]
+            if found:
+                problem += f": it is {' or '.join(found)}"
             raise AttributeError(problem, name=name, obj=sys.modules[package])
         module, own = places[name]
         value = None if module == package else getattr(import_module(module), own, None)
@@ -46,10 +47,14 @@ def load_when_used(
             value = import_module(f"{module}.{own}")
         # A room may have the name of its function; then it stands here since it was imported, and can be called.
         value = vars(sys.modules[package]).get(name, value)
+        if isinstance(value, type(attribute)):
+            from rankbounds.calls import as_public
+
+            value = as_public(value, package, name)
         setattr(sys.modules[package], name, value)
         return value
 
     def names() -> list[str]:
-        return sorted({*places, *vars(sys.modules[package])})
+        return sorted({*places, *(name for name in vars(sys.modules[package]) if name.startswith("__"))})
 
     return attribute, names, sorted(places)

@@ -108,6 +108,20 @@ class Result:
     Subclasses declare ``columns`` (a tuple of the class, or a property where they depend on the answer; without them
     the keys of the first row) and define ``rows``; ``words`` and ``notes`` where there is something to say. As
     dataclasses they need ``repr=False``.
+
+    Attributes
+    ----------
+    settings : dict
+        The choices that made the answer.
+    columns : sequence of Column
+        The columns of rows and tables.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> result = rb.similarity({"a": {"q": ["x", "y"]}, "b": {"q": ["y", "x"]}}, depths=[1])
+    >>> isinstance(result, rb.Result), len(result.rows()) > 0
+    (True, True)
     """
 
     settings: dict[str, Any] = field(default_factory=dict, kw_only=True)

@@ -82,7 +82,7 @@ def test_worst_difference_is_the_largest_over_all_runs(measure, rho):
     qrels = {f"{number}": {f"d{at:02d}": gain for at, gain in enumerate(one)} for number, one in enumerate(gains)}
     before, after = (
         rb.evaluate(qrels, dict.fromkeys(qrels, run.to_dict()["q"]), measure, ties="expected", bounds="none").value
-        for run in (exact, rb.banded(exact, rho))
+        for run in (exact, rb.Run(exact).banded(rho))
     )
     largest = float((before - after).max())
     assert rb.checking.worst_difference(measure, rho) == pytest.approx(largest, abs=1e-9)
@@ -103,7 +103,7 @@ def test_bad_rhos(rho):
 
 
 def test_banded_run():
-    found = rb.banded(RUN, "1.4")
+    found = rb.Run(RUN).banded("1.4")
     assert found.name == "mine"
     bands = [1, 2, 3, 3, 4, 4, 5, 5, 5, 6, 6, 6]
     assert found.score.tolist() == [1 / band for band in bands]
@@ -113,9 +113,9 @@ def test_banded_run():
 
 def test_topics_are_banded_apart_and_ranked_first():
     run = rb.Run.from_columns(["a", "b", "a", "b", "a"], ["x", "x", "y", "y", "z"], [1, 5, 3, 6, 2])
-    found = rb.banded(run, 2).to_dict()
+    found = rb.Run(run).banded(2).to_dict()
     assert found == {"a": {"y": 1.0, "z": 0.5, "x": 0.5}, "b": {"y": 1.0, "x": 0.5}}
-    in_line_order = rb.banded(run, 2, ties="run").to_dict()
+    in_line_order = rb.Run(run).banded(2, ties="run").to_dict()
     assert in_line_order == {"a": {"x": 1.0, "y": 0.5, "z": 0.5}, "b": {"x": 1.0, "y": 0.5}}
 
 
@@ -142,9 +142,9 @@ def one_score(value):
 )
 def test_rounded_scores(value, options, expected):
     if options.get("bits") in (8, "8"):
-        assert rb.rounded(one_score(value), **options).score[0] == pytest.approx(expected)
+        assert rb.Run(one_score(value)).rounded(**options).score[0] == pytest.approx(expected)
     else:
-        assert rb.rounded(one_score(value), **options).score[0] == expected
+        assert rb.Run(one_score(value)).rounded(**options).score[0] == expected
 
 
 def test_rounding_never_changes_an_order():
@@ -152,15 +152,15 @@ def test_rounding_never_changes_an_order():
     score = np.sort(rng.normal(size=2000) * 10.0 ** rng.integers(-4, 4, 2000))
     run = rb.Run.from_columns(["q"] * 2000, [f"d{at}" for at in range(2000)], score)
     for options in ({"bits": "float16"}, {"bits": "bfloat16"}, {"bits": 5}, {"digits": 2}, {"decimals": 1}):
-        assert (np.diff(rb.rounded(run, **options).score) >= 0).all(), options
+        assert (np.diff(rb.Run(run).rounded(**options).score) >= 0).all(), options
 
 
 def test_rounding_errors():
     with pytest.raises(rb.DataError, match="does not fit float16"):
-        rb.rounded(one_score(1e6), bits="float16")
+        rb.Run(one_score(1e6)).rounded(bits="float16")
     for options in ({}, {"bits": 8, "digits": 2}, {"bits": "float15"}, {"bits": 0}, {"digits": 0}, {"decimals": -1}):
         with pytest.raises(rb.UsageError):
-            rb.rounded(RUN, **options)
+            rb.Run(RUN).rounded(**options)
 
 
 def test_command_writes_a_banded_run(command, tmp_path):
@@ -168,7 +168,7 @@ def test_command_writes_a_banded_run(command, tmp_path):
     code, out, err = command("bands", tmp_path / "run", "--rho", "1.4", "-o", tmp_path / "banded")
     assert (code, out) == (0, "")
     assert "6 of 12 documents now have the score of the one before them (0 had it already)" in err
-    assert rb.read_run(tmp_path / "banded").score.tolist() == rb.banded(RUN, 1.4).score.tolist()
+    assert rb.read_run(tmp_path / "banded").score.tolist() == rb.Run(RUN).banded(1.4).score.tolist()
     code, out, _ = command("bands", tmp_path / "run", "--rho", "1.4")
     assert out == (tmp_path / "banded").read_text()
     _, out, _ = command("bands", tmp_path / "run", "--digits", "1")
@@ -212,7 +212,7 @@ def test_wrong_usage(command, tmp_path, arguments, told):
 
 def test_bands_take_what_evaluate_takes():
     nested = RUN.to_dict()
-    assert rb.banded(nested, 2).to_dict() == rb.banded(RUN, 2).to_dict()
-    assert rb.rounded(nested, digits=1).to_dict() == rb.rounded(RUN, digits=1).to_dict()
-    with pytest.raises(rb.UsageError, match="one order"):
-        rb.banded(RUN, 2, ties="expected")
+    assert rb.Run(nested).banded(2).to_dict() == rb.Run(RUN).banded(2).to_dict()
+    assert rb.Run(nested).rounded(digits=1).to_dict() == rb.Run(RUN).rounded(digits=1).to_dict()
+    with pytest.raises(rb.UsageError, match='no choice "expected" for ties'):
+        rb.Run(RUN).banded(2, ties="expected")

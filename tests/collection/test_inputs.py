@@ -23,6 +23,7 @@ from rankbounds.columns.ids import Ids
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.evaluation.options import ReadingOptions
 from rankbounds.files.objects import id_column
+from rankbounds.probability.differences import differences
 
 JUDGED = {"1": {"10": 2, "11": 0, "12": 1}, "2": {"10": 1, "13": 1}, "3": {"14": 0, "15": 1}}
 RETRIEVED = {
@@ -213,7 +214,7 @@ def test_several_runs_in_any_form_have_their_names_and_numbers(tmp_path):
 @pytest.mark.parametrize(
     "function",
     [
-        lambda qrels, runs: rb.differences(qrels, runs, q=0.3).render("json"),
+        lambda qrels, runs: differences(qrels, runs, q=0.3).render("json"),
         lambda qrels, runs: rb.uncertainty(qrels, runs, q=0.3, interval="distribution").render("json"),
         lambda qrels, runs: rb.rbp.bounds_by_persistence(qrels, runs, [0.5, 0.9]).to_dict(),
         lambda qrels, runs: list(rb.judge_next(qrels, runs, budget=4, compare=("bm25", "dense")).rows()),
@@ -391,7 +392,7 @@ def test_nothing_that_is_handed_in_is_changed(form):
 def test_how_to_read_is_said_once(tmp_path):
     (tmp_path / "labels").write_text("query_id,doc_id,rating,source\n1,a,1,human\n1,a,0,llm\n")
     (tmp_path / "run").write_text("1 Q0 a 1 1.0 x\nthis is no line\n")
-    reading = Reading(formats=("csv", "trec"), labels="llm", columns={"relevance": "rating"}, lenient=True)
+    reading = Reading(formats=("csv", "trec"), source="llm", columns={"relevance": "rating"}, lenient=True)
     assert reading.judgments(tmp_path / "labels").to_dict() == {"1": {"a": 0.0}}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rb.RankboundsWarning)
@@ -453,7 +454,7 @@ def test_options_are_shown_by_name_with_the_defaults_that_hold(function):
     assert inspect.Parameter.VAR_KEYWORD not in {parameter.kind for parameter in shown.values()}
     stated = Assumptions(**{name: shown[name].default for name in ASSUMPTIONS})
     assert stated == Assumptions()
-    with pytest.raises(TypeError, match=r'There is no option tie=\. Did you mean "ties"'):
+    with pytest.raises(TypeError, match=r'takes no tie=\. Did you mean "ties="'):
         function(JUDGED, "AP", tie="docid")
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankbounds as rb
-from rankbounds.rankings.order import ranked
+from rankbounds.collection.order import ranked
 
 COPIES = [copy.copy, copy.deepcopy, lambda table: pickle.loads(pickle.dumps(table))]
 ROWS = [("302", "d", 2.0), ("301", "a", 1.0), ("301", "b", 0.0), ("302", "c", -1.0), ("301", "ä", 1.0)]

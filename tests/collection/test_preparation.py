@@ -10,8 +10,8 @@ import pytest
 import rankbounds as rb
 from rankbounds.checking.submissions import corpus_ids, judged_outside
 from rankbounds.cli import main
+from rankbounds.collection.preparation import Preparation
 from rankbounds.errors import DataError, UsageError
-from rankbounds.rankings.preparation import Preparation
 
 pytestmark = pytest.mark.usefixtures("both_ways")
 
@@ -61,29 +61,29 @@ def test_prepared_as_plain_python_does(seed, options):
     rows = [(query, doc, score) for query, documents in run.items() for doc, score in documents.items()]
     drawn.shuffle(rows)
     given = rb.Run.from_columns(*zip(*rows, strict=True))
-    assert rb.prepare(given, **options).to_dict() == plainly(run, **options)
+    assert given.prepare(**options).to_dict() == plainly(run, **options)
     assert len(given) == len(rows)
 
 
 def test_nothing_asked_for_is_nothing_done():
     run = rb.Run.from_columns(["q"], ["q"], [1.0])
-    assert rb.prepare(run) is run
+    assert run.prepare() is run
     assert run.prepared == ""
-    assert rb.prepare(run, drop_self=True).renamed("other").prepared == "1 self-matches dropped"
+    assert run.prepare(drop_self=True).renamed("other").prepared == "1 self-matches dropped"
 
 
 def test_the_depth_follows_the_order_of_ties():
     run = rb.Run.from_columns(["q", "q"], ["a", "b"], [1.0, 1.0])
-    assert rb.prepare(run, depth=1).to_dict() == {"q": {"b": 1.0}}
-    assert rb.prepare(run, depth=1, ties="docid").to_dict() == {"q": {"a": 1.0}}
+    assert run.prepare(depth=1).to_dict() == {"q": {"b": 1.0}}
+    assert run.prepare(depth=1, ties="docid").to_dict() == {"q": {"a": 1.0}}
 
 
 def test_the_depth_follows_a_key_for_ties(tmp_path):
     rows = (["q", "q", "q"], ["a", "b", "c"], [1.0, 1.0, 1.0])
     key = {"a": 2, "b": 1, "c": 3}
-    assert rb.prepare(rb.Run.from_columns(*rows), depth=2, ties_key=key).to_dict() == {"q": {"a": 1.0, "b": 1.0}}
+    assert rb.Run.from_columns(*rows).prepare(depth=2, ties_key=key).to_dict() == {"q": {"a": 1.0, "b": 1.0}}
     with pytest.raises(UsageError, match="goes with a key"):
-        rb.prepare(rb.Run.from_columns(*rows), depth=2, ties="key")
+        rb.Run.from_columns(*rows).prepare(depth=2, ties="key")
     (tmp_path / "qrels").write_text("q 0 b 1\n")
     (tmp_path / "run").write_text("".join(f"q Q0 {doc} 1 1.0 A\n" for doc in "abc"))
     (tmp_path / "key").write_text("a 2\nb 1\nc 3\n")
@@ -97,16 +97,16 @@ def test_the_depth_follows_a_key_for_ties(tmp_path):
 
 def test_a_document_has_the_stated_rank_of_its_best_chunk():
     run = rb.Run.from_columns(["q"] * 4, ["a#1", "b#1", "a#2", "b#2"], [1, 2, 2, 1], [1, 3, 2, 4])
-    prepared = rb.prepare(run, documents_of="#")
+    prepared = run.prepare(documents_of="#")
     assert prepared.stated_rank.tolist() == [3, 2]
     assert rb.evaluate({"q": {"a": 1}}, prepared, "RR", ties="rank").value.item() == 1.0
-    assert rb.prepare(rb.Run.from_columns(["q"], ["a#1"], [1]), documents_of="#").stated_rank is None
+    assert rb.Run.from_columns(["q"], ["a#1"], [1]).prepare(documents_of="#").stated_rank is None
 
 
 @pytest.mark.parametrize(("options", "told"), [({"depth": 0}, "from 1 on"), ({"documents_of": ""}, "cannot be empty")])
 def test_what_makes_no_sense(options, told):
     with pytest.raises(UsageError, match=told):
-        rb.prepare(rb.Run.from_columns(["q"], ["q"], [1.0]), **options)
+        rb.Run.from_columns(["q"], ["q"], [1.0]).prepare(**options)
 
 
 QRELS = "q1 0 d1 1\nq1 0 d2 0\nq2 0 q1 1\nq2 0 d9 2\n07 0 d1 1\n"
@@ -139,7 +139,7 @@ def test_what_was_done_is_said(files, capsys):
 
 @pytest.mark.parametrize("engine", ["local", "stream"])
 def test_every_engine_prepares_runs(files, engine):
-    prepared = rb.prepare(rb.read_run(files / "run"), drop_self=True, depth=1)
+    prepared = rb.read_run(files / "run").prepare(drop_self=True, depth=1)
     preparation = Preparation(drop_self=True, depth=1)
     with pytest.warns(rb.RankboundsWarning):
         expected = rb.evaluate(files / "qrels", prepared, ["RR", "AP"])
@@ -157,7 +157,7 @@ def test_runs_in_memory_are_prepared_too():
 
 
 def test_notes_of_preparation_are_saved(files, tmp_path):
-    run = rb.prepare(rb.read_run(files / "run"), drop_self=True)
+    run = rb.read_run(files / "run").prepare(drop_self=True)
     with pytest.warns(rb.RankboundsWarning):
         scores = rb.evaluate(files / "qrels", run, "RR")
     scores.save(tmp_path / "scores.json")

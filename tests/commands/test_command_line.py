@@ -357,9 +357,9 @@ def test_every_command_that_reads_takes_how_to_read():
         names = {option.dest for option in parser.actions if option.type is not int}
         options = {flag for option in parser.actions for flag in option.flags}
         if names & JUDGMENTS:
-            assert {"--from", "--labels", "--columns"} <= options, name
+            assert {"--formats", "--source", "--columns"} <= options, name
         if names & RUNS:
-            assert {"--from", "--columns"} <= options, name
+            assert {"--formats", "--columns"} <= options, name
         if names & (JUDGMENTS | RUNS) and name != "check":
             assert "--lenient" in options, name
 
@@ -385,7 +385,7 @@ NAMING = {
     "judges", "replicates",
 }  # fmt: skip
 """What names the runs in its answer."""
-READING = ("--from", "csv", "--columns", "query_id=topic_name")
+READING = ("--formats", "csv", "--columns", "query_id=topic_name")
 ASKED = {
     "evaluate": lambda files, _: ["evaluate", *files, "-q", "--format", "json"],
     "compare": lambda files, _: ["compare", *files, "-m", "AP", "--resamples", "50", "--format", "json"],
@@ -422,7 +422,7 @@ def test_every_command_reads_named_runs_and_tables_with_labels_like_trec_files(c
     plain, tables, folder = both_ways
     code, expected, err = command(*ASKED[asked](plain, folder))
     assert code == 0, err
-    code, out, err = command(*ASKED[asked](tables, folder), *READING, "--labels", "human")
+    code, out, err = command(*ASKED[asked](tables, folder), *READING, "--source", "human")
     assert code == 0, err
     assert out.replace(" table", "") == expected
     assert ("bm25" in expected) == (asked in NAMING)

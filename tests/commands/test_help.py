@@ -125,7 +125,8 @@ def test_scripts_are_sound(scripts, shell):
 def test_bash_completes_commands_options_measures_and_files(scripts, tmp_path):
     (tmp_path / "qrels.txt").write_text("")
     lines = {
-        "ev": "evaluate", "evaluate --fo": "--format", "evaluate qrels.txt qrels.txt --format pa": "parquet",
+        "ev": "evaluate", "evaluate --form": "--formats --format",
+        "evaluate qrels.txt qrels.txt --format pa": "parquet",
         "evaluate qrels.txt qrels.txt -m nDCG@": "nDCG@10", "evaluate qr": "qrels.txt", "--completion f": "fish",
         "compare --ties exp": "expected", "evaluate qrels.txt qr": "qrels.txt", "rbp cr": "crossings",
         "rbp depth --dig": "--digits",

@@ -13,17 +13,17 @@ import rankbounds as rb
 from array_scores import scores_of
 from rankbounds.cli import main
 from rankbounds.comparison import compare_scores as compare
-from rankbounds.comparison.comparable_scores import standardise
 from rankbounds.comparison.pairs import VERDICTS, verdicts
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.scores import Scores
 from rankbounds.stats.corrections import over_all_pairs
-from rankbounds.stats.discriminative_power import discriminative_power
 from rankbounds.stats.power import topics_needed
+from rankbounds.stats.separation import discriminative_power
 from rankbounds.stats.significance import (
     Resampling,
     pairs_of,
 )
+from rankbounds.stats.standardisation import standardise
 
 
 def test_a_level_that_no_test_reaches_is_refused(tmp_path, command):

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 import rankbounds as rb
 from rankbounds.comparison import Evidence
 from rankbounds.comparison import compare_scores as compare
-from rankbounds.comparison.comparable_scores import standardise
 from rankbounds.comparison.pairs import Pairs
 from rankbounds.errors import DataError
 from rankbounds.evaluation.assumptions import Assumptions
@@ -24,10 +23,12 @@ from rankbounds.evaluation.score_differences import TOLERANCE, better, differenc
 from rankbounds.evaluation.scores import RunNotes, Scores
 from rankbounds.measures import REGISTRY, parse_measure
 from rankbounds.measures.condensed import Condensed
+from rankbounds.probability.differences import differences as probable_differences
 from rankbounds.report import Choices, gather
-from rankbounds.stats.discriminative_power import discriminative_power
 from rankbounds.stats.rank_correlation import agreement, kendall_tau, rank_biased_overlap, spearman, tau_ap
+from rankbounds.stats.separation import discriminative_power
 from rankbounds.stats.significance import TESTS, Resampling, p_values, pairs_of, t_statistic
+from rankbounds.stats.standardisation import standardise
 
 PLAIN = [parse_measure(example) for kind in REGISTRY.values() for example in kind.examples]
 PLAIN = [measure for measure in PLAIN if measure.total == "mean"]  # others are compared by no differences
@@ -100,7 +101,7 @@ def test_permuted_copies_differ_in_their_last_bits():
 def test_equal_scores_compare_equal(test):
     scores = scores_by(np.stack([permuted_copies(values_by_measure()[one]) for one in MEASURES], axis=-1), MEASURES)
     compared = compare(scores, test=test, resamples=500)
-    power = discriminative_power(scores, test=test, resampling=Resampling(200))
+    power = discriminative_power(scores, test=test, resamples=200)
     assert len(power.rows()) == 2 * len(MEASURES)
     assert {row["discriminated"] for row in power.rows()} == {0}
     assert [row["measure"] for row in compared.pairs.rows()] == list(map(str, MEASURES))
@@ -464,7 +465,7 @@ class TestCommands:
         assert "between -0.0000" not in words
 
     def test_whatever_is_judged_equal_precision_is_no_difference(self, files):
-        pair = rb.differences(files / "qrels", [files / "forward", files / "backward"], "P@10").pairs[0]
+        pair = probable_differences(files / "qrels", [files / "forward", files / "backward"], "P@10").pairs[0]
         assert (pair.difference, pair.certain_low, pair.certain_high) == (0, 0, 0)
         assert pair.verdict == "no difference"
 

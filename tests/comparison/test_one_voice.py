@@ -84,7 +84,7 @@ class TestReading:
         key.write_text("".join(f"{doc} {doc[::-1]}\n" for doc in sorted(documents)))
         files = [DATA / "qrels.txt", *DEMO_RUNS[:2], "-m", "RBP(p=0.8)", "--format", "json"]
         plain = json.loads(command("compare", *files)[1])
-        for options in (["--lenient"], ["--from", "trec"]):
+        for options in (["--lenient"], ["--formats", "trec"]):
             assert json.loads(command("compare", *files, *options)[1]) == plain
         keyed = json.loads(command("compare", *files, "--ties-key", key)[1])
         assert "Could ties?" in keyed["words"][0]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from rankbounds.stats.rank_biased_overlap import READINGS, TiedLists, deepest_rank, overlaps
+from rankbounds.stats.overlap import READINGS, TiedLists, deepest_rank, overlaps
 
 # ---- plain definitions: documents one by one, depths one by one ----
 

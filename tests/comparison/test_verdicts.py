@@ -12,7 +12,6 @@ from scipy import stats
 import rankbounds as rb
 from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence, compare_scores
-from rankbounds.comparison.comparable_scores import standardise
 from rankbounds.evaluation.score_differences import limits_of, limits_of_differences
 from rankbounds.evaluation.scores import RunNotes, Scores
 from rankbounds.measures import REGISTRY, parse_measure
@@ -24,6 +23,7 @@ from rankbounds.stats.significance import (
     mean_interval,
     p_values,
 )
+from rankbounds.stats.standardisation import standardise
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 QRELS = DATA / "qrels.txt"

@@ -15,6 +15,7 @@ import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.collection.run import as_run
 from rankbounds.probability import differences as run_differences
+from rankbounds.probability.differences import differences
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 LAW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -71,7 +72,7 @@ def all_differences(several, q, *, whole_lists=False):
 @LAW
 @given(pairs_of_runs(), st.sampled_from([0.1, 0.5, 0.8]))
 def test_moments_and_probabilities_are_those_of_all_judgments(several, q):
-    (found,) = rb.differences(*inputs(several), "RBP(p=0.7)", q=q).pairs
+    (found,) = differences(*inputs(several), "RBP(p=0.7)", q=q).pairs
     outcomes = all_differences(several, q)
     mean = sum(value * weight for value, weight in outcomes)
     variance = sum(value**2 * weight for value, weight in outcomes) - mean**2
@@ -86,7 +87,7 @@ def test_moments_and_probabilities_are_those_of_all_judgments(several, q):
 @LAW
 @given(pairs_of_runs())
 def test_certain_bounds_are_attained_and_never_violated(several):
-    (found,) = rb.differences(*inputs(several), "RBP(p=0.7)", q=0.5).pairs
+    (found,) = differences(*inputs(several), "RBP(p=0.7)", q=0.5).pairs
     values = [value for value, _ in all_differences(several, 0.5)]
     tails = [np.mean([0.7 ** lengths[which] for _, lengths, _ in several]) for which in range(2)]
     assert found.certain_high == pytest.approx(max(values) + tails[0], abs=1e-9)
@@ -101,7 +102,7 @@ def test_certain_bounds_are_attained_and_never_violated(several):
 @given(pairs_of_runs())
 def test_certain_bounds_are_within_the_difference_of_the_intervals(several):
     qrels, runs = inputs(several)
-    (found,) = rb.differences(qrels, runs, "RBP(p=0.7)", q=0.5).pairs
+    (found,) = differences(qrels, runs, "RBP(p=0.7)", q=0.5).pairs
     a, b = (row for row in rb.uncertainty(qrels, runs, "RBP(p=0.7)", q=0.5).rows())
     assert found.certain_low >= a["low"] - b["high"] - 1e-9
     assert found.certain_high <= a["high"] - b["low"] + 1e-9
@@ -115,12 +116,12 @@ def simulated():
 @pytest.mark.parametrize("q", [0.2, "logistic", "isotonic", [0.5, 0.4, 0.1]])
 def test_a_run_against_itself_differs_by_nothing(simulated, q):
     run = simulated.runs[3]
-    (found,) = rb.differences(simulated.pooled, [run, run], q=q).pairs
+    (found,) = differences(simulated.pooled, [run, run], q=q).pairs
     assert (found.difference, found.sd, found.certain_low, found.certain_high) == (0, 0, 0, 0)
     assert (found.probability_a_better, found.probability_b_better) == (0, 0)
     assert found.verdict == "no difference"
     twin = as_run(run.to_dict(), "twin")  # another system with the same lists may go on differently
-    (found,) = rb.differences(simulated.pooled, [run, twin], q=q).pairs
+    (found,) = differences(simulated.pooled, [run, twin], q=q).pairs
     assert (found.difference, found.sd, found.probability_a_better) == (0, 0, 0)
     assert found.certain_high == -found.certain_low == pytest.approx(0.8**100)
 
@@ -129,17 +130,17 @@ def test_shared_documents_make_the_difference_surer(simulated):
     alike = rb.probability.simulate(
         runs=2, topics=30, agreement=0.99, best=0.2, worst=0.25, pooled_runs=1, pool_depth=2, seed=3
     )
-    (found,) = rb.differences(alike.pooled, alike.runs, q=0.3).pairs
+    (found,) = differences(alike.pooled, alike.runs, q=0.3).pairs
     apart = [row["sd"] for row in rb.uncertainty(alike.pooled, alike.runs, q=0.3).rows()]
     assert found.sd < 0.7 * math.hypot(*apart)
 
 
 def test_many_pairs_agree_with_few(simulated, monkeypatch):
     for q in (0.2, "logistic"):
-        few = rb.differences(simulated.pooled, simulated.runs, q=q)
+        few = differences(simulated.pooled, simulated.runs, q=q)
         assert few.exact
         monkeypatch.setattr(run_differences, "MANY_PAIRS", 0)
-        many = rb.differences(simulated.pooled, simulated.runs, q=q)
+        many = differences(simulated.pooled, simulated.runs, q=q)
         monkeypatch.undo()
         assert not many.exact
         assert "normal approximation" in many.notes()[0]
@@ -151,7 +152,7 @@ def test_many_pairs_agree_with_few(simulated, monkeypatch):
         for one in few.pairs:
             true = truth[names.index(one.run_a)] - truth[names.index(one.run_b)]
             assert one.certain_low <= true <= one.certain_high
-            alone = rb.differences(
+            alone = differences(
                 simulated.pooled, [simulated.runs[names.index(n)] for n in (one.run_a, one.run_b)], q=0.2
             )
             assert alone.pairs[0].certain_low == pytest.approx(one.certain_low)
@@ -160,9 +161,9 @@ def test_many_pairs_agree_with_few(simulated, monkeypatch):
 def test_shared_topics_are_those_of_all_runs():
     qrels = {"1": {"a": 1}, "2": {"a": 1}}
     runs = {"A": {"1": {"a": 1.0}, "2": {"b": 1.0}}, "B": {"1": {"b": 1.0}}}
-    (found,) = rb.differences(qrels, runs, "P@1", q=0.5, topics="shared").pairs
+    (found,) = differences(qrels, runs, "P@1", q=0.5, topics="shared").pairs
     assert (found.difference, found.certain_low, found.certain_high) == (0.5, 0, 1)
-    (found,) = rb.differences(qrels, runs, "P@1", q=0.5).pairs
+    (found,) = differences(qrels, runs, "P@1", q=0.5).pairs
     assert found.difference == pytest.approx(0.5)  # (1 - 0.5)/2 + (0.5 - 0)/2
     assert found.certain_high == pytest.approx(1)
 
@@ -207,7 +208,7 @@ def test_no_probability_decides_for_a_run_that_is_hardly_judged():
         "other": {query: {f"d{19 - doc}": 20.0 - doc for doc in range(20)} for query in qrels},
         "stranger": {query: {f"x{doc}": 20.0 - doc for doc in range(20)} for query in qrels},
     }
-    pairs = {(one.run_a, one.run_b): one for one in rb.differences(qrels, runs).pairs}
+    pairs = {(one.run_a, one.run_b): one for one in differences(qrels, runs).pairs}
     assert pairs["judged", "other"].unpooled == ()
     assert pairs["judged", "stranger"].unpooled == ("stranger",)
     few = "fewer than 95% of the first 5 documents of stranger are judged"
@@ -224,7 +225,7 @@ def test_a_variance_that_is_nothing_but_rounding_is_none():
         "tag": {"t0": {"true": 5.0, "d8": 4.0, "d1": 3.0, "301": 3.0, "d9": 2.0}},
         "other": {"t0": {"d8": 0.8, "true": 0.7, "d9": 0.6, "301": 0.5, "d1": 0.1}},
     }
-    (pair,) = rb.differences(qrels, runs).pairs
+    (pair,) = differences(qrels, runs).pairs
     assert pair.difference == pytest.approx(0, abs=1e-9)
     assert pair.sd > 0
 

@@ -319,7 +319,7 @@ def test_errors_come_from_tasks_with_all_their_parts(spark_session, tmp_path, mo
         ({"doc_id": None}, "no column for the document id"),
         ({"ties": "rank"}, "there is no column rank"),
         ({"qrels": "other"}, 'run "run": no topic of this run is among the judged ones'),
-        ({"labels": "human"}, 'no column "source"'),
+        ({"source": "human"}, 'no column "source"'),
         ({"runs": {"q": {"a": 1}}}, "runs are frames of Spark's or paths"),
         ({"runs": "-"}, "which is no file"),
     ],
@@ -330,9 +330,9 @@ def test_what_is_wrong_with_frames_is_one_sentence(spark_session, given, told):
     values = {"string": "1", "double": 1.0}
     schema = ", ".join(f"{name} {kind}" for name, kind in kinds.items() if kind)
     frame = spark_session.createDataFrame([tuple(values[kind] for kind in kinds.values() if kind)], schema)
-    options = {name: given[name] for name in ("ties", "labels") if name in given}
+    options = {name: given[name] for name in ("ties", "source") if name in given}
     qrels = [(given.get("qrels", "1"), "1", 1)]
-    if "labels" in given:
+    if "source" in given:
         qrels = polars.DataFrame(qrels, schema=["query_id", "doc_id", "relevance"], orient="row")
     with pytest.raises(rb.RankboundsError, match=told) as raised:
         rb.evaluate(qrels, given.get("runs", frame), "RR", engine="spark", **options)
@@ -421,7 +421,7 @@ def test_the_command_prints_what_it_prints_in_memory(request, engine, tmp_path, 
     labels = [(f"q{t}", f"d{n}", n % 3, who) for t in range(6) for n in range(9) for who in ("human", "llm")]
     polars.DataFrame(labels, schema=["q", "d", "grade", "source"], orient="row").write_csv(tmp_path / "labels.csv")
     call = [
-        "evaluate", tmp_path / "labels.csv", f"mine={tmp_path}/run.parquet", "-q", "--format", "json", "--labels",
+        "evaluate", tmp_path / "labels.csv", f"mine={tmp_path}/run.parquet", "-q", "--format", "json", "--source",
         "human", "--columns", "query_id=q,doc_id=d,score=s,relevance=grade", "--drop-self", "--documents-of", "#",
         "--depth", "7",
     ]  # fmt: skip

@@ -133,7 +133,7 @@ def test_opensearch_judgments_imported_and_given_out(tmp_path):
     assert rb.read_qrels(imported).to_dict() == {"red dress": {"B077ZJXCTS": 3.0}}
     found = [{"_source": opensearch("LLM_JUDGMENT", 0.5)}, {"_source": opensearch("UBI_JUDGMENT", 0.5)}]
     answer = written(tmp_path / "get", {"took": 1, "hits": {"total": {}, "hits": found}})
-    assert set(rb.read_qrels_by_source(answer)) == {"llm", "click"}
+    assert set(rb.Qrels.by_source(answer)) == {"llm", "click"}
     assert rb.read_qrels(answer).to_dict() == {"red dress": {"B077ZJXCTS": 0.5}}
     with pytest.raises(rb.DataError, match="not complete: PROCESSING"):
         rb.read_qrels(written(tmp_path / "early", opensearch("LLM_JUDGMENT", 1, status="PROCESSING")))
@@ -175,11 +175,11 @@ def test_learning_to_rank_files(tmp_path):
     named = written(tmp_path / "named", "4 qid:1 1:9.8 # 7555 Rambo\n0 qid:1 1:2 #docid = GX008 inc = 1\n")
     assert rb.read_qrels(named).to_dict() == {"1": {"7555": 4.0, "GX008": 0.0}}
     predictions = written(tmp_path / "predictions", "0.1\n0.9\n0.5\n")
-    run = rb.read_predictions(plain, predictions)
+    run = rb.Run.from_predictions(plain, predictions)
     assert run.to_dict() == {"1": {"1": 0.1, "2": 0.9}, "2": {"1": 0.5}}
     assert rb.evaluate(plain, run, "RR").mean().value == pytest.approx(0.75)
     with pytest.raises(rb.DataError, match="3 predictions for 2 lines"):
-        rb.read_predictions(named, predictions)
+        rb.Run.from_predictions(named, predictions)
     with pytest.raises(rb.DataError, match=r"broken:2: expected a line like"):
         rb.read_qrels(written(tmp_path / "broken", "3 qid:1 1:0.5\nnonsense\n"))
 
@@ -256,12 +256,12 @@ class TestCommandLine:
     def test_formats_are_forced(self, tmp_path, capsys):
         table = written(tmp_path / "qrels", "query,docid,rating,source\nq1,a,1,human\n")
         run = written(tmp_path / "run", RUN)
-        assert self.call(capsys, "evaluate", table, run, "-m", "RR", "--from", "quepid,beir")[0] == 0
-        assert self.call(capsys, "evaluate", table, run, "-m", "RR", "--from", "csv,beir")[0] == 0
-        code, _, err = self.call(capsys, "evaluate", table, run, "--from", "trec")
+        assert self.call(capsys, "evaluate", table, run, "-m", "RR", "--formats", "quepid,beir")[0] == 0
+        assert self.call(capsys, "evaluate", table, run, "-m", "RR", "--formats", "csv,beir")[0] == 0
+        code, _, err = self.call(capsys, "evaluate", table, run, "--formats", "trec")
         assert code == 3
         assert "fields" in err
-        code, _, err = self.call(capsys, "evaluate", table, run, "--from", "quebid")
+        code, _, err = self.call(capsys, "evaluate", table, run, "--formats", "quebid")
         assert code == 2
         assert 'Did you mean "quepid"?' in err
 
@@ -270,7 +270,7 @@ class TestCommandLine:
         for content in ("1 0 a 1\n", "{}", "[1, 2", '{"a": {"b": []}}', '{"requests": [1]}', "a,b\n1,2\n"):
             qrels = written(tmp_path / "qrels", content)
             code, out, err = self.call(
-                capsys, "evaluate", qrels, written(tmp_path / "run", RUN), "--from", kind + ",beir"
+                capsys, "evaluate", qrels, written(tmp_path / "run", RUN), "--formats", kind + ",beir"
             )
             if (kind, content) == ("trec", "1 0 a 1\n"):
                 assert "no topic of this run" in err
@@ -293,29 +293,29 @@ class TestLabelSources:
 
     def test_are_kept_apart(self, labelled):
         path = labelled(("q1", "a", 1, "human"), ("q1", "a", 1, "llm"), ("q2", "b", 2, "llm"), ("q1", "c", 0, "llm"))
-        assert {name: one.to_dict() for name, one in rb.read_qrels_by_source(path).items()} == {
+        assert {name: one.to_dict() for name, one in rb.Qrels.by_source(path).items()} == {
             "human": {"q1": {"a": 1.0}},
             "llm": {"q1": {"a": 1.0, "c": 0.0}, "q2": {"b": 2.0}},
         }
         assert rb.read_qrels(path).to_dict() == {"q1": {"a": 1.0, "c": 0.0}, "q2": {"b": 2.0}}
-        assert rb.read_qrels(path, labels="human").to_dict() == {"q1": {"a": 1.0}}
+        assert rb.read_qrels(path, source="human").to_dict() == {"q1": {"a": 1.0}}
 
     def test_that_disagree_are_an_error_that_says_what_to_do(self, labelled):
         path = labelled(("q1", "b", 1, "human"), ("q1", "a", 1, "human"), ("q1", "a", 0, "llm"))
         with pytest.raises(rb.DataError, match=r'row 3: sources disagree on document "a" of topic "q1": 1 by "human"'):
             rb.read_qrels(path)
-        assert rb.read_qrels(path, labels="human,llm").to_dict() == {"q1": {"b": 1.0, "a": 1.0}}
-        assert rb.read_qrels(path, labels=["llm", "human"]).to_dict() == {"q1": {"b": 1.0, "a": 0.0}}
+        assert rb.read_qrels(path, source="human,llm").to_dict() == {"q1": {"b": 1.0, "a": 1.0}}
+        assert rb.read_qrels(path, source=["llm", "human"]).to_dict() == {"q1": {"b": 1.0, "a": 0.0}}
 
     def test_repeats_within_one_and_unknown_ones(self, labelled, tmp_path):
         path = labelled(("q1", "a", 1, "llm"), ("q1", "a", 1, "llm"))
         for labels in (None, "llm"):
             with pytest.raises(rb.DataError, match="row 2"):
-                rb.read_qrels(path, labels=labels)
+                rb.read_qrels(path, source=labels)
         with pytest.raises(rb.UsageError, match='Did you mean "llm"'):
-            rb.read_qrels(path, labels="lm")
+            rb.read_qrels(path, source="lm")
         with pytest.raises(rb.DataError, match='no column "source"'):
-            rb.read_qrels(written(tmp_path / "qrels", "1 0 a 1\n"), labels="llm")
+            rb.read_qrels(written(tmp_path / "qrels", "1 0 a 1\n"), source="llm")
 
     def test_as_probabilities(self):
         human = {"q": {"a": 1, "b": 0, "c": 2, "d": 0}}
@@ -335,8 +335,8 @@ def test_a_table_of_ranks_is_not_to_be_renamed(command, tmp_path):
     code, _, told = command("evaluate", tmp_path / "qrels.csv", tmp_path / "run.csv")
     assert code == 3
     assert "Rename" not in told
-    assert "--from quepid" in told
+    assert "--formats quepid" in told
     code, out, _ = command(
-        "evaluate", tmp_path / "qrels.csv", tmp_path / "run.csv", "--from", "quepid", "-m", "RR", "--format", "json"
+        "evaluate", tmp_path / "qrels.csv", tmp_path / "run.csv", "--formats", "quepid", "-m", "RR", "--format", "json"
     )
     assert (code, json.loads(out)[0]["value"]) == (0, 1)

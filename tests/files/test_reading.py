@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
+from rankbounds.collection.order import _order_within_groups
 from rankbounds.columns.decimals import parse_decimals
 from rankbounds.columns.hash_tables import HashTable, repeated_keys
 from rankbounds.columns.ids import Ids
@@ -23,7 +24,6 @@ from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, OutOfMemoryError, Place
 from rankbounds.files import trec
 from rankbounds.files.leniency import REPEATED, LeftOut, LeftOutWarning, Problems, merge_warnings
-from rankbounds.rankings.order import _order_within_groups
 
 pytestmark = pytest.mark.usefixtures("both_ways")
 

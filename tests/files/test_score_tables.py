@@ -297,7 +297,7 @@ def test_a_gate_on_a_name_that_nobody_knows(command, tmp_path):
 def test_options_that_need_runs_are_rejected(command, tmp_path, scores):
     path = tmp_path / "t.csv"
     path.write_text(scores.render("csv", per_topic=True))
-    for more in (["--unjudged", "condensed"], ["--ties", "best"], ["--from", "trec"]):
+    for more in (["--unjudged", "condensed"], ["--ties", "best"], ["--formats", "trec"]):
         code, out, err = command("compare", "--scores", path, *more)
         assert (code, out) == (2, "")
         assert more[0] in err

@@ -12,6 +12,7 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.errors import did_you_mean
+from rankbounds.probability.differences import differences
 
 QRELS = {str(topic): {"a": 1, "b": 0} for topic in range(6)}
 WHOLE = {topic: {"a": 2, "b": 1} for topic in QRELS}
@@ -41,12 +42,12 @@ WARNING = {
     "read_runs": lambda files: rb.read_runs(sorted(files.glob("*.run")), lenient=True),
     "read_run": lambda files: rb.read_run(files / "one.run", lenient=True),
     "read_scores": lambda files: rb.read_scores(files / "scores.csv"),
-    "streaming": lambda files: rb.streaming.evaluate(files / "qrels.txt", f"{files}/*.run", "AP", lenient=True),
+    "streaming": lambda files: rb.evaluate(files / "qrels.txt", f"{files}/*.run", "AP", lenient=True, engine="stream"),
     "compare": lambda files: rb.compare(rb.evaluate(QRELS, RUNS, "AP", topics="shared")),
     "compare, of files": lambda files: rb.compare(files / "qrels.txt", f"{files}/*.run", "AP", lenient=True),
     "slices": lambda files: rb.compare(QRELS, [WHOLE, WHOLE], "AP").slices({"kind": dict.fromkeys("0123", "x")}),
     "similarity": lambda files: rb.similarity(RUNS),
-    "differences": lambda files: rb.differences(QRELS, RUNS, "RBP(p=0.8)"),
+    "differences": lambda files: differences(QRELS, RUNS, "RBP(p=0.8)"),
     "judges": lambda files: rb.judging.compare_judges(QRELS, {"model": {topic: QRELS[topic] for topic in LACKING}}),
     "uncertainty": lambda files: rb.uncertainty(QRELS, RUNS, q=0.5),
     "compare_collections": lambda files: rb.compare_collections({"x": (QRELS, RUNS), "y": (QRELS, RUNS)}, "AP"),

@@ -16,7 +16,8 @@ import pytest
 import browser
 import rankbounds as rb
 from rankbounds.notebook import BAR_WIDTH, SHOWN_ROWS, Bar
-from rankbounds.stats.discriminative_power import discriminative_power
+from rankbounds.probability.differences import differences
+from rankbounds.stats.separation import discriminative_power
 from rankbounds.tables import Table
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.ipynb"))
@@ -89,7 +90,7 @@ def results(name: str) -> dict[str, object]:
         "comparison": rb.compare(scores, **few),
         "comparison of two": rb.compare(scores.run(first, second), **few),
         "summary": rb.compare(scores, **few).summary(),
-        "differences": rb.differences(qrels, pair, "RBP(p=0.8)", q=0.3),
+        "differences": differences(qrels, pair, "RBP(p=0.8)", q=0.3),
         "slices": rb.compare(scores, **few).slices(kinds),
         "similarity": rb.similarity(runs),
         "judges": rb.judging.compare_judges(qrels, {name: model}, runs, "P@5"),

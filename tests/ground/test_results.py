@@ -83,7 +83,7 @@ def test_options_are_split_and_refused():
     assert (assumptions.ties, assumptions.bounds, reading.lenient) == ("docid", "none", True)
     with pytest.raises(rb.UsageError, match="bounds= cannot be given here: no bounds are drawn"):
         chosen_options({"bounds": "both"}, refused={"bounds": "no bounds are drawn."})
-    with pytest.raises(TypeError, match=r'tie=\. Did you mean "ties"'):
+    with pytest.raises(TypeError, match=r'tie=\. Did you mean "ties="'):
         chosen_options({"tie": "docid"})
 
 

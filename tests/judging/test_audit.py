@@ -602,7 +602,7 @@ class TestRealLabels:
 
     def test_a_perfect_judge_and_an_inverted_one_leave_what_300_judgments_without_an_exception_do(self, real):
         _, people, runs = real
-        inverted = Qrels(people.pairs, 3 - people.grade)
+        inverted = Qrels._of_pairs(people.pairs, 3 - people.grade)
         for labels in (people, inverted):
             found, half_width = coverage(labels, people, runs, "RBP(p=0.8,rel=2)", 300, 10)
             assert found == 1.0

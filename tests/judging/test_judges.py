@@ -122,14 +122,14 @@ def test_json_of_the_command_is_what_python_returns(command, files):
 
 def test_sources_of_one_file(command, files):
     arguments = ("--runs", files / "runs", "-m", "AP", "--format", "csv")
-    code, out, err = command("judges", files / "labels.csv", "--labels", "human", *arguments)
+    code, out, err = command("judges", files / "labels.csv", "--source", "human", *arguments)
     assert (code, err) == (0, "")
     code, apart, _ = command("judges", files / "people.qrels", files / "one.qrels", files / "two.qrels", *arguments)
     assert (code, apart) == (0, out)
-    mixed = command("judges", files / "labels.csv", files / "one.qrels", "--labels", "human", *arguments)[1]
+    mixed = command("judges", files / "labels.csv", files / "one.qrels", "--source", "human", *arguments)[1]
     assert mixed.splitlines()[1] == apart.splitlines()[1]
     assert command("judges", files / "labels.csv", *arguments)[0] == 2
-    assert command("judges", files / "people.qrels", "--labels", "human", *arguments)[0] == 3
+    assert command("judges", files / "people.qrels", "--source", "human", *arguments)[0] == 3
 
 
 @pytest.mark.parametrize("kind", ["table", "markdown", "latex", "html"])

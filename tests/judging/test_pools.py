@@ -13,10 +13,10 @@ import pytest
 import rankbounds as rb
 from conftest import archive
 from rankbounds.cli import main
+from rankbounds.collection.order import ranks
 from rankbounds.evaluation.judged_runs import JudgedRuns
 from rankbounds.judging import pools
 from rankbounds.measures import parse_measures
-from rankbounds.rankings.order import ranks
 from shared_task import rows, shared_task
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
@@ -331,7 +331,7 @@ def test_pools_need_ties_in_one_order():
         pools.pool(RUNS, depth=2, ties="best")
     with pytest.raises(rb.UsageError, match="Judgments are planned for one order"):
         rb.judge_next(JUDGMENTS, RUNS, budget=3, ties="best")
-    with pytest.raises(TypeError, match="There is no option unjudged="):
+    with pytest.raises(TypeError, match="pool takes no unjudged="):
         pools.pool(RUNS, depth=2, unjudged="condensed")
 
 

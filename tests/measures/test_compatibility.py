@@ -61,7 +61,7 @@ def test_p_must_be_a_share():
 def test_levels_by_copeland_are_wins_less_losses():
     chance = random.Random(5)
     rows = [(query, *chance.sample("abcdef", 2)) for query in ("q1", "q2") for _ in range(chance.randint(5, 25))]
-    found = rb.levels_from_preferences(rows)
+    found = rb.Qrels.from_preferences(rows)
     for query in ("q1", "q2"):
         stated = [row[1:] for row in rows if row[0] == query]
         documents = {document for pair in stated for document in pair}
@@ -70,11 +70,12 @@ def test_levels_by_copeland_are_wins_less_losses():
             net = [stated.count((document, other)) - stated.count((other, document)) for other in documents]
             score[document] = sum(np.sign(net))
         distinct = sorted(set(score.values()))
-        assert found.qrels[query] == {document: distinct.index(score[document]) + 1 for document in score}
-    level = found.qrels.to_dict()
-    assert found.violated == sum(level[query][better] < level[query][worse] for query, better, worse in rows)
-    assert found.tied == sum(level[query][better] == level[query][worse] for query, better, worse in rows)
-    assert found.violated_share == found.violated / len(rows)
+        assert found[query] == {document: distinct.index(score[document]) + 1 for document in score}
+    level = found.to_dict()
+    counts = found.preferences
+    assert counts.violated == sum(level[query][better] < level[query][worse] for query, better, worse in rows)
+    assert counts.tied == sum(level[query][better] == level[query][worse] for query, better, worse in rows)
+    assert counts.violated_share == counts.violated / len(rows)
 
 
 def test_levels_by_bradley_terry_order_the_most_likely_strengths():
@@ -88,7 +89,7 @@ def test_levels_by_bradley_terry_order_the_most_likely_strengths():
         return total + sum(math.log1p(math.exp(-own)) / 2 + math.log1p(math.exp(own)) / 2 for own in strength)
 
     best = minimize(surprise, np.zeros(len(documents)), tol=1e-12).x
-    level = rb.levels_from_preferences(rows, method="bradley-terry").qrels["q"]
+    level = rb.Qrels.from_preferences(rows, method="bradley-terry")["q"]
     expected = [document for _, document in sorted(zip(-best, documents, strict=True))]
     assert sorted(level, key=level.get, reverse=True) == expected
 
@@ -96,11 +97,11 @@ def test_levels_by_bradley_terry_order_the_most_likely_strengths():
 def test_preferences_that_agree_are_all_kept():
     rows = [("q", better, worse) for better, worse in itertools.combinations("abcd", 2)]
     for method in ("copeland", "bradley-terry"):
-        found = rb.levels_from_preferences(rows, method=method)
-        assert found.qrels["q"] == {"a": 4, "b": 3, "c": 2, "d": 1}
-        assert (found.stated, found.violated, found.tied) == (6, 0, 0)
-    cycle = rb.levels_from_preferences([("q", "a", "b"), ("q", "b", "c"), ("q", "c", "a")])
-    assert (set(cycle.qrels["q"].values()), cycle.tied_share) == ({1.0}, 1.0)
+        found = rb.Qrels.from_preferences(rows, method=method)
+        assert found["q"] == {"a": 4, "b": 3, "c": 2, "d": 1}
+        assert (found.preferences.stated, found.preferences.violated, found.preferences.tied) == (6, 0, 0)
+    cycle = rb.Qrels.from_preferences([("q", "a", "b"), ("q", "b", "c"), ("q", "c", "a")])
+    assert (set(cycle["q"].values()), cycle.preferences.tied_share) == ({1.0}, 1.0)
 
 
 def test_the_command_writes_judgments_and_says_what_they_violate(command, tmp_path):
@@ -127,7 +128,7 @@ def test_bad_preferences_are_named_with_their_line(command, tmp_path, text, prob
     assert (code, out, err.count("\n")) == (3, "", 1)
     assert problem in err
     with pytest.raises(DataError):
-        rb.levels_from_preferences([("q", "a", "a")])
+        rb.Qrels.from_preferences([("q", "a", "a")])
 
 
 @pytest.mark.parametrize("names", list(itertools.permutations("abc")))

@@ -258,12 +258,12 @@ def test_relevant_documents_that_nobody_retrieved(added, label):
 
 
 def test_names_and_docstrings(added):
-    assert str(rb.nHLU(half=3) @ 10) == "nHLU(half=3)@10"
-    assert parse_measure("halflifeshare@5") == rb.nHLU(cutoff=5)
-    assert parse_measure("nHLU'(half=3)").plain == rb.nHLU(half=3)
+    assert str(rb.measures.nHLU(half=3) @ 10) == "nHLU(half=3)@10"
+    assert parse_measure("halflifeshare@5") == rb.measures.nHLU(cutoff=5)
+    assert parse_measure("nHLU'(half=3)").plain == rb.measures.nHLU(half=3)
     with pytest.raises(rb.UsageError, match='Did you mean "nHLU"'):
         parse_measure("nHUL")
-    text = rb.nHLU.__doc__
+    text = rb.measures.nHLU.__doc__
     parameters = ["half : float, default 5", "rel : float, default 1", "cutoff : int | None, default None"]
     assert [line for line in text.splitlines() if " : " in line] == parameters
     assert "The lowest grade that counts as relevant." in text

@@ -84,7 +84,7 @@ def test_five_fields_are_read_and_written(tmp_path):
     for name in ("again.txt", "again.csv", "again.jsonl"):
         qrels.write(tmp_path / name)
         assert rb.read_qrels(tmp_path / name) == qrels
-    assert qrels != rb.Qrels(qrels.pairs, qrels.grade)
+    assert qrels != rb.Qrels._of_pairs(qrels.pairs, qrels.grade)
     path.write_text(LINES + "1 0 a 1 1\n")
     with pytest.raises(DataError, match="second time"):
         rb.read_qrels(path)

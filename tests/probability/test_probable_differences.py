@@ -21,6 +21,7 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.scoring import join_lists
 from rankbounds.measures.naming.registry import REGISTRY
 from rankbounds.probability.completions import OpenCollection
+from rankbounds.probability.differences import differences
 from rankbounds.probability.drawn_scores import DrawnCompletions, RelevantGrades, draw_differences, error_of_share
 from rankbounds.probability.models.probabilities import Constant
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -118,13 +119,13 @@ def test_draws_agree_with_enumeration(name):
     }
     grades = {1.0: 3 / 5, 2.0: 2 / 5} if measure.graded else {2.0: 1.0}
     mean, sd, better = enumerated(qrels, runs, measure, 0.3, grades)
-    (pair,) = rb.differences(qrels, runs, measure, q=0.3, samples=4000, seed=5).pairs
+    (pair,) = differences(qrels, runs, measure, q=0.3, samples=4000, seed=5).pairs
     assert abs(pair.difference - mean) <= 4 * sd / 4000**0.5 + 1e-12
     assert pair.sd == pytest.approx(sd, rel=0.08, abs=1e-9)
     assert abs(pair.probability_a_better - better) <= 4 * error_of_share(better, 4000)
     assert pair.ci_low <= pair.difference <= pair.ci_high
     assert 0 < pair.error < 0.01
-    turned = rb.differences(qrels, dict(reversed(runs.items())), measure, q=0.3, samples=4000, seed=5).pairs[0]
+    turned = differences(qrels, dict(reversed(runs.items())), measure, q=0.3, samples=4000, seed=5).pairs[0]
     assert turned.difference == pytest.approx(-mean, abs=4 * sd / 4000**0.5 + 1e-12)
     assert abs(turned.probability_b_better - better) <= 4 * error_of_share(better, 4000)
 
@@ -132,7 +133,7 @@ def test_draws_agree_with_enumeration(name):
 @pytest.mark.parametrize("name", ["RBP(p=0.8)", "P@20", "DCG@30"])
 def test_drawn_weighted_sums_agree_with_exact_ones(name):
     simulated = rb.probability.simulate(2, 20, 60, 40, seed=2)
-    exact = rb.differences(simulated.pooled, simulated.runs, name, q=0.3).pairs[0]
+    exact = differences(simulated.pooled, simulated.runs, name, q=0.3).pairs[0]
     assumptions, facts = Assumptions(), TopicFacts(simulated.pooled)
     batches = [list(join_lists(run, facts, assumptions).batches) for run in simulated.runs]
     collection = OpenCollection(simulated.runs, facts, assumptions, batches)
@@ -145,7 +146,7 @@ def test_drawn_weighted_sums_agree_with_exact_ones(name):
 
 def test_estimated_probabilities_widen_drawn_differences_as_they_do_exact_ones():
     simulated = rb.probability.simulate(3, 25, 200, 80, pool_depth=8, seed=4)
-    exact = rb.differences(simulated.pooled, simulated.runs[:2], "P@20").pairs[0]
+    exact = differences(simulated.pooled, simulated.runs[:2], "P@20").pairs[0]
     assumptions, facts = Assumptions(), TopicFacts(simulated.pooled)
     batches = [list(join_lists(run, facts, assumptions).batches) for run in simulated.runs[:2]]
     from rankbounds.probability.models.estimates import ChosenModels
@@ -178,12 +179,12 @@ def test_intervals_hold_the_truth_as_often_as_they_say(name):
 
 def test_a_given_seed_gives_the_same_draws_whatever_else_is_asked():
     simulated = rb.probability.simulate(3, 12, 80, 30, seed=6)
-    alone = rb.differences(simulated.pooled, simulated.runs[:2], "nDCG@10", q=0.2, seed=3).pairs[0]
-    again = rb.differences(simulated.pooled, simulated.runs[:2], ["AP", "nDCG@10"], q=0.2, seed=3).pairs[1]
+    alone = differences(simulated.pooled, simulated.runs[:2], "nDCG@10", q=0.2, seed=3).pairs[0]
+    again = differences(simulated.pooled, simulated.runs[:2], ["AP", "nDCG@10"], q=0.2, seed=3).pairs[1]
     assert alone == again
-    other = rb.differences(simulated.pooled, simulated.runs[:2], "nDCG@10", q=0.2, seed=4).pairs[0]
+    other = differences(simulated.pooled, simulated.runs[:2], "nDCG@10", q=0.2, seed=4).pairs[0]
     assert alone.difference != other.difference
-    among = rb.differences(simulated.pooled, simulated.runs, "nDCG@10", q=0.2, seed=3).pairs[0]
+    among = differences(simulated.pooled, simulated.runs, "nDCG@10", q=0.2, seed=3).pairs[0]
     assert abs(among.difference - alone.difference) <= 5 * alone.sd / 1000**0.5
 
 
@@ -200,7 +201,7 @@ def test_all_draws_alike_are_no_certainty():
     assert error_of_share(1.0, 1000) == pytest.approx(0.001, rel=0.01)
     qrels = {str(topic): {"r": 1, "n": 0} for topic in range(10)}
     runs = {"good": {q: ["r", "u"] for q in qrels}, "bad": {q: ["n", "v"] for q in qrels}}
-    (pair,) = rb.differences(qrels, runs, "AP", q=0.01, samples=200).pairs
+    (pair,) = differences(qrels, runs, "AP", q=0.01, samples=200).pairs
     assert pair.probability_a_better == 1.0
     assert pair.error > 0.004
     if math.isnan(pair.certain_low):
@@ -210,7 +211,7 @@ def test_all_draws_alike_are_no_certainty():
 def test_effort_is_better_when_lower():
     qrels = {str(topic): {"r": 1, "n": 0} for topic in range(6)}
     runs = {"late": {q: ["u", "n", "r"] for q in qrels}, "early": {q: ["r", "n", "u"] for q in qrels}}
-    (pair,) = rb.differences(qrels, runs, "ESL(n=1)", q=0.3).pairs
+    (pair,) = differences(qrels, runs, "ESL(n=1)", q=0.3).pairs
     assert pair.difference > 0
     assert pair.probability_b_better > 0.9
     assert pair.probability_a_better < 0.1
@@ -243,7 +244,7 @@ def test_compare_tells_how_likely_the_first_run_is_better(tmp_path, capfd):
 def test_too_many_pairs_are_refused_before_hours_pass(capfd, tmp_path):
     simulated = rb.probability.simulate(2, 20, 200, 150, seed=1)
     with pytest.raises(rb.UsageError, match="hours"):
-        rb.differences(simulated.pooled, simulated.runs, "AP", q=0.1, samples=50_000_000)
+        differences(simulated.pooled, simulated.runs, "AP", q=0.1, samples=50_000_000)
 
 
 @pytest.mark.parametrize("measure", ["AP", "nDCG@5", "RBP(p=0.8)"])
@@ -253,8 +254,8 @@ def test_the_order_of_the_runs_turns_the_difference_and_changes_nothing_else(mea
     topics = [str(topic) for topic in range(12)]
     runs = {name: {topic: rng.permutation(documents)[:15].tolist() for topic in topics} for name in ("one", "other")}
     qrels = {topic: {document: int(rng.random() < 0.4) for document in documents[:25]} for topic in topics}
-    [forth] = rb.differences(qrels, runs, [measure]).rows()
-    [back] = rb.differences(qrels, dict(reversed(runs.items())), [measure]).rows()
+    [forth] = differences(qrels, runs, [measure]).rows()
+    [back] = differences(qrels, dict(reversed(runs.items())), [measure]).rows()
     assert forth["probability_a_better"] == pytest.approx(back["probability_b_better"])
     assert forth["difference"] == pytest.approx(-back["difference"])
     assert forth["sd"] == pytest.approx(back["sd"])

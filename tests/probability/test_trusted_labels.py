@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
+from rankbounds.probability.differences import differences
 
 SHARE = {0: 0.2, 1: 0.7}
 """How often people call relevant what the model labels so."""
@@ -58,7 +59,7 @@ def plain_scores(people, labels, runs):
     return alone, whole
 
 
-ASKED = ("-m", "RBP(p=0.5)", "--labels", "human,llm", "--calibrate")
+ASKED = ("-m", "RBP(p=0.5)", "--source", "human,llm", "--calibrate")
 
 
 @pytest.mark.filterwarnings("ignore:.*no relevant document")
@@ -100,12 +101,12 @@ def test_uncertainty_takes_them_as_probabilities(command, files):
 def test_measures_that_are_no_sums_are_drawn(command, files, measure, difference):
     """As with the same probabilities given by document."""
     people, labels, runs, paths = files
-    asked = ("-m", measure, "--labels", "human,llm", "--calibrate", "--samples", "50", "--format", "json")
+    asked = ("-m", measure, "--source", "human,llm", "--calibrate", "--samples", "50", "--format", "json")
     code, out, _ = command("uncertainty", *paths, *asked, *(difference or ("--interval", "distribution")))
     assert code == 0
     q = rb.probability.label_probabilities(labels, people).by_pair
     if difference:
-        expected = list(rb.differences(people, runs, measure, q=q, samples=50).rows())
+        expected = list(differences(people, runs, measure, q=q, samples=50).rows())
     else:
         expected = list(rb.uncertainty(people, runs, measure, q=q, samples=50, interval="distribution").rows())
     name = "difference" if difference else "mean"
@@ -115,7 +116,7 @@ def test_measures_that_are_no_sums_are_drawn(command, files, measure, difference
 def test_judge_next_does_not_take_model_labels_for_judgments(command, files):
     people, labels, runs, paths = files
     asked = ("judge-next", *paths, "-m", "RBP(p=0.5)", "--budget", "100", "--compare", "one", "two", "--format", "json")
-    code, out, err = command(*asked, "--labels", "human,llm", "--calibrate")
+    code, out, err = command(*asked, "--source", "human,llm", "--calibrate")
     assert code == 0
     assert "did not judge count by labels of llm" in err
     q = rb.probability.label_probabilities(labels, people).by_pair
@@ -132,7 +133,7 @@ def test_the_report_shows_the_same_scores_and_says_what_they_rest_on(files):
     from rankbounds.report import Choices, gather
 
     people, labels, runs, (table, *lists) = files
-    choices = Choices(measures=["RBP(p=0.5)"], labels="human,llm", calibrate=True, resamples=50)
+    choices = Choices(measures=["RBP(p=0.5)"], source="human,llm", calibrate=True, resamples=50)
     content = gather(str(table), [str(run) for run in lists], choices)
     alone, whole = plain_scores(people, labels, runs)
     assert any(f"{whole['one'] - alone['one']:.4f} of one's {whole['one']:.4f}" in told for told in content["summary"])
@@ -141,13 +142,13 @@ def test_the_report_shows_the_same_scores_and_says_what_they_rest_on(files):
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (("compare", "-m", "RBP(p=0.5)", "--labels", "human", "--calibrate"), "two sources"),
+        (("compare", "-m", "RBP(p=0.5)", "--source", "human", "--calibrate"), "two sources"),
         (("compare", "-m", "RBP(p=0.5)", "--calibrate"), "two sources"),
-        (("compare", "-m", "nDCG@10", "--labels", "human,llm", "--calibrate"), "uncertainty"),
-        (("compare", "-m", "AP", "--labels", "human,llm", "--calibrate"), "uncertainty"),
-        (("report", "-m", "AP", "--labels", "human,llm", "--calibrate", "-o", "x.html"), "uncertainty"),
-        (("uncertainty", "-m", "DCG@10", "--labels", "human,llm", "--calibrate"), "counts grades"),
-        (("compare", "-m", "P@5", "-m", "P(rel=2)@5", "--labels", "human,llm", "--calibrate"), "one grade"),
+        (("compare", "-m", "nDCG@10", "--source", "human,llm", "--calibrate"), "uncertainty"),
+        (("compare", "-m", "AP", "--source", "human,llm", "--calibrate"), "uncertainty"),
+        (("report", "-m", "AP", "--source", "human,llm", "--calibrate", "-o", "x.html"), "uncertainty"),
+        (("uncertainty", "-m", "DCG@10", "--source", "human,llm", "--calibrate"), "counts grades"),
+        (("compare", "-m", "P@5", "-m", "P(rel=2)@5", "--source", "human,llm", "--calibrate"), "one grade"),
         (("compare", *ASKED, "--unjudged", "condensed"), "--unjudged"),
         (("uncertainty", *ASKED, "--q", "0.5"), "not from both"),
     ],

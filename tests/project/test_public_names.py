@@ -21,8 +21,15 @@ from rankbounds.measures import REGISTRY
 
 SOURCE = Path(rb.__file__).parents[1]
 NAMES = [name for name in rb.__all__ if name != "__version__"]
+NAMESPACES = [name for name in NAMES if name in rb.NAMESPACES]
 FIGURES = rb.plots.__all__
-DOCUMENTED = [*NAMES, *(f"plots.{name}" for name in FIGURES)]
+NOT_CALLED = {"measures.REGISTRY", "measures.MeasureLike", "measures.MeasuresLike"}
+"""A dict and types."""
+EVERY_NAME = [*NAMES, *(f"{space}.{name}" for space in NAMESPACES for name in getattr(rb, space).__all__)]
+POOLS = [f"judging.pools.{name}" for name in rb.judging.pools.__all__ if callable(getattr(rb.judging.pools, name))]
+SAME = {f"measures.{name}" for name in NAMES if name in rb.measures.__all__}
+"""Measures that have two names."""
+DOCUMENTED = [name for name in (*EVERY_NAME, *POOLS) if name not in NOT_CALLED | SAME]
 
 
 def public(name: str) -> object:
@@ -80,9 +87,11 @@ def test_scoring_in_memory_loads_only_what_it_needs():
 
 def test_no_module_shadows_a_public_name():
     rooms = {module.name for module in pkgutil.iter_modules(rb.__path__)}
-    assert rooms & set(NAMES) == {"plots", "report"}
-    figures = {module.name for module in pkgutil.iter_modules(rb.plots.__path__)}
-    assert not figures & set(FIGURES)
+    assert rooms & set(NAMES) == {*NAMESPACES, "report"}
+    for name in NAMESPACES:
+        space = getattr(rb, name)
+        modules = {module.name for module in pkgutil.iter_modules(space.__path__)}
+        assert {name for name in modules & set(space.__all__) if not inspect.ismodule(getattr(space, name))} == set()
     told = python(
         "import importlib, pkgutil, rankbounds as rb\n"
         "left_out = {'rankbounds.__main__'}\n"
@@ -90,16 +99,33 @@ def test_no_module_shadows_a_public_name():
         "except ImportError: left_out.add('rankbounds.interop.ir_measures')\n"
         "for module in pkgutil.walk_packages(rb.__path__, 'rankbounds.'):\n"
         "    if module.name not in left_out: importlib.import_module(module.name)\n"
-        "for name in rb.__all__: print(name, type(getattr(rb, name)).__name__)"
+        "for name in rb.__all__: print(name, type(getattr(rb, name)).__name__)\n"
+        "for space in rb.NAMESPACES:\n"
+        "    for name in getattr(rb, space).__all__:\n"
+        "        print(f'{space}.{name}', type(getattr(getattr(rb, space), name)).__name__)"
     )
     after_all = dict(line.split() for line in told.splitlines())
-    assert after_all == {name: type(public(name)).__name__ for name in rb.__all__}
-    assert {name for name, kind in after_all.items() if kind == "module"} == {"plots", "pools", "spark", "streaming"}
+    assert after_all == {name: type(public(name)).__name__ for name in (*EVERY_NAME, "__version__")}
+    assert {name for name, kind in after_all.items() if kind == "module"} == {*NAMESPACES, "judging.pools"}
+
+
+def test_the_top_has_about_forty_names_and_says_where_others_are():
+    assert len(NAMES) - len(NAMESPACES) <= 48
+    with pytest.raises(AttributeError, match=r"it is rankbounds\.measures\.GMAP$"):
+        _ = rb.GMAP
+    of_three = "plots.bounds_by_depth or rankbounds.rbp.bounds_by_depth or rankbounds.studies.bounds_by_depth"
+    with pytest.raises(AttributeError, match=f"it is rankbounds.{of_three}$"):
+        _ = rb.bounds_by_depth
 
 
 def test_names_are_listed_and_nothing_else_is_found():
-    assert set(rb.__all__) == {*NAMES, "__version__"} <= set(dir(rb))
-    assert set(rb.plots.__all__) == set(FIGURES) <= set(dir(rb.plots))
+    assert set(rb.__all__) == {*NAMES, "__version__"}
+    assert {name for name in dir(rb) if not name.startswith("__")} == set(NAMES)  # what editors complete
+    for name in NAMESPACES:
+        space = getattr(rb, name)
+        assert set(space.__all__) <= set(dir(space))
+        with pytest.raises(AttributeError, match="no attribute 'evalute'"):
+            _ = space.evalute
     with pytest.raises(AttributeError, match="no attribute 'evalute'"):
         _ = rb.evalute
     names: dict[str, object] = {}
@@ -111,7 +137,8 @@ def test_every_measure_is_a_public_name():
     """With a line in the stub, or (as a measure that was just added) without one, which editors then do not know."""
     ours = {kind.__name__: kind for kind in REGISTRY.values() if kind.__module__.startswith("rankbounds.")}
     assert {"AP", "nDCG", "RBP"} <= set(ours) & set(NAMES)
-    assert all(public(name) is kind for name, kind in ours.items())
+    assert all(getattr(rb.measures, name) is kind for name, kind in ours.items())
+    assert all(inspect.unwrap(public(name)) is inspect.unwrap(public(name.partition(".")[2])) for name in SAME)
 
 
 def test_every_figure_is_a_public_name():
@@ -126,9 +153,9 @@ def test_every_figure_is_a_public_name():
     assert drawing - of_the_room == set(FIGURES)
 
 
-def test_public_modules_are_found_without_a_warning():
-    told = python("from rankbounds import plots, pools, spark, streaming; print(spark.__name__)", "-Werror")
-    assert told.split() == ["rankbounds.evaluation.engines.spark"]
+def test_namespaces_are_found_without_a_warning():
+    told = python(f"from rankbounds import {', '.join(NAMESPACES)}; print(stats.__name__)", "-Werror")
+    assert told.split() == ["rankbounds.stats"]
 
 
 # Types, as a user's checker sees them
@@ -142,13 +169,20 @@ EXPECTED = {
     "rb.RBP(p=0.8)": "RBP",
     "rb.nDCG(cutoff=10)": "nDCG",
     "rb.Assumptions()": "Assumptions",
-    "rb.streaming.evaluate('qrels', 'run')": "Scores",
+    'rb.Run({"q": {"a": 1.5}}, name="bm25").banded(1.4)': "Run",
+    'rb.Qrels({"q": {"a": 1}})': "Qrels",
+    'rb.evaluate({"q": {"a": 1}}, {"bm25": {"q": ["b", "a"]}}, rb.AP)': "Scores",
+    'rb.evaluate({"q": {"a", "b"}}, [rb.Run([("q", "a", 1.5)])], ["AP", rb.nDCG @ 10])': "Scores",
+    "rb.nDCG @ 10": "nDCG",
+    "rb.measures.GMAP()": "GMAP",
     "rb.rbp.transfer(0.4321, 0.95, 0.8)": "Transferred",
     'rb.report("qrels", "run")': "Report",
 }
-MISTAKES = ("rb.RBP(q=3)", "rb.evalute", "rb.plots.leaderbord", 'rb.AP(cutoff="ten")')
-MODULES = {name for name in NAMES if inspect.ismodule(public(name))}
-REVEALED = [*EXPECTED, *(f"rb.{name}" for name in DOCUMENTED if name not in MODULES)]
+MISTAKES = (
+    "rb.RBP(q=3)", "rb.evalute", "rb.plots.leaderbord", 'rb.AP(cutoff="ten")', 'rb.evaluate(3, "run")',
+    'rb.evaluate("qrels", None)', 'rb.evaluate("qrels", "run", 10)',
+)  # fmt: skip
+REVEALED = [*EXPECTED, *(f"rb.{name}" for name in EVERY_NAME if not inspect.ismodule(public(name)))]
 
 
 @pytest.fixture
@@ -239,6 +273,13 @@ def problems(public_name: str) -> list[str]:
     return missing
 
 
+class Examples(doctest.DocTestFinder):
+    """Finds those of methods that are decorated, too."""
+
+    def _from_module(self, module, value):
+        return super()._from_module(module, inspect.unwrap(value) if callable(value) else value)
+
+
 @pytest.mark.parametrize("name", DOCUMENTED)
 def test_a_public_name_is_documented(name):
     assert not problems(name)
@@ -247,7 +288,7 @@ def test_a_public_name_is_documented(name):
 @pytest.mark.parametrize("name", DOCUMENTED)
 def test_examples_of_a_public_name_run(name, tmp_path, monkeypatch):
     value = public(name)
-    examples = [test for test in doctest.DocTestFinder().find(value, name, globs={}) if test.examples]
+    examples = [test for test in Examples().find(value, name, globs={}) if test.examples]
     if inspect.ismodule(value) and not examples:
         return
     if name.startswith("plots"):

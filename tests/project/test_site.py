@@ -42,14 +42,16 @@ def test_commands_page_has_every_command_and_option(reference):
 
 
 def test_every_public_name_stands_on_one_page(reference):
-    names = [f"rankbounds.{name}" for name in rb.__all__ if name not in ("__version__", "plots")]
-    names += [f"rankbounds.plots.{name}" for name in rb.plots.__all__]
-    pages = {room: re.findall(r"^::: (.+)$", reference.python_page(room), re.M) for room in reference.PYTHON}
+    """Measures stand among measures only."""
+    elsewhere = {"__version__", *rb.NAMESPACES, *rb.measures.__all__}
+    names = [f"rankbounds.{name}" for name in set(rb.__all__) - elsewhere]
+    names += [f"rankbounds.{space}.{name}" for space in rb.NAMESPACES for name in getattr(rb, space).__all__]
+    pages = {space: re.findall(r"^::: (.+)$", reference.python_page(space), re.M) for space in reference.PYTHON}
     assert sorted(name for page in pages.values() for name in page) == sorted(names)
     assert all(pages.values())
     listed = (ROOT / "mkdocs.yml").read_text()
     assert re.findall(r"^ +- (.+): python-(\w+)\.md$", listed, re.M) == [
-        (title, room) for room, title in reference.PYTHON.items()
+        (title, space) for space, title in reference.PYTHON.items()
     ]
 
 
@@ -64,14 +66,14 @@ def test_site_builds_without_a_warning(tmp_path):
     assert "WARNING" not in done.stderr
     pages = {page.name for page in (tmp_path / "site").glob("*.html")}
     assert {"index.html", "measures.html", "commands.html", "report.html", "studies.html", "errata.html"} <= pages
-    assert 'id="rankbounds.compare"' in (tmp_path / "site" / "python-comparison.html").read_text()
+    assert 'id="rankbounds.compare"' in (tmp_path / "site" / "python-top.html").read_text()
 
     def shown(page, begin):
         part = (tmp_path / "site" / page).read_text().partition(f'id="{begin}"')[2].partition("<h2 id=")[0]
         return re.sub(r"<[^>]+>|\s", "", part)
 
-    assert "AP(rel:float=1.0,cutoff:int|None=None)" in shown("python-measures.html", "rankbounds.AP")
-    assert "q(float|None,default:None)" in shown("python-evaluation.html", "rankbounds.Evaluator")
+    assert "AP(rel:float=1.0,cutoff:int|None=None)" in shown("python-measures.html", "rankbounds.measures.AP")
+    assert "q(float|None,default:None)" in shown("python-top.html", "rankbounds.Evaluator")
     assert "Wheretodraw" in shown("python-plots.html", "rankbounds.plots.leaderboard")
     written = (tmp_path / "site" / "index.html").read_text()
     assert 'src="http' not in written

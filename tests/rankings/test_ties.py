@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
+from rankbounds.collection.order import ranking
 from rankbounds.comparison import Evidence, wording
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures import REGISTRY, parse_measure
 from rankbounds.measures.precision import interpolated_precision
-from rankbounds.rankings.order import ranking
 from rankbounds.rankings.rankings import Rankings, TiedGroups
 from rankbounds.rankings.ties import chance_drawn, expected_products, expected_with_earlier
 from rankbounds.rankings.topic_facts import TopicFacts

@@ -238,7 +238,7 @@ def test_reports_read_as_every_command_does(tmp_path, command):
     rows = [f"{topic},{doc},{grade},human\n{topic},{doc},{1 - grade},llm\n" for topic, doc, grade in judged]
     (tmp_path / "labels.csv").write_text("topic,document_name,label,source\n" + "".join(rows))
     named = [f"{name}={path}" for name, path in runs.items()]
-    how = ("--labels", "human", "--columns", "doc_id=document_name")
+    how = ("--source", "human", "--columns", "doc_id=document_name")
     contents = []
     for qrels, options in ((tmp_path / "qrels.txt", ()), (tmp_path / "labels.csv", how)):
         code, _, err = command("report", qrels, *named, *options, "-m", "AP", "-o", tmp_path / "page.html")
@@ -248,7 +248,7 @@ def test_reports_read_as_every_command_does(tmp_path, command):
     plain, labelled = contents
     assert plain["runs"] == ["one", "two"]
     assert plain["systems"] == labelled["systems"]
-    assert (plain["identity"]["options"].get("labels"), labelled["identity"]["options"]["labels"]) == (None, "human")
+    assert (plain["identity"]["options"].get("source"), labelled["identity"]["options"]["source"]) == (None, "human")
 
 
 def test_unjudged_documents_are_looked_up_only_in_runs_that_are_compared_closely(monkeypatch):

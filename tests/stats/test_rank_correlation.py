@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from array_scores import scores_of
-from rankbounds.stats.discriminative_power import discriminative_power
 from rankbounds.stats.rank_correlation import (
     agreement,
     kendall_tau,
@@ -20,6 +19,7 @@ from rankbounds.stats.rank_correlation import (
     spearman,
     tau_ap,
 )
+from rankbounds.stats.separation import discriminative_power
 from rankbounds.stats.significance import (
     Resampling,
     topic_counts,
@@ -32,9 +32,7 @@ class TestDiscriminativePower:
     value = np.random.default_rng(5).random((5, 12, 2)) + np.linspace(0, 0.5, 5)[:, None, None]
 
     def test_against_a_plain_loop(self):
-        found = discriminative_power(
-            scores_of(self.value, measures=("AP", "RR")), 0.05, resampling=Resampling(200, seed=2)
-        )
+        found = discriminative_power(scores_of(self.value, measures=("AP", "RR")), 0.05, resamples=200, seed=2)
         counts = topic_counts(12, Resampling(200, seed=2))
         for at, row in enumerate(found.rows()):
             discriminated, required = 0, 0.0

@@ -11,7 +11,7 @@ import pytest
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
-from rankbounds.stats.discriminative_power import discriminative_power
+from rankbounds.stats.separation import discriminative_power
 from rankbounds.studies import bounds_by_depth, bounds_by_persistence, power_by_judgment_rate, power_by_measure
 from rankbounds.studies.moffat_zobel import TESTS
 from rankbounds.studies.study import STUDIES, Study, StudyResult, study_called

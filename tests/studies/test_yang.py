@@ -49,7 +49,7 @@ def test_changes_are_scores_before_and_after(collection, changes):
     qrels, runs = collection
     assert changes.treatments == ["rho=1.4", "rho=2.0", "bfloat16", "4 bits", "1 digits"]
     before = rb.evaluate(qrels, runs, MEASURES).value
-    after = rb.evaluate(qrels, [rb.banded(run, "2.0") for run in runs], MEASURES, ties="expected").value
+    after = rb.evaluate(qrels, [run.banded("2.0") for run in runs], MEASURES, ties="expected").value
     assert np.array_equal(changes.before, before)
     assert changes.after[1] == pytest.approx(after)
     assert changes.differences(1, 0) == pytest.approx((before - after)[..., 0].ravel())

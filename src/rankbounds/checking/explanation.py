@@ -16,6 +16,7 @@ from rankbounds.checking.quirks import ANYWHERE, Quirk, quirks
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
+from rankbounds.collection.shapes import QrelsLike, RunLike
 from rankbounds.errors import DataError, RankboundsError, RankboundsWarning
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.options import ReadingOptions, chosen_options
@@ -159,7 +160,7 @@ def read_output(path: str | os.PathLike[str]) -> Printed:
     return stated(os.fspath(path)) or read_reported(path, is_measure)
 
 
-def explain(qrels: Any, run: Any, output: Any, **options: Unpack[ReadingOptions]) -> Explanations:
+def explain(qrels: QrelsLike, run: RunLike, output: Any, **options: Unpack[ReadingOptions]) -> Explanations:
     """Find out why another tool reported other numbers for the same judgments and run.
 
     Parameters
@@ -460,4 +461,4 @@ def _read_with_repeats(path: str | os.PathLike[str], name: str) -> Run | None:
         lines = trec.read_lines(read_text(os.fspath(path)), trec.run_layout, distinct=True)
     except DataError:
         return None
-    return Run(name, lines.pairs, lines.numbers) if lines.pairs.repeats().size else None
+    return Run._of_pairs(name, lines.pairs, lines.numbers) if lines.pairs.repeats().size else None

@@ -10,6 +10,8 @@ from typing import Any, get_args
 import numpy as np
 
 from rankbounds.arrays import Flags, Ints
+from rankbounds.collection.order import Order, Precision, ranks
+from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.columns.ids import Ids
@@ -17,8 +19,6 @@ from rankbounds.columns.pairs import Pairs, number_pairs
 from rankbounds.errors import UsageError
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.naming.elsewhere import DIFFERENT
-from rankbounds.rankings.order import Order, Precision, ranks
-from rankbounds.rankings.preparation import Preparation
 
 DEPTHS = (1, 3, 5, 10, 20, 50, 100, 1000)
 ANYWHERE = ("topics", "precision", "preparation")
@@ -163,7 +163,7 @@ def _separators(qrels: Qrels, run: Run) -> Iterator[str]:
 def _cut_ids(separator: str, run: Run) -> Run:
     docs = [head or doc for doc in run.pairs.docs.to_list() for head in [doc.rpartition(separator)[0]]]
     pairs = run.pairs
-    return Run(run.name, Pairs.numbered(pairs.topics, pairs.topic, Ids.of(docs), pairs.source), run.score)
+    return Run._of_pairs(run.name, Pairs.numbered(pairs.topics, pairs.topic, Ids.of(docs), pairs.source), run.score)
 
 
 def _last_of_each(run: Run) -> Run:
@@ -258,7 +258,7 @@ def _retrieved(qrels: Qrels, run: Run, depth: int | None = None) -> Flags:
 
 
 def _relevant_only_where(qrels: Qrels, kept: Flags) -> Qrels:
-    return Qrels(qrels.pairs, np.where(kept, qrels.grade, np.minimum(qrels.grade, 0.0)))
+    return Qrels._of_pairs(qrels.pairs, np.where(kept, qrels.grade, np.minimum(qrels.grade, 0.0)))
 
 
 def _at_most(most: int, qrels: Qrels, run: Run) -> Qrels:

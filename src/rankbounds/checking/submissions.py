@@ -14,8 +14,10 @@ from rankbounds.arrays import Flags, Ints
 from rankbounds.checking.findings import CheckedRun, Checks, Finding, JudgedOutside, Severity, TieEffect
 from rankbounds.checking.usable_lines import Problem, Usable, read_usable
 from rankbounds.collection.inputs import Reading, RunToRead
+from rankbounds.collection.order import ranked_rows
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run, unique_names
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.columns.ids import Ids
 from rankbounds.errors import DataError, Place, RankboundsWarning, UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
@@ -24,7 +26,7 @@ from rankbounds.files import trec
 from rankbounds.files.opening import plain_name, read_text
 from rankbounds.files.queries import read_query_texts
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.rankings.order import ranked_rows
+from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.threads import Progress, in_threads, processors
 
 COVERAGE_DEPTH = 10
@@ -36,14 +38,14 @@ Given: TypeAlias = str | os.PathLike[str] | Iterable[str]
 
 
 def check(
-    runs: Any,
-    qrels: Any = None,
+    runs: RunsLike,
+    qrels: QrelsLike | None = None,
     *,
     topics: Given | None = None,
     depth: int | None = None,
     corpus: Given | None = None,
     strict: bool = False,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    measures: MeasuresLike = DEFAULT_MEASURES,
     examples: int = 3,
     progress: Progress | None = None,
 ) -> Checks:

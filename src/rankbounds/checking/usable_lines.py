@@ -93,7 +93,7 @@ def _read_leniently(text: Text, lines: list[tuple[int, list[bytes]]], layout: tr
         return None, problems, len(lines)
     read = trec.read_lines(text, lambda *_: layout, lenient=True)
     ranks = None if any(problem.kind == "bad_rank" for problem in problems) else read.ranks
-    return Run(tag or plain_name(text.name), read.pairs, read.numbers, ranks), problems, len(lines)
+    return Run._of_pairs(tag or plain_name(text.name), read.pairs, read.numbers, ranks), problems, len(lines)
 
 
 def _number(token: bytes) -> float:

@@ -48,12 +48,12 @@ class RunToRead:
 class Reading:
     """How judgments and runs are read.
 
-    ``formats`` and ``columns`` are needed where files and tables do not show by themselves what they are; ``labels``
+    ``formats`` and ``columns`` are needed where files and tables do not show by themselves what they are; ``source``
     says whose judgments to use; ``gain`` may name the words that judgments have for grades.
     """
 
     formats: Formats | None = None
-    labels: str | Sequence[str] | None = None
+    source: str | Sequence[str] | None = None
     columns: Mapping[str, str] | None = None
     lenient: bool = False
     threads: int = 1
@@ -78,9 +78,9 @@ class Reading:
         if isinstance(given, Run | RunToRead):
             raise UsageError("Judgments were expected, not a run. The judgments come first, then the runs.")
         if not isinstance(given, str | os.PathLike):
-            return as_qrels(given, self.gain.grade_of, self.labels, self.columns)
+            return as_qrels(given, self.gain.grade_of, self.source, self.columns)
         words = self.gain.grade_of
-        return read_qrels(given, labels=self.labels, grade_of=words, threads=self.threads, **self._of_files(0))
+        return read_qrels(given, source=self.source, grade_of=words, threads=self.threads, **self._of_files(0))
 
     def label_sets(self, given: Any) -> dict[str, Qrels]:
         """One set of labels or several, by name: a dict of names, a list, paths, patterns, or one as judgments are."""

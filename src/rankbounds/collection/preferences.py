@@ -33,15 +33,14 @@ CLOSE = 1e-6
 """Strengths whose logarithms differ by less are the same."""
 
 
-@dataclass(frozen=True, eq=False)
-class PreferenceLevels:
-    """Levels from preferences as judgments, and how far they agree with the preferences.
+@dataclass(frozen=True)
+class PreferenceCounts:
+    """How far levels agree with the preferences that they were made from.
 
     ``stated`` preferences there are; ``violated`` of them contradict the levels, ``tied`` ones are between documents of
     the same level.
     """
 
-    qrels: Qrels
     method: str
     stated: int
     violated: int
@@ -57,48 +56,17 @@ class PreferenceLevels:
         """The share of preferences between documents of the same level."""
         return self.tied / self.stated
 
-    def sentence(self) -> str:
-        """How far the levels agree with the preferences."""
+    def __str__(self) -> str:
         return (
-            f"{self.stated:,} preferences: {self.violated:,} ({self.violated_share:.1%}) violated, {self.tied:,} "
-            f"({self.tied_share:.1%}) between equals"
+            f"{IN_WORDS[self.method]} of {self.stated:,} preferences: {self.violated:,} ({self.violated_share:.1%}) "
+            f"violated, {self.tied:,} ({self.tied_share:.1%}) between equals"
         )
-
-    def __repr__(self) -> str:
-        topics = len(self.qrels.query_ids)
-        return f"PreferenceLevels({IN_WORDS[self.method]}, {topics} topic{'s'[: topics != 1]}, {self.sentence()})"
 
 
 def levels_from_preferences(
-    preferences: str | os.PathLike[str] | Iterable[tuple[Any, Any, Any]], method: str = "copeland"
-) -> PreferenceLevels:
-    """Turn pairwise preferences into judgments by levels.
-
-    Parameters
-    ----------
-    preferences : path or iterable of tuples
-        Lines, or tuples, of a query, the better document and the worse one.
-    method : str, default "copeland"
-        ``"copeland"`` or ``"bradley-terry"``.
-
-    Returns
-    -------
-    PreferenceLevels
-        With ``qrels``, and the share of preferences that the levels violate.
-
-    Notes
-    -----
-    All documents that were compared have a level of at least 1; preferences say nothing of others.
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> found = rb.levels_from_preferences([("q", "a", "b"), ("q", "b", "c"), ("q", "a", "c"), ("q", "c", "d")])
-    >>> found
-    PreferenceLevels(Copeland scores, 1 topic, 4 preferences: 0 (0.0%) violated, 1 (25.0%) between equals)
-    >>> found.qrels["q"]
-    {'a': 3.0, 'b': 2.0, 'c': 1.0, 'd': 1.0}
-    """
+    preferences: str | os.PathLike[str] | Iterable[tuple[Any, Any, Any]], method: str
+) -> tuple[Qrels, PreferenceCounts]:
+    """Turn pairwise preferences into judgments by levels, and count the preferences that the levels violate."""
     check_choice("method", method, METHODS)
     if isinstance(preferences, str | os.PathLike):
         source = os.fspath(preferences)
@@ -124,7 +92,7 @@ def levels_from_preferences(
         [query_ids[place] for place in order], [documents[place] for place in order], level[order], source=source
     )
     violated, tied = level[better] < level[worse], level[better] == level[worse]
-    return PreferenceLevels(qrels, method, len(rows), int(violated.sum()), int(tied.sum()))
+    return qrels, PreferenceCounts(method, len(rows), int(violated.sum()), int(tied.sum()))
 
 
 def _checked(place: Place, row: Sequence[Any]) -> tuple[str, str, str]:

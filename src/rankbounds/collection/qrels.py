@@ -8,12 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints, read_only
-from rankbounds.collection.pair_table import PairTable
+from rankbounds.calls import ends_in_a_sentence
+from rankbounds.collection.pair_table import PairTable, counted
 from rankbounds.collection.subtopics import POOLED_NOT_JUDGED as POOLED_NOT_JUDGED
 from rankbounds.collection.subtopics import Strata, Subtopics, by_document
 from rankbounds.columns.decimals import finite_numbers
@@ -24,6 +25,10 @@ from rankbounds.files.formats import read
 from rankbounds.files.named_columns import QRELS_COLUMNS, Columns
 from rankbounds.files.objects import columns_of
 
+if TYPE_CHECKING:
+    from rankbounds.collection.preferences import PreferenceCounts
+    from rankbounds.collection.shapes import QrelsLike
+
 
 class Qrels(PairTable):
     """Judgments: a table ``query_id, doc_id, relevance``.
@@ -31,6 +36,14 @@ class Qrels(PairTable):
     Relevance -1 means pooled but not judged. It never changes: ``grade`` is read-only, and methods return new tables.
     Two are equal (``==``) when they have the same rows in the same order. Where documents are judged for subtopics of
     a query, the relevance is the largest that a document has for any of them.
+
+    Parameters
+    ----------
+    given : path, dict, frame or rows
+        Judgments in any form that ``evaluate`` takes: a file, ``{query: {document: grade}}``, ``{query: {document,
+        ...}}`` (these are relevant), a pandas, polars or pyarrow frame, rows ``(query, document, grade)``.
+    formats, source, columns, lenient
+        As for ``read_qrels``.
 
     Attributes
     ----------
@@ -42,11 +55,13 @@ class Qrels(PairTable):
         The stratum of each row, where judgments are a sample that names them.
     subtopics : Subtopics or None
         The relevance of documents for each subtopic of their query, where judgments tell subtopics apart.
+    preferences : PreferenceCounts or None
+        Of judgments that ``from_preferences`` made: how many preferences they violate.
 
     Examples
     --------
     >>> import rankbounds as rb
-    >>> qrels = rb.Qrels.from_columns(["301", "301", "302"], ["a", "b", "c"], [1, 0, 2])
+    >>> qrels = rb.Qrels({"301": {"a": 1, "b": 0}, "302": {"c": 2}})
     >>> qrels
     Qrels(3 judgments, 2 topics, judgments)
     >>> qrels["301"]
@@ -61,20 +76,42 @@ class Qrels(PairTable):
     """
 
     value_name = "relevance"
+    grade: Floats
+    strata: Strata | None
+    _subtopics: Subtopics | Callable[[], Subtopics] | None
+    preferences: PreferenceCounts | None = None
 
+    @ends_in_a_sentence
     def __init__(
         self,
+        given: QrelsLike,
+        *,
+        formats: str | None = None,
+        source: str | Sequence[str] | None = None,
+        columns: Mapping[str, str] | None = None,
+        lenient: bool = False,
+    ) -> None:
+        from rankbounds.collection.inputs import Reading
+
+        self.__dict__.update(vars(Reading(formats, source, columns, lenient).judgments(given)))
+
+    @classmethod
+    def _of_pairs(
+        cls,
         pairs: Pairs,
         grade: Floats,
         subtopics: Subtopics | Callable[[], Subtopics] | None = None,
         strata: Strata | None = None,
-    ) -> None:
-        self.pairs, self.strata = pairs, strata
-        self.grade = self._value = read_only(grade)
-        self._subtopics = subtopics
+    ) -> Qrels:
+        """Make judgments of columns that are checked."""
+        qrels = cls.__new__(cls)
+        qrels.pairs, qrels.strata = pairs, strata
+        qrels.grade = qrels._value = read_only(grade)
+        qrels._subtopics = subtopics
+        return qrels
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Qrels, (self.pairs, self.grade, self.subtopics, self.strata)
+        return Qrels._of_pairs, (self.pairs, self.grade, self.subtopics, self.strata)
 
     def __eq__(self, other: object) -> bool:
         alike = super().__eq__(other)
@@ -94,7 +131,9 @@ class Qrels(PairTable):
 
     def _taken(self, pairs: Pairs, rows: Ints) -> Qrels:
         subtopics = None if self.subtopics is None else self.subtopics.taken(rows)
-        return Qrels(pairs, self.grade[rows], subtopics, None if self.strata is None else self.strata.taken(rows))
+        return Qrels._of_pairs(
+            pairs, self.grade[rows], subtopics, None if self.strata is None else self.strata.taken(rows)
+        )
 
     def take(self, rows: Ints) -> Qrels:
         """Some of the rows, in the order given; topics that lose all of them are left out."""
@@ -103,9 +142,10 @@ class Qrels(PairTable):
     def only_judged(self, kept: Flags) -> Qrels:
         """All rows, those not kept turned into "pooled, not judged"."""
         subtopics = None if self.subtopics is None else self.subtopics.kept(kept)
-        return Qrels(self.pairs, np.where(kept, self.grade, POOLED_NOT_JUDGED), subtopics, self.strata)
+        return Qrels._of_pairs(self.pairs, np.where(kept, self.grade, POOLED_NOT_JUDGED), subtopics, self.strata)
 
     @classmethod
+    @ends_in_a_sentence
     def from_columns(
         cls, query_ids: Iterable[Any], doc_ids: Iterable[Any], grades: Iterable[Any], *, source: str = "judgments"
     ) -> Qrels:
@@ -129,19 +169,123 @@ class Qrels(PairTable):
         return cls._of(Columns.of(query_ids, doc_ids, grades, value_name="relevance", source=source))
 
     @classmethod
-    def _of(cls, table: Columns, labels: str | Sequence[str] | None = None) -> Qrels:
+    @ends_in_a_sentence
+    def from_dict(cls, grades: Mapping[Any, Any]) -> Qrels:
+        """Make judgments from ``{query_id: {doc_id: relevance}}``, which ``to_dict`` returns.
+
+        Parameters
+        ----------
+        grades : mapping
+            The documents of each query with their relevance, or a set of relevant documents.
+
+        Returns
+        -------
+        Qrels
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> qrels = rb.Qrels.from_dict({"301": {"a": 1, "b": 0}})
+        >>> rb.Qrels.from_dict(qrels.to_dict()) == qrels
+        True
+        """
+        return as_qrels(grades)
+
+    @classmethod
+    @ends_in_a_sentence
+    def by_source(
+        cls,
+        given: QrelsLike,
+        *,
+        formats: str | None = None,
+        columns: Mapping[str, str] | None = None,
+    ) -> dict[str, Qrels]:
+        r"""Return the judgments of every source in the column ``source``, apart from each other.
+
+        Parameters
+        ----------
+        given : path, frame or dict of columns
+            A table with the columns query, document, relevance and ``source``: a file (CSV, TSV, JSON lines, Parquet)
+            or a frame.
+        formats, columns
+            As for ``read_qrels``.
+
+        Returns
+        -------
+        dict of str to Qrels
+            The judgments by the name of their source, in the order in which sources first appear.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> columns = {"query_id": [1, 1, 1], "doc_id": ["a", "a", "b"], "relevance": [1, 0, 1]}
+        >>> qrels = rb.Qrels.by_source(columns | {"source": ["human", "llm", "llm"]})
+        >>> {source: len(judgments) for source, judgments in qrels.items()}
+        {'human': 1, 'llm': 2}
+        """
+        names = QRELS_COLUMNS.renamed(columns)
+        if isinstance(given, str | os.PathLike):
+            table = read(os.fspath(given), names, kind=formats)
+        else:
+            table = columns_of(given, names, source="judgments")
+        return {name: cls._of(table, name) for name in LabelSources.of(table).names}
+
+    @classmethod
+    @ends_in_a_sentence
+    def from_preferences(
+        cls,
+        preferences: str | os.PathLike[str] | Iterable[tuple[Any, Any, Any]],
+        method: Literal["copeland", "bradley-terry"] = "copeland",
+    ) -> Qrels:
+        """Turn pairwise preferences into judgments by levels.
+
+        Parameters
+        ----------
+        preferences : path or iterable of tuples
+            Lines, or tuples, of a query, the better document and the worse one.
+        method : {"copeland", "bradley-terry"}, default "copeland"
+            How documents are scored: by the number of documents that each beats minus those that it loses to, or by
+            the strengths that make the preferences most likely.
+
+        Returns
+        -------
+        Qrels
+            Levels from 1 (the worst) for all documents that were compared, the best first. Preferences may contradict
+            each other: ``preferences`` tells how many the levels violate.
+
+        Notes
+        -----
+        Levels keep the order, not the distances, which is what ``Compatibility`` reads.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> qrels = rb.Qrels.from_preferences([("q", "a", "b"), ("q", "b", "c"), ("q", "a", "c"), ("q", "c", "d")])
+        >>> qrels["q"]
+        {'a': 3.0, 'b': 2.0, 'c': 1.0, 'd': 1.0}
+        >>> print(qrels.preferences)
+        Copeland scores of 4 preferences: 0 (0.0%) violated, 1 (25.0%) between equals
+        """
+        from rankbounds.collection.preferences import levels_from_preferences
+
+        qrels, counts = levels_from_preferences(preferences, method)
+        qrels.preferences = counts
+        return qrels
+
+    @classmethod
+    def _of(cls, table: Columns, source: str | Sequence[str] | None = None) -> Qrels:
         pairs, grade, subtopic = table.pairs, table.numbers, table.subtopics
-        if table.label_sources is not None or labels is not None:
-            return cls(*LabelSources.of(table).chosen(pairs, grade, labels))
+        if table.label_sources is not None or source is not None:
+            return cls._of_pairs(*LabelSources.of(table).chosen(pairs, grade, source))
         if subtopic is None:
             if not table.distinct:
                 pairs.reject_repeats("Keep one judgment for each document.")
-            return cls(pairs, grade, strata=None if table.strata is None else Strata.of(table.strata))
+            return cls._of_pairs(pairs, grade, strata=None if table.strata is None else Strata.of(table.strata))
         if not table.by_subtopic:
-            return cls(pairs, grade, lambda: by_document(pairs, grade, subtopic)[2])
+            return cls._of_pairs(pairs, grade, lambda: by_document(pairs, grade, subtopic)[2])
         if not table.distinct:
             pairs.reject_repeats("Keep one judgment for each document and subtopic.", further=subtopic)
-        return cls(*by_document(pairs, grade, subtopic, table.importance))
+        return cls._of_pairs(*by_document(pairs, grade, subtopic, table.importance))
 
     def __getitem__(self, query_id: str) -> dict[str, float]:
         """``{doc_id: relevance}`` of one topic, in the order given."""
@@ -149,7 +293,8 @@ class Qrels(PairTable):
 
     def __repr__(self) -> str:
         by_subtopic = ", by subtopic" if isinstance(self._subtopics, Subtopics) else ""
-        return f"Qrels({len(self):,} judgments, {len(self.query_ids):,} topics{by_subtopic}, {self.pairs.source.name})"
+        judgments, topics = counted(len(self), "judgment"), counted(len(self.query_ids), "topic")
+        return f"Qrels({judgments}, {topics}{by_subtopic}, {self.pairs.source.name})"
 
     def trec_lines(self) -> Iterable[str]:
         r"""Return the lines of a TREC file, with the subtopic for the 0 where documents are judged by subtopic.
@@ -186,7 +331,7 @@ def read_qrels(
     path: str | os.PathLike[str],
     *,
     formats: str | None = None,
-    labels: str | Sequence[str] | None = None,
+    source: str | Sequence[str] | None = None,
     grade_of: Mapping[str, float] | None = None,
     columns: Mapping[str, str] | None = None,
     lenient: bool = False,
@@ -200,8 +345,8 @@ def read_qrels(
         A file in any known format; ``"-"`` is standard input, ``"ir_datasets:ID"`` a data set that this package knows.
     formats, columns, lenient, threads
         As for ``read_run``; a table's relevance may be renamed too: ``{"relevance": "r"}``.
-    labels : str or sequence of str, optional
-        Whose labels to use, by the column ``source``: ``"human"``, or ``"human,llm"`` for the first that has one.
+    source : str or sequence of str, optional
+        Whose judgments to use, by the column ``source``: ``"human"``, or ``"human,llm"`` for the first that has one.
     grade_of : mapping, optional
         Which grades words stand for, ``{"S": 3, "A": 2, "B": 1}``; other words count as non-relevant, with a warning.
 
@@ -231,39 +376,7 @@ def read_qrels(
         threads=threads,
         words=words if grade_of else None,
     )
-    return Qrels._of(words.put_into(found), labels)
-
-
-def read_qrels_by_source(
-    path: str | os.PathLike[str], *, formats: str | None = None, columns: Mapping[str, str] | None = None
-) -> dict[str, Qrels]:
-    r"""The judgments of every source in the column ``source``, apart from each other.
-
-    Parameters
-    ----------
-    path : path
-        A table with the columns query, document, relevance and ``source`` (CSV, TSV, JSON lines, Parquet).
-    formats, columns
-        As for ``read_qrels``.
-
-    Returns
-    -------
-    dict of str to Qrels
-        The judgments by the name of their source, in the order in which sources first appear.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import rankbounds as rb
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "labels.csv")
-    ...     _ = path.write_text("query_id,doc_id,relevance,source\n1,a,1,human\n1,a,0,llm\n1,b,1,llm\n")
-    ...     qrels = rb.read_qrels_by_source(path)
-    >>> {source: len(judgments) for source, judgments in qrels.items()}
-    {'human': 1, 'llm': 2}
-    """
-    found = read(os.fspath(path), QRELS_COLUMNS.renamed(columns), kind=formats)
-    return {name: Qrels._of(found, name) for name in LabelSources.of(found).names}
+    return Qrels._of(words.put_into(found), source)
 
 
 class Words:
@@ -295,14 +408,14 @@ class Words:
 def as_qrels(
     given: Any,
     grade_of: Mapping[str, float] | None = None,
-    labels: str | Sequence[str] | None = None,
+    source: str | Sequence[str] | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Qrels:
     """Judgments from what a caller holds in memory: a dict, a frame, or rows of three."""
     table = columns_of(given, QRELS_COLUMNS.renamed(columns), source="judgments")
     if not len(table):
         raise DataError("The judgments are empty.")
-    return Qrels._of(Words(grade_of or {}, "judgments").put_into(table), labels)
+    return Qrels._of(Words(grade_of or {}, "judgments").put_into(table), source)
 
 
 @dataclass(frozen=True)
@@ -323,11 +436,11 @@ class LabelSources:
         number = np.fromiter((seen.setdefault(one, len(seen)) for one in stated), np.int64, len(table))
         return cls(list(seen), number)
 
-    def chosen(self, pairs: Pairs, grade: Floats, labels: str | Sequence[str] | None) -> tuple[Pairs, Floats]:
+    def chosen(self, pairs: Pairs, grade: Floats, wanted: str | Sequence[str] | None) -> tuple[Pairs, Floats]:
         """One label for each pair: of the sources wanted, the first that has one; of all, where they agree."""
-        if labels is None:
+        if wanted is None:
             return self._where_all_agree(pairs, grade)
-        wanted = [name.strip() for name in labels.split(",")] if isinstance(labels, str) else list(labels)
+        wanted = [name.strip() for name in wanted.split(",")] if isinstance(wanted, str) else list(wanted)
         for name in wanted:
             if name not in self.names:
                 hint = did_you_mean(name, self.names)
@@ -357,8 +470,9 @@ class LabelSources:
                 raise DataError(
                     f"{pairs.where(row)}: sources disagree on {pairs.describe(row)}: {grade[one]:g} by "
                     f'"{self.names[self.number[one]]}", {grade[row]:g} by "{self.names[self.number[row]]}" (column '
-                    f'"source"). Choose: --labels {self.names[self.number[one]]} uses one source, --labels '
-                    f"{self.names[self.number[one]]},{self.names[self.number[row]]} the first that has a label."
+                    f'"source"). Choose: --source {self.names[self.number[one]]} uses one source, --source '
+                    f"{self.names[self.number[one]]},{self.names[self.number[row]]} the first that has a label (in "
+                    "Python source=)."
                 )
         keep = np.delete(np.arange(len(pairs)), again)
         return pairs.take(keep), grade[keep]

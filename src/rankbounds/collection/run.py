@@ -7,12 +7,15 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints, read_only
-from rankbounds.collection.pair_table import PairTable
+from rankbounds.calls import ends_in_a_sentence
+from rankbounds.choices import check_choice
+from rankbounds.collection.pair_table import PairTable, counted
+from rankbounds.collection.tie_key import TieKey, as_tie_key
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.files import pair_files, text_formats
@@ -22,6 +25,11 @@ from rankbounds.files.objects import columns_of
 from rankbounds.files.opening import expand, plain_name
 from rankbounds.frames import Column
 
+if TYPE_CHECKING:
+    from rankbounds.collection.bands import Rho
+    from rankbounds.collection.order import Order, Precision
+    from rankbounds.collection.shapes import RunLike
+
 KEEP_ONE = "Keep one entry for each document."
 
 
@@ -30,6 +38,16 @@ class Run(PairTable):
 
     It never changes: ``score`` is read-only, and methods return new runs. Rows stand in the order given. Two are equal
     (``==``) when they have the same name, the same rows in the same order, and the same stated ranks.
+
+    Parameters
+    ----------
+    given : path, dict, frame or rows
+        One run in any form that ``evaluate`` takes: a file, ``{query: {document: score}}``, ``{query: [document,
+        ...]}`` (the order is the ranking), a pandas, polars or pyarrow frame, rows ``(query, document, score)``.
+    name : str, optional
+        What results call the run; by default the tag or name of its file, or ``"run"``.
+    formats, columns, lenient
+        As for ``read_run``.
 
     Attributes
     ----------
@@ -45,7 +63,7 @@ class Run(PairTable):
     Examples
     --------
     >>> import rankbounds as rb
-    >>> run = rb.Run.from_columns(["301", "301", "302"], ["a", "b", "c"], [1.5, 2, 7], name="bm25")
+    >>> run = rb.Run({"301": {"a": 1.5, "b": 2}, "302": {"c": 7}}, name="bm25")
     >>> run
     Run('bm25', 3 documents, 2 topics)
     >>> run["301"]
@@ -57,23 +75,108 @@ class Run(PairTable):
     """
 
     value_name = "score"
+    name: str
+    score: Floats
+    prepared: str
+    _given_ranks: Ints | Callable[[], Ints | None] | None
 
+    @ends_in_a_sentence
     def __init__(
         self,
+        given: RunLike,
+        *,
+        name: str | None = None,
+        formats: str | None = None,
+        columns: Mapping[str, str] | None = None,
+        lenient: bool = False,
+    ) -> None:
+        from rankbounds.collection.inputs import Reading
+
+        formats_of_both = None if formats is None else (None, formats)
+        self.__dict__.update(vars(Reading(formats_of_both, columns=columns, lenient=lenient).run(given)))
+        self.name = self.name if name is None else name
+
+    @classmethod
+    def _of_pairs(
+        cls,
         name: str,
         pairs: Pairs,
         score: Floats,
         ranks: Ints | Callable[[], Ints | None] | None = None,
         prepared: str = "",
-    ) -> None:
-        self.name, self.pairs, self.prepared = name, pairs, prepared
-        self.score = self._value = read_only(score)
-        self._given_ranks = ranks  # what a file states is read when it is asked for
+    ) -> Run:
+        """Make a run of columns that are checked."""
+        run = cls.__new__(cls)
+        run.name, run.pairs, run.prepared = name, pairs, prepared
+        run.score = run._value = read_only(score)
+        run._given_ranks = ranks  # what a file states is read when it is asked for
+        return run
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Run, (self.name, self.pairs, self.score, self.stated_rank)
+        return Run._of_pairs, (self.name, self.pairs, self.score, self.stated_rank, self.prepared)
 
     @classmethod
+    @ends_in_a_sentence
+    def from_dict(cls, scores: Mapping[Any, Any], *, name: str = "run") -> Run:
+        """Make a run from ``{query_id: {doc_id: score}}``, which ``to_dict`` returns.
+
+        Parameters
+        ----------
+        scores : mapping
+            The documents of each query with their scores, or a list of documents, best first.
+        name : str, default "run"
+            What results call the run.
+
+        Returns
+        -------
+        Run
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> run = rb.Run.from_dict({"301": {"a": 2.5, "b": 1}}, name="bm25")
+        >>> rb.Run.from_dict(run.to_dict(), name="bm25") == run
+        True
+        """
+        return as_run(scores, name)
+
+    @classmethod
+    @ends_in_a_sentence
+    def from_predictions(
+        cls, ltr: str | os.PathLike[str], path: str | os.PathLike[str], *, name: str | None = None
+    ) -> Run:
+        r"""Read a ranker's predictions, one number per line in the order of a learning-to-rank file, as a run.
+
+        Parameters
+        ----------
+        ltr : path
+            The learning-to-rank file (``grade qid:N 1:... # document``) whose lines were ranked.
+        path : path
+            The predictions, as many as the file has lines.
+        name : str, optional
+            The run's name; by default the name of the file of predictions.
+
+        Returns
+        -------
+        Run
+            The documents of each query with the predictions as scores.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import rankbounds as rb
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ltr, predictions = pathlib.Path(folder, "test.txt"), pathlib.Path(folder, "scores")
+        ...     _ = ltr.write_text("2 qid:1 1:0.5 # a\n0 qid:1 1:0.1 # b\n")
+        ...     _ = predictions.write_text("0.25\n0.75\n")
+        ...     run = rb.Run.from_predictions(ltr, predictions)
+        >>> print(rb.evaluate({"1": {"a": 2, "b": 0}}, run, "RR").mean().value.item())
+        0.5
+        """
+        return cls._of(text_formats.read_predictions(ltr, path), name or plain_name(os.fspath(path)))
+
+    @classmethod
+    @ends_in_a_sentence
     def from_columns(
         cls,
         query_ids: Iterable[Any],
@@ -110,7 +213,7 @@ class Run(PairTable):
         score = table.numbers
         if not table.distinct:
             table.pairs.reject_repeats(KEEP_ONE)
-        return cls(name, table.pairs, score, table.ranks)
+        return cls._of_pairs(name, table.pairs, score, table.ranks)
 
     @cached_property
     def stated_rank(self) -> Ints | None:
@@ -118,7 +221,7 @@ class Run(PairTable):
         return self._given_ranks() if callable(self._given_ranks) else self._given_ranks
 
     def _taken(self, pairs: Pairs, rows: slice | Ints) -> Run:
-        return Run(
+        return Run._of_pairs(
             self.name, pairs, self.score[rows], lambda: None if self.stated_rank is None else self.stated_rank[rows]
         )
 
@@ -154,18 +257,133 @@ class Run(PairTable):
 
     def renamed(self, name: str) -> Run:
         """Return the same run under another name."""
-        return Run(name, self.pairs, self.score, self._given_ranks, self.prepared)
+        return Run._of_pairs(name, self.pairs, self.score, self._given_ranks, self.prepared)
 
     def rescored(self, score: Floats) -> Run:
         """Return the same documents with other scores."""
-        return Run(self.name, self.pairs, score, self._given_ranks, self.prepared)
+        return Run._of_pairs(self.name, self.pairs, score, self._given_ranks, self.prepared)
 
     def noted(self, prepared: str) -> Run:
         """Return the same run, with a note of what was done to it before it is scored."""
-        return Run(self.name, self.pairs, self.score, self._given_ranks, prepared)
+        return Run._of_pairs(self.name, self.pairs, self.score, self._given_ranks, prepared)
+
+    def prepare(
+        self,
+        *,
+        drop_self: bool = False,
+        documents_of: str | None = None,
+        depth: int | None = None,
+        ties: Order = "trec",
+        ties_key: TieKey | Mapping[Any, Any] | str | os.PathLike[str] | None = None,
+    ) -> Run:
+        """Return the run as some collections need it before it is scored.
+
+        Parameters
+        ----------
+        drop_self : bool, default False
+            Leave out a document whose id is that of its query, as BEIR does (ArguAna and Quora hold such documents).
+        documents_of : str, optional
+            Ids are those of chunks or passages: what stands before the last of these is the document's (``"#"`` for
+            ``d7#3``). Of each document the chunk with the highest score is kept, under the document's id.
+        depth : int, optional
+            Keep so many documents of each list.
+        ties : {"trec", "run", "line", "rank", "docid", "key"}, default "trec"
+            The order of documents of equal score, where the depth cuts between them.
+        ties_key : mapping or path, optional
+            ``{document: value}``, or a file of such lines; means ``ties="key"`` by itself.
+
+        Returns
+        -------
+        Run
+            A new run. Judgments stay as they are: they are of documents.
+
+        Notes
+        -----
+        Chunks become documents first, then self-matches are dropped, then the depth counts.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> run = rb.Run({"q": {"q#1": 4, "d#1": 2, "d#2": 3, "e#1": 1}})
+        >>> run.prepare(documents_of="#", drop_self=True).to_dict()
+        {'q': {'d': 3.0, 'e': 1.0}}
+        >>> run.prepare(depth=1).to_dict()
+        {'q': {'q#1': 4.0}}
+        """
+        from rankbounds.collection.preparation import Preparation
+
+        key, order = _order_of_ties(ties, ties_key)
+        return Preparation(drop_self, documents_of, depth, order, tie_key=key)(self)
+
+    def banded(
+        self,
+        rho: Rho,
+        *,
+        ties: Order = "trec",
+        ties_key: TieKey | Mapping[Any, Any] | str | os.PathLike[str] | None = None,
+        score_precision: Precision = "double",
+    ) -> Run:
+        """Return the run with its documents in bands that grow with rank, tied inside each band.
+
+        Parameters
+        ----------
+        rho : float, str or Fraction
+            By which factor bands grow: after the one that begins at rank b, the next begins at ceil(rho * b). It is
+            taken as it is written: 1.1 is eleven tenths.
+        ties : {"trec", "run", "line", "rank", "docid", "key"}, default "trec"
+            The order of documents of equal score before they are put in bands.
+        ties_key : mapping or path, optional
+            ``{document: value}``, or a file of such lines; means ``ties="key"`` by itself.
+        score_precision : {"double", "single"}, default "double"
+            The precision in which scores are compared.
+
+        Returns
+        -------
+        Run
+            With the score 1/g for every document in the g-th band of its topic. Score it with ``ties="expected"``.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> run = rb.Run({"q": {"a": 5, "b": 4, "c": 3, "d": 2, "e": 1}})
+        >>> [round(score, 3) for _, score in run.banded(2)["q"]]
+        [1.0, 0.5, 0.5, 0.333, 0.333]
+        """
+        from rankbounds.collection.bands import put_in_bands
+
+        key, order = _order_of_ties(ties, ties_key)
+        return put_in_bands(self, rho, order, score_precision, key)
+
+    def rounded(self, *, bits: str | int | None = None, digits: int | None = None, decimals: int | None = None) -> Run:
+        """Return the run with less exact scores, in the order given.
+
+        Parameters
+        ----------
+        bits : str or int, optional
+            ``"float32"``, ``"float16"``, ``"bfloat16"``, or a whole number b for 2^b evenly spaced levels between the
+            run's least and greatest score.
+        digits : int, optional
+            To how many significant decimal digits.
+        decimals : int, optional
+            To how many digits behind the point.
+
+        Returns
+        -------
+        Run
+            The same documents; those whose scores have become equal are tied.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> rb.Run({"q": {"a": 0.734, "b": 0.7301, "c": 0.2}}).rounded(digits=2).to_dict()
+        {'q': {'a': 0.73, 'b': 0.73, 'c': 0.2}}
+        """
+        from rankbounds.collection.bands import round_scores
+
+        return round_scores(self, bits, digits, decimals)
 
     def __repr__(self) -> str:
-        return f"Run({self.name!r}, {len(self):,} documents, {len(self.query_ids):,} topics)"
+        return f"Run({self.name!r}, {counted(len(self), 'document')}, {counted(len(self.query_ids), 'topic')})"
 
     def trec_lines(self) -> Iterable[str]:
         r"""Return the lines of a TREC file of six columns; blanks in the run's name become underscores.
@@ -188,6 +406,18 @@ class Run(PairTable):
 
     def _ranks(self) -> Ints:
         return position_in_topic(self.pairs) if self.stated_rank is None else self.stated_rank
+
+
+def _order_of_ties(ties: Order, ties_key: Any) -> tuple[TieKey | None, Order]:
+    """The user's own key, if there is one, and the order of tied documents."""
+    from rankbounds.collection.order import ORDERS
+
+    key = None if ties_key is None else as_tie_key(ties_key)
+    order: Order = "key" if key is not None and ties == "trec" else ties
+    check_choice("ties", order, ORDERS)
+    if (order == "key") != (key is not None):
+        raise UsageError('ties="key" goes with a key for ties: a file or a dict of documents and their values.')
+    return key, order
 
 
 def position_in_topic(pairs: Pairs) -> Ints:
@@ -277,38 +507,6 @@ def _counts_up(table: Columns) -> bool:
     rows = pairs.rows_by_topic()
     rises = np.diff(value[rows]) > 0
     return bool((rises | (np.diff(pairs.topic[rows]) != 0)).all() and (value == np.floor(value)).all())
-
-
-def read_predictions(ltr: str | os.PathLike[str], path: str | os.PathLike[str], *, name: str | None = None) -> Run:
-    r"""A ranker's predictions, one number a line in the order of the learning-to-rank file ``ltr``, as a run.
-
-    Parameters
-    ----------
-    ltr : path
-        The learning-to-rank file (``grade qid:N 1:... # document``) whose lines were ranked.
-    path : path
-        The predictions, as many as the file has lines.
-    name : str, optional
-        The run's name; the file's without its ending of compression otherwise.
-
-    Returns
-    -------
-    Run
-        The documents of each query with the predictions as scores.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import rankbounds as rb
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     ltr, predictions = pathlib.Path(folder, "test.txt"), pathlib.Path(folder, "scores")
-    ...     _ = ltr.write_text("2 qid:1 1:0.5 # a\n0 qid:1 1:0.1 # b\n")
-    ...     _ = predictions.write_text("0.25\n0.75\n")
-    ...     run = rb.read_predictions(ltr, predictions)
-    >>> print(rb.evaluate({"1": {"a": 2, "b": 0}}, run, "RR").mean().value.item())
-    0.5
-    """
-    return Run._of(text_formats.read_predictions(ltr, path), name or plain_name(os.fspath(path)))
 
 
 def read_runs(
@@ -401,7 +599,7 @@ def as_runs(given: Any, name: str = "run", columns: Mapping[str, str] | None = N
         raise DataError(f"{name}: the run is empty.")
     if table.runs is None:
         return [Run._of(table, name)]
-    whole = Run("", table.pairs, table.numbers, table.ranks)
+    whole = Run._of_pairs("", table.pairs, table.numbers, table.ranks)
     tags, number = table.numbered_runs()
     runs = []
     for own, tag in enumerate(tags):

@@ -122,9 +122,9 @@ def run_compare(options: Options) -> int:
     each of them.
     """
     from rankbounds.comparison import Evidence, compare_scores
-    from rankbounds.comparison.comparable_scores import standardise
     from rankbounds.comparison.gate.conditions import parse_conditions
     from rankbounds.comparison.gate.gate import Gate, hold
+    from rankbounds.stats.standardisation import standardise
 
     reading.check_inputs(options)
     _check(options)

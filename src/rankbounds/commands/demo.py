@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rankbounds.checking.bands import banded, exact_rho, rank_safe_depth, rounded, worst_difference
+from rankbounds.checking.bands import rank_safe_depth, worst_difference
+from rankbounds.collection.bands import exact_rho
+from rankbounds.collection.order import ranked_rows
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import say
@@ -19,7 +21,6 @@ from rankbounds.evaluation.scores import Scores
 from rankbounds.files.writing import make_empty_folder, make_folder, writing
 from rankbounds.measures import parse_measures
 from rankbounds.probability.simulated_collections import simulate
-from rankbounds.rankings.order import ranked_rows
 from rankbounds.results import Column, build_table
 from rankbounds.tables import TABLE_FORMATS, Table
 
@@ -192,7 +193,7 @@ def run_bands(options: Options) -> None:
     if options.rho:
         exact_rho(options.rho)
     original = reading.run_from(options, options.run_file)
-    changed = banded(original, options.rho, ties=options.order) if options.rho else call(options, rounded, original)
+    changed = original.banded(options.rho, ties=options.order) if options.rho else call(options, original.rounded)
     output.write_pairs(options, changed)
     before, after = (np.count_nonzero(ranked_rows(one)[1]) for one in (original, changed))
     say(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rankbounds.collection.preferences import IN_WORDS, METHODS, levels_from_preferences
-from rankbounds.collection.qrels import POOLED_NOT_JUDGED
+from rankbounds.collection.preferences import METHODS
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say, say_all
@@ -164,9 +164,9 @@ def run_preferences(options: Options) -> None:
     judgments, for Compatibility or any graded measure. Standard error shows how many of the preferences they violate:
     if it is a large share, no grades fit these preferences.
     """
-    found = levels_from_preferences(options.preferences, options.method)
-    output.write_pairs(options, found.qrels)
-    say(f"Levels by {IN_WORDS[found.method]}; {found.sentence()}.")
+    qrels = Qrels.from_preferences(options.preferences, options.method)
+    output.write_pairs(options, qrels)
+    say(f"Levels by {qrels.preferences}.")
 
 
 @command(

@@ -56,7 +56,7 @@ def run_judges(options: Options) -> Any:
       rankbounds judges qrels.txt labels.txt --runs runs -m nDCG@10
 
     Several sets of LABELS are compared side by side. Without LABELS, the sources of the file TRUSTED are compared, and
-    --labels names the trusted one. The verdict says how well labels agree, whether they are generous, which runs they
+    --source names the trusted one. The verdict says how well labels agree, whether they are generous, which runs they
     favour, and whether they order runs alike.
     """
     from rankbounds.judging.judges.comparison import compare_judges
@@ -71,7 +71,7 @@ def run_judges(options: Options) -> Any:
         reader.runs(reading.runs_from(options)) if options.runs else None,
         labels_rel=labels_rel,
         same_scale=options.same_scale or None,
-        trusted_name=options.labels,
+        trusted_name=options.source,
     )
     output.write_figure(options, "labels_overview", found)
     return found
@@ -79,16 +79,16 @@ def run_judges(options: Options) -> Any:
 
 def labels_from(options: Options, reader: Reading) -> tuple[Qrels, dict[str, Qrels]]:
     """The trusted labels, and the others by name."""
-    if not options.label_files:
-        from rankbounds.collection.qrels import read_qrels_by_source
+    from rankbounds.collection.qrels import Qrels
 
-        if not options.labels or "," in options.labels:
-            raise UsageError("Name the labels to check, or with --labels the one source of TRUSTED that is trusted.")
-        by_source = read_qrels_by_source(options.qrels, formats=options.read_as, columns=options.columns)
+    if not options.label_files:
+        if not options.source or "," in options.source:
+            raise UsageError("Name the labels to check, or with --source the one source of TRUSTED that is trusted.")
+        by_source = Qrels.by_source(options.qrels, formats=options.formats, columns=options.columns)
         trusted = reader.judgments(options.qrels)
-        others = {name: labels for name, labels in by_source.items() if name != options.labels}
+        others = {name: labels for name, labels in by_source.items() if name != options.source}
         if not others:
-            raise DataError(options.qrels, f'all labels have the source "{options.labels}": there are none to check.')
+            raise DataError(options.qrels, f'all labels have the source "{options.source}": there are none to check.')
         return trusted, others
     labels: dict[str, Qrels] = {}
     for argument in options.label_files:
@@ -100,9 +100,9 @@ def labels_from(options: Options, reader: Reading) -> tuple[Qrels, dict[str, Qre
             try:
                 labels[own] = reader.judgments(file)
             except DataError:
-                if reader.labels is None:
+                if reader.source is None:
                     raise
-                labels[own] = replace(reader, labels=None).judgments(file)  # a file without sources
+                labels[own] = replace(reader, source=None).judgments(file)  # a file without sources
     return reader.judgments(options.qrels), labels
 
 

@@ -181,13 +181,13 @@ def run_discriminative_power(options: Options) -> Any:
 
     The bootstrap sensitivity method of Sakai (the default), or the share of pairs that another test finds different.
     """
-    from rankbounds.stats.discriminative_power import discriminative_power
-    from rankbounds.stats.significance import Resampling
+    from rankbounds.stats.separation import discriminative_power
 
     return discriminative_power(
         scoring.evaluate_from(options),
         options.alpha or (0.05, 0.01),
         options.test,
-        Resampling(options.resamples, options.seed),
+        resamples=options.resamples,
+        seed=options.seed,
         progress=progress_on_terminal("measures resampled"),
     )

@@ -235,14 +235,14 @@ def run_persistence(options: Options) -> None:
         rows = call(options, persistence_agreement, *reading.collection_from(options), options.measures or ORDERED_BY)
         rows = rows if options.all else best_agreement(rows)
     else:
-        rows = [fit_persistence(_read_counts(getattr(options, kind)), kind=kind, level=options.confidence)]
+        rows = [fit_persistence(_read_counts(getattr(options, kind)), kind=kind, confidence=options.confidence)]
     columns = (
         _column("measure"),
         _column("p", 4),
         interval("ci_low", "ci_high", f"{options.confidence:.0%} interval"),
         Column("ci_low", None),
         Column("ci_high", None),
-        _column("level", None, None),
+        _column("confidence", None, None),
         _column("sessions"),
         _column("expected_examined", 2, "examined on average"),
         _column("misfit", 4, "p-value of fit"),

@@ -81,7 +81,7 @@ def choices_from(options: Options) -> Choices:
     """The choices that the options state."""
     from rankbounds.report import Choices
 
-    given = vars(options) | {"formats": options.read_as, "measures": options.measures or DEFAULT_MEASURES}
+    given = vars(options) | {"measures": options.measures or DEFAULT_MEASURES}
     return Choices(**{choice.name: given[choice.name] for choice in fields(Choices)})
 
 
@@ -180,8 +180,8 @@ def _judging(options: Options, live: Live) -> Office:
         user,
         live.retrieves,
     )
-    source = options.labels.split(",")[0].strip() if options.labels else None
-    file = JudgmentFile(options.qrels, formats=options.read_as, columns=options.columns, source=source)
+    source = options.source.split(",")[0].strip() if options.source else None
+    file = JudgmentFile(options.qrels, formats=options.formats, columns=options.columns, source=source)
     desk = Desk(file, settings)
     journal = desk.journal
     if journal.unreadable:

@@ -155,8 +155,8 @@ def command_line(study: Study, options: Options) -> str:
     words = ["rankbounds", "study", study.name]
     if "qrels" in study.needs:
         words += [options.qrels, *options.runs]
-        words += [f"--from={options.read_as}"] if options.read_as else []
-        words += [f"--labels={options.labels}"] if options.labels else []
+        words += [f"--formats={options.formats}"] if options.formats else []
+        words += [f"--source={options.source}"] if options.source else []
         words += ["--columns=" + ",".join(map("=".join, options.columns.items()))] if options.columns else []
         words += ["--lenient"] if options.lenient else []
     for measure in options.measures or ():

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.collection.order import Order
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
 from rankbounds.columns.native import worth_starting
@@ -37,7 +38,6 @@ from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions
 from rankbounds.probability.models.estimates import ChosenModels
 from rankbounds.probability.models.probabilities import ByDocument, Constant
 from rankbounds.rankings.join import Joined
-from rankbounds.rankings.order import Order
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -47,11 +47,11 @@ from rankbounds.threads import in_threads
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from rankbounds.collection.preparation import Preparation
     from rankbounds.comparison.comparison import Comparison
     from rankbounds.comparison.pairs import ComparisonOptions
     from rankbounds.evaluation.options import Options
     from rankbounds.judging.next.plan import SettlingPlan
-    from rankbounds.rankings.preparation import Preparation
 
 JUDGMENTS = 10
 """How many documents to name as those whose judgments matter most."""

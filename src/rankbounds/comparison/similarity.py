@@ -22,6 +22,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_choice, check_share
+from rankbounds.collection.order import ranked_rows
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.columns.native import worth_starting
@@ -33,9 +34,8 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences.bounds import topic_bounds
 from rankbounds.evaluation.options import OrderOptions, chosen_options
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.rankings.order import ranked_rows
 from rankbounds.results import Column, Result, build_table, interval
-from rankbounds.stats.rank_biased_overlap import READINGS, TiedLists, deepest_rank, overlaps
+from rankbounds.stats.overlap import READINGS, TiedLists, deepest_rank, overlaps
 from rankbounds.stats.significance import pairs_of
 from rankbounds.tables import Table
 from rankbounds.threads import in_threads, processors

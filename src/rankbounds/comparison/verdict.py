@@ -9,6 +9,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.choices import check_choice
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.comparison import wording
 from rankbounds.comparison.comparable_scores import keep_shared_topics
 from rankbounds.comparison.comparison import Comparison
@@ -23,12 +24,13 @@ from rankbounds.comparison.pairs import (
     run_number,
 )
 from rankbounds.errors import DataError, UsageError
-from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, MeasureNames
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.options import Options, chosen_options
 from rankbounds.evaluation.score_differences import levelled, limits_of, merit
 from rankbounds.evaluation.score_files import read_scores
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.objects import is_table
+from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.stats import rank_intervals
 from rankbounds.stats.corrections import CORRECTIONS, correct_p_values, group_letters, over_all_pairs
 from rankbounds.stats.equivalence import TOST, check_equivalence, check_margin
@@ -38,14 +40,15 @@ from rankbounds.threads import in_threads, processors
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from rankbounds.collection.preparation import Preparation
     from rankbounds.comparison.pairs import ComparisonOptions
-    from rankbounds.rankings.preparation import Preparation
+    from rankbounds.evaluation.score_files import Frame
 
 
 def compare(
-    qrels: Any,
-    runs: Any = None,
-    measures: MeasureNames = DEFAULT_MEASURES,
+    qrels: QrelsLike | Scores | Frame,
+    runs: RunsLike | None = None,
+    measures: MeasuresLike = DEFAULT_MEASURES,
     *,
     baseline: str | None = None,
     test: str = DEFAULT_TEST,

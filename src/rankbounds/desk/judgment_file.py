@@ -191,7 +191,7 @@ class JudgmentFile:
                     continue
                 query, doc, value = fields
                 if (query, doc) in place:
-                    remedy = " Say whose with --labels." if records.source else ""
+                    remedy = " Say whose with --source." if records.source else ""
                     raise DataError(f"document {shown(doc)} of topic {shown(query)} stands twice.{remedy}")
                 place[query, doc], grades[query, doc] = number, _grade_of(value)
             except DataError as error:

@@ -12,13 +12,13 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.collection.gains import GainRule, gain_rule
+from rankbounds.collection.order import Order, Precision
 from rankbounds.collection.tie_key import TieKey, as_tie_key
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.scores import PARTS
 from rankbounds.measures import Measure
 from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds
-from rankbounds.rankings.order import Order, Precision
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS, reordered
 from rankbounds.rankings.ties import RULES as TIE_RULES

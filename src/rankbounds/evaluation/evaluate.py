@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.options import EvaluateOptions, chosen_options, shows_options
 from rankbounds.evaluation.scores import Scores
 from rankbounds.evaluation.scoring import Scoring, score_runs
-from rankbounds.measures import Measure, parse_measures
+from rankbounds.measures import parse_measures
+from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.rankings.topic_facts import TopicFacts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RBP(p=0.8)", "P@10", "RR")
-MeasureNames: TypeAlias = str | Measure | Iterable[str | Measure]
 
 ENGINE_OPTIONS: dict[str, frozenset[str]] = {
     "local": frozenset({"threads", "progress", "observe"}),
@@ -30,9 +31,9 @@ ENGINE_OPTIONS: dict[str, frozenset[str]] = {
 
 @shows_options(EvaluateOptions)
 def evaluate(
-    qrels: Any,
-    runs: Any,
-    measures: MeasureNames = DEFAULT_MEASURES,
+    qrels: QrelsLike,
+    runs: RunsLike,
+    measures: MeasuresLike = DEFAULT_MEASURES,
     *,
     engine: Literal["local", "stream", "spark"] = "local",
     **options: Unpack[EvaluateOptions],
@@ -79,7 +80,7 @@ def evaluate(
         With ``open="collection"``: how many relevant documents a topic may have in the whole collection, those that
         are known among them. A topic that knows more has no others; without this limit there may be any number, and
         the ``low`` of AP, recall and nDCG without a depth is 0.
-    labels : str or sequence of str, optional
+    source : str or sequence of str, optional
         Whose judgments to use, by the column ``source``: ``"human"``, or ``"human,llm"`` for the first that has one.
     formats : str or pair of str, optional
         The format of all files, or of the judgments and of the runs, where their contents should not decide.

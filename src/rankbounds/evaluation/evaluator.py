@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.calls import ends_in_a_sentence
 from rankbounds.collection.run import Run, as_run
+from rankbounds.collection.shapes import QrelsLike, RunLike, RunsLike
 from rankbounds.columns.native.reading import dict_of_rows
-from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, MeasureNames
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.options import Options, chosen_options, shows_options
 from rankbounds.evaluation.scores import Scores
 from rankbounds.evaluation.scoring import Scoring, blaming_judgments, score_runs
 from rankbounds.measures import parse_measures
+from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.rankings.join import join, join_dict
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
@@ -79,7 +82,8 @@ class Evaluator:
     """
 
     @shows_options(Options)
-    def __init__(self, qrels: Any, measures: MeasureNames = DEFAULT_MEASURES, **options: Unpack[Options]) -> None:
+    @ends_in_a_sentence
+    def __init__(self, qrels: QrelsLike, measures: MeasuresLike = DEFAULT_MEASURES, **options: Unpack[Options]) -> None:
         assumptions, self._reading = chosen_options(options, threads=None)
         scoring = Scoring(parse_measures(measures), assumptions, self._reading.threads)
         assumptions.check(scoring.measures)
@@ -88,15 +92,21 @@ class Evaluator:
         self.measures, self.query_ids = list(scoring.measures), facts.query_ids
         self._names = list(map(str, scoring.measures))
 
+    @ends_in_a_sentence
     def evaluate(
-        self, runs: Any, *, progress: Progress | None = None, observe: Callable[[int, Rankings], None] | None = None
+        self,
+        runs: RunsLike,
+        *,
+        progress: Progress | None = None,
+        observe: Callable[[int, Rankings], None] | None = None,
     ) -> Scores:
         """Score one run or many, as the function ``evaluate`` does."""
         prepared = self._prepared
         jobs = self._reading.runs_to_read(runs)
         return score_runs(prepared.facts, jobs, prepared.scoring, progress=progress, observe=observe)
 
-    def score(self, run: Any) -> dict[str, dict[str, float]]:
+    @ends_in_a_sentence
+    def score(self, run: RunLike) -> dict[str, dict[str, float]]:
         """The values of one run, without bounds and without warnings; ``{query: {document: score}}`` is the quickest.
 
         They come as ``{query: {measure: value}}`` for the queries that run and judgments share, in the run's order.
@@ -119,7 +129,7 @@ class PreparedScoring:
         self.short_lists = ShortLists(facts, scoring) if by_grades else None
         facts.qrels.pairs.index  # noqa: B018 (built once, for all runs)
 
-    def by_name(self, run: Any, names: list[str]) -> dict[str, dict[str, float]]:
+    def by_name(self, run: RunLike, names: list[str]) -> dict[str, dict[str, float]]:
         """``{query: {measure: value}}`` for the queries that the run and the judgments share."""
         if type(run) is dict:
             run = run.copy()  # another thread may change it
@@ -166,9 +176,9 @@ class ShortLists:
     """The values of short lists, one at a time.
 
     A value follows from the topic, the grades in the order of rank and which documents are tied: a list that agrees
-    with an earlier one in these has its values. Documents are ranked as ``rankings.order`` does: by score, then by id,
-    both falling. Whatever is unusual (another type, an id that is not plain text, a score that is not finite) is left
-    to the way that whole runs take, which knows what to say of it.
+    with an earlier one in these has its values. Documents are ranked as ``collection.order`` does: by score, then by
+    id, both falling. Whatever is unusual (another type, an id that is not plain text, a score that is not finite) is
+    left to the way that whole runs take, which knows what to say of it.
     """
 
     def __init__(self, facts: TopicFacts, scoring: Scoring) -> None:

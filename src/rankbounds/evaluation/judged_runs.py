@@ -12,6 +12,7 @@ from rankbounds.collection.gains import GainRule, gain_rule
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.columns.native import worth_starting
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures import Measure
@@ -28,7 +29,9 @@ class JudgedRuns:
     infAP: as pooled, and not judged). Topics that a run lacks count as empty lists; ties are broken as trec_eval does.
     """
 
-    def __init__(self, qrels: Any, runs: Any, *, gain: str | Mapping[Any, float] | GainRule | None = None) -> None:
+    def __init__(
+        self, qrels: QrelsLike, runs: RunsLike, *, gain: str | Mapping[Any, float] | GainRule | None = None
+    ) -> None:
         rule = gain_rule(gain)
         self.qrels: Qrels = Reading(gain=rule).judgments(qrels)
         self.facts = TopicFacts(self.qrels, rule)

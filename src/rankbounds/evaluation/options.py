@@ -14,10 +14,10 @@ from typing import Any, TypedDict, TypeVar
 
 from rankbounds.collection.gains import GainRule
 from rankbounds.collection.inputs import Formats, Reading
+from rankbounds.collection.preparation import Preparation
 from rankbounds.columns.native import worth_starting
-from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.errors import UnknownOptionError, UsageError
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
-from rankbounds.rankings.preparation import Preparation
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 
@@ -36,7 +36,7 @@ class FileOptions(TypedDict, total=False):
 class ReadingOptions(FileOptions, total=False):
     """How judgments and runs are read, as in ``evaluate``."""
 
-    labels: str | Sequence[str] | None
+    source: str | Sequence[str] | None
 
 
 class OrderOptions(FileOptions, total=False):
@@ -55,7 +55,7 @@ class RankingOptions(OrderOptions, ReadingOptions, total=False):
 
 
 class ScoringOptions(OrderOptions, total=False):
-    """The options of ``evaluate``, except for whose labels to use: for functions with labels of their own."""
+    """The options of ``evaluate``, except for whose judgments to use: for functions with labels of their own."""
 
     ties_key: Any
     topics: str
@@ -103,7 +103,7 @@ def chosen_options(
         if refused and name in refused:
             raise UsageError(f"{name}= cannot be given here: {refused[name]}")
         if name not in known:
-            raise TypeError(f"There is no option {name}=.{did_you_mean(name, sorted(known))}")
+            raise UnknownOptionError(name, known)
     chosen = {**defaults, **options}
     assumptions = Assumptions(**{name: value for name, value in chosen.items() if name in ASSUMPTIONS})
     if one_order and assumptions.ties not in ORDERS:

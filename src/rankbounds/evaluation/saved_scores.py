@@ -26,9 +26,9 @@ from rankbounds.measures.measure import Reported, ReportedEffort
 from rankbounds.tables import json_of
 
 if TYPE_CHECKING:
+    from rankbounds.collection.preparation import Preparation
     from rankbounds.collection.qrels import Qrels
     from rankbounds.evaluation.assumptions import Assumptions
-    from rankbounds.rankings.preparation import Preparation
 
 FORMAT = "rankbounds scores 1"
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.inputs import RunToRead
+from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run, unique_names
 from rankbounds.columns.native import in_use
@@ -22,7 +23,6 @@ from rankbounds.evaluation.scores import PARTS, Scores
 from rankbounds.measures import Measure
 from rankbounds.measures.counts import Judged
 from rankbounds.rankings.join import Joined, empty_rankings, join, join_dict
-from rankbounds.rankings.preparation import Preparation
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import Progress, in_threads, started

@@ -118,7 +118,7 @@ def found_columns(columns: list[str], names: ColumnNames, source: str) -> FoundC
                 f"Say which one it is: --columns {known[0]}={own} (in Python columns={{'{known[0]}': '{own}'}})."
                 if ranked is None
                 else f'Scores fall from rank to rank: add minus "{ranked}" as {known[0]}, or read a CSV file as quepid '
-                "does (--from quepid), by its ranks.",
+                "does (--formats quepid), by its ranks.",
             )
         if [name.lower() for name in columns].count(found.lower()) > 1:
             raise DataError(source, f'two columns are called "{found}".', "Rename or drop one.")

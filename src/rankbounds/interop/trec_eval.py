@@ -17,6 +17,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.collection.gains import GainRule, gain_rule
+from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.errors import DataError, UsageError, coded, did_you_mean, warn
@@ -31,7 +32,6 @@ from rankbounds.measures.naming.elsewhere import ABSENT, FAMILIES, NICKNAMES
 from rankbounds.measures.precision.interpolated_precision import POINTS, interpolated
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.join import join
-from rankbounds.rankings.preparation import Preparation
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -308,7 +308,7 @@ def _residual(p: float, rankings: Rankings) -> Floats:
 def _as_trec_eval_reads(qrels: Qrels) -> Qrels:
     """Whole grades, none of them 0, and every negative one for a document that was pooled and not judged."""
     grade = np.trunc(qrels.grade)
-    return Qrels(qrels.pairs, np.where(grade == 0, NONRELEVANT, grade)).only_judged(grade >= 0)
+    return Qrels._of_pairs(qrels.pairs, np.where(grade == 0, NONRELEVANT, grade)).only_judged(grade >= 0)
 
 
 def _summed(entry: Entry, values: Floats, facts: TopicFacts, options: Options) -> float:

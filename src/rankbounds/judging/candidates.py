@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.collection.order import Order, Precision, ranks
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import Pairs, number_pairs
 from rankbounds.errors import UsageError, did_you_mean
-from rankbounds.rankings.order import Order, Precision, ranks
 from rankbounds.results import Result
 
 ALL = "all"

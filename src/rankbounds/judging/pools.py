@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Ints
+from rankbounds.calls import ends_in_a_sentence
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.columns.native import worth_starting
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.options import OrderOptions, chosen_options
@@ -29,7 +31,10 @@ RATES = (90.0, 70.0, 50.0, 30.0, 10.0)
 """In percent."""
 
 
-def pool(runs: Any, *, depth: int | None = None, budget: int | None = None, **options: Unpack[OrderOptions]) -> Qrels:
+@ends_in_a_sentence
+def pool(
+    runs: RunsLike, *, depth: int | None = None, budget: int | None = None, **options: Unpack[OrderOptions]
+) -> Qrels:
     """Pool the documents to judge: those that any run has down to a depth, or at most a budget per topic.
 
     Parameters
@@ -76,7 +81,8 @@ def pool(runs: Any, *, depth: int | None = None, budget: int | None = None, **op
     )
 
 
-def restrict(qrels: Any, pooled: Any) -> Qrels:
+@ends_in_a_sentence
+def restrict(qrels: QrelsLike, pooled: QrelsLike) -> Qrels:
     """Reduce judgments to those that a pool would have led to.
 
     Parameters
@@ -99,7 +105,7 @@ def restrict(qrels: Any, pooled: Any) -> Qrels:
     """
     judgments, wanted = Reading().judgments(qrels), Reading().judgments(pooled)
     known_topic = judgments.pairs.index.topics_of(wanted.pairs)[wanted.pairs.topic] >= 0
-    return subset(Qrels(wanted.pairs, grades_of_pairs(judgments, wanted.pairs)), known_topic)
+    return subset(Qrels._of_pairs(wanted.pairs, grades_of_pairs(judgments, wanted.pairs)), known_topic)
 
 
 def subset(qrels: Qrels, kept: Flags) -> Qrels:
@@ -138,7 +144,8 @@ def _places_within(counts: Ints) -> Ints:
     return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
-def reduce(qrels: Any, rates: Iterable[float] = RATES, *, seed: int = 0, rel: float = 1.0) -> dict[float, Qrels]:
+@ends_in_a_sentence
+def reduce(qrels: QrelsLike, rates: Iterable[float] = RATES, *, seed: int = 0, rel: float = 1.0) -> dict[float, Qrels]:
     """Reduce judgments to each of several rates, as in Sakai's and Buckley and Voorhees's experiments.
 
     Parameters
@@ -182,8 +189,15 @@ def unique_to_group(rank: Ints, groups: Sequence[str], group: str, depth: int) -
     return unique
 
 
+@ends_in_a_sentence
 def without_group(
-    qrels: Any, runs: Any, groups: Mapping[str, str], group: str, *, depth: int = 100, **options: Unpack[OrderOptions]
+    qrels: QrelsLike,
+    runs: RunsLike,
+    groups: Mapping[str, str],
+    group: str,
+    *,
+    depth: int = 100,
+    **options: Unpack[OrderOptions],
 ) -> Qrels:
     """Remove the judgments of documents that one group alone brought into the pool, as if it had not taken part.
 
@@ -216,6 +230,7 @@ def without_group(
     return subset(judgments, ~unique_to_group(rank, group_of_run, group, depth))
 
 
+@ends_in_a_sentence
 def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
     r"""Read from a file which group each run belongs to.
 

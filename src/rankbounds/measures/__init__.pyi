@@ -44,6 +44,7 @@ from rankbounds.measures.formulas import Normalised as Normalised
 from rankbounds.measures.formulas import RankWeighted as RankWeighted
 from rankbounds.measures.measure import Measure as Measure
 from rankbounds.measures.naming.parser import MeasureLike as MeasureLike
+from rankbounds.measures.naming.parser import MeasuresLike as MeasuresLike
 from rankbounds.measures.naming.parser import parse_measure as parse_measure
 from rankbounds.measures.naming.parser import parse_measures as parse_measures
 from rankbounds.measures.naming.registry import REGISTRY as REGISTRY

@@ -142,6 +142,12 @@ class Normalised(Measure):
 
     A subclass has ``weights`` and ``divisor``. Unlike a ``RankWeighted`` it may fall when a document turns relevant,
     because that document belongs to the topic too; no facts are stated here but those that hold for every measure.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> [isinstance(measure, rb.measures.Normalised) for measure in (rb.nDCG(), rb.DCG())]
+    [True, False]
     """
 
     def weights(self, n: int) -> Floats:

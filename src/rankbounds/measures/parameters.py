@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from rankbounds.errors import UnknownOptionError, UsageError
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
@@ -86,12 +89,12 @@ class Frozen:
     def __init__(self, *given: Any, **by_name: Any) -> None:
         names = self._names
         chosen = {**self._defaults, **dict(zip(names, given, strict=False)), **by_name}
+        if len(given) == 1 and type(given[0]) is int and given[0] > 1 and "cutoff" in names and not by_name:
+            name, number = type(self).__name__, given[0]
+            raise UsageError(f"For the depth write rb.{name} @ {number}; for {names[0]}, {name}({names[0]}={number}).")
         taken = names[: len(given)]
         if len(taken) < len(given) or not by_name.keys().isdisjoint(taken) or chosen.keys() != set(names):
-            try:
-                inspect.signature(type(self)).bind(*given, **by_name)
-            except TypeError as problem:
-                raise TypeError(f"{type(self).__qualname__}() {problem}") from None
+            raise _call_mistake(type(self), given, by_name)
         for name in names:
             self.__dict__[name] = chosen[name]
         self.__post_init__()
@@ -147,6 +150,18 @@ def declare(cls: Any) -> None:
             setattr(cls, name, declared.default)
 
 
+def _call_mistake(kind: Any, given: tuple[Any, ...], by_name: dict[str, Any]) -> Exception:
+    """What to say of parameters that a class does not take."""
+    unknown = next((name for name in by_name if name not in kind._names), None)
+    if unknown is not None:
+        return UnknownOptionError(unknown, kind._names, kind.__name__)
+    try:
+        inspect.signature(kind).bind(*given, **by_name)
+    except TypeError as problem:
+        return TypeError(f"{kind.__qualname__}() {problem}")
+    raise AssertionError("all parameters are known")
+
+
 SHARED = {
     "rel": "The lowest grade that counts as relevant.",
     "cutoff": "The depth, written behind the @; None: the whole list.",
@@ -177,7 +192,9 @@ def document(cls: Any) -> str:
         kind = (
             "sample" if cls.estimates else "subtopics" if cls.reads_judgments else "graded" if cls.graded else "binary"
         )
-        scored = f"round(rb.evaluate(qrels, run, rb.{expression}).value.item(), 4)"
+        # Measures that everybody knows are names of the package itself, which is being imported.
+        namespace = "rb" if cls.__name__ in sys.modules["rankbounds"].__all__ else "rb.measures"
+        scored = f"round(rb.evaluate(qrels, run, {namespace}.{expression}).value.item(), 4)"
         examples = f">>> import rankbounds as rb\n>>> {DATA[data[0] if data else kind]}\n>>> {scored}\n{value!r}"
     section = _PARAMETERS + "\n".join([*explained.values(), *entries]) if entries or explained else ""
     return "\n\n".join(filter(None, (above, section, below, examples and _EXAMPLES + examples)))

@@ -14,7 +14,7 @@ from rankbounds.comparison.slices import Slices
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.evaluation.scores import Scores
 from rankbounds.plots.style import COLOURS, colour_of, figure, fresh_axes
-from rankbounds.stats.discriminative_power import DiscriminativePower
+from rankbounds.stats.separation import DiscriminativePower
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.columns.pairs import number_pairs
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.differences import difference_bounds
@@ -29,6 +30,7 @@ from rankbounds.evaluation.differences.shared_lists import same_lists
 from rankbounds.evaluation.options import RankingOptions
 from rankbounds.evaluation.score_differences import zeroed
 from rankbounds.measures.formulas import is_weighted_sum
+from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.distribution import EVEN, distribution_of_sum
 from rankbounds.probability.documents import POOLED, UnjudgedDocuments
@@ -154,9 +156,9 @@ class Differences(Result):
 
 
 def differences(
-    qrels: Any,
-    runs: Any,
-    measures: Any = "RBP(p=0.8)",
+    qrels: QrelsLike,
+    runs: RunsLike,
+    measures: MeasuresLike = "RBP(p=0.8)",
     *,
     q: Any = "logistic",
     otherwise: float | None = None,
@@ -188,10 +190,10 @@ def differences(
 
     Examples
     --------
-    >>> import rankbounds as rb
+    >>> from rankbounds.probability.differences import differences
     >>> qrels = {"q": {"d1": 1, "d2": 0}}
     >>> runs = {"a": {"q": ["d1", "d3"]}, "b": {"q": ["d3", "d2"]}}
-    >>> (pair,) = rb.differences(qrels, runs, "P@2", q=0.5).pairs
+    >>> (pair,) = differences(qrels, runs, "P@2", q=0.5).pairs
     >>> pair.difference, pair.certain_low, pair.certain_high
     (0.5, 0.5, 0.5)
     """

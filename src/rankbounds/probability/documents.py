@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.scoring import join_lists
 from rankbounds.measures import Measure, RankWeighted, parse_measures
 from rankbounds.measures.formulas import is_weighted_sum
+from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS, group_means
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -199,7 +199,7 @@ def follows_grades(measure: Measure) -> bool:
     return not known and measure.total == "mean"
 
 
-def open_measures(measures: Any, assumptions: Assumptions) -> list[Measure]:
+def open_measures(measures: MeasuresLike, assumptions: Assumptions) -> list[Measure]:
     """The measures, if what unjudged documents turn out to be can make their means uncertain."""
     chosen = parse_measures(measures)
     for measure in chosen:

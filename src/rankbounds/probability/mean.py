@@ -20,12 +20,14 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_choice
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError, warn
 from rankbounds.evaluation.options import RankingOptions
 from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.evaluation.scores import ALL
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.formulas import is_weighted_sum
+from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.distribution import Distribution, distribution_of_sum
 from rankbounds.probability.documents import UnjudgedDocuments
@@ -262,9 +264,9 @@ class Uncertainty(Result):
 
 
 def uncertainty(
-    qrels: Any,
-    runs: Any,
-    measures: Any = "RBP(p=0.8)",
+    qrels: QrelsLike,
+    runs: RunsLike,
+    measures: MeasuresLike = "RBP(p=0.8)",
     *,
     q: Any = "logistic",
     otherwise: float | None = None,

@@ -23,6 +23,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.choices import check_share
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.evaluation.scores import ALL
@@ -101,8 +102,8 @@ class SamplingErrors(Result):
 
 
 def estimate_sampling_errors(
-    qrels: Any,
-    runs: Any,
+    qrels: QrelsLike,
+    runs: RunsLike,
     measures: MeasureLike | Iterable[MeasureLike] = ("xinfAP", "infNDCG"),
     *,
     confidence: float = 0.95,

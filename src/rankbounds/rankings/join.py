@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.collection.order import Order, Precision, compared_scores, ranking
 from rankbounds.collection.run import Run
 from rankbounds.collection.tie_key import TieKey
 from rankbounds.columns.native import in_use
 from rankbounds.columns.native.ranking import ORDERS, RankedLists, RunRows, block_of
 from rankbounds.columns.pairs import row_numbers
 from rankbounds.errors import DataError
-from rankbounds.rankings.order import Order, Precision, compared_scores, ranking
 from rankbounds.rankings.rankings import BEYOND, NOT_POOLED, Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 

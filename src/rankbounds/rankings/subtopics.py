@@ -55,7 +55,7 @@ class SubtopicFacts:
         names = tuple(qrels.query_ids[number] for number in owner.tolist())
         source = qrels.pairs.take(known.row)
         pairs = Pairs(names, number, source.docs, source.keys, source.source)
-        self.facts = type(facts)(Qrels(pairs, np.where(judged, known.grade, POOLED_NOT_JUDGED)), facts.rule)
+        self.facts = type(facts)(Qrels._of_pairs(pairs, np.where(judged, known.grade, POOLED_NOT_JUDGED)), facts.rule)
 
     @property
     def count(self) -> Ints:

@@ -9,16 +9,14 @@ product (``expected_products``).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import get_args
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.collection.order import ORDERS as ORDERS
 from rankbounds.columns.native.ranking import order_in_groups
-from rankbounds.rankings.order import Order
 from rankbounds.rankings.rankings import Rankings
 
-ORDERS: tuple[str, ...] = get_args(Order)
 """Treatments that fix one order of tied documents while the run is ranked."""
 RULES = (*ORDERS, "best", "worst", "expected")
 

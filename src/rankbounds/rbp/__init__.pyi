@@ -13,5 +13,7 @@ from rankbounds.rbp.planning import persistence_agreement as persistence_agreeme
 from rankbounds.rbp.planning import plan_depth as plan_depth
 from rankbounds.rbp.planning import plan_persistence as plan_persistence
 from rankbounds.rbp.published_score import Published as Published
+from rankbounds.rbp.published_score import greedy_vectors as greedy_vectors
+from rankbounds.rbp.published_score import significant_ranks as significant_ranks
 
 __all__: list[str]

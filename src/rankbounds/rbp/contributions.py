@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.collection.shapes import QrelsLike, RunLike
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.evaluation.scoring import join_lists
 from rankbounds.measures import Measure, Normalised, parse_measures
 from rankbounds.measures.formulas import is_weighted_sum
+from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -23,7 +25,11 @@ FIELDS = ("run", "query_id", "rank", "doc_id", "relevance", "measure", "contribu
 
 
 def list_contributions(
-    qrels: Any, run: Any, query_id: str, measures: Any = ("AP", "RBP(p=0.8)"), **options: Unpack[RankingOptions]
+    qrels: QrelsLike,
+    run: RunLike,
+    query_id: str,
+    measures: MeasuresLike = ("AP", "RBP(p=0.8)"),
+    **options: Unpack[RankingOptions],
 ) -> list[dict[str, Any]]:
     """What each document of one topic of one run adds to its score.
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.evaluation.scores import ALL
@@ -82,7 +83,12 @@ class Crossings(Result):
 
 
 def find_crossings(
-    qrels: Any, runs: Any, *, measure: RBP | None = None, per_topic: bool = False, **options: Unpack[RankingOptions]
+    qrels: QrelsLike,
+    runs: RunsLike,
+    *,
+    measure: RBP | None = None,
+    per_topic: bool = False,
+    **options: Unpack[RankingOptions],
 ) -> Crossings:
     """Find the values of p at which the winner of two runs changes, or whether it is sure to win.
 

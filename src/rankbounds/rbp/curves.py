@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Cells
 from rankbounds.evaluation.options import RankingOptions, chosen_options
@@ -32,8 +33,8 @@ PERSISTENCES = (0.5, 0.8, 0.95)
 
 
 def bounds_by_persistence(
-    qrels: Any,
-    runs: Any,
+    qrels: QrelsLike,
+    runs: RunsLike,
     p: Iterable[float] = GRID,
     *,
     measure: RBP | None = None,
@@ -71,8 +72,8 @@ def bounds_by_persistence(
 
 
 def bounds_by_depth(
-    qrels: Any,
-    runs: Any,
+    qrels: QrelsLike,
+    runs: RunsLike,
     depths: int | Iterable[int] = 100,
     p: float | Iterable[float] = PERSISTENCES,
     *,
@@ -116,7 +117,11 @@ def bounds_by_depth(
 
 
 def _scores_of_family(
-    qrels: Any, runs: Any, family: Sequence[RBP], progress: Callable[[int, int], None] | None, options: RankingOptions
+    qrels: QrelsLike,
+    runs: RunsLike,
+    family: Sequence[RBP],
+    progress: Callable[[int, int], None] | None,
+    options: RankingOptions,
 ) -> Scores:
     if not family:
         raise UsageError("No persistence or no depth was given.")

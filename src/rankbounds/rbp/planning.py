@@ -13,11 +13,13 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.choices import check_choice, check_persistence, check_share
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.evaluation.score_differences import merit
 from rankbounds.evaluation.scoring import join_lists
+from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.rbp.curves import GRID, bounds_by_persistence
@@ -35,7 +37,7 @@ FINE_GRID = (*GRID, *(thousandth / 1000 for thousandth in range(991, 1000)))
 
 
 def fit_persistence(
-    counts: Mapping[Any, Any] | Iterable[tuple[Any, Any]], *, kind: str = "depths", level: float = 0.95
+    counts: Mapping[Any, Any] | Iterable[tuple[Any, Any]], *, kind: str = "depths", confidence: float = 0.95
 ) -> dict[str, Any]:
     """The p that makes the observed reading depths most likely, with a confidence interval.
 
@@ -47,13 +49,13 @@ def fit_persistence(
         ``"depths"``: how many sessions ended at each rank (their deepest click, or the last result looked at). A rank
         written ``"10+"`` counts sessions seen to go at least that far, which may have gone on unseen. ``"examined"``:
         how many sessions looked at each rank from 1 on; those at the last rank may have gone on.
-    level
-        Of the confidence interval.
+    confidence
+        Of the interval.
 
     Returns
     -------
     dict
-        ``p``, the share of all decisions that went on (maximum likelihood); ``ci_low, ci_high`` at ``level``, exact
+        ``p``, the share of all decisions that went on (maximum likelihood); ``ci_low, ci_high``, its interval, exact
         when the number of stops is given; the number of ``sessions``; ``expected_examined``, how many documents a user
         of this p reads on average; and ``misfit``, the p-value of a chi-squared test of the geometric model (None where
         there are too few sessions). When it is small, no single p describes these users, and the interval is too
@@ -67,7 +69,7 @@ def fit_persistence(
     0.497 0.423 0.574
     """
     check_choice("kind", kind, KINDS)
-    check_share("The level of the interval", level)
+    check_share("The confidence of the interval", confidence)
     ended, unseen = _stops(counts, kind)
     ranks = np.arange(1, ended.size + 1)
     stops = float(ended.sum())
@@ -77,12 +79,12 @@ def fit_persistence(
     from scipy.stats import beta
 
     p = went_on / (went_on + stops)
-    outside = (1 - level) / 2
+    outside = (1 - confidence) / 2
     return {
         "p": p,
         "ci_low": float(beta.ppf(outside, went_on, stops)) if went_on else 0.0,
         "ci_high": float(beta.ppf(1 - outside, went_on + 1, stops)),
-        "level": level,
+        "confidence": confidence,
         "sessions": stops + float(unseen.sum()),
         "expected_examined": 1 / (1 - p),
         "misfit": _misfit(ended, unseen, p),
@@ -141,9 +143,9 @@ def _misfit(ended: Floats, unseen: Floats, p: float) -> float | None:
 
 
 def persistence_agreement(
-    qrels: Any,
-    runs: Any,
-    measures: Any = ("AP", "nDCG", "P@10"),
+    qrels: QrelsLike,
+    runs: RunsLike,
+    measures: MeasuresLike = ("AP", "nDCG", "P@10"),
     *,
     p: Iterable[float] = FINE_GRID,
     measure: RBP | None = None,
@@ -275,7 +277,7 @@ def _digits(digits: int) -> int:
 
 
 def judgments_needed(
-    qrels: Any, runs: Any, p: float | Iterable[float], digits: int = 4, **options: Unpack[RankingOptions]
+    qrels: QrelsLike, runs: RunsLike, p: float | Iterable[float], digits: int = 4, **options: Unpack[RankingOptions]
 ) -> list[dict[str, Any]]:
     """Count the documents to be judged until every run's residual on every topic is below 10^-digits.
 

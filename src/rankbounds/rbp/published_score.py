@@ -27,7 +27,25 @@ EQUAL = 1e-6
 
 
 def significant_ranks(p: float, precision: float = 1e-4) -> int:
-    """Count the ranks that matter at this precision: all below them add less than half of it."""
+    """Count the ranks that matter to RBP at this precision: all below them add less than half of it.
+
+    Parameters
+    ----------
+    p : float
+        The persistence.
+    precision : float, default 1e-4
+        To which precision the score is known.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> rb.rbp.significant_ranks(0.8), rb.rbp.significant_ranks(0.95)
+    (45, 194)
+    """
     if p == 0:
         return 1
     rank = max(1, int(np.log(precision / 2) / np.log(p)) - 1)
@@ -90,7 +108,33 @@ class GreedyVectors:
 
 
 def greedy_vectors(score: ArrayLike, p: float, precision: float = 1e-4, residual: ArrayLike = 0.0) -> GreedyVectors:
-    """Build R_G and R_L of each score, which is known to ``precision``, down to the last significant rank."""
+    """Build the vectors R_G and R_L of published RBP scores, down to the last significant rank.
+
+    Parameters
+    ----------
+    score : float or array
+        One score or many.
+    p : float
+        The persistence that they were computed with.
+    precision : float, default 1e-4
+        To which precision they are known.
+    residual : float or array, default 0
+        Their residuals: what unjudged documents leave open.
+
+    Returns
+    -------
+    GreedyVectors
+        ``greatest`` and ``least``: relevance by rank, the last axis, chosen greedily so that the score at another
+        persistence is about greatest or least; ``range(to)`` is the range of scores there, which can be violated
+        (``transfer`` has bounds that cannot).
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> vectors = rb.rbp.greedy_vectors(0.5, 0.5)
+    >>> vectors.greatest[:4].tolist(), vectors.least[:4].tolist()
+    ([1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 1.0, 1.0])
+    """
     wanted, open_ = np.broadcast_arrays(np.asarray(score, dtype=np.float64), np.asarray(residual, dtype=np.float64))
     greatest, choices = _build(wanted, open_, p, precision, greatest=True)
     least, _ = _build(wanted, open_, p, precision, greatest=False)

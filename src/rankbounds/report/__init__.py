@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from types import ModuleType
 
+from rankbounds.calls import ends_in_a_sentence
 from rankbounds.report.collections import gather_collections
 from rankbounds.report.content import Choices, gather, gather_scores
 from rankbounds.report.page import Report, collections_page, page, report
@@ -17,7 +18,7 @@ from rankbounds.report.page import Report, collections_page, page, report
 class _RoomAndFunction(ModuleType):
     """A room with the name of what it makes: it can be called."""
 
-    __call__ = staticmethod(report)
+    __call__ = staticmethod(ends_in_a_sentence(report))
 
 
 sys.modules[__name__].__class__ = _RoomAndFunction

@@ -88,7 +88,7 @@ class Choices:
     open: str = "retrieved"
     most_relevant: int | None = None
     formats: Formats | None = None
-    labels: str | None = None
+    source: str | None = None
     columns: Mapping[str, str] | None = None
     lenient: bool = False
     test: str = "randomization"
@@ -112,7 +112,7 @@ class Choices:
     def reading(self) -> Reading:
         """How the files are to be read."""
         gain = gain_rule(self.gain)
-        return Reading(self.formats, self.labels, self.columns, self.lenient, processors(), gain)
+        return Reading(self.formats, self.source, self.columns, self.lenient, processors(), gain)
 
 
 @dataclass
@@ -461,7 +461,7 @@ def _identity(
     if judgments is not None:
         roles = ["judgments", *scores.runs, "key of ties"]
         counts = {"judgments": len(judgments), "judged topics": len(judgments.query_ids)}
-        names = (*(name for name in ASSUMPTIONS if name != "ties_key"), "labels", "calibrate", "lenient", *TESTING)
+        names = (*(name for name in ASSUMPTIONS if name != "ties_key"), "source", "calibrate", "lenient", *TESTING)
     chosen = {name: getattr(choices, name) for name in names}
     if "gain" in chosen:
         chosen["gain"] = choices.gain or "linear"

@@ -13,7 +13,7 @@ import os
 import re
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
@@ -21,10 +21,12 @@ from typing import Any
 
 from rankbounds.collection.inputs import Reading, RunToRead
 from rankbounds.collection.run import Run
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import RankboundsError, UsageError, did_you_mean
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.files.writing import writing
-from rankbounds.measures import Measure, parse_measures
+from rankbounds.measures import parse_measures
+from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.notebook import escaped, framed, shown
 from rankbounds.report.content import Choices, files_of, gather
 
@@ -134,9 +136,9 @@ class Report:
 
 
 def report(
-    qrels: Any,
-    runs: Any,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    qrels: QrelsLike,
+    runs: RunsLike,
+    measures: MeasuresLike = DEFAULT_MEASURES,
     *,
     title: str = "Evaluation report",
     **choices: Any,

@@ -45,9 +45,29 @@ def power_of_t_test(effect: float | Floats, topics: int | Ints, alpha: float = 0
 
 
 def minimum_detectable_effect(deviation: float, topics: int, alpha: float = 0.05, power: float = 0.8) -> float:
-    """Find the mean difference that a two-sided paired t test finds with this power, given the deviation over topics.
+    """Compute the mean difference that a two-sided paired t test finds with this power.
 
-    Infinite where so few topics find no difference of any size that often at so strict a level.
+    Parameters
+    ----------
+    deviation : float
+        The standard deviation of the differences over topics.
+    topics : int
+        How many topics there are.
+    alpha : float, default 0.05
+        The significance level.
+    power : float, default 0.8
+        How often the difference is to be found.
+
+    Returns
+    -------
+    float
+        Infinite where so few topics find no difference of any size that often at so strict a level.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> round(rb.stats.minimum_detectable_effect(deviation=0.2, topics=50), 4)
+    0.0808
     """
     if deviation == 0 or power_of_t_test(1e-9, topics, alpha) >= power:  # chance alone is found so often
         return 0.0

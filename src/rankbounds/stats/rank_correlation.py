@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_share
@@ -18,7 +19,7 @@ from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.score_differences import levelled, merit, subtracted
 from rankbounds.evaluation.scores import Scores
 from rankbounds.results import Column, Result
-from rankbounds.stats.rank_biased_overlap import TiedLists, deepest_rank, overlaps
+from rankbounds.stats.overlap import TiedLists, deepest_rank, overlaps
 from rankbounds.stats.significance import Resampling, check_differences, pairs_of, t_test
 from rankbounds.tables import plain
 
@@ -40,13 +41,29 @@ def order_signs(scores: Floats) -> Ints:
 
 def kendall_tau_a(a: Floats, b: Floats) -> float:
     """Concordant minus discordant pairs, over all pairs; a tie on either side counts for neither."""
-    _check_number(a)
     return float((order_signs(a) * order_signs(b)).sum() / (a.size * (a.size - 1)))
 
 
-def kendall_tau(a: Floats, b: Floats) -> float:
-    """Kendall's tau-b: as tau-a, but divided by the pairs that are not tied; NaN where one side is all ties."""
-    _check_number(a)
+def kendall_tau(a: ArrayLike, b: ArrayLike) -> float:
+    """Compute Kendall's tau-b of two orders of the same systems.
+
+    Parameters
+    ----------
+    a, b : sequence of float
+        The scores of the same systems, in the same order; higher is better.
+
+    Returns
+    -------
+    float
+        Concordant minus discordant pairs, over those that are not tied; NaN where one side is all ties.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> round(rb.stats.kendall_tau([0.3, 0.2, 0.1], [0.5, 0.6, 0.1]), 4)
+    0.3333
+    """
+    a, b = _scores_of_same(a, b)
     return float(tau_of_signs(order_signs(a), order_signs(b)))
 
 
@@ -57,13 +74,27 @@ def tau_of_signs(a: Ints, b: Ints) -> Floats:
         return (a * b).sum(axis=(-2, -1)) / np.where(untied > 0, untied, np.nan)
 
 
-def tau_ap(observed: Floats, reference: Floats) -> float:
-    """Yilmaz, Aslam and Robertson's tau: as Kendall's, but mistakes near the top of the observed order weigh more.
+def tau_ap(observed: ArrayLike, reference: ArrayLike) -> float:
+    """Compute Yilmaz, Aslam and Robertson's tau_AP: as Kendall's, but mistakes near the top weigh more.
 
-    Not symmetric: the weights follow ``observed``. Ties there are averaged over all ways to break them; a pair tied in
-    ``reference`` counts half.
+    Parameters
+    ----------
+    observed, reference : sequence of float
+        The scores of the same systems, in the same order; higher is better.
+
+    Returns
+    -------
+    float
+        Not symmetric: the weights follow ``observed``. Ties there are averaged over all ways to break them; a pair
+        tied in ``reference`` counts half.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> rb.stats.tau_ap([0.3, 0.2, 0.1], [0.5, 0.6, 0.1]), rb.stats.tau_ap([0.3, 0.2, 0.1], [0.5, 0.1, 0.2])
+    (0.0, 0.5)
     """
-    _check_number(observed)
+    observed, reference = _scores_of_same(observed, reference)
     return float(tau_ap_of_signs(order_signs(observed), order_signs(reference)))
 
 
@@ -83,26 +114,71 @@ def tau_ap_of_signs(observed: Ints, reference: Ints) -> Floats:
     return 2 * agreeing.sum(axis=-1) / (count - 1) - 1
 
 
-def _check_number(scores: Floats) -> None:
-    if len(scores) < 2:
+def _scores_of_same(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
+    """The two columns as numbers."""
+    one, other = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if one.ndim != 1 or one.shape != other.shape:
+        raise UsageError(f"Two orders need scores of the same systems, but there are {one.size} and {other.size}.")
+    if one.size < 2:
         raise UsageError("The order of runs needs at least two of them.")
+    return one, other
 
 
-def spearman(a: Floats, b: Floats) -> float:
-    """Spearman's correlation of ranks; NaN where one side is all ties."""
+def spearman(a: ArrayLike, b: ArrayLike) -> float:
+    """Compute Spearman's correlation of two orders of the same systems.
+
+    Parameters
+    ----------
+    a, b : sequence of float
+        The scores of the same systems, in the same order; higher is better.
+
+    Returns
+    -------
+    float
+        The correlation of ranks; NaN where one side is all ties.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> round(rb.stats.spearman([0.3, 0.2, 0.1], [0.5, 0.6, 0.1]), 4)
+    0.5
+    """
     from scipy.stats import rankdata
+
+    a, b = _scores_of_same(a, b)
 
     places = np.stack([rankdata(levelled(scores)) for scores in (a, b)])
     return float("nan") if (np.ptp(places, axis=-1) == 0).any() else float(np.corrcoef(places)[0, 1])
 
 
-def rank_biased_overlap(a: Floats, b: Floats, p: float = 0.9) -> float:
-    """Webber, Moffat and Zobel's overlap of two orders of the same systems, the top weighing more.
+def rank_biased_overlap(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> float:
+    """Compute Webber, Moffat and Zobel's rank-biased overlap (RBO) of two orders of the same systems.
 
-    Ties are averaged over all ways to break them, each side on its own (Corsi and Urbano's RBO^a). Beyond the last
-    system the agreement found there is taken to go on.
+    Parameters
+    ----------
+    a, b : sequence of float
+        The scores of the same systems, in the same order; higher is better.
+    p : float, default 0.9
+        The persistence: the lower, the more the top weighs.
+
+    Returns
+    -------
+    float
+        1 where the orders agree. Ties are averaged over all ways to break them, each side on its own (Corsi and
+        Urbano's RBO^a). Beyond the last system the agreement found there is taken to go on.
+
+    See Also
+    --------
+    rankbounds.similarity : RBO of rankings of documents.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> round(rb.stats.rank_biased_overlap([0.3, 0.2, 0.1], [0.5, 0.6, 0.1], p=0.8), 4)
+    0.8
     """
     check_share("RBO's persistence p", p)
+    a, b = _scores_of_same(a, b)
     lists = []
     for scores in (a, b):  # systems as documents of one list, those of equal score tied
         level = levels(scores)
@@ -178,12 +254,33 @@ class Agreement(Result):
 
 
 def agreement(scores: Scores, p: float = 0.9, against: Scores | None = None) -> Agreement:
-    """Compare how the runs are ordered by their means: by every two measures, or under other judgments.
+    """Compute how far measures, or two sets of judgments, agree on the order of the runs (rank correlation).
 
-    ``against`` holds scores of the same runs, say from a shallower pool. ``tau`` is tau-b, ``tau_ap`` the mean
-    of both directions, ``rbo`` at persistence ``p``. ``swapped`` counts pairs of runs that change places, and
-    ``swapped_significantly`` those of them where both sides find a significant difference (t test, 0.05). Runs whose
-    means are infinite, as of ESL, share the last place.
+    Parameters
+    ----------
+    scores : Scores
+        From ``evaluate``, of two runs or more.
+    p : float, default 0.9
+        The persistence of RBO.
+    against : Scores, optional
+        Scores of the same runs under other judgments, say from a shallower pool. Without, every two measures of
+        ``scores`` are compared.
+
+    Returns
+    -------
+    Agreement
+        A row for every two orders by mean score: ``tau`` (Kendall's tau-b), ``tau_a``, ``tau_ap`` (the mean of both
+        directions), ``spearman``, ``rbo``; ``swapped``, the pairs of runs that change places, and
+        ``swapped_significantly``, those of them where both sides find a significant difference (t test, 0.05). Runs
+        whose means are infinite, as of ESL, share the last place.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> runs = {"a": {"1": ["x", "y"], "2": ["x"]}, "b": {"1": ["y", "x"], "2": ["x"]}, "c": {"1": ["y"], "2": ["y"]}}
+    >>> scores = rb.evaluate({"1": {"x": 1, "y": 0}, "2": {"x": 1, "y": 0}}, runs, ["RR", "Recall@2"])
+    >>> [(round(row["tau"], 4), row["swapped"]) for row in rb.stats.agreement(scores).rows()]
+    [(0.8165, 0)]
     """
     if len(scores.runs) < 2:
         raise DataError("Agreement of orderings needs at least two runs.")

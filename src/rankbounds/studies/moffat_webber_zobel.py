@@ -13,8 +13,10 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.inputs import Reading
+from rankbounds.collection.order import ranks
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
@@ -27,7 +29,6 @@ from rankbounds.measures import Measure, RankWeighted, parse_measure, parse_meas
 from rankbounds.measures.formulas import is_weighted_sum, weights_by_rank
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.models.estimates import ChosenModels
-from rankbounds.rankings.order import ranks
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.rank_correlation import kendall_tau
 from rankbounds.studies.study import Measures, Progress, Rows, Study, StudyResult, draw_series, rows_by
@@ -51,8 +52,8 @@ ORDERS = ("random", "pool", *STRATEGIES, "effect", "value")
 
 @Study
 def residual_by_judging_strategy(
-    qrels: Any,
-    runs: Any,
+    qrels: QrelsLike,
+    runs: RunsLike,
     *,
     measure: str = "RBP(p=0.8)",
     depths: Sequence[int] = (1, 2, 3, 5, 10, 20),
@@ -171,8 +172,8 @@ def residuals_by_judgments(result: StudyResult, axes: Axes) -> None:
 
 @Study
 def settling_by_judging_order(
-    qrels: Any,
-    runs: Any,
+    qrels: QrelsLike,
+    runs: RunsLike,
     *,
     measures: Measures = ("RBP(p=0.8)", "nDCG@10", "AP"),
     pairs: int = 20,

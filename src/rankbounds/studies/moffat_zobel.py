@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Flags
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.judged_runs import JudgedRuns
@@ -20,9 +21,8 @@ from rankbounds.judging.candidates import ranks_of_judgments
 from rankbounds.measures import parse_measures
 from rankbounds.plots.style import COLOURS, draw_band
 from rankbounds.rbp import curves
-from rankbounds.stats.discriminative_power import discriminative_power
 from rankbounds.stats.rank_correlation import kendall_tau
-from rankbounds.stats.significance import Resampling
+from rankbounds.stats.separation import discriminative_power
 from rankbounds.studies.study import BESIDE, Measures, Progress, Rows, Study, StudyResult, draw_series, rows_by
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ LEVEL = 0.05
 
 @Study
 def bounds_by_depth(
-    qrels: Any,
-    runs: Any,
+    qrels: QrelsLike,
+    runs: RunsLike,
     *,
     persistences: Sequence[float] = curves.PERSISTENCES,
     depths: Sequence[int] = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100),
@@ -89,8 +89,8 @@ def bands_by_depth(result: StudyResult, axes: Axes) -> None:
 
 @Study
 def bounds_by_persistence(
-    qrels: Any,
-    runs: Any,
+    qrels: QrelsLike,
+    runs: RunsLike,
     *,
     persistences: Sequence[float] = FINE_PERSISTENCES,
     gain: Any = None,
@@ -131,8 +131,8 @@ def bands_by_persistence(result: StudyResult, axes: Axes) -> None:
 
 @Study
 def score_by_pool_depth(
-    qrels: Any,
-    runs: Any,
+    qrels: QrelsLike,
+    runs: RunsLike,
     *,
     measures: Measures = POOLED_MEASURES,
     depths: Sequence[int] = (10,),
@@ -179,8 +179,8 @@ def shallow_and_full_scores(result: StudyResult, axes: Axes) -> None:
 
 @Study
 def agreement_by_measure(
-    qrels: Any,
-    runs: Any,
+    qrels: QrelsLike,
+    runs: RunsLike,
     *,
     measures: Measures = ORDERING_MEASURES,
     depths: Sequence[int] = (10,),
@@ -247,8 +247,8 @@ def tau_of_measures(result: StudyResult, axes: Axes) -> None:
 
 @Study
 def power_by_measure(
-    qrels: Any,
-    runs: Any,
+    qrels: QrelsLike,
+    runs: RunsLike,
     *,
     measures: Measures = SEPARATING_MEASURES,
     resamples: int = 1000,
@@ -267,7 +267,7 @@ def power_by_measure(
     rows: Rows = []
     for test in TESTS:
         slow = progress if test == "bootstrap" else None
-        rows += discriminative_power(scores, (LEVEL, 0.01), test, Resampling(resamples, seed), slow).rows()
+        rows += discriminative_power(scores, (LEVEL, 0.01), test, resamples=resamples, seed=seed, progress=slow).rows()
     ranked = sorted(_at_level(rows, "bootstrap"), key=lambda row: -row["power"])
     answer = (
         f"At level {LEVEL:g} by the bootstrap, {ranked[0]['measure']} separates most pairs of runs "

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import DataError
 from rankbounds.evaluation.judged_runs import JudgedRuns
 from rankbounds.evaluation.score_differences import differences
@@ -45,8 +46,8 @@ def by_judgment_rate(
 
     def declare(answer: Answer) -> Study:
         def compute(
-            qrels: Any,
-            runs: Any,
+            qrels: QrelsLike,
+            runs: RunsLike,
             *,
             measures: Measures = MEASURES,
             rates: Sequence[float] = RATES,

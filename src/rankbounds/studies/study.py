@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rankbounds.arrays import Floats
+from rankbounds.calls import ends_in_a_sentence
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.files.opening import checksum
 from rankbounds.files.writing import make_folder, writing
@@ -48,6 +49,47 @@ FIGURE_FORMATS = ("svg", "png", "pdf")
 NOT_SETTINGS = ("qrels", "runs", "groups", "progress")
 OTHER_NAMES = {"measures": "measure", "seed": "first_seed"}
 """The parameter for an option of the command where a study takes one measure, or several seeds from one on."""
+
+PARAMETERS = {
+    "qrels": "The judgments, as in ``evaluate``.",
+    "runs": "The runs, as in ``evaluate``.",
+    "groups": "The group of each run: a file of lines ``run group``, or a dict.",
+    "measures": "The measures to compare.",
+    "measure": "The measure.",
+    "warning": "The measure whose residual says beforehand how much is at stake.",
+    "gain": "What grades are worth, as in ``evaluate``.",
+    "progress": "Called with the number of steps that are done and that of all.",
+    "seed": "Where random numbers start.",
+    "first_seed": "The first of the seeds.",
+    "seeds": "How many draws there are, each with its own seed.",
+    "rates": "Which percentages of the judgments are kept.",
+    "depths": "The depths of pools, or to which lists are read.",
+    "depth": "The depth of the pool, or to which lists are read.",
+    "persistences": "Values of RBP's p.",
+    "p": "RBP's persistence.",
+    "rhos": "By which factors bands grow.",
+    "bits": "To how many bits scores are rounded, as in ``Run.rounded``.",
+    "digits": "To how many digits scores are rounded.",
+    "best": "How many of the best runs to keep; by default all.",
+    "alpha": "The significance level.",
+    "confidence": "Of the intervals.",
+    "resamples": "How often tests that resample draw.",
+    "collections": "How many collections are drawn.",
+    "relevance_ratios": "Weights of a non-relevant document in the urn when a relevant one has 1.",
+    "ways": "Ways to choose the probability of relevance.",
+    "q": "The share of relevant documents.",
+    "shares": "Shares of relevant documents.",
+    "n_documents": "How many documents an urn holds.",
+    "topics": "How many topics a mean is over.",
+    "judged_depth": "The last judged rank.",
+    "simulations": "How many collections are simulated beside the exact numbers; 0: none.",
+    "pairs": "How many pairs of runs are drawn.",
+    "time_limit": "How many seconds an exact range may take.",
+    "rounds": "In how many parts the largest pool is judged.",
+    "kept": "The depth of the pool whose judgments are kept.",
+    "splits": "How often the topics are split.",
+}
+"""What docstrings of studies say of their parameters."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,9 +126,11 @@ class Study:
         self.compute = compute
         self.name = compute.__name__.replace("_", "-")
         self.figures: dict[str, Callable[..., Axes]] = {}
-        self.__doc__ = compute.__doc__
+        self.__signature__ = inspect.signature(compute)
+        self.__doc__ = self._documented() if compute.__doc__ else None  # Python drops docstrings under -OO
         STUDIES[self.name] = self
 
+    @ends_in_a_sentence
     def __call__(self, *given: Any, **named: Any) -> StudyResult:
         """Compute the study; its settings are the arguments it was called with and what the function adds."""
         bound = inspect.signature(self.compute).bind(*given, **named)
@@ -95,6 +139,16 @@ class Study:
         chosen = {name: value for name, value in bound.arguments.items() if name not in NOT_SETTINGS}
         settings = {name: _plain_setting(name, value) for name, value in chosen.items() if value is not None}
         return replace(result, settings=settings | result.settings)
+
+    def _documented(self) -> str:
+        """The function's docstring, with its parameters and an example."""
+        entries = "\n".join(f"{name}\n    {PARAMETERS[name]}" for name in self.parameters)
+        return (
+            f"{inspect.getdoc(self.compute)}\n\nParameters\n----------\n{entries}\n\nReturns\n-------\nStudyResult\n"
+            "    ``rows()``, the answer in ``words()``; ``draw`` of the study draws its figure.\n\n"
+            "Examples\n--------\n>>> import rankbounds as rb\n"
+            f">>> rb.studies.{self.compute.__name__}.question\n{self.question!r}\n"
+        )
 
     @property
     def question(self) -> str:

@@ -14,16 +14,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.checking.bands import Rho, banded, rounded, worst_difference
+from rankbounds.checking.bands import worst_difference
 from rankbounds.checking.findings import in_words, places
 from rankbounds.checking.submissions import check
+from rankbounds.collection.bands import Rho
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.run import Run, unique_names
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.measures import Measure, parse_measure, parse_measures
+from rankbounds.measures.naming.parser import MeasureLike
 from rankbounds.plots.style import COLOURS
 from rankbounds.stats.significance import p_values, pairs_of
 from rankbounds.studies.study import Measures, Rows, Study, StudyResult
@@ -38,7 +41,9 @@ BANDS = "rho="
 
 
 @Study
-def range_by_ties(qrels: Any, runs: Any, *, measure: str | Measure = "AP", best: int | None = None) -> StudyResult:
+def range_by_ties(
+    qrels: QrelsLike, runs: RunsLike, *, measure: MeasureLike = "AP", best: int | None = None
+) -> StudyResult:
     """How far can ties move a system's score, and does the order of systems depend on how they are broken?
 
     For each run the mean of a measure with every tied group in its worst, its best and in trec_eval's order, and the
@@ -81,8 +86,8 @@ def ranges_of_runs(result: StudyResult, axes: Axes) -> None:
 
 @Study
 def change_by_banding(
-    qrels: Any,
-    runs: Any,
+    qrels: QrelsLike,
+    runs: RunsLike,
     *,
     measures: Measures = ("RR", "RBP(p=0.5)", "RBP(p=0.85)", "AP"),
     rhos: Sequence[Rho] = ("1.1", "1.2", "1.4", "1.7", "2.0"),
@@ -103,10 +108,10 @@ def change_by_banding(
     Source: Yang, Moffat and Turpin, How Precise Does Document Scoring Need to Be?, 2016, section 4 (Figures 3 and 4,
     Tables 1 to 3).
     """
-    treatments: dict[str, Callable[[Run], Run]] = {f"{BANDS}{rho}": partial(banded, rho=rho) for rho in rhos}
+    treatments: dict[str, Callable[[Run], Run]] = {f"{BANDS}{rho}": partial(Run.banded, rho=rho) for rho in rhos}
     for number in bits:
-        treatments[f"{number} bits" if str(number).isdigit() else str(number)] = partial(rounded, bits=number)
-    treatments |= {f"{number} digits": partial(rounded, digits=number) for number in digits}
+        treatments[f"{number} bits" if str(number).isdigit() else str(number)] = partial(Run.rounded, bits=number)
+    treatments |= {f"{number} digits": partial(Run.rounded, digits=number) for number in digits}
     changes = Changes.measured(qrels, runs, measures, treatments, gain)
     if best is not None:  # the paper leaves out the worst by AP
         kept = np.argsort(-changes.before[..., -1].mean(axis=-1), kind="stable")[:best]
@@ -135,7 +140,12 @@ class Changes:
 
     @classmethod
     def measured(
-        cls, qrels: Any, runs: Any, measures: Measures, treatments: Mapping[str, Callable[[Run], Run]], gain: Any
+        cls,
+        qrels: QrelsLike,
+        runs: RunsLike,
+        measures: Measures,
+        treatments: Mapping[str, Callable[[Run], Run]],
+        gain: Any,
     ) -> Changes:
         """Score every run as it is and under each treatment."""
         if not treatments:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.measures.rank_biased_precision import RBP
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 
 @Study
 def deciding_by_persistence(
-    qrels: Any,
-    runs: Any,
+    qrels: QrelsLike,
+    runs: RunsLike,
     *,
     persistences: Sequence[float] = PERSISTENCES,
     digits: Sequence[int] = (2, 4),

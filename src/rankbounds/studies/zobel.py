@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.judged_runs import JudgedRuns
@@ -39,8 +40,8 @@ FURTHER = (1, 2, 4)
 
 @Study
 def swaps_by_topics(
-    qrels: Any,
-    runs: Any,
+    qrels: QrelsLike,
+    runs: RunsLike,
     *,
     measures: Measures = ("AP", "nDCG@10", "P@10", "RBP(p=0.8)", "RR"),
     splits: int = 100,
@@ -95,7 +96,7 @@ def swaps_by_topics(
             least, most = falling.at(size)
             rows.append(label | {"topics": size, "swaps_low": least, "swaps_high": most} | needed)
     answer = _answer(rows, str(scores.measures[0]), topics)
-    return StudyResult(rows, answer, settings={"level": LEVEL, "topics": topics})
+    return StudyResult(rows, answer, settings={"alpha": LEVEL, "topics": topics})
 
 
 def replay(scores: Floats, size: int, splits: int, critical: float, generator: np.random.Generator) -> dict[str, Any]:
@@ -239,8 +240,8 @@ def swaps_by_size(result: StudyResult, axes: Axes) -> None:
 
 @Study
 def change_by_leaving_a_group_out(
-    qrels: Any,
-    runs: Any,
+    qrels: QrelsLike,
+    runs: RunsLike,
     groups: Any,
     *,
     measures: Measures = ("AP", "RBP(p=0.8)", "nDCG", "AP'", "RBP'(p=0.8)", "nDCG'", "Q'", "Bpref"),

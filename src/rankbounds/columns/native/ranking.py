@@ -1,6 +1,6 @@
 """Rows of a run, or dicts, looked up in judgments and ranked by the kernel; scores shuffled within every topic.
 
-The twin of ``rankings.join`` and ``rankings.order``, and of NumPy's ``permuted`` in ``stats.corrections``.
+The twin of ``rankings.join`` and ``collection.order``, and of NumPy's ``permuted`` in ``stats.corrections``.
 """
 
 from __future__ import annotations

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from rankbounds.collection.gains import gain_rule
 from rankbounds.collection.inputs import Reading, RunToRead
+from rankbounds.collection.order import Order
+from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.collection.tie_key import as_tie_key
@@ -19,8 +21,6 @@ from rankbounds.commands.console.output import files_given, in_brief, name_and_p
 from rankbounds.errors import UsageError
 from rankbounds.files.formats import NAMES as FORMAT_NAMES
 from rankbounds.files.opening import STANDARD_INPUT, expand
-from rankbounds.rankings.order import Order
-from rankbounds.rankings.preparation import Preparation
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.threads import processors
 
@@ -61,14 +61,13 @@ SCORE_TABLES = group_under(
     ),
 )
 """Tables of scores in the place of judgments and runs."""
-FROM = Option(
-    "--from FORMAT",
+FORMATS = Option(
+    "--formats FORMAT",
     f"format of the files, where their contents should not decide: {', '.join(FORMAT_NAMES)}",
-    dest="read_as",
     words=FORMAT_NAMES,
     about_runs=True,
 )
-SOURCE = Option("--labels SOURCE", "judgments of this source; of several (a,b) the first that has one", about_runs=True)
+SOURCE = Option("--source SOURCE", "judgments of this source; of several (a,b) the first that has one", about_runs=True)
 COLUMNS = Option(
     "--columns NAMES",
     "columns of a CSV: query_id=q,doc_id=d,score=s,relevance=r",
@@ -76,11 +75,11 @@ COLUMNS = Option(
     everyday=True,
 )
 LENIENT = Option("--lenient", "skip lines that cannot be read, and count them", about_runs=True)
-READING_RUNS = group_under("input", FROM, COLUMNS, LENIENT)
+READING_RUNS = group_under("input", FORMATS, COLUMNS, LENIENT)
 """How to read files, where there are no judgments among them."""
 READING = group_under(
     "input",
-    replace(FROM, help=f"{FROM.text}; two with a comma between them are that of the judgments and that of the runs"),
+    replace(FORMATS, help=f"{FORMATS.text}; two with a comma are for judgments and runs"),
     SOURCE,
     COLUMNS,
     LENIENT,
@@ -97,7 +96,7 @@ PREPARING = group_under(
 )
 CALIBRATE = Option(
     "--calibrate",
-    "with --labels human,llm: a label of the second source counts as the probability of what the first would say, "
+    "with --source human,llm: a label of the second source counts as the probability of what the first would say, "
     "estimated from documents that both judged",
     group="input",
     about_runs=True,
@@ -149,8 +148,8 @@ def reading_from(options: Options) -> Reading:
     check_inputs(options)
     given: dict[str, Any] = vars(options)
     return Reading(
-        given.get("read_as"),
-        given.get("labels"),
+        given.get("formats"),
+        given.get("source"),
         given.get("columns"),
         given.get("lenient", False),
         processors(),

@@ -234,7 +234,7 @@ def assumptions_from(options: Options) -> dict[str, Any]:
 
 def evaluation_from(options: Options) -> dict[str, Any]:
     """The values of ``ASSUMING``, by the names that ``evaluate`` has for them."""
-    reading = pick(options, "labels", "columns", "lenient") | {"formats": options.read_as}
+    reading = pick(options, "formats", "source", "columns", "lenient")
     return assumptions_from(options) | reading
 
 

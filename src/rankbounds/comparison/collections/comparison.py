@@ -86,7 +86,7 @@ def compare_collections(
     progress : callable, optional
         Told how many of how many collections are scored.
     **options
-        Assumptions and reading options of ``evaluate``: ``gain=``, ``ties=``, ``unjudged=``, ``labels=``, ...
+        Assumptions and reading options of ``evaluate``: ``gain=``, ``ties=``, ``unjudged=``, ``source=``, ...
 
     Returns
     -------

@@ -15,12 +15,14 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.inputs import Reading
+from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels, as_qrels
 from rankbounds.collection.run import run_in
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.columns.ids import Ids
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.engines.pieces import RunInPieces, check_one_file, named_runs, score_piece
-from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, MeasureNames
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.options import Options, chosen_options, shows_options
 from rankbounds.evaluation.scores import Scores
 from rankbounds.evaluation.scoring import JudgedTopics, Scoring
@@ -31,7 +33,7 @@ from rankbounds.files.opening import STANDARD_INPUT, expand
 from rankbounds.files.scratch import scratch_folder
 from rankbounds.files.topic_batches import LargeFile, MixedTopicsError
 from rankbounds.measures import parse_measures
-from rankbounds.rankings.preparation import Preparation
+from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import Progress
 
@@ -48,9 +50,9 @@ QRELS_SHARE = 8
 
 @shows_options(Options)
 def evaluate(
-    qrels: str | os.PathLike[str],
-    runs: Any,
-    measures: MeasureNames = DEFAULT_MEASURES,
+    qrels: QrelsLike,
+    runs: RunsLike,
+    measures: MeasuresLike = DEFAULT_MEASURES,
     *,
     memory: int | str | None = None,
     scratch: str | os.PathLike[str] | None = None,
@@ -81,9 +83,9 @@ def evaluate(
     names, files = zip(*_named_files(runs), strict=True)
     several = [large(path, RUN_COLUMNS.renamed(reading.columns)) for path in files]
     whole = judgments.path != STANDARD_INPUT and judgments.size(budget // QRELS_SHARE) < budget // QRELS_SHARE
-    if not whole and (reading.labels or reading.columns or reading.formats):
+    if not whole and (reading.source or reading.columns or reading.formats):
         raise UsageError(
-            f"{judgments.path}: labels, columns and formats are for judgments that fit into memory. Allow more memory."
+            f"{judgments.path}: source, columns and formats are for judgments that fit into memory. Allow more memory."
         )
     with scratch_folder(scratch) as folder, _one_warning_per_file([judgments, *several]):
         stream = _Stream(judgments, several, names, scoring, reading, folder, progress or (lambda *_: None))
@@ -105,7 +107,7 @@ def _path(given: Any, what: str) -> str:
     return os.fspath(given)
 
 
-def _named_files(runs: Any) -> list[tuple[str | None, str]]:
+def _named_files(runs: RunsLike) -> list[tuple[str | None, str]]:
     """The files of the runs, each with the name that the user gave it, if any."""
     found: list[tuple[str | None, str]] = []
     for name, given in named_runs(runs):

@@ -13,6 +13,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_choice, check_share
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.judging.audits.estimates import LINEARISED, Estimate, design_variance, estimates_of, select_runs
 from rankbounds.judging.audits.expected_scores import check_measure
@@ -20,6 +21,7 @@ from rankbounds.judging.audits.judged_sample import JudgedSample
 from rankbounds.judging.audits.labelled_pool import LabelledPool
 from rankbounds.judging.audits.sample import SURE
 from rankbounds.measures import Measure, parse_measures
+from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.results import Column, Result, build_table, interval
 from rankbounds.stats.significance import pairs_of
 from rankbounds.tables import Table
@@ -140,10 +142,10 @@ class Audit(Result):
 
 
 def audit(
-    labels: Any,
+    labels: QrelsLike,
     sample: Any,
-    runs: Any,
-    measures: Any = "RBP(p=0.8)",
+    runs: RunsLike,
+    measures: MeasuresLike = "RBP(p=0.8)",
     *,
     difference: bool = False,
     judgments: Any = None,

@@ -257,7 +257,7 @@ class CalibratedPool:
         drawn = simulate_levels(self.pool, self.judged.row, self.reached, DRAWS, np.random.default_rng(0))
         grades = np.concatenate(([0.0], self.steps.level))
         labels, rule = self.pool.labels, self.pool.assumptions.gain
-        return drawn, [TopicFacts(Qrels(labels.pairs, grades[height]), rule) for height in drawn]
+        return drawn, [TopicFacts(Qrels._of_pairs(labels.pairs, grades[height]), rule) for height in drawn]
 
 
 def _claims_of_labels(measure: Measure | None, pool: LabelledPool) -> Floats:

@@ -71,7 +71,7 @@ class JudgedSample:
         for row in missing[:1].tolist():
             lacking = f"{missing.size:,} of {len(pairs):,} documents of the sample have no relevance, such as {{}}."
             _reject(pairs, row, lacking, "Judge them all: to leave some out would bend the result.")
-        return cls(in_pool, probability, np.maximum(grade, 0.0), Qrels(pairs, grade))
+        return cls(in_pool, probability, np.maximum(grade, 0.0), Qrels._of_pairs(pairs, grade))
 
 
 def _reject(pairs: Pairs, row: int, problem: str, remedy: str = "") -> NoReturn:

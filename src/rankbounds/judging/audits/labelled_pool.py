@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.columns.native import worth_starting
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.options import OrderOptions, chosen_options
@@ -47,7 +47,7 @@ class LabelledPool:
     reading: Reading
 
     @classmethod
-    def of(cls, labels: Any, runs: Any, options: OrderOptions) -> LabelledPool:
+    def of(cls, labels: QrelsLike, runs: RunsLike, options: OrderOptions) -> LabelledPool:
         """From anything that ``evaluate`` takes."""
         assumptions, reading = chosen_options(
             options, OrderOptions, one_order="Labels are audited in", threads=worth_starting()

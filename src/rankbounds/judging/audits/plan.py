@@ -16,6 +16,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.choices import check_share
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.judging.audits.estimates import CalibratedPool
 from rankbounds.judging.audits.expected_scores import Steps, check_measure, expected_scores
@@ -30,6 +31,7 @@ from rankbounds.judging.audits.sample import (
     sizes_of_question,
 )
 from rankbounds.measures import Measure, parse_measures
+from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.results import Column, Result, count
 
 if TYPE_CHECKING:
@@ -73,9 +75,9 @@ class AuditPlan(Result):
 
 
 def plan_audit(
-    labels: Any,
-    runs: Any,
-    measures: Any = "RBP(p=0.8)",
+    labels: QrelsLike,
+    runs: RunsLike,
+    measures: MeasuresLike = "RBP(p=0.8)",
     *,
     half_width: float,
     sample: Any = None,

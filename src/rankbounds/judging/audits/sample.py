@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.judging.audits.expected_scores import Steps, check_measure, expected_scores
 from rankbounds.judging.audits.labelled_pool import LabelledPool
 from rankbounds.judging.candidates import DocumentsToJudge
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.formulas import is_weighted_sum
+from rankbounds.measures.naming.parser import MeasureLike
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.results import Column
 from rankbounds.tables import Table
@@ -75,9 +77,9 @@ class Sample(DocumentsToJudge):
 
 
 def draw_sample(
-    labels: Any,
-    runs: Any,
-    measure: Any = "RBP(p=0.8)",
+    labels: QrelsLike,
+    runs: RunsLike,
+    measure: MeasureLike = "RBP(p=0.8)",
     *,
     budget: int,
     compare: tuple[str, str] | str | None = None,

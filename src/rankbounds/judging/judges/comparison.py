@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.choices import check_choice, check_share
 from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.shapes import RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.options import ScoringOptions, chosen_options
 from rankbounds.judging.judges import agreement, label_sets, words
 from rankbounds.judging.judges.bias import COEFFICIENTS, TOP, rows_of_runs
 from rankbounds.measures import Measure, parse_measures
+from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.results import CaptionedTables, Column, Row, build_table, count
 from rankbounds.stats.power import check_level
 from rankbounds.stats.significance import Resampling
@@ -189,8 +191,8 @@ class Judges(CaptionedTables):
 def compare_judges(
     trusted: Any,
     labels: Any,
-    runs: Any = None,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    runs: RunsLike | None = None,
+    measures: MeasuresLike = DEFAULT_MEASURES,
     *,
     rel: float | None = None,
     labels_rel: float | Mapping[str, float] | None = None,

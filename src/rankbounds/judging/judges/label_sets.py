@@ -30,7 +30,7 @@ MAJORITY, MEAN_GRADE, SHARE_OF_VOTES = "majority", "mean grade", "share of votes
 def keep_labelled(labels: Qrels) -> Qrels:
     """The labels without documents that were only pooled; negative grades are 0, which is non-relevant."""
     labelled = labels.take(np.flatnonzero(labels.grade != POOLED_NOT_JUDGED))
-    return Qrels(labelled.pairs, np.maximum(labelled.grade, 0.0))
+    return Qrels._of_pairs(labelled.pairs, np.maximum(labelled.grade, 0.0))
 
 
 def topics_of(labels: Qrels) -> set[str]:

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.choices import check_choice
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.options import OrderOptions, chosen_options
@@ -36,7 +37,8 @@ from rankbounds.judging.candidates import runs_to_compare
 from rankbounds.judging.next.plan import SETTLED, JudgingPlan, SettlingPlan
 from rankbounds.judging.next.question import Question
 from rankbounds.judging.next.residuals import STRATEGIES, plan_by_residual
-from rankbounds.measures import Measure, RankWeighted, parse_measure
+from rankbounds.measures import RankWeighted, parse_measure
+from rankbounds.measures.naming.parser import MeasureLike
 from rankbounds.probability.documents import open_measures
 from rankbounds.probability.effects import is_plain_sum
 from rankbounds.probability.models.estimates import ChosenModels
@@ -47,11 +49,11 @@ if TYPE_CHECKING:
 
 
 def judge_next(
-    qrels: Any,
-    runs: Any,
+    qrels: QrelsLike,
+    runs: RunsLike,
     *,
-    budget: int,
-    measure: str | Measure = "RBP(p=0.8)",
+    budget: int = 20,
+    measure: MeasureLike = "RBP(p=0.8)",
     strategy: str = "A",
     compare: tuple[str, str] | str | None = None,
     until: str | float | None = None,
@@ -67,7 +69,7 @@ def judge_next(
     ----------
     qrels, runs, **options
         As in ``evaluate``; ties in one fixed order. Documents are chosen for topics that have judgments.
-    budget
+    budget : int, default 20
         How many documents at most.
     measure
         Any that depends on what unjudged documents turn out to be: nDCG, AP, RBP, P, recall and the like.

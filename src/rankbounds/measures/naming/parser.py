@@ -151,6 +151,8 @@ _REWRITTEN = (
 """Parameters as trec_eval writes them (``rbp.p=0.8``) and as ranx does (``rbp.80``, ``f2``), and the label for each."""
 MeasureLike: TypeAlias = str | Measure | type[Measure]
 """What stands for a measure; so does another package's measure, which is known by how it prints itself."""
+MeasuresLike: TypeAlias = MeasureLike | Iterable[MeasureLike]
+"""One measure or several."""
 
 
 def parse_measure(given: MeasureLike) -> Measure:
@@ -182,8 +184,25 @@ def parse_measure(given: MeasureLike) -> Measure:
     return read[0]
 
 
-def parse_measures(given: MeasureLike | Iterable[MeasureLike]) -> list[Measure]:
-    """One measure or several, each once. In a text, commas outside of parentheses stand between measures."""
+def parse_measures(given: MeasuresLike) -> list[Measure]:
+    """Return the measures that stand in what is given, each once.
+
+    Parameters
+    ----------
+    given
+        Whatever ``parse_measure`` takes, or several of it. In a text, commas outside of parentheses stand between
+        measures; trec_eval's names of several measures, such as ``"official"``, stand for all of them.
+
+    Returns
+    -------
+    list of Measure
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> print(*rb.measures.parse_measures(["AP, P@5,10", rb.RR]))
+    AP P@5 P@10 RR
+    """
     several = given if isinstance(given, Iterable) and not isinstance(given, str | type) else [given]
     parsed = [measure for text in several for part in _separated(text) for measure in _read(part)]
     if not parsed:
@@ -329,4 +348,4 @@ def _elsewhere(name: str, given: dict[str, str]) -> tuple[str, dict[str, Any]]:
     return kind.name, parameters_of(kind, given_in(kind.name, measure["parameters"] or ""))
 
 
-__all__ = ["MeasureLike", "parse_measure", "parse_measures", "with_depth"]
+__all__ = ["MeasureLike", "MeasuresLike", "parse_measure", "parse_measures", "with_depth"]

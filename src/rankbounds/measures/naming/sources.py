@@ -6,12 +6,11 @@ out; a measure without an entry here comes from a program, or is a plain count.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from rankbounds.measures.measure import Measure
-from rankbounds.measures.naming.parser import parse_measures
+from rankbounds.measures.naming.parser import MeasuresLike, parse_measures
 
 
 @cache
@@ -21,7 +20,7 @@ def entries() -> dict[str, str]:
     return {part[part.index("{") + 1 : part.index(",")]: part for part in parts}
 
 
-def bibtex(measures: str | Measure | Iterable[str | Measure] | None = None, also: Sequence[str] = ()) -> str:
+def bibtex(measures: MeasuresLike | None = None, also: Sequence[str] = ()) -> str:
     r"""The papers that measures come from, as BibTeX.
 
     Parameters

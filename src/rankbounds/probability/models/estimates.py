@@ -19,12 +19,14 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_share
 from rankbounds.collection.run import Run
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.options import RankingOptions, chosen_options
 from rankbounds.evaluation.run_notes import RunNotes, some, topic_warnings
 from rankbounds.evaluation.scoring import join_lists
 from rankbounds.measures import Measure, RankWeighted
+from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.probability.documents import (
     POOLED,
     RetrievedDocuments,
@@ -202,9 +204,9 @@ class ChosenModels:
     @classmethod
     def read(
         cls,
-        qrels: Any,
-        runs: Any,
-        measures: Any,
+        qrels: QrelsLike,
+        runs: RunsLike,
+        measures: MeasuresLike,
         q: Any,
         otherwise: float | None,
         options: RankingOptions,

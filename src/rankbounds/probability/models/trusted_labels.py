@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
+from rankbounds.collection.shapes import QrelsLike
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
@@ -47,7 +47,7 @@ class LabelProbabilities:
     by_grade: list[GradeRate]
 
 
-def label_probabilities(labels: Any, truth: Any, rel: float = 1.0) -> LabelProbabilities:
+def label_probabilities(labels: QrelsLike, truth: QrelsLike, rel: float = 1.0) -> LabelProbabilities:
     """Calibrate labels on judgments that are trusted, grade by grade, and apply that where there are only labels.
 
     The probability of a grade is the share of relevant documents among those that both sources judged, drawn towards
@@ -136,19 +136,21 @@ class TrustedFirst:
         return cls(known, numbers, trusted, tuple(name for name, _ in others), both)
 
     @classmethod
-    def read(cls, qrels: Any, reading: Reading, measures: Iterable[Measure], *, drawn: bool = False) -> TrustedFirst:
+    def read(
+        cls, qrels: QrelsLike, reading: Reading, measures: Iterable[Measure], *, drawn: bool = False
+    ) -> TrustedFirst:
         """From judgments whose sources ``reading`` names, for what these measures count as relevant.
 
         ``drawn``: what documents turn out to be is drawn, so that a measure need not have an exact expected value.
         """
-        given = reading.labels or ()
+        given = reading.source or ()
         names = [name.strip() for name in (given.split(",") if isinstance(given, str) else given) if name.strip()]
         if len(set(names)) < 2:
-            raise UsageError("--calibrate goes with two sources or more, the trusted one first: --labels human,llm.")
+            raise UsageError("--calibrate goes with two sources or more, the trusted one first: --source human,llm.")
         wanted = list(measures)
         if not drawn:
             reject_drawn(wanted)
-        by_source = {name: replace(reading, labels=name).judgments(qrels) for name in names}
+        by_source = {name: replace(reading, source=name).judgments(qrels) for name in names}
         return cls.of(by_source, level_of(wanted, by_source[names[0]]))
 
     @property
@@ -212,7 +214,7 @@ def reject_drawn(measures: Iterable[Measure]) -> None:
         if not is_weighted_sum(measure) and (measure.graded or not measure.multilinear):
             raise UsageError(
                 f"{measure} has no exact expected value where labels are probabilities, and is drawn instead: "
-                "rankbounds uncertainty with the same --labels and --calibrate gives its mean and interval, with "
+                "rankbounds uncertainty with the same --source and --calibrate gives its mean and interval, with "
                 "--difference those of every pair of runs; here use a measure such as RBP, P or RR."
             )
 

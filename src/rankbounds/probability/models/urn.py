@@ -99,10 +99,39 @@ def sample_rankings(
     relevance_ratio: Any = 1.0,
     seed: int | np.random.Generator = 0,
 ) -> Flags:
-    """Draw ranked lists of all documents of an urn (``urn_moments``): True for a relevant one, the last axis is rank.
+    """Draw ranked lists of all documents of an urn, as ``urn_moments`` describes it.
 
+    Parameters
+    ----------
+    n_documents : int
+        How many documents the urn holds.
+    lists : int
+        How many lists to draw.
+    q : float, optional
+        The share of relevant documents: their number is Binomial(n_documents, q).
+    relevant : int or sequence of int, optional
+        The number of relevant documents, in place of ``q``; one for all lists, or one for each.
+    relevance_ratio : float or sequence of float, default 1
+        The weight of a non-relevant document when a relevant one has 1.
+    seed : int or Generator, default 0
+        Where the random numbers start.
+
+    Returns
+    -------
+    array of bool
+        Lists by ranks: True for a relevant document.
+
+    Notes
+    -----
     Every document arrives after a random time, exponential with its weight for a rate; the order of arrival is the
     order of draws from the urn.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> drawn = rb.probability.sample_rankings(20, 1000, relevant=5, relevance_ratio=0.1, seed=1)
+    >>> drawn.shape, set(drawn.sum(axis=-1).tolist()), bool(drawn[:, 0].mean() > drawn[:, 9].mean())
+    ((1000, 20), {5}, True)
     """
     rng = np.random.default_rng(seed)
     _check_number(q, relevant)

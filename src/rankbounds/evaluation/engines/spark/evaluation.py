@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.collection.inputs import Reading
+from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import DataError, RankboundsError, RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.engines.pieces import RunInPieces
 from rankbounds.evaluation.engines.spark.session import context_of, plain_errors, session_here
@@ -25,7 +27,7 @@ from rankbounds.evaluation.engines.spark.sources import (
     together,
 )
 from rankbounds.evaluation.engines.spark.tasks import Found, Scorer, SharedJudgments
-from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, MeasureNames
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.options import Options, chosen_options, shows_options
 from rankbounds.evaluation.scores import Scores
 from rankbounds.evaluation.scoring import JudgedTopics, Scoring
@@ -35,7 +37,7 @@ from rankbounds.files.leniency import merge_warnings
 from rankbounds.files.named_columns import QRELS_COLUMNS, find_column
 from rankbounds.files.opening import text_of
 from rankbounds.measures import parse_measures
-from rankbounds.rankings.preparation import Preparation
+from rankbounds.measures.naming.parser import MeasuresLike
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -44,9 +46,9 @@ if TYPE_CHECKING:
 
 @shows_options(Options)
 def evaluate(
-    qrels: Any,
-    runs: Any,
-    measures: MeasureNames = DEFAULT_MEASURES,
+    qrels: QrelsLike,
+    runs: RunsLike,
+    measures: MeasuresLike = DEFAULT_MEASURES,
     *,
     master: str | None = None,
     preparation: Preparation | None = None,
@@ -76,7 +78,7 @@ def evaluate(
 
     Examples
     --------
-    >>> from rankbounds import spark
+    >>> from rankbounds.evaluation.engines import spark
     >>> scores = spark.evaluate("qrels.txt", "runs/", ["AP"], master="local[2]")  # doctest: +SKIP
     """
     refused = {"threads": "Spark decides how many tasks run at a time."}
@@ -87,7 +89,7 @@ def evaluate(
         raise UsageError("A key of your own for ties is known to the local engines only.")
     scoring = Scoring(parse_measures(measures), decided, preparation=preparation or Preparation())
     decided.check(scoring.measures, in_memory=False)
-    first_frame = next((given for given in (qrels, runs) if is_frame(given)), None)
+    first_frame: Any = next((given for given in (qrels, runs) if is_frame(given)), None)
     session = first_frame.sparkSession if first_frame is not None else session_here(master)
     with plain_errors():
         judgments = SharedJudgments(_judgments(session, qrels, reading), decided.gain)
@@ -130,7 +132,7 @@ def _judgments(session: SparkSession, given: Any, reading: Reading) -> Qrels:
             lines = trec.read_lines(
                 text_of(path, decompress(bytes(row[0]), path)), trec.qrels_layout, lenient=reading.lenient
             )
-            return Qrels(lines.pairs, lines.numbers)
+            return Qrels._of_pairs(lines.pairs, lines.numbers)
         given = session.read.parquet(path)
     return reading.judgments(_table_by_topic(given, reading) if is_frame(given) else given)
 

@@ -118,7 +118,7 @@ class FrameRows:
         for own, tag in enumerate(tags):
             mine = slice(None) if number is None else np.flatnonzero(number == own)
             ranks = stated[mine] if isinstance(stated, np.ndarray) else None
-            run = Run(tag or self.place, pairs.take(mine).without_unused_topics(), score[mine], ranks)
+            run = Run._of_pairs(tag or self.place, pairs.take(mine).without_unused_topics(), score[mine], ranks)
             again = run.pairs.repeats()
             if again.size:
                 row, place = int(again[0]), f'run "{tag}"' if tag else self.place

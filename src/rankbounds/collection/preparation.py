@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from rankbounds.arrays import Ints
+from rankbounds.collection.order import Order, Precision, ranks
 from rankbounds.collection.run import Run
-from rankbounds.collection.tie_key import TieKey, as_tie_key
+from rankbounds.collection.tie_key import TieKey
 from rankbounds.columns.ids import Ids
 from rankbounds.columns.pairs import Pairs, number_pairs
 from rankbounds.errors import UsageError
-from rankbounds.rankings.order import Order, Precision, ranks
 
 
 @dataclass(frozen=True)
@@ -77,56 +74,6 @@ class Preparation:
         return ", ".join(done)
 
 
-def prepare(
-    run: Run,
-    *,
-    drop_self: bool = False,
-    documents_of: str | None = None,
-    depth: int | None = None,
-    ties: Order = "trec",
-    ties_key: TieKey | Mapping[Any, Any] | str | os.PathLike[str] | None = None,
-) -> Run:
-    """The run as some collections need it before it is scored.
-
-    Parameters
-    ----------
-    run : Run
-        What a system retrieved.
-    drop_self : bool
-        Leave out a document whose id is that of its query, as BEIR does (ArguAna and Quora hold such documents).
-    documents_of : str, optional
-        Ids are those of chunks or passages: what stands before the last of these is the document's (``"#"`` for
-        ``d7#3``). Of each document the chunk with the highest score is kept, under the document's id.
-    depth : int, optional
-        Keep so many documents of each list.
-    ties : {"trec", "run", "line", "rank", "docid", "key"}
-        In which order documents of equal score stand, where the depth cuts between them.
-    ties_key : mapping or path, optional
-        ``{document: value}``, or a file of such lines; means ``ties="key"`` by itself.
-
-    Returns
-    -------
-    Run
-        A new run. Judgments stay as they are: they are of documents.
-
-    Notes
-    -----
-    Documents are made of chunks first, then self-matches are dropped, then the depth counts.
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> run = rb.Run.from_columns(["q"] * 4, ["q#1", "d#1", "d#2", "e#1"], [4, 2, 3, 1])
-    >>> rb.prepare(run, documents_of="#", drop_self=True).to_dict()
-    {'q': {'d': 3.0, 'e': 1.0}}
-    >>> rb.prepare(run, depth=1).to_dict()
-    {'q': {'q#1': 4.0}}
-    """
-    key = None if ties_key is None else as_tie_key(ties_key)
-    order: Order = "key" if key is not None and ties == "trec" else ties
-    return Preparation(drop_self, documents_of, depth, order, tie_key=key)(run)
-
-
 def _best_chunks(run: Run, separator: str) -> Run:
     """Of each document the row of its best chunk; of equally good ones that which stands first."""
     pairs = run.pairs
@@ -137,7 +84,7 @@ def _best_chunks(run: Run, separator: str) -> Run:
     first = np.ones(len(run), dtype=bool)
     first[1:] = np.diff(number[best_first]) != 0
     rows = np.sort(best_first[first])
-    return Run(run.name, whole.take(rows), run.score[rows], lambda: run.take(rows).stated_rank)
+    return Run._of_pairs(run.name, whole.take(rows), run.score[rows], lambda: run.take(rows).stated_rank)
 
 
 def _length_before(ids: Ids, separator: bytes) -> Ints:

@@ -51,16 +51,44 @@ def discriminative_power(
     scores: Scores,
     alpha: float | Sequence[float] = (0.05, 0.01),
     test: str = "bootstrap",
-    resampling: significance.Resampling | None = None,
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> DiscriminativePower:
-    """Compute the share of pairs of runs that each measure separates at each level.
+    """Compute the share of pairs of runs that each measure separates at each significance level.
 
-    ``test="bootstrap"`` is Sakai's method: the significance level is the share of resamples, drawn from differences
-    shifted to mean 0, whose t is at least as large as the one observed, and the required difference is the largest over
-    pairs of the mean difference at the resample that is just significant. Other tests have no required difference.
+    Parameters
+    ----------
+    scores : Scores
+        From ``evaluate``, of two runs or more.
+    alpha : float or sequence of float, default (0.05, 0.01)
+        The significance levels.
+    test : str, default "bootstrap"
+        ``"bootstrap"`` is Sakai's method: the significance level of a pair is the share of resamples, drawn from
+        differences shifted to mean 0, whose t is at least as large as the one observed. Any other test of ``compare``
+        will do.
+    resamples, seed : int
+        How often, and from which seed, tests that resample draw.
+    progress : callable, optional
+        Called with the number of measures that are done and that of all.
+
+    Returns
+    -------
+    DiscriminativePower
+        A row for each measure and level: ``discriminated`` of ``pairs``, their share ``power``, and with the bootstrap
+        the ``required_difference``, the largest over pairs of the mean difference that is just significant.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels = {str(topic): {"x": 1} for topic in range(8)}
+    >>> good, bad = ({topic: documents for topic in qrels} for documents in (["x"], ["y", "x"]))
+    >>> scores = rb.evaluate(qrels, {"good": good, "bad": bad}, ["RR", "P@2"])
+    >>> [(row["measure"], row["power"]) for row in rb.stats.discriminative_power(scores, 0.05, "t").rows()]
+    [('RR', 1.0), ('P@2', 0.0)]
     """
-    resampling = resampling or significance.Resampling(1000)
+    resampling = significance.Resampling(resamples, seed)
     levels = [alpha] if isinstance(alpha, int | float) else list(alpha)
     for level in levels:
         check_share("alpha", level)

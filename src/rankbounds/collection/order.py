@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from rankbounds.collection.tie_key import TieKey
 from rankbounds.errors import DataError
 
 Order = Literal["trec", "run", "line", "rank", "docid", "key"]
+ORDERS: tuple[str, ...] = get_args(Order)
 Precision = Literal["double", "single"]
 
 
