@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from rankbounds.calls import ends_in_a_sentence
 from rankbounds.comparison import wording
 from rankbounds.comparison.compared import Compared
 from rankbounds.comparison.pairs import (
@@ -336,6 +337,7 @@ class Comparison(Compared):
 
     # ---- further questions ----
 
+    @ends_in_a_sentence
     def gate(
         self,
         conditions: str | Condition | Iterable[str | Condition],
@@ -394,6 +396,7 @@ class Comparison(Compared):
 
         return hold(self, conditions, margin=margin, settled=settled, undecided=undecided, candidates=candidates)
 
+    @ends_in_a_sentence
     def slices(self, by: str | os.PathLike[str] | Mapping[str, Any], *, correction: str = "auto") -> Slices:
         """Compare the runs in slices of topics, and test whether the difference depends on the slice.
 
@@ -445,6 +448,7 @@ class Comparison(Compared):
         labels = by if isinstance(by, Mapping) else read_query_labels(os.fspath(by))
         return slices(self.scores, labels, **{name: self.settings[name] for name in names}, correction=correction)
 
+    @ends_in_a_sentence
     def power(self, power: float = wording.POWER) -> Result:
         """Say for every pair which difference is found, how many topics it takes, and whether the test can succeed.
 

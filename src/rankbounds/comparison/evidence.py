@@ -6,7 +6,7 @@ open, what ties do, where another persistence turns the lead, which judgments wo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -30,6 +30,7 @@ from rankbounds.evaluation.scores import Scores
 from rankbounds.evaluation.scoring import JoinedRun, Scoring, join_lists, score_joined
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.formulas import is_weighted_sum
+from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.differences import SharedUnjudged, chances_of_sums, draw_chances
@@ -150,7 +151,7 @@ class Evidence:
 
     def scores(
         self,
-        measures: str | Measure | Iterable[str | Measure],
+        measures: MeasuresLike,
         *,
         progress: Callable[[int, int], None] | None = None,
         observe: Callable[[int, Rankings], None] | None = None,
@@ -165,9 +166,7 @@ class Evidence:
             warn(left_out_words(self.left_out, len(self.judged.query_ids)))
         return self._score(chosen, progress, observe)
 
-    def compare(
-        self, measures: str | Measure | Iterable[str | Measure], **how: Unpack[ComparisonOptions]
-    ) -> Comparison:
+    def compare(self, measures: MeasuresLike, **how: Unpack[ComparisonOptions]) -> Comparison:
         """Compare all pairs of the runs; options are those of ``rankbounds.compare``."""
         from rankbounds.comparison.verdict import compare_scores
 
