@@ -76,9 +76,9 @@ class TestIds:
         assert rb.read_qrels(tmp_path / "judgments.json").query_ids == ("1",)
 
     def test_a_pair_that_stands_twice_in_two_types_is_an_error(self):
-        with pytest.raises(DataError, match="second time"):
+        with pytest.raises(DataError, match="listed twice"):
             rb.Run.from_columns(["1", 1], ["a", "a"], [1.0, 2.0])
-        with pytest.raises(DataError, match="second time"):
+        with pytest.raises(DataError, match="listed twice"):
             rb.evaluate({"1": {"1": 1}}, {"1": {1: 1.0, "1": 2.0}})
 
     @pytest.mark.parametrize(

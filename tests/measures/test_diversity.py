@@ -175,7 +175,7 @@ def test_documents_that_stand_on_a_line_for_each_subtopic_are_read(tmp_path):
 def test_the_same_line_twice_stays_an_error(tmp_path):
     path = tmp_path / "web.qrels"
     path.write_text(WEB + "1 2 a 1\n")
-    with pytest.raises(DataError, match=r'web\.qrels:6: document "a" of topic "1".*second time.*"2"'):
+    with pytest.raises(DataError, match=r'web\.qrels:6: document "a" of topic "1".*listed twice.*"2"'):
         rb.read_qrels(path)
     with pytest.warns(rb.RankboundsWarning, match="repeated"):
         qrels = rb.read_qrels(path, lenient=True)

@@ -86,7 +86,7 @@ def test_five_fields_are_read_and_written(tmp_path):
         assert rb.read_qrels(tmp_path / name) == qrels
     assert qrels != rb.Qrels._of_pairs(qrels.pairs, qrels.grade)
     path.write_text(LINES + "1 0 a 1 1\n")
-    with pytest.raises(DataError, match="second time"):
+    with pytest.raises(DataError, match="listed twice"):
         rb.read_qrels(path)
     path.write_text(LINES + "1 0 g 2 high\n")
     with pytest.raises(DataError, match='grade "high"'):

@@ -85,7 +85,7 @@ def test_complete_studies_are_left_alone_until_something_changes(tmp_path, capsy
     def is_left(*more):
         arguments = ["study", "power-by-measure", str(qrels), FILES[1], "-m", "P@5", "-o", str(tmp_path), *more]
         assert main(arguments) == 0
-        return "left as it is" in capsys.readouterr().err
+        return "complete already" in capsys.readouterr().err
 
     assert not is_left()
     assert is_left()
@@ -105,7 +105,7 @@ def test_all_goes_on_after_a_failure_and_tells_what_it_leaves_out(tmp_path, caps
     one_run = str(DATA / "runs" / "bm25.txt")
     assert main(["study", "all", FILES[0], one_run, "-o", str(tmp_path)]) == 3
     told = capsys.readouterr().err
-    assert "change-by-leaving-a-group-out: left out, it needs groups of runs (--groups)" in told
+    assert "change-by-leaving-a-group-out: skipped, it needs groups of runs (--groups)" in told
     assert "power-by-measure: failed: Discriminative power needs at least two runs." in told
     assert {one.name for one in tmp_path.iterdir()} == {"bounds-by-depth", "uncertainty-by-relevance-ratio"}
 
