@@ -53,7 +53,7 @@ class Trial:
         """An audit's error, half-width and coverage, and half-widths without labels: sampled, whole topics."""
         first, second = rng.choice(len(self.pool.names), 2, replace=False).tolist()
         pair = self.pool.restricted((self.pool.names[first], self.pool.names[second]))
-        by_topic = self.truth[first] - self.truth[second]
+        by_topic = self.truth[second] - self.truth[first]  # as audits have it: the second run minus the first
         sizes = [*sizes_of_question(self.measure, pair, differences=True), np.ones(len(pair))]
         judged = self.judged(inclusion_probabilities(sizes, self.budget), rng)
         estimate = estimates_of({self.measure: None}, pair, judged, difference=True)[0]

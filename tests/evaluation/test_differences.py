@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,15 @@ import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.collection.run import as_run
 from rankbounds.probability import differences as run_differences
-from rankbounds.probability.differences import differences
+from rankbounds.probability.differences import differences as candidate_minus_baseline
+
+
+def differences(*given, **how):
+    """Of two runs the first minus the second, which is what these tests enumerate."""
+    found = candidate_minus_baseline(*given, **how)
+    two = len({name for pair in found.pairs for name in (pair.run, pair.against)}) == 2
+    return replace(found, pairs=[pair.turned() for pair in found.pairs]) if two else found
+
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 LAW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -80,8 +89,8 @@ def test_moments_and_probabilities_are_those_of_all_judgments(several, q):
     assert found.sd == pytest.approx(math.sqrt(max(0, variance)), abs=1e-7)
     better = sum(weight for value, weight in outcomes if value > 1e-9)
     worse = sum(weight for value, weight in outcomes if value < -1e-9)
-    assert found.probability_a_better == pytest.approx(better, abs=1e-9)
-    assert found.probability_b_better == pytest.approx(worse, abs=1e-9)
+    assert found.probability_better == pytest.approx(better, abs=1e-9)
+    assert found.probability_worse == pytest.approx(worse, abs=1e-9)
 
 
 @LAW
@@ -114,15 +123,15 @@ def simulated():
 
 
 @pytest.mark.parametrize("q", [0.2, "logistic", "isotonic", [0.5, 0.4, 0.1]])
-def test_a_run_against_itself_differs_by_nothing(simulated, q):
+def test_a_rungainst_itself_differs_by_nothing(simulated, q):
     run = simulated.runs[3]
     (found,) = differences(simulated.pooled, [run, run], q=q).pairs
     assert (found.difference, found.sd, found.certain_low, found.certain_high) == (0, 0, 0, 0)
-    assert (found.probability_a_better, found.probability_b_better) == (0, 0)
+    assert (found.probability_better, found.probability_worse) == (0, 0)
     assert found.verdict == "no difference"
     twin = as_run(run.to_dict(), "twin")  # another system with the same lists may go on differently
     (found,) = differences(simulated.pooled, [run, twin], q=q).pairs
-    assert (found.difference, found.sd, found.probability_a_better) == (0, 0, 0)
+    assert (found.difference, found.sd, found.probability_better) == (0, 0, 0)
     assert found.certain_high == -found.certain_low == pytest.approx(0.8**100)
 
 
@@ -146,14 +155,14 @@ def test_many_pairs_agree_with_few(simulated, monkeypatch):
         assert "normal approximation" in many.notes()[0]
         for one, other in zip(few.pairs, many.pairs, strict=True):
             assert (one.difference, one.sd) == (other.difference, other.sd)
-            assert one.probability_a_better == pytest.approx(other.probability_a_better, abs=0.03)
+            assert one.probability_better == pytest.approx(other.probability_better, abs=0.03)
         truth = rb.evaluate(simulated.complete, simulated.runs, "RBP(p=0.8)").mean().value[:, 0, 0]
         names = [run.name for run in simulated.runs]
         for one in few.pairs:
-            true = truth[names.index(one.run_a)] - truth[names.index(one.run_b)]
+            true = truth[names.index(one.run)] - truth[names.index(one.against)]
             assert one.certain_low <= true <= one.certain_high
             alone = differences(
-                simulated.pooled, [simulated.runs[names.index(n)] for n in (one.run_a, one.run_b)], q=0.2
+                simulated.pooled, [simulated.runs[names.index(n)] for n in (one.run, one.against)], q=0.2
             )
             assert alone.pairs[0].certain_low == pytest.approx(one.certain_low)
 
@@ -188,7 +197,7 @@ def test_command_and_verdicts(tmp_path, capfd):
         return json.loads(out)[0]
 
     row = difference(good, bad)
-    assert {"difference", "sd", "probability_a_better", "certain_low", "certain_high"} <= set(row)
+    assert {"difference", "sd", "probability_better", "certain_low", "certain_high"} <= set(row)
     assert row["verdict"] == "good is better whatever the unjudged documents turn out to be"
     assert difference(bad, good)["verdict"].startswith("good is better whatever")
     assert difference(good, open_)["verdict"] == "good is better with probability above 0.999 (q=0.2)"
@@ -208,15 +217,15 @@ def test_no_probability_decides_for_a_run_that_is_hardly_judged():
         "other": {query: {f"d{19 - doc}": 20.0 - doc for doc in range(20)} for query in qrels},
         "stranger": {query: {f"x{doc}": 20.0 - doc for doc in range(20)} for query in qrels},
     }
-    pairs = {(one.run_a, one.run_b): one for one in differences(qrels, runs).pairs}
+    pairs = {(one.run, one.against): one for one in differences(qrels, runs).pairs}
     assert pairs["judged", "other"].unpooled == ()
     assert pairs["judged", "stranger"].unpooled == ("stranger",)
     few = "fewer than 95% of the first 5 documents of stranger are judged"
     told = f"the unjudged documents decide; {few}, too few for an estimate"
     assert pairs["judged", "stranger"].verdict == pairs["other", "stranger"].verdict == told
     for one in pairs.values():
-        assert 0 <= one.probability_a_better <= 1
-        assert 0 <= one.probability_b_better <= 1
+        assert 0 <= one.probability_better <= 1
+        assert 0 <= one.probability_worse <= 1
 
 
 def test_a_variance_that_is_nothing_but_rounding_is_none():
@@ -251,9 +260,9 @@ def test_many_equal_weights_make_equal_scores(topics, q, depth):
     sides = {-1: 0.0, 0: 0.0, 1: 0.0}
     for (a, of_a), (b, of_b) in itertools.product(*map(enumerate, chance)):
         sides[(a > b) - (a < b)] += of_a * of_b
-    (pair,) = run_differences.differences(qrels, runs, f"P@{depth}", q=q).pairs
-    assert pair.probability_a_better == pytest.approx(sides[1], abs=1e-9)
-    assert pair.probability_b_better == pytest.approx(sides[-1], abs=1e-9)
+    (pair,) = differences(qrels, runs, f"P@{depth}", q=q).pairs
+    assert pair.probability_better == pytest.approx(sides[1], abs=1e-9)
+    assert pair.probability_worse == pytest.approx(sides[-1], abs=1e-9)
 
 
 def test_nobody_is_better_beyond_the_bounds():
@@ -261,8 +270,20 @@ def test_nobody_is_better_beyond_the_bounds():
     qrels = {str(topic): {"r": int(topic % 2 == 0), "s": 1, "n": 0} for topic in range(12)}
     good, bad = {q: ["r", "s", "n"] for q in qrels}, {q: ["r", "n", "s"] for q in qrels}
     runs = {"A": {**good, "3": ["u", "s", "n"]}, "B": bad}
-    of_precision, of_success = run_differences.differences(qrels, runs, ["P@1", "Success@1"]).pairs
+    of_precision, of_success = differences(qrels, runs, ["P@1", "Success@1"]).pairs
     assert (of_precision.certain_low, of_success.certain_low) == (0, 0)
-    assert (of_precision.probability_b_better, of_success.probability_b_better) == (0, 0)
-    assert of_precision.probability_a_better == pytest.approx(of_success.probability_a_better, abs=0.1)
-    assert 0.1 < of_precision.probability_a_better < 0.9
+    assert (of_precision.probability_worse, of_success.probability_worse) == (0, 0)
+    assert of_precision.probability_better == pytest.approx(of_success.probability_better, abs=0.1)
+    assert 0.1 < of_precision.probability_better < 0.9
+
+
+def test_a_difference_is_candidate_minus_baseline(simulated):
+    """The second run minus the first of two, the better minus the worse among many, as ``compare`` has it."""
+    for pair in (simulated.runs[:2], simulated.runs[1::-1]):
+        (found,) = candidate_minus_baseline(simulated.pooled, pair, q=0.2).pairs
+        assert (found.run, found.against) == (pair[1].name, pair[0].name)
+        (compared,) = rb.compare(simulated.pooled, pair, "RBP(p=0.8)", unjudged="expected", q=0.2).pairs.rows()
+        assert (compared["run"], compared["difference"]) == (found.run, pytest.approx(found.difference))
+    many = candidate_minus_baseline(simulated.pooled, simulated.runs, q=0.2).pairs
+    assert len(many) == 6
+    assert all(one.difference >= 0 for one in many)

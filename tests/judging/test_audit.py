@@ -212,10 +212,14 @@ class TestRows:
         sample = judged(rb.judging.draw_sample(labels, runs, "AP(rel=2)", budget=40, compare="all", seed=1), people)
         single = {row["run"]: row for row in rb.audit(labels, sample, runs, "AP(rel=2)").rows()}
         pairs = rb.audit(labels, sample, runs, "AP(rel=2)", difference=True).rows()
-        assert [(row["run_a"], row["run_b"]) for row in pairs] == list(itertools.combinations(runs, 2))
+        assert [{row["run"], row["against"]} for row in pairs] == list(map(set, itertools.combinations(runs, 2)))
+        two = dict(list(runs.items())[:2])
+        (pair,) = rb.audit(labels, sample, two, "AP(rel=2)", difference=True).rows()
+        assert [pair["against"], pair["run"]] == list(two)
         for row in pairs:
+            assert row["estimate"] >= 0
             for key in ("by_labels", "estimate"):
-                assert row[key] == pytest.approx(single[row["run_a"]][key] - single[row["run_b"]][key])
+                assert row[key] == pytest.approx(single[row["run"]][key] - single[row["against"]][key])
             assert row["ci_low"] < row["estimate"] < row["ci_high"]
             assert row["method"] == "linearised"
 
@@ -511,7 +515,7 @@ class TestCommand:
         keys = ["measure", "by_labels", "estimate", "sd", "ci_low", "ci_high", "judged", "method"]
         assert [list(row) for row in json.loads(out)] == [["run", *keys]] * 3
         _, out, _ = command("audit", *files, "--difference", "--format", "json")
-        assert [list(row) for row in json.loads(out)] == [["run_a", "run_b", *keys]] * 3
+        assert [list(row) for row in json.loads(out)] == [["run", "against", *keys]] * 3
 
     def test_table_and_notes(self, command, files):
         code, out, err = command("audit", *files, "-m", "nDCG@5", "--sources", "both")
@@ -578,7 +582,7 @@ def coverage(labels, people, runs, measure, budget, draws):
         names = (pair[0].name, pair[1].name)
         sample = rb.judging.draw_sample(labels, pair, measure, budget=budget, compare=names, seed=seed)
         (row,) = rb.audit(labels, judged(sample, grades), pair, measure, difference=True).rows()
-        covered.append(row["ci_low"] - 1e-12 <= truth[names[0]] - truth[names[1]] <= row["ci_high"] + 1e-12)
+        covered.append(row["ci_low"] - 1e-12 <= truth[names[1]] - truth[names[0]] <= row["ci_high"] + 1e-12)
         half_width.append((row["ci_high"] - row["ci_low"]) / 2)
     return np.mean(covered), np.mean(half_width)
 

@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,10 +22,18 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.scoring import join_lists
 from rankbounds.measures.naming.registry import REGISTRY
 from rankbounds.probability.completions import OpenCollection
-from rankbounds.probability.differences import differences
+from rankbounds.probability.differences import differences as candidate_minus_baseline
 from rankbounds.probability.drawn_scores import DrawnCompletions, RelevantGrades, draw_differences, error_of_share
 from rankbounds.probability.models.probabilities import Constant
 from rankbounds.rankings.topic_facts import TopicFacts
+
+
+def differences(*given, **how):
+    """Of two runs the first minus the second, which is what these tests enumerate."""
+    found = candidate_minus_baseline(*given, **how)
+    two = len({name for pair in found.pairs for name in (pair.run, pair.against)}) == 2
+    return replace(found, pairs=[pair.turned() for pair in found.pairs]) if two else found
+
 
 EXAMPLES = [
     measure
@@ -122,12 +131,12 @@ def test_draws_agree_with_enumeration(name):
     (pair,) = differences(qrels, runs, measure, q=0.3, samples=4000, seed=5).pairs
     assert abs(pair.difference - mean) <= 4 * sd / 4000**0.5 + 1e-12
     assert pair.sd == pytest.approx(sd, rel=0.08, abs=1e-9)
-    assert abs(pair.probability_a_better - better) <= 4 * error_of_share(better, 4000)
+    assert abs(pair.probability_better - better) <= 4 * error_of_share(better, 4000)
     assert pair.ci_low <= pair.difference <= pair.ci_high
     assert 0 < pair.error < 0.01
     turned = differences(qrels, dict(reversed(runs.items())), measure, q=0.3, samples=4000, seed=5).pairs[0]
     assert turned.difference == pytest.approx(-mean, abs=4 * sd / 4000**0.5 + 1e-12)
-    assert abs(turned.probability_b_better - better) <= 4 * error_of_share(better, 4000)
+    assert abs(turned.probability_worse - better) <= 4 * error_of_share(better, 4000)
 
 
 @pytest.mark.parametrize("name", ["RBP(p=0.8)", "P@20", "DCG@30"])
@@ -141,7 +150,7 @@ def test_drawn_weighted_sums_agree_with_exact_ones(name):
     difference = draw_differences(drawn, [(0, 1)])
     assert 0 < abs(difference.mean - exact.difference) <= 4 * difference.sd / 4000**0.5
     assert difference.sd == pytest.approx(exact.sd, rel=0.06)
-    assert abs(difference.better[0] - exact.probability_a_better) <= 4 * difference.error
+    assert abs(difference.better[0] - exact.probability_better) <= 4 * difference.error
 
 
 def test_estimated_probabilities_widen_drawn_differences_as_they_do_exact_ones():
@@ -202,7 +211,7 @@ def test_all_draws_alike_are_no_certainty():
     qrels = {str(topic): {"r": 1, "n": 0} for topic in range(10)}
     runs = {"good": {q: ["r", "u"] for q in qrels}, "bad": {q: ["n", "v"] for q in qrels}}
     (pair,) = differences(qrels, runs, "AP", q=0.01, samples=200).pairs
-    assert pair.probability_a_better == 1.0
+    assert pair.probability_better == 1.0
     assert pair.error > 0.004
     if math.isnan(pair.certain_low):
         assert pair.verdict.startswith("good is better with probability above 0.98")
@@ -213,8 +222,8 @@ def test_effort_is_better_when_lower():
     runs = {"late": {q: ["u", "n", "r"] for q in qrels}, "early": {q: ["r", "n", "u"] for q in qrels}}
     (pair,) = differences(qrels, runs, "ESL(n=1)", q=0.3).pairs
     assert pair.difference > 0
-    assert pair.probability_b_better > 0.9
-    assert pair.probability_a_better < 0.1
+    assert pair.probability_worse > 0.9
+    assert pair.probability_better < 0.1
 
 
 def test_compare_tells_how_likely_the_first_run_is_better(tmp_path, capfd):
@@ -256,7 +265,7 @@ def test_the_order_of_the_runs_turns_the_difference_and_changes_nothing_else(mea
     qrels = {topic: {document: int(rng.random() < 0.4) for document in documents[:25]} for topic in topics}
     [forth] = differences(qrels, runs, [measure]).rows()
     [back] = differences(qrels, dict(reversed(runs.items())), [measure]).rows()
-    assert forth["probability_a_better"] == pytest.approx(back["probability_b_better"])
+    assert forth["probability_better"] == pytest.approx(back["probability_worse"])
     assert forth["difference"] == pytest.approx(-back["difference"])
     assert forth["sd"] == pytest.approx(back["sd"])
 

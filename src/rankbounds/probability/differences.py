@@ -15,7 +15,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -58,10 +58,10 @@ LIKELY = 0.8
 
 @dataclass(frozen=True)
 class Difference:
-    """Run A minus run B, the mean over topics."""
+    """One run minus another, the mean over topics."""
 
-    run_a: str
-    run_b: str
+    run: str
+    against: str
     measure: str
     model: str
     """The probabilities of relevance in words."""
@@ -70,8 +70,8 @@ class Difference:
     """Of these two, the runs of which too little is judged for estimated probabilities."""
     difference: float
     sd: float
-    probability_a_better: float
-    probability_b_better: float
+    probability_better: float
+    probability_worse: float
     certain_low: float
     """NaN where no bounds are known."""
     certain_high: float
@@ -85,17 +85,32 @@ class Difference:
         """What the numbers say, in words."""
         if self.certain_low == self.certain_high == 0:
             return "no difference"
-        ahead, behind = (self.run_b, self.run_a) if self.lower_is_better else (self.run_a, self.run_b)
+        ahead, behind = (self.against, self.run) if self.lower_is_better else (self.run, self.against)
         for low, name in ((self.certain_low, ahead), (-self.certain_high, behind)):
             if low > 0:
                 return f"{name} is better whatever the unjudged documents turn out to be"
         if self.unpooled:
             whose = " and ".join(self.unpooled)
             return f"the unjudged documents decide; fewer than {POOLED} of {whose} are judged, too few for an estimate"
-        for probability, name in ((self.probability_a_better, self.run_a), (self.probability_b_better, self.run_b)):
+        for probability, name in ((self.probability_better, self.run), (self.probability_worse, self.against)):
             if probability >= LIKELY:
                 return f"{name} is better with probability {self._rounded(probability)} ({self.model})"
         return "the unjudged documents decide"
+
+    def turned(self) -> Difference:
+        """The same, had the two runs been named the other way round."""
+        return replace(
+            self,
+            run=self.against,
+            against=self.run,
+            difference=0.0 - self.difference,
+            probability_better=self.probability_worse,
+            probability_worse=self.probability_better,
+            certain_low=0.0 - self.certain_high,
+            certain_high=0.0 - self.certain_low,
+            ci_low=0.0 - self.ci_high,
+            ci_high=0.0 - self.ci_low,
+        )
 
     def _rounded(self, probability: float) -> str:
         """With three digits, and no more certainty than three standard errors leave."""
@@ -121,15 +136,15 @@ class Differences(Result):
     def columns(self) -> list[Column]:  # type: ignore[override]
         """The columns of rows and table."""
         return [
-            Column("run_a", "A"),
-            Column("run_b", "B", importance=7),
+            Column("run"),
+            Column("against", importance=7),
             Column("measure"),
-            Column("difference", "A - B", lambda row: signed(row["difference"]), importance=6),
+            Column("difference", "", lambda row: signed(row["difference"]), importance=6),
             Column("sd"),
             interval("ci_low", "ci_high", f"{100 * self.confidence:.6g}% interval", signed, importance=5),
             *(Column(name, None) for name in ("ci_low", "ci_high")),
-            Column("probability_a_better", "P(A better)", lambda row: number(row["probability_a_better"], 3), 2),
-            Column("probability_b_better", "P(B better)", lambda row: number(row["probability_b_better"], 3), 1),
+            Column("probability_better", "P(better)", lambda row: number(row["probability_better"], 3), 2),
+            Column("probability_worse", "P(worse)", lambda row: number(row["probability_worse"], 3), 1),
             Column("error", None),
             interval("certain_low", "certain_high", "certain bounds", signed, importance=3),
             *(Column(name, None) for name in ("certain_low", "certain_high")),
@@ -169,6 +184,8 @@ def differences(
 ) -> Differences:
     """Every pair of runs: the mean difference, its sd, who is probably better, and bounds that are certain.
 
+    Differences are the second run minus the first of two, and the better minus the worse among many.
+
     Parameters
     ----------
     qrels, runs
@@ -192,7 +209,7 @@ def differences(
     --------
     >>> from rankbounds.probability.differences import differences
     >>> qrels = {"q": {"d1": 1, "d2": 0}}
-    >>> runs = {"a": {"q": ["d1", "d3"]}, "b": {"q": ["d3", "d2"]}}
+    >>> runs = {"b": {"q": ["d3", "d2"]}, "a": {"q": ["d1", "d3"]}}
     >>> (pair,) = differences(qrels, runs, "P@2", q=0.5).pairs
     >>> pair.difference, pair.certain_low, pair.certain_high
     (0.5, 0.5, 0.5)
@@ -221,7 +238,10 @@ def differences(
         for (a, b), *numbers in zip(places, *(column.tolist() for column in columns), strict=True):
             too_few = tuple(sorted(unpooled & {names[a], names[b]}))
             whose = (names[a], names[b], str(measure), str(model), measure.lower_is_better, too_few)
-            pairs.append(Difference(*whose, *numbers))
+            pair = Difference(*whose, *numbers)
+            # As in ``compare``: the second run minus the first of two, the better minus the worse among many.
+            leads = pair.difference < 0 if measure.lower_is_better else pair.difference > 0
+            pairs.append(pair if leads and len(names) > 2 else pair.turned())
     words = models.words(chosen)
     settings = {"q": words, "confidence": confidence, "samples": samples, "seed": seed}
     return Differences(pairs, words, exact, models.remarks(), drawn, seed, confidence, settings=settings)

@@ -52,8 +52,8 @@ class Audit(Result):
 
     @property
     def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
-        """``run_a`` and ``run_b`` in place of ``run`` for differences."""
-        names = ("run_a", "run_b") if self.difference else ("run",)
+        """``run`` and ``against`` for differences."""
+        names = ("run", "against") if self.difference else ("run",)
         return (
             *(Column(name, name) for name in names),
             *map(Column, ("measure", "by_labels", "estimate", "sd")),
@@ -66,13 +66,24 @@ class Audit(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict per run and measure, or per pair of runs and measure."""
-        first, second = pairs_of(len(self.runs)) if self.difference else (np.arange(len(self.runs)), None)
+        first, second = pairs_of(len(self.runs))[::-1] if self.difference else (np.arange(len(self.runs)), None)
         step = max(1, BLOCK // max(1, len(self.sample)))
         rows: list[dict[str, Any]] = []
         for estimate, start in itertools.product(self.estimates, range(0, first.size, step)):
             part = slice(start, start + step)
-            rows += self._rows_of(estimate, first[part], None if second is None else second[part])
+            if second is None:
+                rows += self._rows_of(estimate, first[part], None)
+            else:
+                rows += self._rows_of(estimate, *self._orient(estimate, first[part], second[part]))
         return rows
+
+    def _orient(self, estimate: Estimate, later: Ints, earlier: Ints) -> tuple[Ints, Ints]:
+        """As in ``compare``: the second run minus the first of two, the better minus the worse among many."""
+        if len(self.runs) == 2:
+            return later, earlier
+        lead = select_runs(estimate.value, later, earlier)
+        behind = lead > 0 if estimate.measure.lower_is_better else lead < 0
+        return np.where(behind, earlier, later), np.where(behind, later, earlier)
 
     def _rows_of(self, estimate: Estimate, first: Ints, second: Ints | None) -> Iterator[dict[str, Any]]:
         """Rows of these runs, or of these pairs of them."""
@@ -183,7 +194,7 @@ def audit(
     -------
     Audit
         ``rows()`` are dicts ``run, measure, by_labels, estimate, sd, ci_low, ci_high, judged, method``, with
-        ``difference`` ``run_a, run_b`` in place of ``run``. ``by_labels`` is what the labels alone claim, NaN where
+        ``difference`` ``run, against`` in place of ``run``. ``by_labels`` is what the labels alone claim, NaN where
         they never reach the measure's ``rel``; ``sd`` is NaN where documents of a label were all judged alike, so that
         the sample has no spread; ``judged`` the number of judgments; ``method`` says what the interval
         rests on: ``design`` (the sampling alone) or ``linearised``.
