@@ -24,7 +24,7 @@ FIXED = {"time_limit": "0.1"}
 """Options whose large values mean what they say to compiled code that nothing interrupts."""
 WRITTEN = ("output", "save", "figure", "write", "bibtex", "page")
 """Options that name what is written."""
-GATES = {"compare": "--fail-if", "check": "--strict"}
+GATES = {"compare": "--fail-if", "check": "check"}
 WHOLE = (
     "0",
     "1",
@@ -99,7 +99,7 @@ def commands(rng: Random) -> Case:
     name, parser = rng.choice(list(_parsers().items()))
     collection = random_collection(rng, topics=4, docs=8)
     given, written = _words(rng, name, parser)
-    words = [name, *given, *written]
+    words = [*name.split(), *given, *written]
     files = _inputs(rng, collection)
     read = _read_by(name, given, files)
 

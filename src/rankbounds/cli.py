@@ -63,7 +63,7 @@ def _commands_of(parser: Any) -> Any:
 def parse(given: Sequence[str]) -> argparse.Namespace:
     """The options; of words that are none of ours, those that were probably meant are named."""
     known = known_commands()
-    named = (" ".join(given[:words]) for words in (2, 1))
+    named = (" ".join(given[:words]) for words in (2, 1) if not any(" " in word for word in given[:words]))
     command = next((known[name] for name in named if name in known), None)
     if command is None:
         _answer(given)
@@ -127,7 +127,7 @@ def _answer(given: Sequence[str]) -> NoReturn:
     about.check_options("rankbounds", PROGRAM, given[:place])
     if place == len(given):
         parser.error("the following arguments are required: COMMAND")
-    if given[place] not in commands:
+    if given[place] not in commands or " " in given[place]:
         about.check_command(given[place:], list(commands))
     parser.error(f"unrecognized arguments: {' '.join(word for word in apart if word.startswith('-'))}")
 

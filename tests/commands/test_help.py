@@ -256,3 +256,10 @@ def test_unknown_options_lead_to_this_command(command, words, hint):
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert hint in err
     assert err.endswith('See "rankbounds evaluate --help".\n')
+
+
+def test_a_command_of_two_words_is_two_arguments(capsys):
+    assert main(["rbp depth", "qrels.txt"]) == 2
+    assert (
+        capsys.readouterr().err == 'rankbounds: "rbp depth" is two words: type rankbounds rbp depth, without quotes.\n'
+    )

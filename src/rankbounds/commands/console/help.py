@@ -218,6 +218,8 @@ def check_command(words: Sequence[str], known: Sequence[str]) -> None:
     moved = next((each for each in known if each.endswith(f" {name}")), None)
     if moved:
         raise UsageError(f'{name} is "rankbounds {moved}".')
+    if name in known:  # one argument with a blank in it
+        raise UsageError(f'"{name}" is two words: type rankbounds {name}, without quotes.')
     if name.lower() in TO_TYPE:
         raise UsageError(f'There is no command "{name}": type "rankbounds {TO_TYPE[name.lower()]}".')
     if os.path.lexists(name):
