@@ -97,7 +97,7 @@ def test_every_bad_line_is_reported(command, run_file):
         "bad_rank": ("error", [f"{path}:8"]),
     }
     assert (found.lines, found.topics, found.errors, found.run, found.ok) == (6, 2, 5, "t", False)
-    assert "first on line 1" in finding(path, "duplicate").examples[0]
+    assert "already on line 1" in finding(path, "duplicate").examples[0]
     assert finding(path, "bad_line").share == 2 / 6
     _, out, _ = command("check", path, "--examples", "1")
     assert f"{path}:2: the score" in out

@@ -199,7 +199,7 @@ def test_a_corpus_says_what_cannot_be_retrieved(files, capsys):
     assert main(arguments) == 1
     out, err = capsys.readouterr()
     assert 'Corpus: 1 of 5 judgments is of documents that it does not hold, 1 of them relevant (topic q2, "d9")' in err
-    assert "that the corpus does not hold" in out
+    assert "that are not in the corpus" in out
     assert main([*arguments, "--format", "json"]) == 1
     (row,) = json.loads(capsys.readouterr().out)
     assert [one["count"] for one in row["findings"] if one["kind"] == "outside_corpus"] == [1]

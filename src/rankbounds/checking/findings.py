@@ -28,7 +28,7 @@ Severity: TypeAlias = Literal["error", "warning", "note"]
 
 @dataclass(frozen=True)
 class Kind:
-    """What can be found: how bad it is, the heading of its column, what is counted, and what is so about it."""
+    """A kind of finding: its severity, the heading of its column, what is counted, and how a sentence describes it."""
 
     severity: Severity
     heading: str
@@ -48,11 +48,11 @@ KINDS = {
     "bad_line": Kind("error", "bad lines", "line", "with too few or too many fields"),
     "bad_score": Kind("error", "bad scores", "line", "with a score that is not a number"),
     "bad_rank": Kind("error", "bad ranks", "line", "with a rank that is not a whole number"),
-    "duplicate": Kind("error", "duplicates", "line", "with a document that the topic has already"),
+    "duplicate": Kind("error", "duplicates", "line", "with a document that is already listed for the topic"),
     "missing_topics": Kind("error", "missing topics", "topic", "missing"),
     "foreign_topics": Kind("error", "foreign topics", "topic", "not asked for"),
     "too_many": Kind("error", "too many docs", "topic", "with more documents than allowed"),
-    "outside_corpus": Kind("error", "not in corpus", "document", "that the corpus does not hold"),
+    "outside_corpus": Kind("error", "not in corpus", "document", "that are not in the corpus"),
     "empty": Kind("warning", "empty lists", "topic", "without documents"),
     "none_judged": Kind("warning", "none judged", "run", "without a single judged document"),
     "rank_against_score": Kind("warning", "rank vs score", "place", "where stated ranks contradict the scores"),
@@ -93,7 +93,7 @@ class Finding:
         examples: Iterable[tuple[Place, str]] = (),
         severity: Severity | None = None,
     ) -> Finding:
-        """So many of a kind among ``whole``, with ``more`` behind the usual words."""
+        """Build a finding of ``number_of`` among ``whole``; ``more`` is appended to the usual words."""
         share = number_of / whole if whole else None
         told = list(examples)
         message = f"{KINDS[kind].counted(number_of, share)} {KINDS[kind].words}{more}"

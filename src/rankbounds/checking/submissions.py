@@ -82,7 +82,7 @@ def check(
 
     Notes
     -----
-    Errors: lines that cannot be read, scores that are not numbers, documents that stand twice, topics that are missing
+    Errors: lines that cannot be read, scores that are not numbers, documents listed twice, topics that are missing
     or were not asked for, more than ``depth`` documents, documents outside the corpus. Warnings: orders that contradict
     each other (score, stated rank, line), gaps in ranks, empty lists; topics that nobody judged, where only judgments
     say which topics there are. Notes: ties. A line that cannot be used does not stop the check.

@@ -82,8 +82,8 @@ def _read_leniently(text: Text, lines: list[tuple[int, list[bytes]]], layout: tr
             continue
         pair = topic, document = fields[layout.query], fields[layout.doc]
         if pair in first_seen:
-            again = f'document "{_decode(document)}" of topic "{_decode(topic)}" stands here again'
-            wrong("duplicate", f"{again}, first on line {first_seen[pair]}.")
+            again = f'duplicate document "{_decode(document)}" for topic "{_decode(topic)}"'
+            wrong("duplicate", f"{again}, already on line {first_seen[pair]}.")
             continue
         first_seen[pair] = number
         tag = tag or trec.tag_of(fields, layout)

@@ -1,4 +1,4 @@
-"""What a test found of every pair of runs, in arrays: differences, bounds, who leads, verdicts, and their rows."""
+"""The numbers of a comparison in arrays: differences, bounds, leads and verdicts of every pair, and their rows."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Compared(Result):
-    """The numbers of a comparison, with an axis of measures and one of pairs, as ``pairs_against`` names them.
+    """The numbers of a comparison.
 
-    Bounds over judgments and probabilities take time: they are computed when they are asked for, and by measure where
-    the comparison by one of them (``parts``) is asked.
+    Bounds over judgments and probabilities take time, so they are computed on first use; a table or sentence that needs
+    one measure asks the comparison by that measure (``parts``).
     """
 
     scores: Scores
@@ -125,7 +125,7 @@ class Compared(Result):
 
     @cached_property
     def turned(self) -> Flags:
-        """By measure and pair: is the second run held against the first, where this is told?"""
+        """By measure and pair: do rows and words show the second run minus the first?"""
         return turned(self.leads, len(self.runs), self.settings["baseline"])
 
     @property

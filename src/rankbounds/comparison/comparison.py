@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rankbounds.calls import ends_in_a_sentence
 from rankbounds.comparison import wording
 from rankbounds.comparison.compared import Compared
-from rankbounds.comparison.pairs import (
-    PAIR_FIELDS,
-    build_rows,
-)
+from rankbounds.comparison.pairs import PAIR_FIELDS, build_rows
 from rankbounds.comparison.tables import (
     FEW_RUNS,
     LONGEST_GROUP,
@@ -46,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Compared):
-    """What the scores of several systems say of each other.
+    """The verdict on every pair of systems, and the leaderboard of all.
 
     It prints as the command line does: two runs with a verdict in words and a row for each measure, more runs as a
     leaderboard with the pairs below where they are few. ``ci_low`` and ``ci_high`` are about topics, a sample.
@@ -488,12 +485,13 @@ class Comparison(Compared):
         Parameters
         ----------
         style : {"beats", "groups", "plain"}
-            What stands raised: the numbers of the systems that a system beats significantly, the letters of systems
-            that are not separable (as on the leaderboard), or nothing.
+            What is raised beside a mean: the numbers of the systems that a system beats significantly, the letters of
+            systems that are not separable (as on the leaderboard), or nothing.
         small : {"bounds", "interval", "none"}
-            What stands small: what unjudged documents (or ties) leave open, the interval over topics, or nothing.
+            What is small beside a mean: the bounds for unjudged documents (or ties), the interval over topics, or
+            nothing.
         top : int, optional
-            Only so many systems, the best by the first measure.
+            How many systems to show, the best by the first measure.
 
         Returns
         -------
@@ -528,7 +526,7 @@ class Comparison(Compared):
         r"""Write the table of ``summary`` for a paper; it needs the package booktabs alone.
 
         Without ``caption`` it is the tabular alone; ``label`` is for ``\ref``; with ``cite`` the caption cites the
-        measures (entries: ``rankbounds.bibtex``).
+        measures (entries: ``to_bibtex``).
 
         >>> import rankbounds as rb
         >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}

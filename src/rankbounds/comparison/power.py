@@ -80,9 +80,10 @@ def power_of_pairs(comparison: Comparison, power: float) -> Result:
     settings = comparison.settings
     what = "rule out the margin" if settings["test"] == TOST else "find a true difference as large as this one"
     note = (
-        f"detectable: the true difference that a t test finds {power:.0%} of the time at the level "
-        f"{settings['alpha']:g}; topics needed: to {what} so often; must differ: on so many topics, for p < "
-        f"{settings['alpha']:g}; smallest p: of the pair alone, when so many topics differ."
+        f"detectable: the smallest true difference that a t test finds {power:.0%} of the time at level "
+        f"{settings['alpha']:g}; topics needed: how many it takes to {what} that often; must differ: on how many "
+        f"topics the runs must differ for p < {settings['alpha']:g}; smallest p: the smallest p-value that the test of "
+        "the pair alone can give when as many topics differ as here."
     )
     return Rows(partial(_rows, comparison, power), columns, note=note, settings=settings | {"power": power})
 
