@@ -163,6 +163,12 @@ def test_stated_rank_against_score(run_file):
     assert checked(run_file("1 a 1.0\n1 b 0.5\n", "three")).findings == []
 
 
+def test_equal_neighbours_contradict_nothing(run_file):
+    path = run_file("1 Q0 a 1 3 t\n1 Q0 b 1 3 t\n1 Q0 c 2 1 t\n2 Q0 a 1 9 t\n")
+    kinds = ("rank_against_score", "line_against_score", "line_against_rank")
+    assert [checked(path).count(kind) for kind in kinds] == [0, 0, 0]
+
+
 def test_line_order_against_stated_rank(run_file):
     path = run_file("1 Q0 a 2 3.0 t\n2 Q0 x 1 1.0 t\n1 Q0 b 1 3.0 t\n1 Q0 c 3 1.0 t\n")
     found = finding(path, "line_against_rank")
