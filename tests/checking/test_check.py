@@ -323,7 +323,7 @@ class TestWithJudgments:
         assert ranking == {"sure": (1, 1, 1), "open": (2, 1, 2), "half": (3, 3, 3), "short": (4, 4, 4)}
         told = in_words(places(found))
         assert "the places of 1 of 4 runs depend on how ties are broken" in told
-        assert "open, which stands in place 2 and could stand anywhere from 1 to 2" in told
+        assert "open, which is in place 2 and could be anywhere from 1 to 2" in told
 
     def test_no_place_depends_on_ties(self, folder):
         found = rb.check([folder / "runs" / "sure", folder / "runs" / "half"], qrels=folder / "qrels", measures="RR")

@@ -176,8 +176,8 @@ class TestJson:
         "brackets": ("[" * 200_000, "nested too deep"),
         "braces": ('{"a":' * 200_000, "nested too deep"),
         "a number among objects": ('[{"query_id": "1", "doc_id": "d1", "score": 1, "label": 1}, 5]', "row 2"),
-        "a repeated document": ('{"1": {"d1": 1, "d1": 2}}', 'key "d1" stands twice'),
-        "a repeated topic": ('{"1": {"d1": 1}, "1": {"d2": 2}}', 'key "1" stands twice'),
+        "a repeated document": ('{"1": {"d1": 1, "d1": 2}}', 'key "d1" occurs twice'),
+        "a repeated topic": ('{"1": {"d1": 1}, "1": {"d2": 2}}', 'key "1" occurs twice'),
         "queries": ('{"queries": 1}', "no known format"),
         "topics": ('{"topics": 1}', "no known format"),
         "a list for a row": ('{"query_id": "1", "doc_id": ["a"], "score": [1, 2]}', "differ in length"),
@@ -194,7 +194,7 @@ class TestJson:
 
     def test_rows_that_stand_twice_or_on_two_lines(self, tmp_path, capsys, qrels):
         for content, told in (
-            ('{"query_id": "1", "doc_id": "a", "score": 1, "score": 2}\n', "bad.jsonl:1: .*stands twice"),
+            ('{"query_id": "1", "doc_id": "a", "score": 1, "score": 2}\n', "bad.jsonl:1: .*occurs twice"),
             ('{"query_id": "1", "doc_id": "a", "score": 1}\n{"query_id": "1",\n"doc_id": "b"}\n', "bad.jsonl:2: "),
             ('{"query_id": "1", "doc_id": "a", "score": 1}\n5\n', "bad.jsonl, row 2"),
             ("[" * 200_000 + "\n", "nested too deep"),

@@ -24,5 +24,5 @@ def test_cells_of_any_length_are_read_and_the_limit_of_csv_is_set_back():
 
 
 def test_a_key_that_is_repeated_is_named():
-    with pytest.raises(DataError, match='the key "b" stands twice'):
+    with pytest.raises(DataError, match='the key "b" occurs twice'):
         parse_json('{"a": 1, "b": 2, "b": 3}', "file")

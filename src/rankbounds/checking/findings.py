@@ -361,7 +361,7 @@ def in_words(ranking: Sequence[Row]) -> str:
     widest = max(movable, key=lambda row: (row["lowest_place"] - row["highest_place"], row["range"], row["run"]))
     sentences = [
         "By {measure}, the places of {} of {} runs depend on how ties are broken; most of all that of {run}, which "
-        "stands in place {place} and could stand anywhere from {highest_place} to {lowest_place}.".format(
+        "is in place {place} and could be anywhere from {highest_place} to {lowest_place}.".format(
             len(movable), len(ranking), **widest
         )
     ]

@@ -192,7 +192,7 @@ class JudgmentFile:
                 query, doc, value = fields
                 if (query, doc) in place:
                     remedy = " Say whose with --source." if records.source else ""
-                    raise DataError(f"document {shown(doc)} of topic {shown(query)} stands twice.{remedy}")
+                    raise DataError(f"document {shown(doc)} of topic {shown(query)} is listed twice.{remedy}")
                 place[query, doc], grades[query, doc] = number, _grade_of(value)
             except DataError as error:
                 raise UsageError(f"{Place(str(self.path), number + 1)}: {error} {READ_ONLY}") from None

@@ -141,7 +141,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         key = Counter(key for key, _ in pairs).most_common(1)[0][0]
-        raise ValueError(f'the key "{key}" stands twice in one object; keep one')
+        raise ValueError(f'the key "{key}" occurs twice in one object; keep one')
     return found
 
 

@@ -124,7 +124,7 @@ def _parsed(lines: Iterable[str], count: int, column: int, number_in: Callable[[
             raise DataError(f"line {number}", f"{len(fields)} fields, but {count} belong there.")
         query, _, document = fields[:3]
         if document in nested.setdefault(query, {}):
-            raise DataError(f"line {number}", f'document "{document}" stands twice for query "{query}".')
+            raise DataError(f"line {number}", f'document "{document}" is listed twice for query "{query}".')
         try:
             nested[query][document] = number_in(fields[column])
         except (ValueError, OverflowError):

@@ -96,7 +96,9 @@ def _likings(flagged: Sequence[Row], ordering: Row, settings: Row) -> str:
     if not liked or slope is None or runs < RUNS_FOR_SCALE:
         return found
     squeezes = "shrinks" if slope < 1 else "stretches"
-    return f"{found} The reason is that it {squeezes} all differences: among runs of similar score, none stands out."
+    return (
+        f"{found} The reason is that it {squeezes} all differences: among runs with similar scores, none is favoured."
+    )
 
 
 def _liked(flagged: Sequence[Row], flag: str, size: str) -> str:
