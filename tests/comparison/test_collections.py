@@ -34,7 +34,7 @@ def made():
 
 @pytest.fixture(scope="module")
 def compared(made):
-    return rb.compare_collections(made, ["AP", "P@5"], resamples=300)
+    return rb.compare_collections(made, ["AP", "P@5"])
 
 
 def mean_scores(made, run, measure="AP"):
@@ -48,7 +48,7 @@ def mean_scores(made, run, measure="AP"):
 class TestComparison:
     @pytest.mark.parametrize("mean", ["collections", "queries"])
     def test_the_mean_is_named_and_is_that_of_a_plain_loop(self, made, mean):
-        found = rb.compare_collections(made, "AP", mean=mean, resamples=50)
+        found = rb.compare_collections(made, "AP", mean=mean)
         one, other = mean_scores(made, "run1"), mean_scores(made, "run2")
         apart = {name: one[name] - other[name] for name in one}
         expected = (
@@ -79,7 +79,7 @@ class TestComparison:
         assert sorted(row["rank"] for row in compared.systems if row["measure"] == "AP" and row["rank"]) == [1, 2, 3]
 
     def test_collections_can_be_left_out_instead(self, made):
-        found = rb.compare_collections(made, "AP", missing="collections", resamples=50)
+        found = rb.compare_collections(made, "AP", missing="collections")
         assert (found.collections, found.settings["left_out"], found.missing) == (["web", "news", "code"], ["mail"], [])
         assert "Left out, since a run lacks it: mail." in found.method()
         assert all(row["rank"] for row in found.systems)
@@ -97,7 +97,7 @@ class TestComparison:
     def test_words_have_the_p_value_of_the_pair_alone_beside_the_corrected_one(self, compared, made):
         assert "corrected for all pairs" in compared.words()
         two = {name: (qrels, runs[:2]) for name, (qrels, runs) in made.items()}
-        alone = rb.compare_collections(two, "AP", resamples=50)
+        alone = rb.compare_collections(two, "AP")
         assert "corrected" not in alone.words()
         assert alone.pairs[0]["p_adjusted"] == alone.pairs[0]["p_value"]
 
@@ -113,9 +113,7 @@ class TestComparison:
         qrels = {str(query): {"r": 1} for query in range(9)}
         quick = {query: ["r"] for query in qrels}
         slow = {query: [f"n{rank}" for rank in range(1 + int(query) % 3)] + ["r"] for query in qrels}
-        found = rb.compare_collections(
-            {name: (qrels, {"slow": slow, "quick": quick}) for name in "xyz"}, "ESL(n=1)", resamples=200
-        )
+        found = rb.compare_collections({name: (qrels, {"slow": slow, "quick": quick}) for name in "xyz"}, "ESL(n=1)")
         assert found.leading_pair() == ("quick", "slow")
         row = found.pair("quick", "slow")
         assert (row["verdict"], row["won"], row["lost"]) == ("better", 3, 0)
@@ -128,11 +126,9 @@ class TestComparison:
             pairs = [compared.pair(name, other) for other in placed if other != name]
             assert row["rank_low"] == 1 + sum(pair["verdict"] == "worse" for pair in pairs)
             assert row["rank_high"] == len(placed) - sum(pair["verdict"] == "better" for pair in pairs)
-        assert sum(row["probability_best"] for row in placed.values()) == pytest.approx(1)
-        assert sum(row["expected_rank"] for row in placed.values()) == pytest.approx(6)
 
     def test_a_baseline_has_its_pairs_alone(self, made):
-        found = rb.compare_collections(made, "AP", baseline="run2", resamples=50)
+        found = rb.compare_collections(made, "AP", baseline="run2")
         assert {(row["run"], row["against"]) for row in found.pairs} == {
             (run, "run2") for run in ("run1", "run3", "run4")
         }
@@ -140,13 +136,13 @@ class TestComparison:
         assert found.leading_pair()[1] == "run2"
 
     def test_the_same_scores_in_any_form(self, made, tmp_path):
-        expected = rb.compare_collections(made, "AP", resamples=50)
+        expected = rb.compare_collections(made, "AP")
         as_scores = {name: rb.evaluate(*given, "AP") for name, given in made.items()}
         as_rows = {name: {"qrels": qrels, "runs": runs} for name, (qrels, runs) in made.items()}
         write(made, tmp_path)
         folders = {name: tmp_path / name for name in made}
         for given in (as_scores, as_rows, folders, [tmp_path / name for name in made]):
-            found = rb.compare_collections(given, None if given is as_scores else "AP", resamples=50)
+            found = rb.compare_collections(given, None if given is as_scores else "AP")
             assert found.systems == expected.systems
             assert found.pairs == expected.pairs
 
@@ -171,7 +167,7 @@ class TestComparison:
         qrels, runs = made["news"]
         fewer = [run.filter(run.query_ids[1:]) if hasattr(run, "filter") else run for run in runs]
         with pytest.warns(rb.RankboundsWarning, match="^news: "):
-            rb.compare_collections({**made, "news": (qrels, fewer)}, "AP", resamples=50)
+            rb.compare_collections({**made, "news": (qrels, fewer)}, "AP")
 
     def test_equal_runs_are_told_to_be_equal(self):
         qrels = {str(query): {"r": 1} for query in range(4)}
@@ -214,7 +210,7 @@ def folder(made, tmp_path):
 
 
 def asked(command, *arguments):
-    code, out, err = command("collections", *arguments, "-m", "AP", "--resamples", "50", "--format", "json")
+    code, out, err = command("collections", *arguments, "-m", "AP", "--format", "json")
     assert code == 0, err
     return json.loads(out)
 
@@ -237,7 +233,7 @@ class TestCommandLine:
 
     def test_rows_are_those_of_python(self, command, made, folder):
         found = asked(command, folder)
-        expected = rb.compare_collections({name: made[name] for name in sorted(made)}, "AP", resamples=50)
+        expected = rb.compare_collections({name: made[name] for name in sorted(made)}, "AP")
         assert found["systems"] == expected.systems
         assert found["missing"] == [{"run": "run3", "collection": "mail"}]
         assert found["settings"]["mean"] == "collections"
@@ -264,11 +260,11 @@ class TestCommandLine:
         (folder / "named.tsv").write_text("\n".join(rows))
         files = collections_at([(None, str(folder / "named.tsv"))])
         assert [[name for name, _ in of_collection.runs] for of_collection in files] == [["first", "second"]] * 4
-        assert rb.compare_collections(folder / "named.tsv", "AP", resamples=50).runs == ["first", "second"]
+        assert rb.compare_collections(folder / "named.tsv", "AP").runs == ["first", "second"]
 
     @pytest.mark.parametrize("kind", ["table", "markdown", "latex", "html", "csv", "tsv", "jsonl"])
     def test_other_formats(self, command, folder, kind):
-        code, out, err = command("collections", folder, "--resamples", "50", "--format", kind)
+        code, out, err = command("collections", folder, "--format", kind)
         assert code == 0, err
         assert all(run in out for run in ("run1", "run2", "run3", "run4"))
 
@@ -282,9 +278,7 @@ class TestCommandLine:
 
     def test_the_figure(self, command, folder, tmp_path):
         pytest.importorskip("matplotlib", reason="figures need matplotlib")
-        code, out, err = command(
-            "collections", folder, "--resamples", "50", "--pair", "run2", "run1", "--figure", tmp_path / "forest.svg"
-        )
+        code, out, err = command("collections", folder, "--pair", "run2", "run1", "--figure", tmp_path / "forest.svg")
         assert code == 0, err
         assert "run2 minus run1" in out
         assert (tmp_path / "forest.svg").stat().st_size > 1000
@@ -373,7 +367,7 @@ def test_no_interval_reaches_beyond_what_a_measure_can_be():
         "news": {"a": {"1": right, "2": right}, "b": {"1": half, "2": wrong}},
         "mail": {"a": {"1": half, "2": wrong}, "b": {"1": right, "2": wrong}},
     }
-    found = rb.compare_collections({name: (qrels, of) for name, of in runs.items()}, "P@2", resamples=50)
+    found = rb.compare_collections({name: (qrels, of) for name, of in runs.items()}, "P@2")
     row = found.pairs[0]
     assert (row["new_low"], row["new_high"]) == (-1.0, 1.0)
     for low, high in (("ci_low", "ci_high"), ("summary_low", "summary_high")):
@@ -388,7 +382,7 @@ def test_another_tools_percentages_are_not_cut_at_1(tmp_path):
     path = tmp_path / "AP.csv"
     path.write_text("topic,b,a\n1,20,25\n2,42,40\n3,22,31\n")
     scores = rb.read_scores(path)
-    row = rb.compare_collections({"web": scores, "news": scores}, resamples=50).pairs[0]
+    row = rb.compare_collections({"web": scores, "news": scores}).pairs[0]
     assert row["ci_low"] < -1
     assert row["ci_high"] > 5
 
@@ -415,7 +409,7 @@ def test_two_runs_without_a_collection_in_common_are_told_either_way_round():
         "x": (qrels, {"here": lists, "both": lists, "all": lists}),
         "y": (qrels, {"there": lists, "both": lists, "all": lists}),
     }
-    compared = rb.compare_collections(collections, "RR", resamples=50)
+    compared = rb.compare_collections(collections, "RR")
     assert compared.words("here", "there").endswith("have no collection in common.")
     assert compared.words("there", "here") == compared.words("here", "there").replace(
         "here and there", "there and here"
@@ -428,7 +422,7 @@ def test_effort_is_named_as_such():
     good, bad = ({f"q{at}": docs for at in range(4)} for docs in (["r", "n"], ["n", "r"]))
     qrels = {query: {"r": 1, "n": 0} for query in good}
     compared = rb.compare_collections(
-        dict.fromkeys("xyz", (qrels, {"bad": bad, "good": good})), ["RR", "ESL(n=1,collection=9)"], resamples=50
+        dict.fromkeys("xyz", (qrels, {"bad": bad, "good": good})), ["RR", "ESL(n=1,collection=9)"]
     )
     assert compared.table("ESL(n=1,collection=9)").header[1].endswith("(mean of means, lower is better)")
     assert compared.words(measure="ESL(n=1,collection=9)").startswith("ESL(n=1,collection=9) (lower is better): good")
@@ -438,9 +432,7 @@ def test_effort_is_named_as_such():
 def test_runs_of_the_same_mean_lead_the_page_together():
     lists = {f"q{at}": ["r", "n"] if at else ["n", "r"] for at in range(4)}
     qrels = {query: {"r": 1, "n": 0} for query in lists}
-    compared = rb.compare_collections(
-        dict.fromkeys("xyz", (qrels, {"one": lists, "twin": dict(lists)})), ["RR", "AP"], resamples=50
-    )
+    compared = rb.compare_collections(dict.fromkeys("xyz", (qrels, {"one": lists, "twin": dict(lists)})), ["RR", "AP"])
     told = gather_collections(compared)["summary"]
     assert told[0] == "one, twin lead together by RR: 0.8750 over 3 collections."
     assert not any("disagree" in sentence for sentence in told)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
@@ -19,10 +20,7 @@ from rankbounds.evaluation.scores import Scores
 from rankbounds.stats.corrections import over_all_pairs
 from rankbounds.stats.power import topics_needed
 from rankbounds.stats.separation import discriminative_power
-from rankbounds.stats.significance import (
-    Resampling,
-    pairs_of,
-)
+from rankbounds.stats.significance import TESTS, Resampling, pairs_of
 from rankbounds.stats.standardisation import standardise
 
 
@@ -60,19 +58,33 @@ class TestComparison:
         assert "run1" in repr(found)
         assert "<table " in found._repr_html_()
 
-    def test_three_runs_or_more_are_corrected_by_tukey_and_two_by_nothing(self):
+    def test_three_runs_or_more_are_corrected_by_holm_and_two_by_nothing(self):
         value = np.random.default_rng(2).random((12, 20, 2)) * 0.1 + np.linspace(0, 0.5, 12)[:, None, None]
-        found = compare(scores_of(value, measures=("AP", "RR")), resamples=1000)
-        assert found.settings["correction"] == "tukey"
+        found = compare(scores_of(value, measures=("AP", "RR")))
+        assert found.settings["correction"] == "holm"
         assert found.systems.rows()[0]["group"] != found.systems.rows()[-1]["group"]
-        for at, measure in enumerate(("AP", "RR")):  # the measures share shuffles, and each has its own test's numbers
-            alone = over_all_pairs(value[None, ..., at], *pairs_of(12), Resampling(1000))[0]
-            assert [row["p_adjusted"] for row in found[measure].pairs.rows()] == alone.tolist()
-        assert compare(scores_of(value[:3, :, :1]), resamples=1000).settings["correction"] == "tukey"
-        two = compare(scores_of(value[:2, :, :1]), resamples=1000)
+        for measure in ("AP", "RR"):
+            rows = sorted(found[measure].pairs.rows(), key=lambda row: row["p_value"])
+            steps = itertools.accumulate((row["p_value"] * (66 - at) for at, row in enumerate(rows)), max)
+            assert [row["p_adjusted"] for row in rows] == pytest.approx([min(1.0, p) for p in steps])
+        assert compare(scores_of(value[:3, :, :1])).settings["correction"] == "holm"
+        two = compare(scores_of(value[:2, :, :1]))
         assert two.settings["correction"] == "none"
         assert two.pairs.rows()[0]["p_adjusted"] == two.pairs.rows()[0]["p_value"]
-        assert compare(scores_of(value[..., :1]), test="t").settings["correction"] == "holm"
+        tests = {test: compare(scores_of(value[..., :1]), test=test, resamples=50) for test in TESTS}
+        assert {test: one.settings["correction"] for test, one in tests.items()} == {
+            "t": "holm", "wilcoxon": "holm", "sign": "holm", "randomization": "holm", "bootstrap": "max-t",
+        }  # fmt: skip
+
+    def test_measures_share_shuffles(self):
+        value = np.random.default_rng(2).random((12, 20, 2)) * 0.1 + np.linspace(0, 0.5, 12)[:, None, None]
+        found = compare(scores_of(value, measures=("AP", "RR")), correction="tukey", resamples=1000)
+        for at, measure in enumerate(("AP", "RR")):
+            shuffled = over_all_pairs(value[None, ..., at], *pairs_of(12), Resampling(1000))[0]
+            rows = found[measure].pairs.rows()
+            assert [row["p_adjusted"] for row in rows] == np.maximum(
+                shuffled, [row["p_value"] for row in rows]
+            ).tolist()
 
     def test_judging_other_runs_documents_moves_ap(self):
         value = np.random.default_rng(2).random((2, 10, 1))
@@ -185,7 +197,7 @@ class TestCommands:
         _, out, _ = self.call(capsys, "compare", qrels, tmp_path / "one", tmp_path / "two", "-m", "RBP(p=0.5)")
         assert "Could unjudged documents overturn it? Yes" in out
         assert "How likely that is cannot be estimated from these judgments" in out  # two of three are unjudged
-        assert "Which judgments would help most? First of all topic/document 0/x" in out
+        assert "Which judgments would help most? Start with topic/document 0/x" in out
 
     def test_gate(self, files, capsys):
         qrels, bad, good = files
@@ -198,7 +210,11 @@ class TestCommands:
         # Surely worse on these topics, which are too few to say so of others at such a level.
         code, _, err = self.call(capsys, "compare", qrels, good, bad, "--fail-if", "P@1 worse", "--alpha", "0.0001")
         assert code == 4
-        assert "there are 8, and the test takes at least 14" in err
+        assert "More topics like these would decide it" in err or "neither a loss nor a gain is shown" in err
+        few = ("--alpha", "0.0001", "--test", "randomization")
+        code, _, err = self.call(capsys, "compare", qrels, good, bad, "--fail-if", "P@1 worse", *few)
+        assert code == 4
+        assert "there are 8, and the test takes at least 15" in err
         options = ["--fail-if", "AP worse", "--margin", "0.9"]
         assert self.call(capsys, "compare", qrels, good, bad, *options)[0] == 0
 
@@ -231,7 +247,18 @@ class TestCommands:
         (tmp_path / "more").write_text("\n".join(lines) + "\n")
         code, out, err = self.call(capsys, "compare", tmp_path / "more", bad, *asked)
         assert (code, out) == (3, "")
-        assert f"the judgments of 1 of 8 topics changed ({query})" in err
+        assert f"grades changed on 1 of 8 topics ({query})" in err
+        (tmp_path / "more").write_text("\n".join([*lines[1:], f"{query} 0 new 1", f"{query} 0 newer 0"]) + "\n")
+        assert (
+            f"judged documents were added on 1 of 8 topics ({query})"
+            in self.call(capsys, "compare", tmp_path / "more", bad, *asked)[2]
+        )
+        (tmp_path / "more").write_text("\n".join([*lines[1:], f"{query} 0 new 1"]) + "\n")
+        assert "judged documents were replaced" in self.call(capsys, "compare", tmp_path / "more", bad, *asked)[2]
+        (tmp_path / "more").write_text("\n".join(lines[1:]) + "\n")
+        assert "judged documents were removed" in self.call(capsys, "compare", tmp_path / "more", bad, *asked)[2]
+        (tmp_path / "more").write_text("\n".join([*lines, "unheard-of 0 new 1"]) + "\n")
+        assert "different topics (new: unheard-of)" in self.call(capsys, "compare", tmp_path / "more", bad, *asked)[2]
         code, _, err = self.call(capsys, "compare", qrels, bad, *asked, "--ties", "best", "--gain", "1=3", "--depth", 5)
         assert code == 3
         for told in ("--ties was trec and is best", "--gain was linear and is 1=3", "--depth was not given and is 5"):
@@ -240,6 +267,29 @@ class TestCommands:
         code, _, err = self.call(capsys, "compare", qrels, bad, *asked)
         assert code == 0
         assert "whether the saved scores were made with the same judgments and options is not known" in err
+
+    def test_results_carry_a_fingerprint_of_judgments_runs_and_settings(self, files, capsys, tmp_path):
+        qrels, bad, good = files
+
+        def made(*arguments):
+            return json.loads(self.call(capsys, "compare", *arguments, "-m", "AP", "--format", "json")[1])[
+                "fingerprint"
+            ]
+
+        first = made(qrels, bad, good)
+        turned = tmp_path / Path(bad).name
+        turned.write_text("\n".join(reversed(Path(bad).read_text().splitlines())) + "\n")
+        assert made(qrels, turned, good) == first, "the order of lines does not matter"
+        gated = made(qrels, bad, good, "--fail-if", "AP worse")
+        assert gated == first
+        assert made(qrels, bad, good, "--ties", "best")["settings"] != first["settings"]
+        lines = Path(good).read_text().splitlines()
+        (tmp_path / "other").write_text("\n".join(lines[1:]) + "\n")
+        other = made(qrels, bad, tmp_path / "other")
+        assert other["judgments"] == first["judgments"]
+        assert other["runs"] != first["runs"]
+        (tmp_path / "fewer").write_text("\n".join(Path(qrels).read_text().splitlines()[1:]) + "\n")
+        assert made(tmp_path / "fewer", bad, good)["judgments"] != first["judgments"]
 
     def test_other_commands(self, files, capsys):
         code, out, _ = self.call(capsys, "discriminative-power", *files, "-m", "AP", "--format", "json")
@@ -294,7 +344,8 @@ class TestFigures:
     def test_leaderboard(self, tmp_path):
         found = compare(scores_of(self.value, low=self.value - 0.1, high=self.value + 0.1))
         axes = rb.plots.leaderboard(found)
-        assert sorted(axes.lines[-1].get_xdata()) == pytest.approx(sorted(self.value.mean(axis=1)[:, 0]))
+        means = [float(line.get_xdata()[0]) for line in axes.lines if line.get_marker() == "o"]
+        assert means == pytest.approx(sorted(self.value.mean(axis=1)[:, 0], reverse=True))
         assert [bar.get_width() for bar in axes.patches] == pytest.approx([0.2] * 3)
         axes.figure.savefig(tmp_path / "leaderboard.png")
         assert (tmp_path / "leaderboard.png").stat().st_size > 5000
@@ -369,5 +420,5 @@ def test_no_fewer_topics_are_called_enough_than_the_test_takes(test):
     qrels = {query: {"r": 1, "n": 0, "m": 0} for query in "12"}
     good, bad = {"1": ["r", "n", "m"], "2": ["r", "n", "m"]}, {"1": ["n", "r", "m"], "2": ["n", "m", "r"]}
     compared = rb.compare(rb.evaluate(qrels, {"good": good, "bad": bad}, "RR"), test=test)
-    assert "at least 6 must for p < 0.05" in compared.words()
+    assert f"With 2 topics no p is below 0.05 by the {test} test" in compared.words()
     assert "about 6 topics are needed" in compared.words()

@@ -89,6 +89,9 @@ def test_every_number_and_sentence_of_the_command_is_pythons(collections, comman
         assert printed.pop("words") == [found.words(measure) for measure in measures]
         assert printed.pop("agreement") == found.agreement()
         assert "\n".join(printed.pop("slice_words")) == sliced.words().rstrip("\n")
+    else:
+        assert printed.pop("winner") == as_json(found.winner().rows())
+    assert set(printed.pop("fingerprint")["runs"]) == set(found.runs)
     assert printed == {}
 
 

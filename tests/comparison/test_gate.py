@@ -70,11 +70,13 @@ def plain_answer(old, new, margin, alpha=Fraction(1, 20)):
     changes = [one - other for one, other in zip(reciprocal(new), reciprocal(old), strict=True)]
     if not any(changes):
         return "pass"
-    moved = [change + margin for change in changes]
-    if sum(moved) > 0 and share_of_flips(moved, sum(moved)) < alpha:
+    moved, total = [change + margin for change in changes], sum(changes)
+    shown = (
+        total and share_of_flips(changes, abs(total)) + share_of_flips([-each for each in changes], abs(total)) < alpha
+    )
+    if (margin and sum(moved) > 0 and share_of_flips(moved, sum(moved)) < alpha) or (shown and total > 0):
         return "pass"
-    lost = [-change for change in changes]
-    return "fail" if sum(lost) > 0 and share_of_flips(lost, sum(lost)) < alpha else "undecided"
+    return "fail" if shown else "undecided"
 
 
 pairs_of_ranks = st.integers(2, 7).flatmap(
@@ -86,7 +88,8 @@ class TestAnswers:
     @given(pairs_of_ranks, st.sampled_from([Fraction(0), Fraction(1, 10), Fraction(1, 4), Fraction(1, 2)]))
     def test_all_sign_flips_decide(self, ranks, margin):
         old, new = ranks
-        gate = held(scores_of(old=old, new=new), "RR worse", margin=float(margin))
+        compared = rb.compare(scores_of(old=old, new=new), test="randomization")
+        gate = held(compared, "RR worse", margin=float(margin))
         assert gate.answer == plain_answer(old, new, margin)
 
     @given(pairs_of_ranks)
@@ -154,15 +157,38 @@ class TestAnswers:
 
     @pytest.mark.parametrize("test", TESTS)
     def test_p_values_are_those_of_compare(self, test):
-        """The one that fails a run is that of the alternative that the baseline is better."""
         evidence = Evidence.read(QRELS, [RERANKED, DENSE])
-        outcome = held(evidence.compare("RR", test=test), "RR worse").outcomes[0]
-        one_sided = evidence.compare("RR", test=test, alternative="less").pairs.rows()[0]["p_value"]
-        assert outcome.p_fail == pytest.approx(one_sided, abs=0.01 if test == "bootstrap" else 1e-12)
-        two_sided = evidence.compare("RR", test=test)
-        assert f"two-sided, as in the table, p = {two_sided.pairs.rows()[0]['p_value']:.4f}" in outcome.why
-        different = held(two_sided, "RR different").outcomes[0]
-        assert different.p_fail == two_sided.pairs.rows()[0]["p_value"]
+        for side, sided in (("two-sided", ""), ("less", "one-sided "), ("greater", "one-sided ")):
+            compared = evidence.compare("RR", test=test, alternative=side)
+            p = compared.pairs.rows()[0]["p_value"]
+            for outcome in held(compared, ["RR worse", "RR different"]).outcomes:
+                assert (outcome.p_fail, outcome.p_pass) == (p, None)
+                assert f"dense against reranked ({sided}{test} test, p = {p:.4f}): " in outcome.why
+
+    def test_one_sided_comparisons_show_one_direction(self):
+        scores = scores_of(old=[1] * 8, new=[2] * 7 + [3])
+        for side, there, back in (
+            ("two-sided", "fail", "pass"),
+            ("less", "fail", "undecided"),
+            ("greater", "undecided", "pass"),
+        ):
+            (lost,) = held(rb.compare(scores, alternative=side), "RR worse").outcomes
+            (gained,) = held(rb.compare(scores.run("new", "old"), alternative=side), "RR worse").outcomes
+            assert (lost.answer, gained.answer) == (there, back)
+            other = f'The alternative "{side}" does not ask for a change in this direction'
+            assert [other in outcome.decide for outcome in (lost, gained)] == [
+                there == "undecided",
+                back == "undecided",
+            ]
+
+    def test_equivalence_in_the_table_and_differences_by_its_t_test(self):
+        scores = scores_of(a=[1, 2, 3] * 8, b=[1, 2, 4] * 8, c=[3, 2, 4] * 8)
+        how = {"baseline": "a", "margin": 0.1}
+        tost, t = rb.compare(scores, test="tost", **how), rb.compare(scores, test="t", **how)
+        conditions = ["RR worse", "RR different by 0.1"]
+        assert tost.gate(conditions).rows() == t.gate(conditions).rows()
+        p_equivalent = [row["p_adjusted"] for row in tost.pairs.rows()]
+        assert [one.p_pass for one in tost.gate("RR different by 0.1").outcomes] == pytest.approx(p_equivalent)
 
     def test_any_failure_wins_over_undecided(self):
         scores = scores_of(old=[1, 1, 2], new=[1, 2, 1])
@@ -180,8 +206,13 @@ class TestAnswers:
         change = scores.value[1, :, 0] - scores.value[0, :, 0]
         room = 0.1 + change.mean()
         assert f"about {rb.stats.topics_needed(room, change.std(ddof=1), 0.1):,} topics" in undecided.decide
-        few = held(scores_of(old=[1] * 30, new=[2, 2, *[1] * 28]), "RR worse").outcomes[0]
-        assert "2 of 30 can differ, and at least 5 must for p < 0.05 with one side" in few.decide
+        compared = rb.compare(scores_of(old=[1] * 30, new=[2, 2, *[1] * 28]), test="randomization")
+        few = held(compared, "RR worse").outcomes[0]
+        assert "2 of 30 can differ, and at least 6 must for p < 0.05, however large" in few.decide
+        change = scores.value[0, :, 0] - scores.value[1, :, 0]
+        (few,) = held(scores, "nDCG@10 worse").outcomes
+        needed = rb.stats.topics_needed(change.mean(), change.std(ddof=1))
+        assert f"about {needed:,} topics like these show a loss, 80% of the time (t test)" in few.decide
 
     def test_more_than_two_runs_need_a_baseline(self):
         scores = scores_of(a=[1] * 8, b=[2] * 8, c=[3] * 8)

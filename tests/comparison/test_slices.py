@@ -287,7 +287,7 @@ def test_the_command_prints_draws_and_refuses(command, tmp_path, table):
     assert "AP by prefix: " in out
     assert figure.stat().st_size > 1000
     for arguments in (
-        ["--figure", figure],
+        ["--figure", figure, "--figure-kind", "forest"],
         ["--by-prefix", "/", "--test", "tost", "--margin", "0.1"],
         ["--by-prefix", ""],
     ):
@@ -303,12 +303,12 @@ def test_the_forest_has_a_line_for_every_slice_and_for_all_topics():
     sliced = slices(scores, {"kind": labels_for(scores, ["a", "b"])}, **FEW)
     axes = rb.plots.forest(sliced)
     labels = [text.get_text() for text in axes.get_yticklabels()]
-    assert labels[0] == "all topics  (30)"
-    assert labels[-1].startswith("kind  (interaction p = ")
+    assert (labels[0], labels[-1]) == ("kind", "all topics (30)")
+    assert axes.texts[0].get_text().startswith("interaction p = ")
     points = {tuple(line.get_ydata()): line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 1}
     by_slice = {row["slice"]: row["difference"] for row in sliced.rows()}
-    assert points[(2,)] == by_slice["a"]
-    assert points[(1,)] == by_slice["b"]
+    assert points[(1,)] == by_slice["a"]
+    assert points[(2,)] == by_slice["b"]
 
 
 def test_many_runs_in_slices_of_real_topics(unpacked):

@@ -556,8 +556,8 @@ def test_the_verdict_says_that_nothing_else_can_turn_it():
     least = (2 - 2 * rank_weight(3)) / full
     (sentence,) = [sentence for sentence in compared.sentences("nDCG@10") if "elsewhere" in sentence]
     assert sentence == (
-        "All of the first 10 are judged; only unknown relevant documents elsewhere could shrink the difference, to "
-        f"{least:+.4f} at the least; they cannot turn it."
+        "All of the first 10 are judged; only unknown relevant documents elsewhere could shrink the difference, at "
+        f"most to {least:+.4f}; they cannot reverse it."
     )
     (around,) = [sentence for sentence in compared.sentences("nDCG@10", ("B", "A")) if "elsewhere" in sentence]
     assert around == sentence.replace(f"{least:+.4f}", f"{-least:+.4f}")

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import rankbounds as rb
 from rankbounds.evaluation.run_notes import RunNotes
 from rankbounds.evaluation.saved_scores import join_baseline
-from rankbounds.evaluation.scores import FIELDS, PARTS, Scores
+from rankbounds.evaluation.scores import FIELDS, INTERVAL, PARTS, Scores
 from rankbounds.measures import REGISTRY, parse_measure
 from rankbounds.measures.condensed import Condensed
 
@@ -184,10 +184,10 @@ class TestFrames:
     def test_rows_for_other_programs_keep_their_names(self, scores, tmp_path):
         """What the command line writes has the columns that it always had; frames in Python have two more."""
         plain = [key for row in json.loads(scores["AP"].render("json")) for key in row]
-        assert plain == [*FIELDS] * len(scores.runs)
-        assert scores.render("csv").splitlines()[0] == ",".join((*FIELDS, *PARTS))
+        assert plain == [*FIELDS, *INTERVAL] * len(scores.runs)
+        assert scores.render("csv").splitlines()[0] == ",".join((*FIELDS, *INTERVAL, *PARTS))
         scores.write_parquet(str(tmp_path / "scores.parquet"))
-        assert polars.read_parquet(tmp_path / "scores.parquet").columns == [*FIELDS, *PARTS]
+        assert polars.read_parquet(tmp_path / "scores.parquet").columns == [*FIELDS, *INTERVAL, *PARTS]
 
     def test_names_that_frames_cannot_hold(self, scores):
         odd = replace(scores, runs=["\udcff", "b", "c"])
@@ -258,6 +258,8 @@ class TestObjects:
             "most_relevant": 5,
             "origin": {"judgments": {"1": "0"}, "settings": {}},
             "mean_over": 2,
+            "interval": np.stack([scores.value, scores.value]),
+            "confidence": 0.9,
         }
         assert changed.keys() == scores.__dataclass_fields__.keys()
         for name, value in changed.items():

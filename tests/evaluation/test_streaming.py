@@ -99,6 +99,7 @@ def assert_same(found, expected):
         *((kind, {}) for kind in ("plain", "no newline", "gzip", "parquet")),
         ("plain", {"topics": "shared", "ties": "best", "bounds": "both"}),
         ("plain", {"ties": "rank"}),
+        ("plain", {"ties": "stated"}),
     ],
 )
 def test_scores_are_those_of_memory(tmp_path, monkeypatch, judgments, order, kind, options):

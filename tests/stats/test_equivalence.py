@@ -189,8 +189,8 @@ def lists(differing, topics, *, unjudged=False):
     return {str(topic): {"r": 1, "n": 0} for topic in range(topics)}, {"one": one, "two": two}
 
 
-def headroom(qrels, runs, measure="P@1", **options):
-    found = rb.compare(rb.evaluate(qrels, runs, measure), **options).sentences()
+def headroom(qrels, runs, measure="P@1", test="randomization", **options):
+    found = rb.compare(rb.evaluate(qrels, runs, measure), test=test, **options).sentences()
     return [sentence for sentence in found if sentence.startswith("Can the test succeed?")]
 
 
@@ -213,14 +213,19 @@ class TestHeadroomInWords:
 
     def test_few_topics_and_few_resamples(self):
         (few,) = headroom(*lists(4, 4))
-        assert "at most 4 of 4 topics can differ, and at least 6 must" in few
+        assert "With 4 topics no p is below 0.05 by the randomization test, whatever the scores" in few
         (few,) = headroom(*lists(20, 20), resamples=9)
-        assert "with 9 resamples no p is below 0.05" in few
+        assert "With 9 resamples no p is below 0.05: take more than 20 (--resamples), or the t test." in few
 
-    def test_not_said_of_shuffles_of_many_runs(self):
-        qrels, runs = lists(3, 20)
-        assert headroom(qrels, {**runs, "three": runs["two"]}) == []
-        assert headroom(qrels, {**runs, "three": runs["two"]}, correction="holm") != []
+    def test_many_pairs_take_more_resamples(self):
+        """The outcome at hand counts as one, so that p times the number of pairs may never be small enough."""
+        qrels, runs = lists(20, 20)
+        three = {**runs, "three": runs["two"]}
+        (few,) = headroom(qrels, three, resamples=59)
+        assert "With 59 resamples no corrected p is below 0.05: take more than 60" in few
+        assert headroom(qrels, three, resamples=60) == []
+        assert headroom(qrels, three, correction="none", resamples=59) == []
+        assert "no corrected p is below" in rb.compare(qrels, three, "P@1", test="sign", alpha=1e-6).method()
 
     def test_lists_at_hand_tell_what_can_differ_by_any_measure(self):
         """Shared unjudged documents at the same ranks make no difference; scores alone cannot know that."""
@@ -228,11 +233,11 @@ class TestHeadroomInWords:
         for run in runs.values():
             run["49"] = {"?": 3, "r": 2, "n": 1}
         for measure in ("nDCG@3", "AP", "P@1"):
-            found = Evidence.read(qrels, runs).compare(measure)
+            found = Evidence.read(qrels, runs).compare(measure, test="randomization")
             (sentence,) = [told for told in found.sentences() if told.startswith("Can the test succeed?")]
             assert "at most 3 of 50 topics can differ" in sentence
             (outcome,) = found.gate(f"{measure} worse").outcomes
             assert outcome.answer == "undecided"
-            assert "3 of 50 can differ, and at least 5 must for p < 0.05 with one side" in outcome.decide
+            assert "3 of 50 can differ, and at least 6 must for p < 0.05, however large" in outcome.decide
         (alone,) = headroom(qrels, runs, "nDCG@3")
         assert "Not as judged: 3 of 50 topics differ" in alone

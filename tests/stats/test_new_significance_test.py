@@ -23,7 +23,7 @@ from rankbounds.stats.significance import TESTS, PairedTest, no_surer_than_signs
 from rankbounds.tables import as_json
 
 NAME = "z"
-CANNOT = ("Can the test succeed? No: ", "Can the test succeed? Not as judged")
+CANNOT = ("Can the test succeed? No", "Can the test succeed? Not as judged")
 
 
 def z_test(differences, alternative, _):
@@ -136,12 +136,13 @@ def test_everybody_knows_it(z, tmp_path, capsys):
         )
         compared = rb.compare(three, test=z)
         assert compared.settings["correction"] == fitting
-        assert f"z test of each pair alone; p corrected: z test, {fitting} correction (12 topics)" in compared.method()
+        used = CORRECTIONS[fitting].words.format(alone="z test", pairs="all 3 pairs")
+        assert f"z test of each pair alone; p corrected: {used} (12 topics)" in compared.method()
         assert "sakai2006evaluating" in compared.to_bibtex()
         assert CORRECTIONS[fitting].source in compared.to_bibtex()
     labels = {"half": {str(topic): "first" if topic < 6 else "second" for topic in range(12)}}
     assert rb.compare(scores, test=z).slices(labels).method().startswith("Slices: z test, corrected")
-    assert "one-sided z test" in rb.compare(scores, test=z).gate("RR worse").words()
+    assert "(z test, p = " in rb.compare(scores, test=z).gate("RR worse").words()
     with pytest.raises(rb.UsageError, match=r"Known: .*, z"):
         rb.compare(scores, test="zz")
     qrels, runs = tmp_path / "qrels", [tmp_path / "one", tmp_path / "two"]

@@ -9,8 +9,9 @@ import pytest
 from scipy import optimize, stats
 
 from rankbounds.stats import stratified
+from rankbounds.stats.corrections import correct_p_values
 from rankbounds.stats.random_effects import random_effects
-from rankbounds.stats.significance import Resampling, pairs_of
+from rankbounds.stats.significance import pairs_of
 
 
 def plain_dersimonian_laird(values, variances):
@@ -210,64 +211,15 @@ class TestStratified:
         assert np.isnan([low, high]).all()
         assert stratified.t_p_values(means, np.zeros((4, 2)), share, topics).tolist() == [0.25, 0.5**7, 1.0, 1.0]
 
-    def test_topics_are_drawn_within_their_collection(self):
-        counts = stratified.topic_counts(np.array([3, 7]), 10, Resampling(50))
-        assert [drawn.sum(axis=1).tolist() for drawn in counts] == [[3.0] * 50, [7.0] * 50]
-
-    def test_family_wise_p_values_are_those_of_a_plain_loop(self):
-        generator = np.random.default_rng(3)
-        parts = [generator.normal(0.4, 1, (4, size)) for size in (5, 8)]
-        share = np.full((4, 2), 0.5)
-        counts = stratified.topic_counts(np.array([5, 8]), 4, Resampling(200))
-        got = stratified.family_wise_p_values(parts, share, counts)
-
-        def t(row, weights, centre):
-            drawn = [np.repeat(part[row], w.astype(int)) for part, w in zip(parts, weights, strict=True)]
-            mean = sum(d.mean() / 2 for d in drawn) - centre
-            least = 0.25 * sum(np.var(part[row], ddof=1) / len(part[row]) / 4 for part in parts)
-            return abs(mean) / math.sqrt(max(least, sum(np.var(d) / (len(d) - 1) / 4 for d in drawn)))
-
-        centres = [sum(part[row].mean() / 2 for part in parts) for row in range(4)]
-        largest = [max(t(row, [c[at] for c in counts], centres[row]) for row in range(4)) for at in range(200)]
-        observed = [t(row, [np.ones(5), np.ones(8)], 0.0) for row in range(4)]
-        expected = [(sum(size >= own - 1e-8 for size in largest) + 1) / 201 for own in observed]
-        assert got.tolist() == pytest.approx(expected)
-
-    def test_runs_that_are_nearly_alike_do_not_hide_the_others(self):
-        """A pair that differs on one topic has no error in resamples without it."""
-        generator = np.random.default_rng(1)
-        base = generator.normal(size=(1, 30))
-        scores = np.concatenate([base, base, base + 1 + generator.normal(0, 0.3, (1, 30))])
-        scores[1, 0] += 0.2
-        first, second = pairs_of(3)
-        parts = [scores[first][:, :15] - scores[second][:, :15], scores[first][:, 15:] - scores[second][:, 15:]]
-        counts = stratified.topic_counts(np.array([15, 15]), 3, Resampling(500))
-        p = stratified.family_wise_p_values(parts, np.full((3, 2), 0.5), counts)
-        assert p[0] > 0.2
-        assert (p[1:] < 0.01).all()
-
     def test_few_false_alarms_over_all_pairs(self):
         """Six systems that do not differ, on collections of unequal size and spread."""
         generator = np.random.default_rng(11)
         first, second = pairs_of(6)
-        alarms = 0
-        for trial in range(60):
-            values = [generator.normal(size=(6, size)) * np.linspace(0.5, 1.5, 6)[:, None] for size in (6, 10, 16)]
+        alarms, topics, share = 0, np.array([6, 10, 16]), np.full((15, 3), 1 / 3)
+        for _ in range(400):
+            values = [generator.normal(size=(6, size)) * np.linspace(0.5, 1.5, 6)[:, None] for size in topics]
             parts = [value[first] - value[second] for value in values]
-            share = np.full((15, 3), 1 / 3)
-            counts = stratified.topic_counts(np.array([6, 10, 16]), 15, Resampling(300, trial))
-            alarms += bool((stratified.family_wise_p_values(parts, share, counts) < 0.05).any())
-        assert alarms <= 8  # 3 expected; more than 8 have a chance of 1 in 500
-
-
-def test_many_collections_and_systems_stay_within_a_budget():
-    """Twenty collections of fifty systems: every pair, ranks and random effects from arrays, within the budget."""
-    generator = np.random.default_rng(0)
-    topics = np.full(20, 50)
-    first, second = pairs_of(50)
-    values = [generator.normal(size=(50, 50)) for _ in range(20)]
-    parts = [value[first] - value[second] for value in values]
-    counts = stratified.topic_counts(topics, first.size, Resampling(10_000))
-    assert 1000 <= len(counts[0]) <= stratified.PRODUCTS // (first.size * topics.sum())
-    p = stratified.family_wise_p_values([part[:40] for part in parts], np.full((40, 20), 0.05), counts)
-    assert ((p > 0) & (p <= 1)).all()
+            means = np.stack([part.mean(axis=-1) for part in parts], axis=-1)
+            p = stratified.t_p_values(means, stratified.variances_of_means(parts), share, topics)
+            alarms += bool((correct_p_values(p, "holm") < 0.05).any())
+        assert alarms <= 34  # 20 expected; more than 34 have a chance of 1 in 700

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 
 import numpy as np
 import pytest
@@ -10,9 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+import rankbounds as rb
 from array_scores import scores_of
+from rankbounds.cli import main
+from rankbounds.commands.demo import DATA
+from rankbounds.evaluation.best_runs import keep_best
+from rankbounds.judging.pools import pool, restrict
 from rankbounds.stats.rank_correlation import (
     agreement,
+    critical_tau,
     kendall_tau,
     kendall_tau_a,
     rank_biased_overlap,
@@ -128,3 +135,61 @@ class TestAgreement:
         assert (few["swapped"], few["swapped_significantly"]) == (2, 0)
         same = agreement(scores, against=scores).rows()
         assert [(one["measure_a"], one["measure_b"], one["tau"]) for one in same] == [("AP", "AP", 1), ("RR", "RR", 1)]
+
+
+class TestAgreementOfOrders:
+    """Significance, pools and topics, against SciPy, enumeration and a plain loop."""
+
+    def test_critical_values_are_those_of_all_permutations(self):
+        for runs in (3, 4, 5, 6, 7):
+            ours = list(range(runs))
+            taus = [kendall_tau(ours, list(theirs)) for theirs in itertools.permutations(ours)]
+            for alpha in (0.2, 0.05, 0.01):
+                enough = [tau for tau in set(taus) if np.mean([abs(other) >= tau - 1e-9 for other in taus]) < alpha]
+                expected = min(one for one in [*enough, 2.0] if one > 0)
+                found = critical_tau(runs, alpha)
+                assert found == pytest.approx(expected) if expected <= 1 else np.isnan(found)
+        assert critical_tau(30, 0.01) == pytest.approx(0.34, abs=0.01)  # as Sakai (2007) states it
+        assert critical_tau(34) == pytest.approx(critical_tau(33), abs=0.01)
+
+    def test_p_values_are_those_of_scipy(self):
+        rng = np.random.default_rng(3)
+        value = rng.random((9, 6, 2))
+        row = agreement(scores_of(value, measures=("AP", "RR"))).rows()[0]
+        tau = stats.kendalltau(*value.mean(axis=1).T)
+        assert (row["tau"], row["p_value"]) == pytest.approx((tau.statistic, tau.pvalue))
+
+    def test_tau_without_each_topic_is_that_of_the_other_topics(self):
+        rng = np.random.default_rng(4)
+        value = rng.random((7, 5, 2)).round(1)
+        found = agreement(scores_of(value, measures=("AP", "RR")), per_topic=True)
+        whole = kendall_tau(*value.mean(axis=1).T)
+        assert len(found.by_topic) == 5
+        for row in found.by_topic:
+            at = scores_of(value, measures=("AP", "RR")).query_ids.index(row["query_id"])
+            tau = kendall_tau(*np.delete(value, at, axis=1).mean(axis=1).T)
+            assert (row["tau_without"], row["change"]) == pytest.approx((tau, tau - whole))
+        changes = [row["change"] for row in found.by_topic]
+        assert changes == sorted(changes, reverse=True)
+
+    def test_pools_and_best_runs_on_the_command_line(self, capsys):
+        files = [str(DATA / "qrels.txt"), str(DATA / "runs")]
+        assert main(["agreement", *files, "-m", "AP", "--pool-depth", "3,40", "--best", "4", "--format", "json"]) == 0
+        rows = json.loads(capsys.readouterr().out)
+        assert [row["pool_depth"] for row in rows] == [3, 40]
+        assert rows[1]["tau"] == pytest.approx(1)  # (a pool of the whole lists leaves no judgment of a run out)
+        judgments, runs = rb.read_qrels(files[0]), keep_best(*files, 4)
+        pooled = restrict(judgments, pool(files[1], depth=3))
+        means = [rb.evaluate(qrels, runs, "AP").mean().value[:, 0, 0] for qrels in (judgments, pooled)]
+        assert rows[0]["tau"] == pytest.approx(kendall_tau(*means))
+        assert main(["agreement", *files, "-m", "AP", "--pool-depth", "3", "--against", files[0]]) == 2
+        assert main(["agreement", *files, "-m", "AP,RR", "--best-by", "AP"]) == 2
+        assert "--best-by goes with --best" in capsys.readouterr().err
+
+    @pytest.mark.parametrize("best", [1, 2, 5, 9])
+    def test_the_best_runs_are_kept_in_the_order_given(self, best):
+        files = str(DATA / "qrels.txt"), str(DATA / "runs")
+        scores = rb.evaluate(*files, "nDCG@10", bounds="none")
+        wanted = set(scores.sort().runs[:best])
+        assert [run.name for run in keep_best(*files, best, "nDCG@10")] == [run for run in scores.runs if run in wanted]
+        assert len(rb.check(files[1], files[0], measures="nDCG@10").best(best)) == min(best, len(scores.runs))

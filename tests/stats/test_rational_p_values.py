@@ -42,11 +42,12 @@ def sign_test_of_fractions(row):
 def wilcoxon_test_of_fractions(row):
     left = sorted((abs(one), one > 0) for one in row if one)
     number, above, below, correction = len(left), 0, 0, 0  # rank sums are doubled: the mean rank of two may be a half
-    at = 0
+    at, doubled = 0, []
     while at < number:
         end = at
         while end < number and left[end][0] == left[at][0]:
             end += 1
+        doubled += [at + 1 + end] * (end - at)
         positive = sum(sign for _, sign in left[at:end])
         above += positive * (at + 1 + end)
         below += (end - at - positive) * (at + 1 + end)
@@ -54,6 +55,12 @@ def wilcoxon_test_of_fractions(row):
         at = end
     if not correction and number <= 50:
         tail = ways_to_reach(number)[min(above, below) // 2]
+        return min(1.0, float(Fraction(2 * tail, 2**number)))
+    if number <= 25:
+        ways = {0: 1}  # by sum of doubled ranks that a coin picks
+        for rank in doubled:
+            ways = {s: ways.get(s, 0) + ways.get(s - rank, 0) for s in {*ways, *(old + rank for old in ways)}}
+        tail = sum(count for reached, count in ways.items() if reached <= min(above, below))
         return min(1.0, float(Fraction(2 * tail, 2**number)))
     variance = Fraction(number * (number + 1) * (2 * number + 1), 24) - Fraction(correction, 48)
     z = Fraction(above - below, 4) / Fraction(math.sqrt(variance))

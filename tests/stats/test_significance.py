@@ -14,7 +14,7 @@ import rankbounds as rb
 from array_scores import scores_of
 from rankbounds.comparison import compare_scores as compare
 from rankbounds.errors import DataError, UsageError
-from rankbounds.stats.corrections import correct_p_values, group_letters, over_all_pairs
+from rankbounds.stats.corrections import CORRECTIONS, correct_p_values, group_letters, over_all_pairs
 from rankbounds.stats.power import minimum_detectable_effect, power_of_t_test, topics_for_effects, topics_needed
 from rankbounds.stats.significance import (
     ALTERNATIVES,
@@ -32,6 +32,15 @@ DIFFERENCES[2] = np.round(DIFFERENCES[2], 1)
 DIFFERENCES[3] = 0
 
 
+def flipped_ranks(row, alternative):
+    """Wilcoxon's test over all sign flips of at most 20 ranks, which equal sizes share."""
+    rank = stats.rankdata(np.abs(row))
+    picked = (np.arange(1 << row.size)[:, None] >> np.arange(row.size)) & 1
+    sums, observed = picked @ rank, rank[row > 0].sum()
+    tails = {"greater": np.mean(sums >= observed - 1e-9), "less": np.mean(sums <= observed + 1e-9)}
+    return tails.get(alternative, min(1.0, 2 * min(tails.values())))
+
+
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 class TestAgainstScipy:
     def test_t(self, alternative):
@@ -47,7 +56,10 @@ class TestAgainstScipy:
         found = p_values(DIFFERENCES, "wilcoxon", alternative)
         for row, p in zip(DIFFERENCES, found, strict=True):
             left = row[row != 0]  # without zeros SciPy's test is exact, too
-            expected = stats.wilcoxon(left, alternative=alternative).pvalue if left.size else 1
+            if np.unique(np.abs(left)).size < left.size:
+                expected = flipped_ranks(left, alternative)
+            else:
+                expected = stats.wilcoxon(left, alternative=alternative).pvalue if left.size else 1
             assert p == pytest.approx(expected)
 
     def test_sign(self, alternative):
@@ -217,3 +229,13 @@ def test_a_letter_stands_for_a_largest_set_that_no_test_separates(means, distanc
         {run for run, of_run in enumerate(letters) if letter in of_run} for letter in sorted(set("".join(letters)))
     ]
     assert sorted(map(sorted, found)) == sorted(map(sorted, largest))
+
+
+def test_tests_and_corrections_state_the_level_that_was_measured():
+    assert all(test.level for test in TESTS.values())
+    assert all(CORRECTIONS[test.correction].level for test in TESTS.values())
+    scores = scores_of(np.random.default_rng(0).random((3, 20, 1)))
+    for test, told in (("sign", "0 to 17%"), ("wilcoxon", "0 to 12%"), ("t", None)):
+        assert ("Measured at 5%" in compare(scores, test=test).method()) == (told is not None)
+        assert told is None or told in compare(scores, test=test).method()
+    assert "0 to 14%" in compare(scores, correction="tukey", resamples=100).method()

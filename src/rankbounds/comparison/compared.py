@@ -16,6 +16,7 @@ from rankbounds.comparison.pairs import (
     VERDICTS,
     Pairs,
     build_rows,
+    leads,
     run_number,
     turn,
     turned,
@@ -23,11 +24,12 @@ from rankbounds.comparison.pairs import (
 )
 from rankbounds.comparison.tables import measure_place
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.score_differences import equal, mean_difference, merit, merit_of_range
+from rankbounds.evaluation.score_differences import equal, mean_difference, merit_of_range
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.probability.differences import limit_certainty
 from rankbounds.results import Result
+from rankbounds.stats.clusters import Clusters
 from rankbounds.stats.equivalence import TOST
 
 if TYPE_CHECKING:
@@ -49,6 +51,8 @@ class Compared(Result):
     evidence: Evidence | None = None
     p_adjusted: Floats | None = None
     """By measure and pair of *all* runs, also where the pairs above are those among some of them."""
+    clusters: Clusters | None = None
+    """Which topics belong together, where tests and intervals are by cluster."""
     order: tuple[str, ...] = ()
     """The runs as tables have them, if they were sorted; else each measure's best come first."""
 
@@ -120,8 +124,8 @@ class Compared(Result):
     def leads(self) -> Floats:
         """By measure and pair, by how much the first run is better; where differences have no mean, by wins."""
         known = self.tested.numbers
-        leads = np.stack(list(map(merit, known["difference"], self.measures)))
-        return np.where(np.isnan(leads), known["won"] - known["lost"], leads)
+        columns = [{name: column[at] for name, column in known.items()} for at in range(len(self.measures))]
+        return np.stack(list(map(leads, columns, self.measures)))
 
     @cached_property
     def turned(self) -> Flags:

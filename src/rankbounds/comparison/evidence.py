@@ -36,7 +36,7 @@ from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.differences import SharedUnjudged, chances_of_sums, draw_chances
 from rankbounds.probability.documents import UnjudgedDocuments, find_unjudged, follows_grades
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions
-from rankbounds.probability.models.estimates import ChosenModels
+from rankbounds.probability.models.chosen import ChosenModels
 from rankbounds.probability.models.probabilities import ByDocument, Constant
 from rankbounds.rankings.join import Joined
 from rankbounds.rankings.rankings import Rankings
@@ -124,7 +124,7 @@ class Evidence:
         assumed, reading = chosen_options(options)
         assumptions = assumptions or assumed
         reading = replace(reading, threads=options.get("threads") or worth_starting(), gain=assumptions.gain)
-        judgments, given = reading.judgments(qrels), reading.runs(runs)
+        judgments, given = reading.judgments(qrels), reading.runs(runs, qrels)
         return cls(judgments, list(map(preparation, given)) if preparation else given, assumptions)
 
     def filter(self, names: Sequence[str]) -> Evidence:
@@ -195,7 +195,7 @@ class Evidence:
                 observe(number, rankings)
 
         def join(number: int) -> JoinedRun:
-            return JoinedRun(self.names[number], self._joined(number))
+            return JoinedRun(self.names[number], self._joined(number, keep_judgments=scoring.joining["keep_judgments"]))
 
         scoring = Scoring(list(measures), self.assumptions, worth_starting())
         scores = score_joined(join, list(self.names), self.facts, scoring, progress=progress, observe=see)
@@ -212,17 +212,18 @@ class Evidence:
             self._score(tuple(measures))
         return np.stack([self._made["ties", measure] for measure in measures], axis=-1)
 
-    def _joined(self, number: int) -> Joined:
+    def _joined(self, number: int, *, keep_judgments: bool = False) -> Joined:
         """One run's rankings, each cell with the row it came from; kept where they are few."""
+        join_one = partial(join_lists, self.runs[number], self.facts, self.assumptions, keep_judgments=keep_judgments)
 
         def keep() -> Joined:
-            joined = join_lists(self.runs[number], self.facts, self.assumptions)
+            joined = join_one()
             slices: list[Callable[[], list[Rankings]]] = [partial(list, [rankings]) for rankings in joined.batches]
             return replace(joined, slices=slices)
 
         if self._few_rows:
-            return self._once("joined", number, make=keep)
-        return join_lists(self.runs[number], self.facts, self.assumptions)
+            return self._once("joined", number, keep_judgments, make=keep)
+        return join_one()
 
     def _batches(self, number: int) -> list[Rankings]:
         return list(self._joined(number).batches)

@@ -15,7 +15,8 @@ from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
 from rankbounds.measures import Measure
 from rankbounds.stats import significance
-from rankbounds.stats.corrections import check_correction
+from rankbounds.stats.clusters import Clusters, ClustersLike
+from rankbounds.stats.corrections import CORRECTIONS, check_correction
 from rankbounds.stats.equivalence import TOST, p_of_margin
 from rankbounds.stats.power import check_level
 from rankbounds.tables import plain_rows
@@ -32,7 +33,7 @@ VERDICTS = (
 CERTAIN = {1.0: "exact", 0.0: "outer"}
 """What is said of certain bounds: some judgments attain them, or they hold but may be wider than needed."""
 _ENDS = {f"{what}_low": f"{what}_high" for what in ("ci", "certain", "elsewhere", "ties", "summary", "new")}
-NEGATED = {name: name for name in ("difference", "summary", "elsewhere_least", "elsewhere_most")}
+NEGATED = {name: name for name in ("difference", "effect", "summary", "elsewhere_least", "elsewhere_most")}
 NEGATED |= _ENDS | {high: low for low, high in _ENDS.items()}
 """In a pair that is named the other way round, each of these numbers is minus the other."""
 _SIDES = {
@@ -99,6 +100,7 @@ class PairTestingOptions(TypedDict, total=False):
     resamples: int
     seed: int
     baseline: str | None
+    clusters: ClustersLike | Clusters | None
 
 
 class ComparisonOptions(PairTestingOptions, total=False):
@@ -121,6 +123,7 @@ class PairTesting:
     resamples: int = significance.RESAMPLES
     seed: int = 0
     baseline: str | None = None
+    clusters: ClustersLike | Clusters | None = None
 
     def check(self, runs: Sequence[str], more_tests: Sequence[str] = ()) -> None:
         """Reject what cannot be tested; ``more_tests`` are names of tests that the caller knows."""
@@ -140,15 +143,16 @@ class PairTesting:
     def correction_for(self, pairs: int) -> str:
         """Choose the correction: the one asked for, or what this number of pairs needs."""
         if self.correction == "auto":
-            if pairs == 1:
-                return "none"
-            test = significance.TESTS.get(self.test, significance.TESTS["t"])
-            return test.correction if self.baseline is None else test.baseline_correction
+            return "none" if pairs == 1 else significance.TESTS.get(self.test, significance.TESTS["t"]).correction
         check_correction(self.correction)
         if self.correction == "dunnett" and self.baseline is None:
             raise UsageError("Dunnett's correction is for one run against all others: name it as the baseline.")
         if self.correction == "tukey" and self.baseline is not None:
             raise UsageError('Tukey\'s correction is for all pairs of runs; with a baseline take "dunnett".')
+        if self.correction == "shaffer" and (self.baseline or not significance.TESTS[self.test].of_mean):
+            raise UsageError('Shaffer\'s correction is for tests of means over all pairs of runs; here take "holm".')
+        if CORRECTIONS[self.correction].resamples and self.alternative != "two-sided":
+            raise UsageError(f'The correction {self.correction} has two sides; for one side take "holm".')
         return self.correction
 
 
@@ -175,10 +179,34 @@ def turned(leads: Floats, runs: int, baseline: str | None) -> Flags:
 
 
 def pair_numbers(
-    values: Floats, first: Ints, second: Ints, measure: Measure, how: PairTesting, margin: float | None = None
+    values: Floats,
+    first: Ints,
+    second: Ints,
+    measure: Measure,
+    how: PairTesting,
+    clusters: Clusters | None = None,
+    margin: float | None = None,
 ) -> dict[str, Floats]:
     """Compute what the scores of one measure, by run and topic, say of each pair: the first minus the second."""
-    apart = significance.check_differences(differences(values[first], values[second]))
+    parts = [
+        _some_numbers(values, first[some], second[some], measure, how, clusters, margin)
+        for some in significance.chunks(first.size, values.shape[-1])
+    ]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _some_numbers(
+    values: Floats,
+    first: Ints,
+    second: Ints,
+    measure: Measure,
+    how: PairTesting,
+    clusters: Clusters | None,
+    margin: float | None,
+) -> dict[str, Floats]:
+    """The numbers of so many pairs as fit into memory with all topics."""
+    by_topic = significance.check_differences(differences(values[first], values[second]))
+    apart = by_topic if clusters is None else clusters.sum_differences(by_topic)
     gains = merit(apart, measure)
     p_equivalent: Floats = np.full(first.size, np.nan)
     if how.test == TOST:
@@ -195,9 +223,24 @@ def pair_numbers(
         "deviation": significance.deviation_of(apart),
         "p_value": p_equivalent if how.test == TOST else significance.p_values(gains, *tested),
         "p_equivalent": p_equivalent,
-        "won": np.count_nonzero(gains > 0, axis=-1).astype(np.float64),
-        "lost": np.count_nonzero(gains < 0, axis=-1).astype(np.float64),
+        "carrying": carrying(apart).astype(np.float64),
+        "differing": np.count_nonzero(apart, axis=-1).astype(np.float64),
+        "won": np.count_nonzero(merit(by_topic, measure) > 0, axis=-1).astype(np.float64),
+        "lost": np.count_nonzero(merit(by_topic, measure) < 0, axis=-1).astype(np.float64),
     }
+
+
+def carrying(differences: Floats) -> Ints:
+    """Count the fewest topics of each row that hold half of all that differs; none where one is infinite."""
+    size = np.sort(np.abs(np.where(np.isfinite(differences), differences, 0.0)), axis=-1)[..., ::-1]
+    held = np.cumsum(size, axis=-1)
+    return np.count_nonzero(held < held[..., -1:] / 2, axis=-1) + 1
+
+
+def leads(numbers: Mapping[str, Floats], measure: Measure) -> Floats:
+    """Compute by how much the first run of each pair is better; where differences have no mean, by topics won."""
+    found = merit(numbers["difference"], measure)
+    return np.where(np.isnan(found), numbers["won"] - numbers["lost"], found)
 
 
 def check_means(measures: Sequence[Measure]) -> None:

@@ -11,15 +11,16 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.choices import check_share
 from rankbounds.comparison.tables import Rows, p_column
+from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import limits_of_differences
 from rankbounds.results import Column, Result, count
-from rankbounds.stats.corrections import CORRECTIONS
 from rankbounds.stats.equivalence import TOST
 from rankbounds.stats.power import (
     minimum_detectable_effect,
     smallest_p_value,
     topics_for_effects,
     topics_for_equivalence,
+    topics_for_width,
     topics_that_must_differ,
 )
 from rankbounds.tables import plain, signed
@@ -31,28 +32,42 @@ if TYPE_CHECKING:
 def must_differ(settings: Mapping[str, Any]) -> int | None:
     """On how many topics a pair must differ for p < alpha; 0: none are enough. None: nothing is known of the test.
 
-    A corrected p-value is never below that of the pair alone, unless shuffles of all runs correct it.
+    With clusters, it is clusters that must differ. A corrected p-value is never below that of the pair alone.
     """
-    if settings["test"] == TOST or CORRECTIONS[settings["correction"]].by_shuffles:
+    if settings["test"] == TOST:
         return None
-    return topics_that_must_differ(
-        **{name: settings[name] for name in ("topics", "test", "alpha", "alternative", "resamples")}
-    )
+    how = {name: settings[name] for name in ("test", "alpha", "alternative", "resamples")}
+    return topics_that_must_differ(sampled(settings), **how)
+
+
+def sampled(settings: Mapping[str, Any]) -> int:
+    """Count what is sampled: the clusters, or the topics where there are none."""
+    return int(settings["clusters"] or settings["topics"])
 
 
 def detectable_differences(comparison: Comparison, power: float) -> Floats:
     """The true differences that a t test finds so often; infinite where that is more than the measure's can be."""
     scores = comparison.scores
-    effect = minimum_detectable_effect(1.0, scores.value.shape[1], comparison.settings["alpha"], power)
+    effect = minimum_detectable_effect(1.0, sampled(comparison.settings), comparison.settings["alpha"], power)
     wanted = effect * comparison.tested.numbers["deviation"]
     most = [limits_of_differences(measure, scores.value[..., at])[1] for at, measure in enumerate(scores.measures)]
     return np.where(wanted > np.array(most)[:, None], np.inf, wanted)
 
 
-def topics_needed(comparison: Comparison, power: float) -> Floats:
-    """How many topics find differences such as those at hand, or rule out the margin; 0: no realistic number."""
+def topics_needed(
+    comparison: Comparison, power: float, difference: float | None = None, width: float | None = None
+) -> Floats:
+    """How many topics find differences such as those at hand, or rule out the margin; 0: no realistic number.
+
+    With ``difference`` it is one of this size that they find, with ``width`` it is the interval that they narrow to it.
+    """
     known, settings = comparison.tested.numbers, comparison.settings
-    if settings["test"] == TOST:
+    if width is not None:
+        return topics_for_width(known["deviation"], width, settings["confidence"]).astype(np.float64)
+    if difference is not None:
+        with np.errstate(divide="ignore"):
+            needed = topics_for_effects(difference / known["deviation"], settings["alpha"], power)
+    elif settings["test"] == TOST:
         moments = known["difference"], known["deviation"]
         needed = topics_for_equivalence(*moments, settings["margin"], settings["alpha"], power)
     else:
@@ -61,9 +76,16 @@ def topics_needed(comparison: Comparison, power: float) -> Floats:
     return np.where(needed > 0, np.maximum(needed, must_differ(settings) or 0), 0.0)
 
 
-def power_of_pairs(comparison: Comparison, power: float) -> Result:
+def power_of_pairs(
+    comparison: Comparison, power: float, difference: float | None = None, width: float | None = None
+) -> Result:
     """Build the rows of ``Comparison.power``."""
     check_share("power", power)
+    if difference is not None and width is not None:
+        raise UsageError("Ask for a difference or for a width: topics_needed answers one question.")
+    for name, size in (("difference", difference), ("width", width)):
+        if size is not None and not 0 < size < np.inf:
+            raise UsageError(f"The {name} must be a number above 0, not {size:g}.")
     columns = (
         Column("run"),
         Column("against", importance=9),
@@ -79,24 +101,31 @@ def power_of_pairs(comparison: Comparison, power: float) -> Result:
     )
     settings = comparison.settings
     what = "rule out the margin" if settings["test"] == TOST else "find a true difference as large as this one"
+    what = what if difference is None else f"find a true difference of {difference:g}"
+    often = " that often"
+    if width is not None:
+        what, often = f"give the {settings['confidence']:.0%} interval of the difference a width of {width:g}", ""
     note = (
         f"detectable: the smallest true difference that a t test finds {power:.0%} of the time at level "
-        f"{settings['alpha']:g}; topics needed: how many it takes to {what} that often; must differ: on how many "
+        f"{settings['alpha']:g}; topics needed: how many it takes to {what}{often}; must differ: on how many "
         f"topics the runs must differ for p < {settings['alpha']:g}; smallest p: the smallest p-value that the test of "
         "the pair alone can give when as many topics differ as here."
     )
-    return Rows(partial(_rows, comparison, power), columns, note=note, settings=settings | {"power": power})
+    return Rows(
+        partial(_rows, comparison, power, difference, width), columns, note=note, settings=settings | {"power": power}
+    )
 
 
-def _rows(comparison: Comparison, power: float) -> list[dict[str, Any]]:
-    settings, topics = comparison.settings, comparison.settings["topics"]
+def _rows(comparison: Comparison, power: float, difference: float | None, width: float | None) -> list[dict[str, Any]]:
+    settings, topics = comparison.settings, sampled(comparison.settings)
     least = must_differ(settings)
     test = None if settings["test"] == TOST else settings["test"]
     rows: list[dict[str, Any]] = []
     for part in comparison.parts:
         known = {name: column[0] for name, column in part.tested.numbers.items()}
-        detectable, needed = (found(part, power)[0] for found in (detectable_differences, topics_needed))
-        differing = (known["won"] + known["lost"]).astype(np.int64)
+        detectable = detectable_differences(part, power)[0]
+        needed = topics_needed(part, power, difference, width)[0]
+        differing = known["differing"].astype(np.int64)
         how = {name: settings[name] for name in ("alternative", "resamples")}
         smallest = np.full(differing.size, np.nan) if test is None else smallest_p_value(differing, topics, test, **how)
         for at, (run, against) in enumerate(part.sides[:, 0].T.tolist()):

@@ -186,7 +186,7 @@ def compare_replicates(
     Variances are unbiased for any numbers of reruns; estimates below 0 count as 0. Their intervals are by draws from
     chi-square distributions (generalised confidence intervals): exact for one mean square and approximate otherwise,
     where effects are normally distributed. The A/A floor is the t distribution's, so that few reruns make it large.
-    Verdicts are those of the paired randomisation test of two runs alone.
+    Verdicts are those of the paired t test of two runs alone.
 
     Examples
     --------
@@ -333,7 +333,7 @@ def _flips(row: Row, settings: Row) -> Iterator[str]:
         yield (
             f"Do verdicts flip? Made again, a comparison of two systems gets another verdict (better, worse, no "
             f"difference shown) in {row['verdict_flips']:.0%} of cases, another leader in {row['winner_flips']:.0%}, "
-            f"and in {row['reversals']:.0%} the opposite verdict (randomisation test of two runs, level "
+            f"and in {row['reversals']:.0%} the opposite verdict (t test of two runs, level "
             f"{settings['alpha']:g}; {_several(row['pairs_of_systems'], 'pair')} of systems, "
             f"{_several(row['outcomes'], 'outcome')})."
         )

@@ -99,6 +99,11 @@ class Similarity(Result):
         *(Column(name, None) for name in ("low", "high")),
     )
 
+    @property
+    def figures(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Which functions of ``rankbounds.plots`` draw it."""
+        return ("topic_overlap",) if len(self.runs) == 2 else ("similarity_matrix",)
+
     def mean(self, measure: str) -> Floats:
         """Return by pair the value over all topics with its low and high: what rows of the topic ``all`` hold."""
         place = self._place(measure)

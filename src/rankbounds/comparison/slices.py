@@ -7,7 +7,7 @@ difference depends on the slice has a test of its own, the interaction.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -34,9 +34,10 @@ from rankbounds.measures import Measure
 from rankbounds.notebook import shown
 from rankbounds.results import Column, Result, build_table
 from rankbounds.stats import significance
+from rankbounds.stats.clusters import Clusters, resolve_clusters
 from rankbounds.stats.corrections import CORRECTIONS, check_correction, correct_p_values
 from rankbounds.stats.power import minimum_detectable_effect
-from rankbounds.tables import Table, signed
+from rankbounds.tables import Table, p_number, p_words, signed
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -91,6 +92,7 @@ class Slices(Result):
             "ci_high", "p_value", "p_adjusted", "detectable", "won", "lost",
         )
     )  # fmt: skip
+    figures = ("forest",)
 
     def rows(self) -> list[dict[str, Any]]:
         """List a row for each measure, way of slicing, slice and pair."""
@@ -119,7 +121,7 @@ class Slices(Result):
                 if p is None or p >= self.settings["alpha"] or difference == 0:
                     sides["unclear"].append(row["slice"])
                     continue
-                words = f"{row['slice']} ({signed(difference)} over {row['topics']} topics, p = {p:.4f})"
+                words = f"{row['slice']} ({signed(difference)} over {row['topics']} topics, {p_words(p)})"
                 sides["gains" if (difference > 0) != measure.lower_is_better else "loses"].append(words)
         start, unclear = f"{compared_words(measure)} by {by}: ", sides.pop("unclear")
         if not any(sides.values()):
@@ -130,10 +132,12 @@ class Slices(Result):
 
     def _interaction_words(self, row: Mapping[str, Any]) -> str:
         if row["p_value"] is None:
-            return "Whether it depends on the slice cannot be tested: that takes two slices of two topics or more."
+            clusters = ", and clusters that lie in one slice each" if self.settings["clusters"] else ""
+            takes = f"two slices of two topics or more{clusters}"
+            return f"Whether it depends on the slice cannot be tested: that takes {takes}."
         first = [other for other in self.interactions if other["measure"] == str(self.measures[0])]
         several = sum(other["p_value"] is not None for other in first) > 1 and self.settings["correction"] != "none"
-        p = f"interaction p = {row['p_value']:.4f}" + (f", corrected {row['p_adjusted']:.4f}" if several else "")
+        p = f"interaction {p_words(row['p_value'])}" + (f", corrected {p_number(row['p_adjusted'])}" if several else "")
         if row["p_adjusted"] >= self.settings["alpha"]:
             return f"That the difference depends on {row['by']} is not shown ({p})."
         few = (
@@ -145,7 +149,7 @@ class Slices(Result):
     def method(self) -> str:
         """Say what p-values, detectable differences and the interaction come from."""
         settings, used = self.settings, significance.TESTS[self.settings["test"]]
-        drawn = significance.drawn_words(settings)
+        drawn, units = significance.drawn_words(settings), "clusters" if settings["clusters"] else "topics"
         how = f"{drawn}; all sign flips up to {used.exact_topics} topics" if used.exact_topics else drawn
         test = f"{used.name} test" + (f" ({how})" if used.resamples else "")
         corrected = (
@@ -153,11 +157,12 @@ class Slices(Result):
             if settings["correction"] == "none"
             else f"corrected over all {settings['family']} tests of a measure ({settings['correction']})"
         )
+        over = f" over {settings['clusters']} clusters" if settings["clusters"] else ""
         return (
-            f"Slices: {test}, {corrected}. detectable: the true difference that a t test finds {POWER:.0%} of the time "
-            f"at the level {settings['level']:.3g}. interaction: is the difference the same in all slices? The larger "
-            f"p of two tests: Welch's F test, and labels shuffled over topics ({drawn}), by Welch's statistic. With "
-            f"fewer than {FEW_TOPICS} topics in a slice it errs more often than its level says."
+            f"Slices: {test}{over}, {corrected}. detectable: the true difference that a t test finds {POWER:.0%} of "
+            f"the time at the level {settings['level']:.3g}. interaction: is the difference the same in all slices? "
+            f"The larger p of two tests: Welch's F test, and labels shuffled over {units} ({drawn}), by Welch's "
+            f"statistic. With fewer than {FEW_TOPICS} {units} in a slice it errs more often than its level says."
         )
 
     def notes(self) -> list[str]:
@@ -212,7 +217,7 @@ class Slices(Result):
             for rows in (self.slices, self.interactions, self.overall)
         )
         p_of = {row["by"]: row["p_value"] for row in interactions}
-        headings = {by: by if p is None else f"{by}  (interaction p = {p:.4f})" for by, p in p_of.items()}
+        headings = {by: by if p is None else f"{by}  (interaction {p_words(p)})" for by, p in p_of.items()}
         drawn = [row | {"label": row["slice"], "heading": headings[row["by"]]} for row in slices]
         return drawn + [row | {"label": "all topics", "heading": ""} for row in overall]
 
@@ -223,15 +228,20 @@ def slices(scores: Scores, labels: Mapping[str, Any], **how: Unpack[PairTestingO
     testing.check(scores.runs)
     if testing.alternative != "two-sided":
         raise UsageError("Slices are compared with two-sided tests.")
-    by_shuffles = testing.correction in CORRECTIONS and CORRECTIONS[testing.correction].by_shuffles
-    correction = "holm" if testing.correction == "auto" or by_shuffles else testing.correction
+    known = CORRECTIONS.get(testing.correction)
+    if testing.correction == "auto" or (known and (known.resamples or known.name == "shaffer")):
+        testing = replace(testing, correction="holm")
+    correction = testing.correction
     check_correction(correction)
     scores = keep_shared_topics(scores)
+    clusters = resolve_clusters(testing.clusters, scores.query_ids)
     cut, left_out = _cut_topics(labels, scores.query_ids)
     baseline = testing.baseline
     first, second = pairs_against(scores.runs, baseline)
     parts = [(by, label, topics) for by, held in cut.items() for label, topics in held.items()]
-    family = sum(topics.size > 1 for _, _, topics in parts) * first.size
+    grouped = [None if clusters is None else clusters.take(topics) for *_, topics in parts]
+    sizes = [topics.size if own is None else len(own) for (*_, topics), own in zip(parts, grouped, strict=True)]
+    family = sum(size > 1 for size in sizes) * first.size
     level = testing.alpha if correction == "none" else testing.alpha / max(family, 1)
     rows: list[dict[str, Any]] = []
     interactions: list[dict[str, Any]] = []
@@ -248,21 +258,25 @@ def slices(scores: Scores, labels: Mapping[str, Any], **how: Unpack[PairTestingO
             "against": [scores.runs[at] for at in against.tolist()],
         }
         names["measure"] = [str(measure)] * first.size
+        everything = ("", "", np.arange(apart.shape[-1]))
         *compared, whole = [
             build_rows(
                 by=by, slice=label, topics=int(topics.size), **names,
-                **_compare_slice(values[:, topics], run, against, measure, testing, level),
+                **_compare_slice(values[:, topics], run, against, measure, testing, level, own),
             )
-            for by, label, topics in [*parts, ("", "", np.arange(apart.shape[-1]))]
+            for (by, label, topics), own in zip([*parts, everything], [*grouped, clusters], strict=True)
         ]  # fmt: skip
-        tested = [_interaction(by, apart, list(held.values()), names, testing.resampling) for by, held in cut.items()]
+        tested = [
+            _interaction(by, apart, list(held.values()), names, testing.resampling, clusters)
+            for by, held in cut.items()
+        ]
         rows += _correct(list(chain(*compared)), correction)
         overall += [row | {"p_value": None} for row in whole]
         interactions += _correct(list(chain(*tested)), correction)
     settings = {
         "test": testing.test, "correction": correction, "alpha": testing.alpha, "confidence": testing.confidence,
         "resamples": testing.resamples, "seed": testing.seed, "baseline": testing.baseline, "family": family,
-        "level": level,
+        "level": level, "topics": len(scores.query_ids), "clusters": None if clusters is None else len(clusters),
     }  # fmt: skip
     return Slices(rows, interactions, left_out, scores.measures, scores.runs, overall, settings=settings)
 
@@ -307,20 +321,26 @@ def _natural(label: str) -> tuple[bool, float, str]:
 
 
 def _compare_slice(
-    values: Floats, first: Ints, second: Ints, measure: Measure, testing: PairTesting, level: float
+    values: Floats,
+    first: Ints,
+    second: Ints,
+    measure: Measure,
+    testing: PairTesting,
+    level: float,
+    clusters: Clusters | None,
 ) -> dict[str, Any]:
     """The numbers of all pairs on some topics, from the scores by run and topic."""
-    topics, means = values.shape[-1], values.mean(axis=-1)
+    topics, means = values.shape[-1] if clusters is None else len(clusters), values.mean(axis=-1)
     if topics > 1:
-        numbers = pair_numbers(values, first, second, measure, testing)
+        numbers = pair_numbers(values, first, second, measure, testing, clusters)
         deviation, most = numbers["deviation"], limits_of_differences(measure, values)[1]
         # Where all differences are the same, nothing is known of how they vary; beyond the limits there are none.
         wanted = minimum_detectable_effect(1.0, topics, level, POWER) * deviation
         detectable = np.where((deviation > 0) & (wanted <= most) & np.isfinite(wanted), wanted, np.nan)
     else:
-        difference = mean_difference(values[first], values[second])
-        sign, detectable = np.sign(merit(difference, measure)), np.full(first.size, np.nan)
-        numbers = {"difference": difference, "won": np.maximum(sign, 0.0), "lost": np.maximum(-sign, 0.0)}
+        gains, detectable = merit(differences(values[first], values[second]), measure), np.full(first.size, np.nan)
+        won, lost = (np.count_nonzero(side, axis=-1).astype(np.float64) for side in (gains > 0, gains < 0))
+        numbers = {"difference": mean_difference(values[first], values[second]), "won": won, "lost": lost}
         numbers |= dict.fromkeys(("ci_low", "ci_high", "p_value"), detectable)
     return {
         "mean": means[first],
@@ -338,14 +358,24 @@ def _interaction(
     slices_of_topics: Sequence[Ints],
     names: dict[str, list[str]],
     resampling: significance.Resampling,
+    clusters: Clusters | None,
 ) -> list[dict[str, Any]]:
-    """Is the mean difference of each pair the same in the slices of more than one topic? A row for each pair."""
-    large = [topics for topics in slices_of_topics if topics.size > 1]
-    sizes = [int(topics.size) for topics in large]
+    """Is the mean difference of each pair the same in the slices of more than one topic? A row for each pair.
+
+    Clusters take the place of topics; where one has topics in several slices, this is not tested.
+    """
+    if clusters is None:
+        parts = [apart[:, topics] for topics in slices_of_topics]
+    else:
+        parts = [clusters.take(topics).sum_differences(apart[:, topics]) for topics in slices_of_topics]
+    large = [part for part in parts if part.shape[-1] > 1]
+    sizes = [part.shape[-1] for part in large]
     statistic = p = np.full(len(apart), np.nan)
-    if len(large) > 1:
+    members = [] if clusters is None else [np.unique(clusters.number[topics]) for topics in slices_of_topics]
+    divided = bool(members) and np.unique(np.concatenate(members)).size < sum(map(len, members))
+    if len(large) > 1 and not divided:
         group = np.repeat(np.arange(len(large)), sizes)
-        statistic, p = interaction_test(apart[:, np.concatenate(large)], group, resampling)
+        statistic, p = interaction_test(np.concatenate(large, axis=-1), group, resampling)
     return build_rows(
         by=by, slices=len(large), topics=sum(sizes), smallest=min(sizes, default=None), **names, statistic=statistic,
         p_value=p, p_adjusted=p,

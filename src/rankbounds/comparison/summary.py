@@ -21,6 +21,7 @@ from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.evaluation.score_table import numbers_and_bounds, open_words
 from rankbounds.notebook import Bar, Markup, html_table, note
+from rankbounds.paper import Cell, PaperTable
 from rankbounds.results import Column, Result, interval
 from rankbounds.stats.equivalence import TOST
 from rankbounds.tables import Table, in_latex, in_markdown
@@ -32,38 +33,27 @@ SMALL_PRINT = ("bounds", "interval", "none")
 """What stands small beside a mean."""
 SMALL_PRINT_MARKS = {"+": "+: so much more at most", "[": "[low, high]: bounds"}
 """How small print that begins so is to be read."""
-LONG = 12
-"""Small print of more characters stands below the means, not beside them."""
 FORMATS: dict[str, tuple[Callable[[str], str], str, str, str]] = {
     "table": (str, "{}*", " {}", " {}"),
     "markdown": (in_markdown, "**{}**", "<sup>{}</sup>", " <small>{}</small>"),
     "html": (str, "<b>{}</b>", '<sup style="line-height:0">{}</sup>', ' <small style="opacity:.75">{}</small>'),
-    "latex": (in_latex, r"\textbf{{{}}}", r"\textsuperscript{{{}}}", r" {{\scriptsize {}}}"),
 }
 """By format how text is written, the best mean, and what stands raised and small beside a mean."""
-LATEX_MEANS = {"inf": r"$\infty$", "-inf": r"$-\infty$", "-": "--"}
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A mean as it is shown, and what stands raised and small beside it."""
+class SummaryCell(Cell):
+    """A mean as it is shown, and what stands raised, small or as a bar beside it."""
 
-    mean: str
-    best: bool = False
-    raised: str = ""
-    small: str = ""
     bar: Bar | None = None
 
-    def write(self, kind: str, before: str = "", *, with_small: bool = True) -> str:
-        """Write the cell in one of ``FORMATS``; ``before`` stands before the mean."""
+    def write(self, kind: str, *, with_small: bool = True) -> str:
+        """Write the cell in one of ``FORMATS``."""
         text, best, raised, small = FORMATS[kind]
-        mean = LATEX_MEANS.get(self.mean, text(self.mean)) if kind == "latex" else text(self.mean)
         mark = f">{self.raised}" if kind == "table" and self.raised[:1].isdigit() else self.raised
-        mark = mark.replace("-", "--") if kind == "latex" else mark
         return "".join(
             [
-                before,
-                best.format(mean) if self.best else mean,
+                best.format(text(self.mean)) if self.best else text(self.mean),
                 raised.format(mark) if mark else "",
                 small.format(text(self.small)) if self.small and with_small else "",
             ]
@@ -80,7 +70,7 @@ class Summary(Result):
         The heads of the columns.
     runs : list of str
         The systems' names, the best by the first measure first, which is number 1.
-    cells : list of list of Cell
+    cells : list of list of SummaryCell
         For each system its means.
     judged : list of str
         For each system the share of its first ten documents that is judged; empty where that is not known.
@@ -88,41 +78,22 @@ class Summary(Result):
 
     measures: list[str]
     runs: list[str]
-    cells: list[list[Cell]]
+    cells: list[list[SummaryCell]]
     judged: list[str]
     caption: str
     caption_of_bars: str = ""
     """The caption where bars stand in the place of small print."""
-    cited: str = ""
-    """For LaTeX, the sentence that cites the measures."""
+    brief: str = ""
+    """For LaTeX, the caption in two lines."""
 
-    def latex(self, *, caption: bool = True, label: str = "tab:comparison") -> str:
+    def latex(self, *, caption: bool = True, label: str = "tab:comparison", width: str = "page") -> str:
         r"""Write a table for LaTeX with ``\usepackage{booktabs}``; without ``caption`` the tabular alone."""
-        stacked = any(len(cell.small) > LONG for row in self.cells for cell in row)
-        columns = "rl" + "l" * len(self.measures) + "r" * bool(self.judged)
-        heads = ["", "System", *map(_latex_words, self._header[2:])]
-        lines = [rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}", r"\toprule", " & ".join(heads) + r" \\", r"\midrule"]
-        widths = [max(map(_whole_digits, column)) for column in zip(*self.cells, strict=True)]
-        for place, (run, row) in enumerate(zip(self.runs, self.cells, strict=True)):
-            means = []
-            for cell, width in zip(row, widths, strict=True):
-                missing = width - _whole_digits(cell) if _whole_digits(cell) else 0
-                phantom = rf"\phantom{{{'0' * missing}}}" if missing else ""
-                means.append(cell.write("latex", phantom, with_small=not stacked))
-            judged = list(map(in_latex, self.judged[place : place + 1]))
-            below = stacked and any(cell.small for cell in row)
-            end = r" \\[-.5ex]" if below else r" \\"
-            lines.append(" & ".join([str(place + 1), in_latex(run), *means, *judged]) + end)
-            if below:
-                gap = "" if place == len(self.runs) - 1 else r" \addlinespace[.4ex]"
-                small = [FORMATS["latex"][3].format(in_latex(cell.small)).strip() if cell.small else "" for cell in row]
-                lines.append(" & ".join(["", "", *small, *[""] * len(judged)]) + r" \\" + gap)
-        lines += [r"\bottomrule", r"\end{tabular}"]
-        if not caption:
-            return "\n".join(lines) + "\n"
-        said = " ".join([_latex_words(self.caption), *([self.cited] if self.cited else [])])
-        head = [r"% needs \usepackage{booktabs}", r"\begin{table}", rf"\caption{{{said}}}"]
-        return "\n".join([*head, rf"\label{{{label}}}", r"\smallskip", r"\centering", *lines, r"\end{table}"]) + "\n"
+        return self.for_paper().latex(label, caption=caption, across=width == "page")
+
+    def for_paper(self) -> PaperTable:
+        """The table as LaTeX writes it."""
+        comments = [self.caption]
+        return PaperTable(self.measures, self.runs, self.cells, self.judged, self.brief, comments)
 
     def markdown(self) -> str:
         """Write a pipe table, the caption below it."""
@@ -148,7 +119,7 @@ class Summary(Result):
     def _header(self) -> list[str]:
         return ["", "system", *self.measures, *(["judged@10"] if self.judged else [])]
 
-    def _lines(self, write: Callable[[Cell], str], name: Callable[[str], str] = str) -> list[list[str]]:
+    def _lines(self, write: Callable[[SummaryCell], str], name: Callable[[str], str] = str) -> list[list[str]]:
         """The cells of each system, as a format writes them."""
         return [
             [str(place), name(run), *map(write, cells), *self.judged[place - 1 : place]]
@@ -186,7 +157,9 @@ def summary(
     if top is not None and top < 1:
         raise UsageError(f"top is how many systems are shown, at least 1, not {top}.")
     if style == "groups" and comparison.system_rows[0]["group"] is None:
-        raise UsageError('Letters are for tests of all pairs: take style="beats", or compare without a baseline.')
+        placed = comparison.system_rows[0]["rank"] is not None
+        why = "So many runs take too many letters" if placed else "Letters are for tests of all pairs of runs"
+        raise UsageError(f'{why}: take style="beats".')
     order = [comparison.runs.index(row["run"]) for row in comparison.leaderboard(comparison.measures[0])]
     place_of = {run: place for place, run in enumerate(order[:top], 1)}
     count, columns = len(comparison.runs), []
@@ -208,7 +181,7 @@ def summary(
         }
         none = [""] * count
         beside = raised.get(style, none), smalls.get(small, none), bars
-        cells = list(map(Cell, [number for number, _ in shown], best.tolist(), *beside))
+        cells = list(map(SummaryCell, [number for number, _ in shown], best.tolist(), *beside))
         columns.append([cells[run] for run in place_of])
     judged = [row["judged_at_10"] for row in comparison.system_rows[:count]] if comparison.scores.has_judged else []
     made = Summary(
@@ -220,17 +193,35 @@ def summary(
         settings=comparison.settings,
     )
     caption, of_bars = (" ".join(_sentences(comparison, made, style, how)) for how in (small, "bars"))
+    return replace(
+        made,
+        caption=caption,
+        caption_of_bars=caption if small == "none" else of_bars,
+        brief=_brief(comparison, made, style, small, cite),
+    )
+
+
+def _brief(comparison: Comparison, made: Summary, style: str, small: str, cite: bool) -> str:
+    """The caption for LaTeX, as short as a reviewer allows."""
+    settings, count = comparison.settings, len(comparison.runs)
+    some = "" if len(made.runs) == count else f" ({len(made.runs)} of {count} systems)"
+    tested = f"{wording.test_names(settings)[0]}, level~{settings['alpha']:g}"
+    marks = {"groups": f"systems that share a letter are not separable ({tested})"}
+    does = "shown to be equivalent" if settings["test"] == TOST else "beaten significantly"
+    marks["beats"] = f"superscripts: systems {does} ({tested})"
+    said = ["bold: best", *([marks[style]] if style in marks else [])]
+    if any(cell.small for row in made.cells for cell in row):
+        bounds = "bounds for unjudged documents" if comparison.scores.bounds == "unjudged" else "bounds"
+        said.append(f"small: {settings['confidence']:.0%} intervals" if small == "interval" else f"small: {bounds}")
+    said += ["↓: lower is better"] if "↓" in "".join(made.measures) else []
     cited = [
         in_latex(str(measure)) + rf"~\cite{{{','.join(keys)}}}"
         for measure in comparison.measures
         if cite and (keys := measure.cited())
     ]
-    return replace(
-        made,
-        caption=caption,
-        caption_of_bars=caption if small == "none" else of_bars,
-        cited=f"Sources: {', '.join(cited)}." if cited else "",
-    )
+    sources = f" Sources: {', '.join(cited)}." if cited else ""
+    words = f"Means over {settings['topics']} topics{some}; {'; '.join(said)}."
+    return in_latex(words).replace("↓", r"$\downarrow$").replace(r"\textasciitilde{}", "~") + sources
 
 
 def _beaten(comparison: Comparison, at: int, place_of: dict[int, int]) -> list[str]:
@@ -275,7 +266,7 @@ def _sentences(comparison: Comparison, made: Summary, style: str, small: str) ->
     by = f", best first by {comparison.measures[0]}" if len(made.runs) > 1 and not comparison.order else ""
     yield f"Means over {settings['topics']} topics of {shown}{by}."
     yield "Bold: the best by each measure" + ("; ↓: lower is better." if "↓" in "".join(made.measures) else ".")
-    tested = wording.tested_words(settings, count) + (", each measure by itself" if len(made.measures) > 1 else "")
+    tested = wording.tested_words(settings, count) + (", each measure separately" if len(made.measures) > 1 else "")
     here = "" if len(made.runs) == count else " shown here"
     if style == "groups":
         yield f"Systems that share a letter are not separable ({tested})."
@@ -287,9 +278,9 @@ def _sentences(comparison: Comparison, made: Summary, style: str, small: str) ->
     if small == "bars" and any(cell.bar for cell in cells):
         with_bounds = any(cell.bar and cell.bar.low == cell.bar.low for cell in cells)
         band = f"; band: {open_words(comparison.scores)}" if with_bounds else ""
-        yield f"Bars: the mean; line: {settings['confidence']:.0%} t interval over topics{band}."
+        yield f"Bars: the mean; line: {settings['confidence']:.0%} interval over topics{band}."
     elif small == "interval":
-        yield f"Small: {settings['confidence']:.0%} t intervals over topics."
+        yield f"Small: {settings['confidence']:.0%} intervals over topics."
     elif small == "bounds" and any(cell.small for cell in cells):
         begun = {cell.small[:1] for cell in cells}
         how = [words for mark, words in SMALL_PRINT_MARKS.items() if mark in begun]
@@ -297,12 +288,3 @@ def _sentences(comparison: Comparison, made: Summary, style: str, small: str) ->
     if made.judged:
         yield "judged@10: the share of the first 10 documents that is judged."
     yield f"Computed with rankbounds {__version__}."
-
-
-def _latex_words(text: str) -> str:
-    return in_latex(text).replace("↓", r"$\downarrow$")
-
-
-def _whole_digits(cell: Cell) -> int:
-    """How many digits the mean has before its point; 0 where it is not a number."""
-    return len(cell.mean.partition(".")[0]) if cell.mean[:1].isdigit() else 0

@@ -8,8 +8,8 @@ from typing import Any
 
 from rankbounds.errors import UsageError
 from rankbounds.measures import Measure, parse_measure
-from rankbounds.results import Column, Result, Row, interval
-from rankbounds.tables import number, signed
+from rankbounds.results import Column, Result, interval
+from rankbounds.tables import p_number, signed
 
 LONGEST_GROUP = 6
 """Letters of groups are shown where no run has more of them."""
@@ -83,15 +83,7 @@ def difference_columns(
 
 def p_column(name: str, heading: str, importance: int = 0) -> Column:
     """Make a column of p-values."""
-    return Column(name, heading, lambda row: number(row.get(name), 4), importance)
-
-
-def place_cell(row: Row) -> str:
-    """Write the place with its interval, a dash for a run that has none."""
-    if row["rank"] is None:
-        return "-"
-    low, high = row["rank_low"], row["rank_high"]
-    return f"{row['rank']}" if low == high else f"{row['rank']} [{low}, {high}]"
+    return Column(name, heading, lambda row: p_number(row.get(name)), importance)
 
 
 def percent_column(name: str, heading: str, importance: int = 0) -> Column:

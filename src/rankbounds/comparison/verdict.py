@@ -19,12 +19,14 @@ from rankbounds.comparison.pairs import (
     PairTesting,
     build_rows,
     check_means,
+    leads,
     pair_numbers,
     pairs_against,
     run_number,
 )
-from rankbounds.errors import DataError, UsageError
+from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
+from rankbounds.evaluation.mean_intervals import intervals_of_means
 from rankbounds.evaluation.options import Options, chosen_options
 from rankbounds.evaluation.score_differences import levelled, limits_of, merit
 from rankbounds.evaluation.score_files import read_scores
@@ -32,10 +34,10 @@ from rankbounds.evaluation.scores import Scores
 from rankbounds.files.objects import is_table
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.stats import rank_intervals
-from rankbounds.stats.corrections import CORRECTIONS, correct_p_values, group_letters, over_all_pairs
+from rankbounds.stats.clusters import Clusters, ClustersLike, resolve_clusters
+from rankbounds.stats.corrections import CORRECTIONS, correct_p_values, group_letters
 from rankbounds.stats.equivalence import TOST, check_equivalence, check_margin
-from rankbounds.stats.significance import DEFAULT_TEST, RESAMPLES, Resampling, check_finite, mean_interval, pairs_of
-from rankbounds.threads import in_threads, processors
+from rankbounds.stats.significance import DEFAULT_TEST, RESAMPLES, check_finite
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from rankbounds.collection.preparation import Preparation
     from rankbounds.comparison.pairs import ComparisonOptions
     from rankbounds.evaluation.score_files import Frame
+    from rankbounds.measures import Measure
 
 
 def compare(
@@ -57,7 +60,8 @@ def compare(
     alpha: float = 0.05,
     confidence: float = 0.95,
     margin: float | None = None,
-    ranks: str = "auto",
+    ranks: str = "all",
+    clusters: ClustersLike | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
     among: Sequence[str] | None = None,
@@ -81,27 +85,30 @@ def compare(
     baseline : str, optional
         The run that all others are held against. Without it, two runs are the second against the first, and more are
         all pairs, the better against the worse by each measure.
-    test : str, default "randomization"
-        The test of each pair alone, which gives ``p_value``, by its name in ``rankbounds.stats.significance.TESTS``
-        (``"t"``, ``"wilcoxon"``, ...). ``"tost"`` asks the opposite of the others: two one-sided t tests, whose p-value
+    test : str, default "t"
+        The test of each pair alone, which gives ``p_value``: ``"t"``, ``"randomization"``, ``"bootstrap"``,
+        ``"wilcoxon"`` or ``"sign"``. ``"tost"`` asks the opposite of the others: two one-sided t tests, whose p-value
         is small where a difference of ``margin`` or more is ruled out.
-    correction : {"auto", "tukey", "dunnett", "holm", "bonferroni", "bh", "none"}
-        For the number of pairs; gives ``p_adjusted``. ``auto``: none for one pair; for three runs or more the
-        randomised, paired Tukey HSD over all of them (with a baseline Dunnett's test by the same resamples). Tests
-        other than randomisation get ``holm``.
+    correction : {"auto", "holm", "shaffer", "bonferroni", "bh", "tukey", "dunnett", "max-t", "none"}
+        For the number of pairs; gives ``p_adjusted``, which verdicts, letters, places and the gate come from. ``auto``:
+        none for one pair; for three runs or more Holm's over all pairs, or over those with the baseline (after the
+        bootstrap test ``max-t``).
     alternative : {"two-sided", "greater", "less"}
         ``greater`` asks whether the run is better than the one it is held against: for two runs, or with a baseline.
-        Tukey's and Dunnett's tests have two sides.
+        Corrections that resample scores have two sides.
     alpha, confidence : float
         The level of verdicts and letters, and that of the intervals.
     margin : float, optional
         The largest difference that does not matter, in units of the scores. With it, pairs have ``p_equivalent``, and
         words say whether two runs are equivalent.
-    ranks : {"auto", "bootstrap", "test"}
-        What intervals for places on the leaderboard come from: resampled topics (of three runs or more), or the pairs
-        that the test separates.
+    ranks : {"all", "own"}
+        Which intervals of places the leaderboard shows: those that hold for all runs together, or those of each run by
+        itself, from its own comparisons with the others. Rows have both.
+    clusters : mapping or path, optional
+        The cluster of each query, where queries belong together: paraphrases of one need, turns of one conversation.
+        Tests and intervals then take clusters for the sample.
     resamples, seed : int
-        For tests that resample. The same numbers give the same p-values.
+        For tests and corrections that resample. The same numbers give the same p-values.
     among : sequence of str, optional
         Only pairs of these runs, where the pairs of all would take long. Corrections and places stay those of all runs.
     preparation : Preparation, optional
@@ -147,8 +154,8 @@ def compare(
     """
     how: ComparisonOptions = {
         "baseline": baseline, "test": test, "correction": correction, "alternative": alternative, "alpha": alpha,
-        "confidence": confidence, "margin": margin, "ranks": ranks, "resamples": resamples, "seed": seed,
-        "among": among,
+        "confidence": confidence, "margin": margin, "ranks": ranks, "clusters": clusters, "resamples": resamples,
+        "seed": seed, "among": among,
     }  # fmt: skip
     chosen_options(options)  # (names that are none are told before anything is read)
     if runs is None:
@@ -178,7 +185,8 @@ def compare_scores(
     resamples: int = RESAMPLES,
     seed: int = 0,
     baseline: str | None = None,
-    ranks: str = "auto",
+    ranks: str = "all",
+    clusters: ClustersLike | Clusters | None = None,
     margin: float | None = None,
     among: Sequence[str] | None = None,
     evidence: Evidence | None = None,
@@ -189,102 +197,87 @@ def compare_scores(
     check_means(scores.measures)
     if margin is not None:
         check_margin(margin)
-    check_choice("ranks", ranks, rank_intervals.METHODS)
+    check_choice("ranks", ranks, rank_intervals.KINDS)
     scores = keep_shared_topics(scores)
+    grouped = resolve_clusters(clusters, scores.query_ids)
     if evidence is not None:
         evidence = evidence.filter(scores.runs)
     measures, values = scores.measures, np.moveaxis(scores.value, -1, 0)
-    all_first, all_second = pairs_against(scores.runs, baseline)
-    correction = how.correction_for(all_first.size)
-    by_shuffles = CORRECTIONS[correction].by_shuffles
+    first, second = pairs_against(scores.runs, baseline)
+    correction = how.correction_for(first.size)
     if test == TOST:
         check_equivalence(margin, alternative, correction)
-    asked = np.ones(len(scores.runs), dtype=bool)
-    if among is not None:
-        asked = np.isin(np.arange(asked.size), [run_number(scores.runs, name) for name in among])
-    kept = np.flatnonzero(asked[all_first] & asked[all_second])
-    # Of all pairs p-values are needed where they are corrected for their number; shuffles correct by themselves.
-    tested = kept if by_shuffles else np.arange(all_first.size)
-    first, second = all_first[tested], all_second[tested]
     by_measure = [
-        pair_numbers(matrix, first, second, measure, how, margin)
+        pair_numbers(matrix, first, second, measure, how, grouped, margin)
         for matrix, measure in zip(values, measures, strict=True)
     ]
     numbers = {name: np.stack([columns[name] for columns in by_measure]) for name in by_measure[0]}
-    p = numbers["p_value"]
-    if by_shuffles:
+    if (of_scores := CORRECTIONS[correction].of_scores) is not None:
         against = None if baseline is None else run_number(scores.runs, baseline)
         merits = np.stack(list(map(merit, values, measures)))
         for matrix, measure in zip(merits, measures, strict=True):
-            if np.isinf(matrix).any():
-                raise DataError(
-                    f"{measure} is infinite on a topic, which shuffled scores cannot use. Take another correction, "
-                    "such as holm."
-                )
-        p_adjusted = over_all_pairs(merits, all_first, all_second, how.resampling, against)
+            check_finite(matrix, f"the correction {correction}", measure)
+        merits = merits if grouped is None else grouped.sum_differences(merits)
+        numbers["p_adjusted"] = of_scores(merits, first, second, how.resampling, against)
     else:
-        p_adjusted = np.stack([correct_p_values(of_measure, correction) for of_measure in p])
-    lettered = baseline is None and test != TOST
+        numbers["p_adjusted"] = correct_p_values(numbers["p_value"], correction)
+    numbers["p_adjusted"] = np.maximum(numbers["p_adjusted"], numbers["p_value"])
     settings = {
         "test": test, "correction": correction, "baseline": baseline, "alternative": alternative, "alpha": alpha,
         "margin": margin, "confidence": confidence, "resamples": resamples, "seed": seed, "ranks": ranks,
-        "topics": scores.value.shape[1],
+        "topics": scores.value.shape[1], "clusters": None if grouped is None else len(grouped),
+        "comparisons": first.size,
     }  # fmt: skip
-    settings["tested_by"], settings["tested_alone_by"] = wording.test_names(settings, len(scores.runs))
-    systems = _system_rows(scores, p, p_adjusted, lettered, settings)
-    found = Pairs(first, second, numbers | {"p_adjusted": p_adjusted[:, tested]})
-    found = found if by_shuffles else found.take(kept)
-    return Comparison(scores, systems, found, evidence, p_adjusted, settings=settings)
+    settings["tested_by"], settings["tested_alone_by"] = wording.test_names(settings)
+    tested = Pairs(first, second, numbers)
+    systems = _system_rows(scores, tested, grouped, settings)
+    if among is not None:
+        asked = np.isin(np.arange(len(scores.runs)), [run_number(scores.runs, name) for name in among])
+        tested = tested.take(asked[first] & asked[second])
+    return Comparison(scores, systems, tested, evidence, numbers["p_adjusted"], grouped, settings=settings)
 
 
 def _system_rows(
-    scores: Scores, p: Floats, p_adjusted: Floats, lettered: bool, settings: Mapping[str, Any]
+    scores: Scores, tested: Pairs, clusters: Clusters | None, settings: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     """A row for each measure and run; letters and places where all pairs were tested for differences."""
-    mean, runs = scores.mean(), len(scores.runs)
-    placed = _place_systems(scores, p, p_adjusted, settings) if lettered else [(None,) * 5] * len(scores.measures)
+    mean = scores.mean(settings["confidence"])
+    lettered = settings["baseline"] is None and settings["test"] != TOST
+    names = ("group", "rank", "rank_low", "rank_high", "own_rank_low", "own_rank_high")
     rows: list[dict[str, Any]] = []
     for at, measure in enumerate(scores.measures):
         matrix = scores.value[:, :, at]
         # Counts have a sum over topics, and are compared by their means, as differences and intervals are.
         share = 1 / scores.value.shape[1] if measure.total == "sum" else 1.0
         means = levelled(share * mean.value[:, 0, at])
-        separated = p_adjusted[at] < settings["alpha"]
-        groups = group_letters(merit(means, measure), *pairs_of(runs), separated) if lettered else None
         level = merit(levelled(matrix.T).T, measure)
         best = level == level.max(axis=0)
-        ci_low, ci_high = mean_interval(matrix, settings["confidence"], limits_of(measure, matrix))
-        rank, rank_low, rank_high, probability_best, expected_rank = placed[at]
+        ci_low, ci_high = share * mean.ci_low[:, 0, at], share * mean.ci_high[:, 0, at]
+        if clusters is not None:
+            ends = limits_of(measure, matrix)
+            ci_low, ci_high = intervals_of_means(clusters.spread_means(matrix), *ends, settings["confidence"])
+        placed = (
+            _place_systems(merit(means, measure), tested, at, measure, settings["alpha"]) if lettered else [None] * 6
+        )
         rows += build_rows(
             run=scores.runs, measure=str(measure), mean=means, ci_low=ci_low, ci_high=ci_high,
-            low=share * mean.low[:, 0, at], high=share * mean.high[:, 0, at], group=groups, rank=rank,
-            rank_low=rank_low, rank_high=rank_high, probability_best=probability_best, expected_rank=expected_rank,
-            judged_at_10=mean.judged[:, 0],
+            low=share * mean.low[:, 0, at], high=share * mean.high[:, 0, at],
+            **dict(zip(names, placed, strict=True)), judged_at_10=mean.judged[:, 0],
             topics_led=(best / best.sum(axis=0)).sum(axis=-1),  # a topic led together is shared
         )  # fmt: skip
     return rows
 
 
-def _place_systems(scores: Scores, p: Floats, p_adjusted: Floats, settings: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    """By measure, the runs' places with their intervals, how often each is first, and the mean place.
-
-    A correction by shuffles does not ask for each pair's ``p``.
-    """
-    first, second = pairs_of(len(scores.runs))
-    resampling, ranks, alpha = Resampling(settings["resamples"], settings["seed"]), settings["ranks"], settings["alpha"]
-    counts = rank_intervals.counts_for_places(scores.value.shape[1], resampling)
-
-    def of_measure(at: int) -> tuple[Any, ...]:
-        measure = scores.measures[at]
-        merits = merit(scores.value[:, :, at], measure)
-        if ranks == "bootstrap":
-            check_finite(merits, "the bootstrap", measure)
-        if ranks == "bootstrap" or (ranks == "auto" and len(scores.runs) > 2 and np.isfinite(merits).all()):
-            separated = rank_intervals.separated_by_bootstrap(merits, alpha, resampling, counts)
-        else:
-            separated = rank_intervals.separated_pairs(p[at], p_adjusted[at], settings["correction"], alpha)
-        with np.errstate(invalid="ignore"):
-            bounds = rank_intervals.places(merits.mean(axis=-1), first, second, separated)
-        return *(part.tolist() for part in bounds), *rank_intervals.resampled_places(merits, counts)
-
-    return list(in_threads(of_measure, range(len(scores.measures)), processors()))
+def _place_systems(merits: Floats, tested: Pairs, at: int, measure: Measure, alpha: float) -> list[Any]:
+    """Give each run its letters, its place, and the ends of its place, for all runs together and by itself."""
+    first, second, known = tested.first, tested.second, {name: tested.numbers[name][at] for name in tested.numbers}
+    lead = leads(known, measure)
+    separated = (known["p_adjusted"] < alpha) & (lead != 0)
+    ends = (
+        *rank_intervals.places(merits.size, first, second, lead, separated),
+        *rank_intervals.own_places(merits.size, first, second, lead, known["p_value"], alpha),
+    )
+    return [
+        group_letters(merits, first, second, separated),
+        *(part.tolist() for part in (rank_intervals.observed_places(merits), *ends)),
+    ]

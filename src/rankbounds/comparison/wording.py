@@ -1,19 +1,24 @@
 """The verdict on two runs in plain words: is it noise, could holes or ties overturn it, what would settle it?
 
-Every sentence stands here once, as a template with named numbers. ``words`` decides for all measures and pairs at once
-which templates hold; a paragraph is filled in for one pair. The report's page gets the same templates, choices and
+Every sentence is written here once, as a template with named numbers. ``words`` decides for all measures and pairs at
+once which templates hold; a paragraph is filled in for one pair. The report's page gets the same templates, choices and
 numbers, and fills them in by itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from string import Formatter
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from rankbounds.probability.documents import POOLED
 from rankbounds.stats.corrections import CORRECTIONS
 from rankbounds.stats.equivalence import TOST
+from rankbounds.stats.rank_intervals import words as place_words
 from rankbounds.stats.significance import TESTS, drawn_words
+from rankbounds.tables import p_words
 
 if TYPE_CHECKING:
     from rankbounds.judging.next.plan import SettlingPlan
@@ -28,14 +33,14 @@ SHOWN_CHANGES = 4
 
 _SPAN = "hatever they turn out to be, the difference lies between {certain_low:+.4f} and {certain_high:+.4f}"
 _OVER_ORDERS = "ver all orders of tied documents the difference lies between {ties_low:+.4f} and {ties_high:+.4f}."
-_FOUND = "With {topics} topics {found} is found {power:.0%} of the time (t test)"
+_FOUND = "With {sampled} {units} {found} is found {power:.0%} of the time (t test)"
 _LACKED = "of these {topics} topics, which count as empty lists: --topics shared compares over the others."
 _LACKING = "{lacks_a}{lacks_b}"
 _RULED_OUT = "differences of {margin} or more are ruled out"
 _NOT_RULED_OUT = "differences of {margin} or more are not ruled out"
 _ELSEWHERE = "{reading}; only unknown relevant documents elsewhere could"
 _IF_IT_STAYS = "If the difference stays as it is,"
-_MORE_TO_JUDGE = '"rankbounds judge-next --compare" lists more, and with --until settled says how many it takes.'
+_MORE_TO_JUDGE = '"rankbounds judge-next --compare" lists more, and with --until settled estimates how many are needed.'
 
 
 def _answers(question: str, **answers: str) -> dict[str, str]:
@@ -50,43 +55,49 @@ TEMPLATES: dict[str, dict[str, str]] = {
         "endless": "a difference of {difference:+.4f} (0 where both are infinite)",
     },
     "scores": {
-        "both": "{measure}: {a} scores {mean_a:.4f} and {b} {mean_b:.4f}, {apart} over {topics} topics ({won} won, "
-        "{lost} lost)."
+        "both": "{measure}: {a} scores {mean_a:.4f} and {b} {mean_b:.4f}, {apart} over {topics} topics{clustered} "
+        "({won} won, {lost} lost)."
     },
     "interval": {
         "none": "",
-        "known": "; {confidence:.0%} interval [{ci_low:+.4f}, {ci_high:+.4f}]",
-        "constant": "; no interval, since the difference is the same on every topic",
+        "known": "; {confidence:.0%} t interval [{ci_low:+.4f}, {ci_high:+.4f}]",
+        "constant": "; no interval, since the difference is the same {everywhere}",
     },
     "test": {
-        "alone": "{test_used}, p = {p_adjusted:.4f}{interval}",
-        "corrected": "{test_used}, p = {p_adjusted:.4f}; of this pair alone: {test_of_pair}, p = {p_value:.4f}"
-        "{interval}",
+        "alone": "{test_used}, {p_adjusted:p}{interval}",
+        "corrected": "{test_used}, {p_adjusted:p}; this pair alone: {p_value:p}{interval}",
     },
     "lacks_a": {"none": "", "some": f" But {{a}} lacks {{missing_a}} {_LACKED}"},
     "lacks_b": {"none": "", "some": f" But {{b}} lacks {{missing_b}} {_LACKED}"},
     "noise": _answers(
         "Is it noise?",
-        unlikely=f"Probably not: so large a difference would rarely come by chance ({{test}}).{_LACKING}",
-        likely=f"It may well be: such a difference can come by chance ({{test}}).{_LACKING}",
+        unlikely=f"Probably not: such a large difference would rarely arise by chance ({{test}}).{_LACKING}",
+        likely=f"It may well be: a difference like this can arise by chance ({{test}}).{_LACKING}",
         same=f"There is no difference: both score the same on every topic.{_LACKING}",
         level=f"There is no difference: topics differ, and the means are the same ({{test}}).{_LACKING}",
         untested="",
     ),
+    "carried": {
+        "none": "",
+        "few_differ": "Only {differing} of {sampled} {units} differ: the test says little about rare, large "
+        "differences on others.",
+        "few_carry": "{carrying} of {sampled} {units} account for half of the total difference: the test says "
+        "little about rare, large differences on others.",
+    },
     "headroom": _answers(
         "Can the test succeed?",
         none="",
-        as_judged="Not as judged: {differing} of {topics} topics differ, and at least {must_differ} must for p < "
+        as_judged="Not as judged: {differing} of {sampled} {units} differ, and at least {must_differ} must for p < "
         "{alpha}, however large the differences.",
         whatever_judged="No: whatever is judged, at most {can_differ} of {topics} topics can differ, and at least "
         "{must_differ} must for p < {alpha}.",
-        too_few_resamples="No: with {resamples} resamples no p is below {alpha}; take more of them.",
+        never="No. {cannot_succeed}",
     ),
     "equivalence": _answers(
         "Are they equivalent?",
         none="",
-        shown=f"Yes: {_RULED_OUT} (two one-sided t tests, p = {{p_equivalent:.4f}}).",
-        not_shown=f"Not shown: {_NOT_RULED_OUT} (two one-sided t tests, p = {{p_equivalent:.4f}}).",
+        shown=f"Yes: {_RULED_OUT} (two one-sided t tests, {{p_equivalent:p}}).",
+        not_shown=f"Not shown: {_NOT_RULED_OUT} (two one-sided t tests, {{p_equivalent:p}}).",
         tested_shown=f"Yes: {_RULED_OUT} ({{test}}).{_LACKING}",
         tested_not_shown=f"Not shown: {_NOT_RULED_OUT} ({{test}}).{_LACKING}",
     ),
@@ -97,13 +108,13 @@ TEMPLATES: dict[str, dict[str, str]] = {
         "none": "",
         "not_estimated": f" How likely that is cannot be estimated from these judgments: fewer than {POOLED} of "
         "{unpooled_a}{unpooled_and}{unpooled_b} are judged.",
-        "estimated": " With probabilities of relevance estimated from the judgments at hand, {a} is the better one on "
-        "these topics with probability {probability:.2f}.",
+        "estimated": " With probabilities of relevance estimated from these judgments, {a} is better on these topics "
+        "with probability {probability:.2f}.",
     },
     "unbounded": {
         "estimate": "it is an estimate itself",
-        "subtopics": "it tells subtopics apart",
-        "no_limits": "its values have no known limits, and too much is unjudged or tied to try everything",
+        "subtopics": "it uses more of the judgments than grades",
+        "no_limits": "its values have no known limits, and too much is unjudged or tied to try all cases",
     },
     "holes": _answers(
         "Could {which} overturn it?",
@@ -113,30 +124,28 @@ TEMPLATES: dict[str, dict[str, str]] = {
         nothing_open="No: nothing that matters is unjudged.",
         no=f"No: w{_SPAN}.",
         yes=f"Yes: w{_SPAN}.{{probability}}",
-        perhaps=f"Perhaps: w{_SPAN}; nothing lies outside, but these bounds may be wider than what can happen."
-        "{probability}",
+        perhaps=f"Perhaps: w{_SPAN}; these bounds are valid, but may be wider than necessary.{{probability}}",
         unknown_for_measure="Not known: no bounds of differences are known for this measure ({unbounded}).",
-        none_retrieved="None that was retrieved: all of those that count are judged.",
-        levels=f"No; at the most they level it: w{_SPAN}.",
+        none_retrieved="Not the retrieved ones: all that count are judged.",
+        levels=f"No; at most they can reduce it to 0: w{_SPAN}.",
     )
     | {
-        "moves": f"What could {{which}} make of it? W{_SPAN}.{{probability}}",
-        "table_alone": "Could {which} or ties overturn it? A table of scores does not tell: compare the runs with "
+        "moves": f"How could {{which}} change it? W{_SPAN}.{{probability}}",
+        "table_alone": "Could {which} or ties overturn it? Scores alone cannot tell: compare the runs with "
         "their judgments.",
-        "unseen": "Could {which} make one? None that is seen: whatever they turn out to be, it stays below 0.0001 "
+        "unseen": "Could {which} make one? Not visibly: whatever they turn out to be, it stays below 0.0001 "
         "either way.",
     },
     "reading": {"all": "All retrieved documents are judged", "to_depth": "All of the first {depth:.0f} are judged"},
     "elsewhere": {
         "none": "",
-        "shrinks": f"{_ELSEWHERE} shrink the difference, to {{elsewhere_least:+.4f}} at the least; they cannot turn "
-        "it.",
-        "turns": f"{_ELSEWHERE} still turn it, since they may shrink the difference on some topics alone: it lies "
+        "shrinks": f"{_ELSEWHERE} shrink the difference, at most to {{elsewhere_least:+.4f}}; they cannot reverse it.",
+        "turns": f"{_ELSEWHERE} still reverse it, since they may shrink the difference on some topics only: it lies "
         "between {elsewhere_low:+.4f} and {elsewhere_high:+.4f}.",
-        "moves": f"{_ELSEWHERE} still move it: it lies between {{elsewhere_low:+.4f}} and {{elsewhere_high:+.4f}}.",
-        "grows": f"{_ELSEWHERE} make the difference larger, {{elsewhere_most:+.4f}} at the most; they cannot turn it.",
-        "endless": f"{_ELSEWHERE} shrink the difference, the further the more there are (--open collection "
-        "--most-relevant N says how far, if a topic has N at most).",
+        "moves": f"{_ELSEWHERE} still change it: it lies between {{elsewhere_low:+.4f}} and {{elsewhere_high:+.4f}}.",
+        "grows": f"{_ELSEWHERE} make the difference larger, at most {{elsewhere_most:+.4f}}; they cannot reverse it.",
+        "endless": f"{_ELSEWHERE} shrink the difference, further the more there are (--open collection "
+        "--most-relevant N shows how far, if a topic has at most N).",
     },
     "ties": _answers(
         "Could ties?",
@@ -145,11 +154,11 @@ TEMPLATES: dict[str, dict[str, str]] = {
         no_ties="No: no tied scores matter.",
         no=f"No: o{_OVER_ORDERS}",
         yes=f"Yes: o{_OVER_ORDERS}",
-        levels=f"No; at the most they level it: o{_OVER_ORDERS}",
+        levels=f"No; at most they can reduce it to 0: o{_OVER_ORDERS}",
     )
     | {
         "moves": f"O{_OVER_ORDERS}",
-        "unseen": "Could ties make one? None that is seen: over all orders of tied documents it stays below 0.0001 "
+        "unseen": "Could ties make one? Not visibly: over all orders of tied documents it stays below 0.0001 "
         "either way.",
     },
     "lead": _answers(
@@ -160,24 +169,23 @@ TEMPLATES: dict[str, dict[str, str]] = {
         more_changes="Not for all: as judged, the lead changes at p = {changes} and {more} more.",
     ),
     "found": {"some": "a true difference of {detectable:.4f}", "none": "no difference of any size"},
-    "besides": {"none": "", "open": " What unjudged documents leave open, more topics do not settle."},
+    "besides": {"none": "", "open": " More topics would not settle what unjudged documents leave open."},
     "settle": _answers(
         "What would settle it?",
         none="",
-        constant="More topics: on these the difference is the same everywhere, which does not tell how it varies."
-        "{besides}",
+        constant="More {units}: on these the difference is the same everywhere, so how it varies is unknown.{besides}",
         found=f"{_FOUND}.{{besides}}",
-        never=f"{_FOUND}; one as small as this cannot be found with any realistic number of topics.{{besides}}",
-        topics=f"{_FOUND}; to find one of {{size:.4f}}, about {{topics_needed:,}} topics are needed.{{besides}}",
-        judgments="Judgments of unjudged documents; more topics would not.",
+        never=f"{_FOUND}; one as small as this cannot be found with any realistic number of {{units}}.{{besides}}",
+        topics=f"{_FOUND}; to find one of {{size:.4f}}, about {{topics_needed:,}} {{units}} are needed.{{besides}}",
+        judgments="Judging the unjudged documents; more topics would not.",
         same="Topics on which they differ: on these both score the same.{besides}",
-        equivalence=f"{_IF_IT_STAYS} about {{topics_needed:,}} topics rule out differences of {{margin}} or more "
+        equivalence=f"{_IF_IT_STAYS} about {{topics_needed:,}} {{units}} rule out differences of {{margin}} or more "
         "{power:.0%} of the time.{besides}",
-        equivalence_never=f"{_IF_IT_STAYS} no realistic number of topics rules out differences of {{margin}} or more."
-        "{besides}",
+        equivalence_never=f"{_IF_IT_STAYS} no realistic number of {{units}} rules out differences of {{margin}} or "
+        "more.{besides}",
     ),
     "judge": _answers(
-        "Which judgments would help most? First of all",
+        "Which judgments would help most? Start with",
         none="",
         several="topic/document {named}: the {documents} that matter most are expected to move the bound that settles "
         f"it by {{moved:.4f}}; {_MORE_TO_JUDGE}",
@@ -189,50 +197,116 @@ TEMPLATES: dict[str, dict[str, str]] = {
 """Sentences and parts of sentences, and for each the ways it can be said, by name."""
 LEAD_CHANGE = "{p:.3f} ({below} below, {above} above)"
 """One place where the lead changes."""
-SENTENCES = ("scores", "noise", "headroom", "equivalence", "holes", "elsewhere", "ties", "lead", "settle", "judge")
+SENTENCES = (
+    "scores",
+    "noise",
+    "carried",
+    "headroom",
+    "equivalence",
+    "holes",
+    "elsewhere",
+    "ties",
+    "lead",
+    "settle",
+    "judge",
+)
 """What a paragraph is made of, in its order."""
-WHOLE = ("won", "lost", "topics_needed", "differing", "can_differ", "missing_a", "missing_b")
+WHOLE = ("won", "lost", "topics_needed", "differing", "carrying", "can_differ", "missing_a", "missing_b")
 """Numbers that count topics."""
 
 
-def test_names(settings: Mapping[str, Any], runs: int) -> tuple[str, str]:
+def test_names(settings: Mapping[str, Any]) -> tuple[str, str]:
     """Say what corrected p-values come from, and those of one pair alone."""
     equivalence = settings["test"] == TOST
     alone = f"two one-sided t tests, margin {settings['margin']:g}" if equivalence else f"{settings['test']} test"
-    others = "the other run" if runs == 2 else f"all {runs - 1} others"
-    words = CORRECTIONS[settings["correction"]].words
-    return words.format(alone=alone, runs=runs, baseline=settings["baseline"], others=others), alone
+    pairs, against = settings["comparisons"], settings["baseline"]
+    of_pairs = "one pair" if pairs == 1 else f"all {pairs:,} pairs" if against is None else f"{pairs:,} pairs"
+    over = f"the {of_pairs} with {against}" if against is not None and pairs > 1 else of_pairs
+    return CORRECTIONS[settings["correction"]].words.format(alone=alone, pairs=over), alone
+
+
+def sample_words(settings: Mapping[str, Any]) -> str:
+    """Say how many topics there are, and in how many clusters."""
+    clusters = settings.get("clusters")
+    return f"{settings['topics']} topics" + (f" in {clusters} clusters" if clusters else "")
 
 
 def _draws(settings: Mapping[str, Any]) -> list[str]:
-    """How the p-values of pairs alone were drawn."""
-    return TESTS[settings["test"]].draws(settings) if settings["test"] in TESTS else []
+    """How p-values were drawn, those of pairs alone and those of corrections that resample."""
+    alone = TESTS[settings["test"]].draws(settings) if settings["test"] in TESTS else []
+    return list(dict.fromkeys([*alone, *[drawn_words(settings)] * CORRECTIONS[settings["correction"]].resamples]))
 
 
 def method(settings: Mapping[str, Any], runs: int) -> str:
-    """Say in one sentence which tests the p-values of a table come from."""
-    used, alone = test_names(settings, runs)
-    of_pair, topics = _draws(settings), f"{settings['topics']} topics"
-    if settings["correction"] == "none":
-        return f"p: {alone} ({', '.join([*of_pair, topics])})."
-    of_family = [drawn_words(settings)] if CORRECTIONS[settings["correction"]].by_shuffles else []
-    alone += f" of each pair alone ({', '.join(of_pair)})" if of_pair else " of each pair alone"
-    tests = f"p: {alone}; p corrected: {used} ({', '.join([*of_family, topics])})."
-    if settings.get("baseline"):
-        return tests
-    how = "the pairs that the test separates" if settings["ranks"] == "test" else "resampled topics"
+    """Say which tests the p-values of a table come from, and what its intervals and places are."""
+    used, alone = test_names(settings)
+    family, corrected = CORRECTIONS[settings["correction"]], settings["correction"] != "none"
+    drawn = ", ".join([*_draws(settings), sample_words(settings)])
+    of_pair = f"p: {alone} of each pair alone; p corrected: {used}" if corrected else f"p: {alone}"
+    said = [f"{of_pair} ({drawn})."]
+    span = f"{settings['confidence']:.0%} interval: t interval" + " of each pair alone" * corrected
+    if settings["test"] == "t" and settings["alternative"] == "two-sided":
+        not_corrected = " (p, not p corrected)" * corrected
+        span += f", which excludes 0 exactly where p < {1 - settings['confidence']:.2g}{not_corrected}"
+    said.append(f"{span}.")
+    if settings["baseline"] is None and runs > 2 and settings["test"] != TOST:
+        sure = f"{1 - settings['alpha']:.0%} sure"
+        if settings["ranks"] == "own":
+            together = f"{sure} for a run named in advance, from its own {runs - 1} comparisons with Holm's correction"
+        else:
+            together = f"{sure} for all runs together" if family.family_wise else "not corrected for all runs together"
+        said.append(f"rank: the place and its interval, {together}.")
+    test = TESTS.get(settings["test"])
+    if test is not None and not test.of_mean and test.level:
+        said.append(f"Measured at 5%, the {alone} finds a difference between equal means in {test.level}.")
+    if family.resamples and family.level:
+        said.append(
+            f"Measured at 5%, {settings['correction']} finds some difference among equal means in {family.level}."
+        )
+    return " ".join([*said, *filter(None, [cannot_succeed(settings)])])
+
+
+def cannot_succeed(settings: Mapping[str, Any]) -> str:
+    """Say why no p-value, or no corrected one, can be below alpha; nothing where one can."""
+    test, count = TESTS.get(settings["test"]), settings["clusters"] or settings["topics"]
+    family, alpha, resamples = CORRECTIONS[settings["correction"]], settings["alpha"], settings["resamples"]
+    least = None if test is None else test.smallest_p(np.array([count]), count, settings["alternative"], resamples)
+    if test is None or least is None or family.resamples:
+        return ""
+    corrected = settings["correction"] != "none"
+    times = settings["comparisons"] if corrected else 1
+    if least[0] * times < alpha:
+        return ""
+    none = f"no {'corrected ' * corrected}p is below {alpha:g}"
+    if test.resamples and count > test.exact_topics:
+        more = f"take more than {times / alpha:,.0f} (--resamples), or the t test"
+        return f"With {resamples:,} resamples {none}: {more}."
+    units = "clusters" if settings["clusters"] else "topics"
     return (
-        f"{tests} rank: the place and its interval, {1 - settings['alpha']:.0%} sure for all runs together (by {how}); "
-        "first in: the share of resampled topic sets that a run leads."
+        f"With {count} {units} {none} by the {test.name} test, whatever the scores: take the t test, or more {units}."
+    )
+
+
+def own_place(row: Mapping[str, Any], settings: Mapping[str, Any], runs: int) -> str:
+    """Say between which places a run stands by itself and among all, and what either statement guarantees."""
+    ends, own = ((row[f"{by}rank_low"], row[f"{by}rank_high"]) for by in ("", "own_"))
+    if row["rank"] is None or runs < 3 or ends == own:
+        return ""
+    sure, family = f"{1 - settings['alpha']:.0%} sure", CORRECTIONS[settings["correction"]].family_wise
+    together = f"; for all runs together: {place_words(*ends)}" * family
+    return (
+        f"{row['run']} alone: {place_words(*own)} of {runs}, from its own "
+        f"{runs - 1} comparisons ({sure} for a run named in advance, not for whichever run leads){together}."
     )
 
 
 def tested_words(settings: Mapping[str, Any], runs: int) -> str:
     """Say the test, how it was corrected, and the level, in brackets of a caption."""
-    by_shuffles = CORRECTIONS[settings["correction"]].by_shuffles
+    clusters = settings.get("clusters")
     parts = [
-        test_names(settings, runs)[0],
-        *([drawn_words(settings)] if by_shuffles else _draws(settings)),
+        test_names(settings)[0],
+        *_draws(settings),
+        *([f"{clusters} clusters of topics"] if clusters else []),
         *(["one-sided"] if settings["alternative"] != "two-sided" else []),
         *(["one pair" if runs == 2 else "not corrected"] if settings["correction"] == "none" else []),
         f"level {settings['alpha']:g}",
@@ -243,7 +317,9 @@ def tested_words(settings: Mapping[str, Any], runs: int) -> str:
 def summary_words(settings: Mapping[str, Any], runs: int, *, beats: bool) -> str:
     """Say how to read the means of all measures in one table, as text."""
     shown = "is shown to be equivalent to" if settings["test"] == TOST else "beats significantly"
-    beaten = f" >: the numbers of the systems that it {shown} ({tested_words(settings, runs)}, each measure by itself)."
+    beaten = (
+        f" >: the numbers of the systems that it {shown} ({tested_words(settings, runs)}, each measure separately)."
+    )
     return f"*: the best by each measure.{beaten * beats}"
 
 
@@ -277,11 +353,18 @@ def name_templates(codes: Mapping[str, Any]) -> dict[str, str]:
     return {kind: list(TEMPLATES[kind])[int(code)] for kind, code in codes.items()}
 
 
+class _Numbers(Formatter):
+    """Fills in templates, in which ``{p_value:p}`` is "p = 0.0123"."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        return p_words(value) if format_spec == "p" else format(value, format_spec)
+
+
 def fill_templates(choices: Mapping[str, str], numbers: Mapping[str, Any]) -> list[str]:
     """Write the sentences of a paragraph: each template filled in, parts first."""
     held = dict(numbers)
     for kind, templates in TEMPLATES.items():
-        held[kind] = templates[choices[kind]].format_map(held) if kind in choices else ""
+        held[kind] = _Numbers().vformat(templates[choices[kind]], (), held) if kind in choices else ""
     return [held[name] for name in SENTENCES if held[name]]
 
 
@@ -326,7 +409,7 @@ def agreement(
         how_many = "significantly" if significant else "not significantly"
     parts = [f"{said}, {how_many}" if number < count or significant in (0, number) else f"{said}; {how_many}"]
     if sides["against"]:
-        named = [f"{measures[at]} ({differences[at]:+.4f}, p = {p_values[at]:.4f})" for at in sides["against"]]
+        named = [f"{measures[at]} ({differences[at]:+.4f}, {p_words(p_values[at])})" for at in sides["against"]]
         parts.append(f"{listed(named)} point{'s' * (len(named) == 1)} the other way")
     if sides["level"]:
         parts.append(f"by {listed([measures[at] for at in sides['level']])} both score the same")

@@ -11,7 +11,7 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.comparison import wording
 from rankbounds.comparison.pairs import Pairs
-from rankbounds.comparison.power import detectable_differences, must_differ, topics_needed
+from rankbounds.comparison.power import detectable_differences, must_differ, sampled, topics_needed
 from rankbounds.evaluation.score_differences import (
     differences,
     equal,
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from rankbounds.comparison.evidence import Evidence
     from rankbounds.evaluation.scores import Scores
 
+CARRYING = 0.1
+"""Where so small a share of the topics holds half of all that differs, they carry the mean."""
 COVERED = 10
 """How deep ``Scores.judged`` looks."""
 
@@ -85,7 +87,6 @@ class PairWords:
             "missing_b": np.broadcast_to(comparison.missing[pairs.second], shape),
             **dict.fromkeys(("probability", "probability_of_other", "ties_low", "ties_high"), unknown),
             **self._elsewhere(),
-            "differing": known["won"] + known["lost"],
             "can_differ": self._can_differ(),
         }
         if comparison.evidence is not None:
@@ -125,9 +126,9 @@ class PairWords:
     def _can_differ(self) -> Floats:
         """On how many topics each pair can differ at the most; looked up where too few do as judged, else all."""
         comparison, pairs = self.comparison, self.comparison.tested
-        differing = pairs.numbers["won"] + pairs.numbers["lost"]
-        found = np.full(differing.shape, float(comparison.scores.value.shape[1]))
-        for at in range(len(comparison.measures)):
+        differing = pairs.numbers["differing"]
+        found = np.full(differing.shape, float(sampled(comparison.settings)))
+        for at in range(len(comparison.measures) if comparison.clusters is None else 0):
             short = np.flatnonzero((differing[at] > 0) & (differing[at] < (self._must_differ or 0)))
             if short.size:
                 found[at, short] = can_differ(
@@ -162,7 +163,8 @@ class PairWords:
         overturned = (low < 0) & (high > 0) if margin is None else (low <= -margin) | (high >= margin)
         still_open = ~unknown & ~nothing_open & overturned & ~(zero & _unseen(low, high))
         # What succeeded could succeed, also where a sampled p-value comes out below the smallest that it estimates.
-        enough = same | shown | (least is None) | ((differing >= (least or 0)) & (least != 0))
+        never = bool(self.constants["cannot_succeed"])
+        enough = same | shown | (least is None) | ((differing >= (least or 0)) & (not never))
         elsewhere = _elsewhere_cases(numbers)
         says_elsewhere = ~elsewhere[0][0]
         needs_topics = numbers["topics_needed"] > 0
@@ -174,7 +176,9 @@ class PairWords:
             "test": [(settings["correction"] != "none", "corrected"), (True, "alone")],
             "noise": [(of_equivalence, "untested"), (same, "same"), (zero, "level"), (significant, "unlikely"),
                 (True, "likely")],
-            "headroom": [(enough, "none"), (least == 0, "too_few_resamples"),
+            "carried": [(~shown | of_equivalence, "none"), (2 * differing < sampled(settings), "few_differ"),
+                (numbers["carrying"] <= CARRYING * sampled(settings), "few_carry"), (True, "none")],
+            "headroom": [(enough, "none"), (never, "never"),
                 (numbers["can_differ"] < (least or 0), "whatever_judged"), (True, "as_judged")],
             "equivalence": [(of_equivalence & significant, "tested_shown"), (of_equivalence, "tested_not_shown"),
                 (np.isnan(numbers["p_equivalent"]), "none"), (numbers["p_equivalent"] < settings["alpha"], "shown"),
@@ -216,18 +220,21 @@ class PairWords:
     def constants(self) -> dict[str, Any]:
         """What goes into every pair's sentences."""
         settings, scores = self.comparison.settings, self.comparison.scores
-        used, alone = wording.test_names(settings, len(scores.runs))
+        clusters = settings["clusters"]
         return {
             "alpha": f"{settings['alpha']:g}",
             "margin": "" if settings["margin"] is None else f"{settings['margin']:g}",
             "must_differ": self._must_differ,
-            "resamples": f"{settings['resamples']:,}",
+            "cannot_succeed": wording.cannot_succeed(settings),
             "topics": scores.value.shape[1],
+            "sampled": sampled(settings),
+            "units": "clusters" if clusters else "topics",
+            "clustered": f" in {clusters} clusters" if clusters else "",
+            "everywhere": "in every cluster" if clusters else "on every topic",
             "confidence": settings["confidence"],
             "power": wording.POWER,
             "which": UNJUDGED[scores.open],
-            "test_used": used,
-            "test_of_pair": alone,
+            "test_used": wording.test_names(settings)[0],
         }
 
 

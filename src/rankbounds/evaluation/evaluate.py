@@ -32,7 +32,7 @@ ENGINE_OPTIONS: dict[str, frozenset[str]] = {
 @shows_options(EvaluateOptions)
 def evaluate(
     qrels: QrelsLike,
-    runs: RunsLike,
+    runs: RunsLike | None = None,
     measures: MeasuresLike = DEFAULT_MEASURES,
     *,
     engine: Literal["local", "stream", "spark"] = "local",
@@ -45,17 +45,21 @@ def evaluate(
     qrels : path, Qrels, dict, frame or rows
         The judgments: a file (``"-"`` is standard input, ``"ir_datasets:ID"`` a data set of that package), ``Qrels``,
         ``{query: {document: grade}}``, ``{query: {document, ...}}`` (these are relevant), a pandas, polars or pyarrow
-        frame, rows ``(query, document, grade)``, or ranx's ``Qrels``.
+        frame, rows ``(query, document, grade)``, or ranx's ``Qrels``. Rows of one question each that list expected and
+        retrieved documents (``expected_ids`` and ``retrieved_ids``, or the names that other tools have for them) are
+        judgments and a run at once, also in files.
     runs : path, Run, dict, frame, rows, or several of them
         A run: a file, ``Run``, ``{query: {document: score}}``, ``{query: [document, ...]}`` (the order is the ranking),
-        a frame, rows ``(query, document, score)``, or ranx's ``Run``. Several: patterns and folders, a list, a dict by
-        name, or a frame with a column ``run``.
+        ``{query: [(document, score), ...]}``, a frame, rows ``(query, document, score)``, rows that list the documents
+        of a question, a matrix of scores (queries x documents), or ranx's ``Run``. Several: patterns and folders, a
+        list, a dict by name, or a frame with a column ``run``. None where ``qrels`` are rows that hold both lists.
     measures : str, Measure, or iterable of them
         Such as ``"nDCG@10"``, ``"RBP(p=0.8)"``, ``"map"`` (trec_eval's names), ``rb.AP()``.
     ties : str, default "trec"
         How documents of equal score are ranked: ``"trec"`` (document id down, as trec_eval), ``"run"`` (line order,
-        scores ignored), ``"line"`` (line order among equal scores), ``"rank"`` (stated rank), ``"docid"`` (document id
-        up), ``"key"`` (rising value of ``ties_key``), ``"best"``, ``"worst"``, ``"expected"`` (mean over all orders).
+        scores ignored), ``"line"`` (line order among equal scores), ``"rank"`` (stated rank), ``"stated"`` (stated
+        rank alone, scores ignored), ``"docid"`` (document id up), ``"key"`` (rising value of ``ties_key``),
+        ``"best"``, ``"worst"``, ``"expected"`` (mean over all orders).
     ties_key : mapping or path, optional
         ``{document: value}``, or a file of such lines; means ``ties="key"`` by itself.
     unjudged : str, default "nonrelevant"
@@ -86,9 +90,14 @@ def evaluate(
         The format of all files, or of the judgments and of the runs, where their contents should not decide.
     columns : mapping, optional
         What tables call their columns, where that is not known: ``{"query_id": "q", "doc_id": "d", "score": "s",
-        "relevance": "grade"}``; also ``rank``, ``source`` and ``run``.
+        "relevance": "grade"}``; also ``rank``, ``source`` and ``run``, and of rows with lists ``expected`` and
+        ``retrieved``.
     lenient : bool, default False
         Leave out lines that cannot be used, and warn with their number.
+    query_ids, doc_ids : sequence of str, optional
+        The ids of a matrix of scores: of its rows and of its columns. The matrix may be NumPy's, torch's or any with
+        ``__array__`` or ``__dlpack__``. The best 1,000 documents of each query count, with all that are tied with the
+        last of them. ``query_ids`` are also those of a list of lists of hits.
     preparation : Preparation, optional
         What is done to every run before it is scored, as ``prepare`` does it to one.
     threads : int, optional
@@ -125,19 +134,30 @@ def evaluate(
     >>> runs = {"bm25": {"q1": ["b", "a"], "q2": ["c"]}, "dense": {"q1": ["a", "x"], "q2": ["x", "c"]}}
     >>> scores = rb.evaluate(qrels, runs, ["RR", "P@2"])
     >>> print(scores.render("csv"), end="")
-    run,query_id,measure,value,low,high
-    bm25,all,RR,0.75,0.75,0.75
-    bm25,all,P@2,0.5,0.5,0.5
-    dense,all,RR,0.75,0.75,1.0
-    dense,all,P@2,0.5,0.5,1.0
+    run,query_id,measure,value,low,high,ci_low,ci_high
+    bm25,all,RR,0.75,0.75,0.75,0.0102...,0.9988...
+    bm25,all,P@2,0.5,0.5,0.5,0.0790...,0.9209...
+    dense,all,RR,0.75,0.75,1.0,0.0102...,0.9988...
+    dense,all,P@2,0.5,0.5,1.0,0.0790...,0.9209...
+
+    Rows with two lists, as RAG frameworks keep them:
+
+    >>> rows = [
+    ...     {"question": "who?", "retrieved_ids": ["d1", "d2", "d9"], "expected_ids": ["d1", "d9"]},
+    ...     {"question": "when?", "retrieved_ids": ["d7", "d4"], "expected_ids": ["d4"]},
+    ... ]
+    >>> rb.evaluate(rows, measures=["Recall@2", "RR"]).mean().value.tolist()
+    [[[0.75, 0.75]]]
 
     """
     taken = _taken_by(engine, options)
-    if engine == "spark":
+    if engine != "local" and runs is None:
+        raise UsageError(f'Rows that are judgments and run at once are read in memory, not with engine="{engine}".')
+    if engine == "spark" and runs is not None:
         from rankbounds.evaluation.engines import spark
 
         return spark.evaluate(qrels, runs, measures, **taken)
-    if engine == "stream":
+    if engine == "stream" and runs is not None:
         from rankbounds.evaluation.engines import streaming
 
         return streaming.evaluate(qrels, runs, measures, **taken)
@@ -146,7 +166,7 @@ def evaluate(
     scoring = Scoring(parse_measures(measures), assumptions, reading.threads)
     assumptions.check(scoring.measures)
     facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
-    jobs = reading.runs_to_read(runs)
+    jobs = reading.runs_to_read(runs, qrels)
     if preparation:
         jobs = [replace(job, read=partial(lambda read: preparation(read()), job.read), given=None) for job in jobs]
     return score_runs(facts, jobs, scoring, progress=progress, observe=observe)

@@ -18,7 +18,7 @@ from rankbounds.columns.native.reading import dict_of_rows
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.options import Options, chosen_options, shows_options
 from rankbounds.evaluation.scores import Scores
-from rankbounds.evaluation.scoring import Scoring, blaming_judgments, score_runs
+from rankbounds.evaluation.scoring import Scoring, blaming_judgments, reject_for_preferences, score_runs
 from rankbounds.measures import parse_measures
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.rankings.join import join, join_dict
@@ -121,6 +121,7 @@ class PreparedScoring:
     """The values of runs against judgments that are indexed once."""
 
     def __init__(self, facts: TopicFacts, scoring: Scoring, read: Callable[[Any], Run] = as_run) -> None:
+        reject_for_preferences(scoring.measures, facts)
         self.facts, self.scoring, self._read = facts, scoring, read
         self._joining = scoring.joining | {"topics": "shared"}
         self._keeps_judgments = facts.some_only_pooled or self._joining["keep_judgments"]

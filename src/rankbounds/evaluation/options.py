@@ -31,6 +31,8 @@ class FileOptions(TypedDict, total=False):
     columns: Mapping[str, str] | None
     lenient: bool
     threads: int | None
+    query_ids: Sequence[Any] | None
+    doc_ids: Sequence[Any] | None
 
 
 class ReadingOptions(FileOptions, total=False):

@@ -55,7 +55,9 @@ def topic_warnings(runs: Sequence[str], notes: Sequence[RunNotes], topics: str) 
         if concerned:
             several = len(concerned) > 1
             who = "The run" if len(by_run) == 1 else f"{len(concerned)} of {len(by_run)} runs"
-            first = f"{concerned[0][0]}: {some(concerned[0][1])}{'; ...' * several}"
+            first = (
+                f"{concerned[0][0]}: topic{'s' * (len(concerned[0][1]) > 1)} {some(concerned[0][1])}{'; ...' * several}"
+            )
             sentences.append(f"{who} {verbs[several]} {what} ({first}).")
     sentences += [f"{run}: {noted.strange_documents}" for run, noted in by_run if noted.strange_documents]
     return sentences + [f"{run}: {words}." for run, noted in by_run if (words := alike_topics(noted))]
@@ -69,7 +71,7 @@ def alike_topics(noted: RunNotes) -> str:
         if pairs:
             ours, theirs = pairs[0]
             return (
-                f'{len(pairs)} of its topics may be judged ones that are written otherwise: "{ours}" and "{theirs}" '
+                f'{len(pairs)} of its topics may be judged topics written differently: "{ours}" and "{theirs}" '
                 f"differ in {how}"
             )
     return ""
@@ -89,7 +91,7 @@ def sparse_judgments(judged: Floats) -> str:
         return ""
     return (
         f"Hardly anything is judged (judged@10 is below {HARDLY_JUDGED:.0%} for every run): bounds of scores are wide. "
-        "What can be said: compare (bounds of a difference are narrower), similarity (needs no judgments), judge-next "
+        "What still works: compare (bounds of a difference are narrower), similarity (needs no judgments), judge-next "
         "(how many judgments would decide), sample and audit (a model's labels, checked by people)."
     )
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.collection.run import unique_names
+from rankbounds.collection.run import Run, unique_names
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.run_notes import RunNotes, some
 from rankbounds.evaluation.scores import PARTS, Origin, Scores
@@ -73,8 +73,8 @@ def scores_in(content: Any, file: str) -> Scores:
         notes = [{name: read(noted[name]) for name, read in _NOTES.items()} for noted in content["notes"]]
         shape = tuple(len(loaded[name]) for name in ("runs", "query_ids", "measures"))
         sizes = {"value": shape, "low": shape, "high": shape, "judged": shape[:2], "parts": (len(PARTS), *shape)}
-        for name, size in sizes.items():
-            known = name != "parts" or content[name] is not None
+        for name, size in (sizes | {"interval": (2, *shape)}).items():
+            known = name not in ("parts", "interval") or content[name] is not None
             loaded[name] = np.array(content[name], dtype=np.float64).reshape(size) if known else None
         return Scores(**loaded, notes=[RunNotes(**noted) for noted in notes])
     except DataError:
@@ -93,6 +93,8 @@ def _origin(content: Any) -> dict[str, dict[str, Any]] | None:
     parts = None if content is None else {part: content[part] for part in ("judgments", "settings")}
     if parts is not None and not all(isinstance(part, dict) for part in parts.values()):
         raise TypeError
+    if parts is not None and not all(str(one).count(":") == 2 for one in parts["judgments"].values()):
+        raise ValueError
     return parts
 
 
@@ -104,6 +106,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "open": str,
     "most_relevant": lambda content: None if content is None else int(content),
     "mean_over": int,
+    "confidence": float,
     "without_relevant": _names,
     "origin": _origin,
 }
@@ -162,7 +165,7 @@ def origin_of(qrels: Qrels, assumptions: Assumptions, preparation: Preparation) 
 
 
 def _sums(qrels: Qrels) -> dict[str, str]:
-    """A sum of each topic's judgments, whatever their order."""
+    """A fingerprint of each topic's judgments, whatever their order: ``count:documents:documents and grades``."""
     rows: dict[str, list[str]] = {}
     strata = qrels.strata.labels if qrels.strata is not None else [""] * len(qrels)
     documents = []
@@ -174,8 +177,47 @@ def _sums(qrels: Qrels) -> dict[str, str]:
         for row, subtopic, grade, okay in judged:
             query, document = documents[row]
             rows[query].append(f"{document}\0{grade!r}\0\0{subtopic}\0{okay}")
-    texts = {query: "\n".join(sorted(several)).encode("utf-8", "surrogateescape") for query, several in rows.items()}
-    return {query: hashlib.blake2b(text, digest_size=8).hexdigest() for query, text in texts.items()}
+    return {
+        query: f"{len(several)}:{_digest({row.partition(chr(0))[0] for row in several})}:{_digest(several)}"
+        for query, several in rows.items()
+    }
+
+
+def fingerprint(origin: Origin, runs: Iterable[Run]) -> dict[str, Any]:
+    """What tells a result from others, in short: a sum of all judgments, one of each run, and the settings."""
+    return {
+        "judgments": _digest(f"{query}\0{own}" for query, own in origin["judgments"].items()),
+        "runs": {run.name: _run_digest(run) for run in runs},
+        "settings": dict(origin["settings"]),
+    }
+
+
+def _run_digest(run: Run) -> str:
+    """A sum of a run's queries, documents and scores, whatever their order."""
+    order = np.lexsort((run.score, run.pairs.keys))
+    content = run.pairs.keys[order].astype("<u8").tobytes() + run.score[order].astype("<f8").tobytes()
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
+def _digest(rows: Iterable[str]) -> str:
+    text = "\n".join(sorted(rows)).encode("utf-8", "surrogateescape")
+    return hashlib.blake2b(text, digest_size=8).hexdigest()
+
+
+def judgment_changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """Say what changed between the fingerprints of two sets of judgments: topics, documents, grades."""
+    groups: dict[str, list[str]] = {}
+    for topic in {**now, **before}:
+        if topic not in before or topic not in now:
+            groups.setdefault("judgments began" if topic in now else "judgments ended", []).append(topic)
+        elif before[topic] != now[topic]:
+            (was, documents_before, _), (count, documents, _) = (one[topic].split(":") for one in (before, now))
+            more = int(count) - int(was)
+            what = "removed" if more < 0 else "added" if more else "replaced"
+            what = "grades changed" if documents == documents_before else f"judged documents were {what}"
+            groups.setdefault(what, []).append(topic)
+    total = len({*before, *now})
+    return [f"{what} on {len(topics)} of {total} topics ({some(topics)})" for what, topics in groups.items()]
 
 
 def join_baseline(saved: Scores, new: Scores) -> Scores:
@@ -212,7 +254,12 @@ def join_baseline(saved: Scores, new: Scores) -> Scores:
 def _check_alike(saved: Scores, new: Scores) -> None:
     """Refuse to compare what was made otherwise, and say what changed."""
     if set(saved.query_ids) != set(new.query_ids):
-        raise DataError("The two sets of scores are on different topics; they cannot be compared.")
+        gone, added = (
+            [query for query in one.query_ids if query not in set(other.query_ids)]
+            for one, other in ((saved, new), (new, saved))
+        )
+        told = [f"{what} {some(topics)}" for what, topics in (("saved alone:", gone), ("new:", added)) if topics]
+        raise DataError(f"The two sets of scores are on different topics ({'; '.join(told)}): they cannot be compared.")
     lacking = [measure for measure in new.measures if measure not in saved.measures]
     if lacking:
         raise DataError(f"The saved scores lack {lacking[0]}. Save them again with this measure.")
@@ -237,9 +284,7 @@ def _check_alike(saved: Scores, new: Scores) -> None:
         f"--{name} was {_words(was)} and is {_words(value)}" for name, (was, value) in settings.items() if was != value
     ]
     before, now = saved.origin["judgments"], new.origin["judgments"]
-    changed = [topic for topic in {**now, **before} if before.get(topic) != now.get(topic)]
-    if changed:
-        changes.append(f"the judgments of {len(changed)} of {len({*before, *now})} topics changed ({some(changed)})")
+    changes += judgment_changes(before, now)
     if changes:
         raise DataError(
             f"The saved scores cannot be compared with these: {'; '.join(changes)}. Save them again with the same "

@@ -49,10 +49,11 @@ def read_scores(
         (``name, qid, measure, value``, or a column for each measure). A mapping names the run of each file (of a
         matrix, the measure). What a file is shows in its contents: scores that rankbounds wrote (CSV, TSV, JSON, JSON
         lines, Parquet, or saved); other tables with columns for run, topic, measure and value, or with a column for
-        each measure; a matrix of topics and systems; the output of ``trec_eval -q`` or ``ir_measures -q``; JSON of
+        each measure; a matrix of topics and systems; the output of ``trec_eval -q`` or ``ir_measures -q``; lines of
+        run, measure, topic and value, or run, topic, measure and value (leaderboards of shared tasks); JSON of
         pytrec_eval, ``{query: {measure: score}}``, of ranx, ``{measure: {query: score}}``, or either of them by run.
     columns : mapping, optional
-        What tables call ``run``, ``query_id``, ``measure`` and ``value``, where that is not known.
+        What tables call ``run``, ``query_id``, ``measure``, ``value`` and ``seed``, where that is not known.
     lower_is_better : str or list of str
         Names of measures that count effort, such as a latency, where rankbounds does not know them.
 
@@ -65,7 +66,9 @@ def read_scores(
     -----
     A measure's name is read as ``parse_measure`` reads it, and equal names are taken to be equal measures: that two
     tools compute the same is for you to know. Any other name is a measure that can be compared, nothing more. A file
-    without a run's name is a run of the file's name. Means that a file states (topic ``all``) are held against its
+    without a run's name is a run of the file's name. Scores may be true and false. Where a table has several seeds of
+    an item (``seed``, ``trial``, ``epoch``, ...), their mean is the item's score: as items of their own they would make
+    differences look significant that are not. Means that a file states (topic ``all``) are held against its
     topics, with a warning where they disagree. Files with means alone, such as those of BEIR and MTEB, are refused.
 
     Examples

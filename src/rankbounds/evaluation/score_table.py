@@ -8,50 +8,61 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.evaluation.score_differences import levelled, merit
-from rankbounds.evaluation.scores import ALL, Scores
+from rankbounds.evaluation.scores import ALL, INTERVAL, Scores
 from rankbounds.measures.counts import NumQ
 from rankbounds.measures.naming.parser import trec_name
 from rankbounds.notebook import SHOWN_ROWS, Bar
+from rankbounds.paper import Cell, PaperTable
 from rankbounds.tables import Table, number, render_columns, render_rows
 
 UNJUDGED = {"retrieved": "unjudged documents", "collection": "unjudged documents, retrieved or not,"}
 """Which unjudged documents bounds cover, in words."""
 
 
-def render(scores: Scores, kind: str, *, per_topic: bool, raw: bool) -> str:
+def render(scores: Scores, kind: str, *, per_topic: bool, raw: bool, interval: bool = False) -> str:
     """The scores in any text format of the command line: means, behind the topics' values if asked for."""
     mean = scores.mean()
     if kind == "trec":
         return "".join(_trec_lines(scores, mean, per_topic))
     parts = (scores, mean) if per_topic else (mean,)
     if kind in ("csv", "tsv"):
-        return render_columns([part._columns() for part in parts], kind, scores.fields, raw=raw)
+        none = dict.fromkeys(INTERVAL, np.full(len(scores), np.nan))  # of topics
+        columns = [{**none, **part._columns()} for part in parts]
+        return render_columns(columns, kind, mean.fields, raw=raw)
     if kind in ("json", "jsonl"):
-        return render_rows([row for part in parts for row in part.rows()], kind, scores.fields, raw=raw)
-    means = table_of(mean)
+        return render_rows([row for part in parts for row in part.rows()], kind, mean.fields, raw=raw)
+    if kind == "latex" and not per_topic:
+        return scores.to_latex()
+    means = table_of(mean, interval=interval)
     if not per_topic:
         return means.render(kind)
-    topics = table_of(scores)
+    topics = table_of(scores, interval=interval)
     lines = [*topics.rows, *([row[0], ALL, *row[1:]] for row in means.rows)]
     header = [means.header[0], "topic", *means.header[1:]]  # only means have notes
     filled = [[*row, *[""] * (len(header) - len(row))] for row in lines]
     return Table(header, filled, topics.left | {column + 1 for column in means.left if column}).render(kind)
 
 
-def table_of(scores: Scores, *, with_notes: bool = True) -> Table:
-    """The table for people: a row for each run (and topic), a column for each measure, notes on runs on the right."""
+def table_of(scores: Scores, *, with_notes: bool = True, interval: bool = False) -> Table:
+    """The table for people: a row for each run (and topic), a column for each measure, notes on runs on the right.
+
+    With ``interval`` every measure has a second column, which topics leave empty.
+    """
     by_topic = scores.query_ids != [ALL]
     notes = _notes(scores) if with_notes and not by_topic else []
     some_noted = any(notes)
-    header = ["run", *["topic"] * by_topic, *map(str, scores.measures), *["judged@10"] * scores.has_judged]
+    between = [f"{scores.confidence:.0%} interval"] * interval
+    named = [heading for measure in scores.measures for heading in (str(measure), *between)]
+    header = ["run", *["topic"] * by_topic, *named, *["judged@10"] * scores.has_judged]
     left = frozenset({0, 1} if by_topic else {0, len(header)} if some_noted else {0})
     importance = (header.index("judged@10"),) if scores.has_judged else ()
     header += ["notes"] * some_noted
     # How a cell is written depends on its whole column.
-    columns = [
-        _cells(scores.value[..., place], scores.low[..., place], scores.high[..., place], measure.total == "sum")
-        for place, measure in enumerate(scores.measures)
-    ]
+    columns = []
+    for place, measure in enumerate(scores.measures):
+        counts = measure.total == "sum"
+        columns.append(_cells(scores.value[..., place], scores.low[..., place], scores.high[..., place], counts))
+        columns += [_intervals(scores, place, counts)] * interval
     rows = [
         [
             run,
@@ -64,8 +75,40 @@ def table_of(scores: Scores, *, with_notes: bool = True) -> Table:
         for topic_place, query in enumerate(scores.query_ids)
         if not np.isnan(scores.value[run_place, topic_place]).all()
     ]
-    marked = () if by_topic else _best_and_bars(scores)
+    marked = () if by_topic else _best_and_bars(scores, 1 + interval)
     return Table(header, rows, left, importance, *marked)
+
+
+def for_paper(scores: Scores, with_small: bool) -> PaperTable:
+    """The means as a table for a paper, with or without what is open of them."""
+    best, _ = _best_and_bars(scores)
+    columns = []
+    for place, measure in enumerate(scores.measures):
+        numbers = (array[:, 0, place] for array in (scores.value, scores.low, scores.high))
+        shown = numbers_and_bounds(*numbers, counts=measure.total == "sum")
+        columns.append(
+            [
+                Cell(mean, (row, place + 1) in best, small=small if with_small else "")
+                for row, (mean, small) in enumerate(shown)
+            ]
+        )
+    judged = [f"{share:.0%}" for share in scores.judged[:, 0]] if scores.has_judged else []
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    small = any(cell.small for row in rows for cell in row)
+    topics = scores.mean_over or len(scores.query_ids)
+    caption = f"Means over {topics} topics; bold: best{f'; small: {open_words(scores)}' * small}."
+    noted = run_notes(scores)
+    heads = [str(measure) + (" ↓" if measure.lower_is_better else "") for measure in scores.measures]
+    return PaperTable(heads, scores.runs, rows, judged, caption, [noted] if noted else [], numbered=False)
+
+
+def _intervals(scores: Scores, place: int, counts: bool) -> list[list[str]]:
+    """The column of a measure's intervals: a dash where there is none, nothing for topics."""
+    if scores.interval is None:
+        return [[""] * len(scores.query_ids)] * len(scores.runs)
+    digits = 0 if counts else None
+    ends = zip(scores.ci_low[:, 0, place].tolist(), scores.ci_high[:, 0, place].tolist(), strict=True)
+    return [["-" if low != low else f"[{number(low, digits)}, {number(high, digits)}]"] for low, high in ends]
 
 
 def open_words(scores: Scores) -> str:
@@ -95,37 +138,39 @@ def note(scores: Scores) -> str:
     """What the reader of a table of means must know."""
     topics = scores.mean_over or len(scores.query_ids)
     band = "" if scores.bounds == "none" else f" Bars: the mean, and as a band {open_words(scores)}."
-    return f"Means over {topics} topic{'s'[: topics != 1]}.{band}"
+    line = "" if scores.interval is None or topics < 2 else f" Lines: {scores.confidence:.0%} intervals over topics."
+    return f"Means over {topics} topic{'s'[: topics != 1]}.{band}{line}"
 
 
-def _best_and_bars(scores: Scores) -> tuple[frozenset[tuple[int, int]], dict[int, list[Bar | None]]]:
+def _best_and_bars(scores: Scores, width: int = 1) -> tuple[frozenset[tuple[int, int]], dict[int, list[Bar | None]]]:
     """For each measure the row and column of the best of several runs, and a bar for every run, all on one scale.
 
-    There are no bars for counts and where nothing is open.
+    A measure takes ``width`` columns. There are no bars for counts and where nothing is open.
     """
     best: set[tuple[int, int]] = set()
     drawn: dict[int, list[Bar | None]] = {}
     known = ~np.isnan(scores.value[:, 0]).all(axis=-1)
     for place, measure in enumerate(scores.measures):
-        numbers = np.stack([column[known, 0, place] for column in (scores.value, scores.low, scores.high)], axis=-1)
+        drawn_from = (scores.value, scores.low, scores.high, scores.ci_low, scores.ci_high)
+        numbers = np.stack([column[known, 0, place] for column in drawn_from], axis=-1)
         merits = levelled(merit(numbers[:, 0], measure))
         if np.count_nonzero(~np.isnan(merits)) > 1:
-            best |= {(row, place + 1) for row in np.flatnonzero(merits == np.nanmax(merits)).tolist()}
+            best |= {(row, 1 + place * width) for row in np.flatnonzero(merits == np.nanmax(merits)).tolist()}
         finite = numbers[np.isfinite(numbers)]
         if measure.total == "sum" or not np.isfinite(numbers[:, 1:]).any():
             continue
         least, most = min(0.0, float(finite.min())), max(0.0, float(finite.max()))
         most = 1.0 if least == 0 and most <= 1 else most
-        drawn[1 + place] = [
-            Bar(value, low, high, least=least, most=most) if np.isfinite(value) else None
-            for value, low, high in numbers.tolist()
+        drawn[1 + place * width] = [
+            Bar(value, low, high, ci_low, ci_high, least, most) if np.isfinite(value) else None
+            for value, low, high, ci_low, ci_high in numbers.tolist()
         ]
     return frozenset(best), drawn
 
 
-def numbers_and_bounds(mean: Floats, low: Floats, high: Floats) -> list[tuple[str, str]]:
+def numbers_and_bounds(mean: Floats, low: Floats, high: Floats, *, counts: bool = False) -> list[tuple[str, str]]:
     """A column of means: the number, and what is open of it (nothing where that is not known)."""
-    column = _cells(mean[:, None], low[:, None], high[:, None], counts=False)
+    column = _cells(mean[:, None], low[:, None], high[:, None], counts=counts)
     return [(value, bounds) for value, _, bounds in (row[0].partition(" ") for row in column)]
 
 

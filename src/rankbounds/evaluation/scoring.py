@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,7 +16,7 @@ from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run, unique_names
 from rankbounds.columns.native import in_use
-from rankbounds.errors import DataError, warn
+from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions, Cells
 from rankbounds.evaluation.run_notes import RunNotes, some
 from rankbounds.evaluation.scores import PARTS, Scores
@@ -64,6 +64,16 @@ class JoinedRun(NamedTuple):
     """What was done to the run before."""
     read: Callable[[], Run] | None = None
     """The run itself, for a warning about documents that no judgment knows; None: no warning."""
+
+
+def reject_for_preferences(measures: Iterable[Measure], facts: TopicFacts) -> None:
+    """Reject measures of grades where judgments are preferences, whose levels are no grades."""
+    for measure in measures:
+        if facts.qrels.are_preferences and not (measure.reads_preferences or measure.as_retrieved):
+            raise UsageError(
+                f"{measure} reads grades, and these judgments are preferences ({facts.qrels.pairs.source.name}). "
+                "Measures of preferences are PrefShare, PrefShareR, NumPrefs and NumPrefsFulfilled."
+            )
 
 
 def join_run(run: Run, facts: TopicFacts, scoring: Scoring) -> JoinedRun:
@@ -232,6 +242,7 @@ def score_joined(
     ``join_number`` gives the lists of the run with a number; ``observe`` is shown that number and each batch of its
     lists. ``places`` tell runs of the same name apart, and ``named`` says which runs the user named.
     """
+    reject_for_preferences(scoring.measures, facts)
 
     def score(number: int) -> ScoreSheet:
         seen = partial(observe, number) if observe else None

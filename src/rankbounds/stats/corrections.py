@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -11,8 +13,24 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_choice
 from rankbounds.columns.native.ranking import shuffled_means_by_kernel
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.score_differences import TOLERANCE
-from rankbounds.stats.significance import Resampling, rounding
+from rankbounds.evaluation.score_differences import TOLERANCE, differences
+from rankbounds.stats.significance import (
+    Resampling,
+    check_differences,
+    deviation_of,
+    no_surer_than_signs,
+    rounding,
+    t_statistic,
+    topic_counts,
+)
+
+LEAST_ERROR = 0.5
+"""A resampled standard error counts as at least this share of the observed one: where two runs differ on few topics, a
+resample may hold none of them, and one such pair would make all others look like chance."""
+MOST_LETTERS = 52
+"""Of more letters nobody sees who shares one."""
+_CELLS_AT_ONCE = 1 << 19
+_T_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -21,69 +39,86 @@ class Correction:
 
     name: str
     of_ranked: Callable[[Floats], Floats] | None = None
-    """Rising p-values corrected; None for corrections that are tests of their own, by scores shuffled within topics."""
-    family_wise: bool = False
+    """Rising p-values corrected, along the last axis."""
+    of_scores: Callable[[Floats, Ints, Ints, Resampling, int | None], Floats] | None = None
+    """Corrected p-values of pairs, for corrections that are tests of their own and resample scores.
+
+    Scores have axes measure, system and topic; the last argument is the baseline.
+    """
+    family_wise: bool = True
     """Does it bound the chance of any false alarm over all pairs?"""
     words: str = ""
-    """What corrected p-values come from, given the test of one pair (``alone``), ``runs``, ``baseline``, ``others``."""
+    """What corrected p-values come from, given the test of one pair (``alone``) and the ``pairs``."""
+    level: str = ""
+    """How often any difference between equal means is found at the level 5%, by ``benchmarks/levels.py``."""
     source: str | None = None
     """What to cite, by its key in ``measures/naming/sources.bib``."""
 
     @property
-    def by_shuffles(self) -> bool:
-        """Is it a test of its own, and no function of p-values?"""
-        return self.of_ranked is None
-
-
-CORRECTIONS = {
-    correction.name: correction
-    for correction in (
-        Correction("none", np.copy, words="{alone}"),
-        Correction("bonferroni", lambda p: p * p.size, family_wise=True, words="{alone}, bonferroni correction"),
-        Correction(
-            "holm", lambda p: np.maximum.accumulate(p * np.arange(p.size, 0, -1)), family_wise=True,
-            words="{alone}, holm correction", source="holm1979simple",
-        ),
-        Correction(
-            "bh", lambda p: np.minimum.accumulate((p * p.size / np.arange(1, p.size + 1))[::-1])[::-1],
-            words="{alone}, bh correction", source="benjamini1995controlling",
-        ),
-        Correction(
-            "tukey", family_wise=True, words="randomised, paired Tukey HSD over all {runs} runs",
-            source="carterette2012multiple",
-        ),
-        Correction(
-            "dunnett", words="randomised Dunnett test of {baseline} against {others}", source="dunnett1955multiple"
-        ),
-    )
-}  # fmt: skip
-"""All corrections, by name: of Bonferroni, Holm, Benjamini and Hochberg, Tukey (all pairs), Dunnett (one baseline)."""
-LEAST_ERROR = 0.5
-"""A resampled standard error counts as at least this share of the observed one: where two runs differ on few topics, a
-resample may hold none of them, and one such pair would make all others look like chance."""
-_CELLS_AT_ONCE = 1 << 19
-_T_AT_ONCE = 1 << 18
+    def resamples(self) -> bool:
+        """Is it a test of its own that draws random numbers, and no function of p-values?"""
+        return self.of_scores is not None
 
 
 def check_correction(correction: str) -> None:
     """Reject the name of a correction that does not exist."""
-    check_choice("correction", correction, list(CORRECTIONS))
+    check_choice("correction", correction, list(CORRECTIONS), {"fdr": "bh", "maxt": "max-t", "max_t": "max-t"})
 
 
 def correct_p_values(p_values: Floats, correction: str) -> Floats:
-    """Correct p-values for their number.
+    """Correct p-values for their number, which is that of the last axis.
 
-    ``bonferroni`` and ``holm`` bound the chance of any false alarm; ``bh`` (Benjamini and Hochberg) the share of false
-    alarms among the alarms. ``tukey`` and ``dunnett`` are not functions of p-values: see ``over_all_pairs``.
+    ``bonferroni``, ``holm`` and ``shaffer`` bound the chance of any false alarm; ``bh`` (Benjamini and Hochberg) the
+    share of false alarms among the alarms. The others are not functions of p-values: they resample scores.
     """
     check_correction(correction)
     correct = CORRECTIONS[correction].of_ranked
     if correct is None:
         raise UsageError(f"The correction {correction} is a test of its own.")
-    order = np.argsort(p_values, kind="stable")
-    result = np.empty(p_values.size)
-    result[order] = np.minimum(1.0, correct(p_values[order]))
-    return result
+    order = np.argsort(p_values, axis=-1, kind="stable")
+    result = np.empty(p_values.shape)
+    np.put_along_axis(result, order, correct(np.take_along_axis(p_values, order, axis=-1)), axis=-1)
+    return np.clip(result, p_values, 1.0)
+
+
+# ---- functions of p-values ----
+
+
+def _falling(ranked: Floats) -> Ints:
+    """For each of rising p-values, how many are at least as large."""
+    return np.arange(ranked.shape[-1], 0, -1)
+
+
+def _holm(ranked: Floats) -> Floats:
+    return np.maximum.accumulate(ranked * _falling(ranked), axis=-1)
+
+
+def _shaffer(ranked: Floats) -> Floats:
+    """Holm's steps, counting only as many pairs as can be equal at once after those that are known to differ."""
+    systems = (1 + math.isqrt(1 + 8 * ranked.shape[-1])) // 2
+    equal = _equal_at_once(systems)
+    steps = equal[np.searchsorted(equal, _falling(ranked), side="right") - 1]
+    return np.maximum.accumulate(ranked * steps, axis=-1)
+
+
+@cache
+def _equal_at_once(systems: int) -> Ints:
+    """Which numbers of pairs can be equal: systems fall into groups of equal ones, of which all pairs are equal."""
+    possible = [1]  # by number of systems, a bit for each number of pairs
+    for number in range(1, systems + 1):
+        bits = 0
+        for group in range(1, number + 1):
+            bits |= possible[number - group] << group * (group - 1) // 2
+        possible.append(bits)
+    return np.array([pairs for pairs in range(possible[systems].bit_length()) if possible[systems] >> pairs & 1])
+
+
+def _benjamini_hochberg(ranked: Floats) -> Floats:
+    scaled = ranked * ranked.shape[-1] / np.arange(1, ranked.shape[-1] + 1)
+    return np.minimum.accumulate(scaled[..., ::-1], axis=-1)[..., ::-1]
+
+
+# ---- tests of their own, which resample scores ----
 
 
 def over_all_pairs(
@@ -178,11 +213,66 @@ def p_of_largest(observed: Floats, largest: Floats) -> Floats:
     return p
 
 
-def group_letters(means: Floats, first: Ints, second: Ints, separated: Flags) -> list[str]:
+def max_t(scores: Floats, first: Ints, second: Ints, resampling: Resampling, _: int | None = None) -> Floats:
+    """Hold the t of each pair against the largest of any pair in resampled topics, of differences moved to mean 0.
+
+    ``scores`` has axes measure, system, topic; the measures share the topics that are drawn.
+    """
+    counts = topic_counts(scores.shape[-1], resampling)
+    return np.stack([_max_t(matrix, first, second, counts) for matrix in scores])
+
+
+def _max_t(scores: Floats, first: Ints, second: Ints, counts: Floats) -> Floats:
+    apart = check_differences(differences(scores[first], scores[second]))
+    topics, observed = apart.shape[-1], np.abs(t_statistic(apart))
+    centred, error = apart - apart.mean(axis=-1, keepdims=True), deviation_of(apart) / np.sqrt(topics)
+    p = p_of_largest(observed, largest_t([centred / topics], error, [counts]))
+    # What is the same on every topic does not vary in resamples either: only its signs count, one of so many pairs.
+    return no_surer_than_signs(p, observed, topics, "two-sided", first.size)
+
+
+CORRECTIONS = {
+    correction.name: correction
+    for correction in (
+        Correction("none", np.copy, family_wise=False, words="{alone}"),
+        Correction("bonferroni", lambda p: p * p.shape[-1], words="{alone}, Bonferroni's correction for {pairs}"),
+        Correction(
+            "holm", _holm, words="{alone}, Holm's correction for {pairs}", level="0 to 7% of samples, on the t test",
+            source="holm1979simple",
+        ),
+        Correction(
+            "shaffer", _shaffer, words="{alone}, Shaffer's correction for {pairs}", source="shaffer1986modified"
+        ),
+        Correction(
+            "bh", _benjamini_hochberg, family_wise=False, words="{alone}, Benjamini and Hochberg's correction for "
+            "{pairs}", source="benjamini1995controlling",
+        ),
+        Correction(
+            "tukey", of_scores=over_all_pairs, words="randomised, paired Tukey HSD over {pairs}",
+            level="0 to 14% of samples, and least is found where one system is far off",
+            source="carterette2012multiple",
+        ),
+        Correction(
+            "dunnett", of_scores=over_all_pairs, words="randomised Dunnett test over {pairs}",
+            source="dunnett1955multiple",
+        ),
+        Correction(
+            "max-t", of_scores=max_t, words="largest t in resampled topics over {pairs}", level="0 to 8% of samples",
+            source="romano2005exact",
+        ),
+    )
+}  # fmt: skip
+"""All corrections, by name."""
+
+
+# ---- groups of systems ----
+
+
+def group_letters(means: Floats, first: Ints, second: Ints, separated: Flags) -> Sequence[str | None]:
     """Give each system its letters: two systems share one unless a test separates them.
 
     ``separated`` is by pair of ``first`` and ``second``. Letters run from the best system on, that of the greatest mean
-    (Piepho's insertion and absorption).
+    (Piepho's insertion and absorption). None where it would take more letters than anybody reads.
     """
     order = np.argsort(-means, kind="stable")
     rank = np.argsort(order)
@@ -194,6 +284,8 @@ def group_letters(means: Floats, first: Ints, second: Ints, separated: Flags) ->
         columns = [(1 << order.size) - 1]
         for one, other in zip(*np.nonzero(np.triu(separable, 1)), strict=True):
             columns = _split(columns, 1 << int(one), 1 << int(other))
+            if len(columns) > MOST_LETTERS:
+                return [None] * means.size
     columns.sort(key=lambda column: [place for place in range(order.size) if column >> place & 1])
     return [
         "".join(_letter(number) for number, column in enumerate(columns) if column >> place & 1)

@@ -41,7 +41,7 @@ def check_equivalence(margin: float | None, alternative: str, correction: str) -
         )
     if alternative != "two-sided":
         raise UsageError("Equivalence has two sides; one side of it is what the gate tests.")
-    if CORRECTIONS[correction].by_shuffles:
+    if CORRECTIONS[correction].resamples:
         raise UsageError(f"The correction {correction} is for differences; with the test tost take holm.")
 
 

@@ -150,6 +150,44 @@ def topics_for_equivalence(difference: Floats, deviation: Floats, margin: float,
     return _least_topics(found, near, 2 * alpha, power).reshape(np.shape(difference))
 
 
+def topics_for_range(difference: Floats, deviation: Floats, systems: int, alpha: float, power: float) -> Ints:
+    """Count the topics with which an analysis of variance finds that systems differ, the best from the worst by this.
+
+    All others lie in the middle, where they are hardest to find. Topics are blocks, and ``deviation`` is that of the
+    difference of two systems, so that for two systems this is the paired t test. 0 where no realistic number is enough.
+
+    Source: Sakai, Topic Set Size Design, Information Retrieval Journal 19, 2016 (there for unpaired scores).
+    """
+    from scipy.special import fdtri, ncfdtr
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        effects = np.ravel(np.abs(difference) / deviation)
+
+    def found(at: Ints, topics: Ints) -> Floats:
+        between, within = systems - 1, (systems - 1) * (topics - 1)
+        missed = ncfdtr(between, within, topics * effects[at] ** 2, fdtri(between, within, 1 - alpha))
+        return np.asarray(1 - np.nan_to_num(missed))
+
+    return _least_topics(found, effects, alpha, power).reshape(np.shape(effects))
+
+
+def topics_for_width(deviation: Floats, width: float, confidence: float = 0.95) -> Ints:
+    """Count the topics with which the t interval of a mean is on average no wider than ``width`` (Sakai's design)."""
+    from scipy.special import gammaln, ndtri, stdtrit
+
+    effects = np.ravel(width / np.maximum(deviation, np.finfo(float).tiny))
+
+    def found(at: Ints, topics: Ints) -> Floats:
+        # The deviation of few topics is on average below the true one.
+        degrees = topics - 1
+        shrunk = np.exp(gammaln(topics / 2) - gammaln(degrees / 2)) * np.sqrt(2 / degrees)
+        return np.asarray(effects[at] * np.sqrt(topics) / (2 * shrunk * stdtrit(degrees, (1 + confidence) / 2)))
+
+    at = np.arange(effects.size)
+    guess = (2 * ndtri((1 + confidence) / 2) / effects) ** 2
+    return np.where(guess > MOST_TOPICS, 0, _search(found, at, guess, 1.0)).reshape(np.shape(deviation))
+
+
 def _least_topics(found: Callable[[Ints, Ints], Floats], effects: Floats, alpha: float, power: float) -> Ints:
     """The least numbers of topics with this power: ``found`` is the power of some of the effects, by their places."""
     from scipy.special import ndtri
@@ -158,6 +196,12 @@ def _least_topics(found: Callable[[Ints, Ints], Floats], effects: Floats, alpha:
     left = np.flatnonzero((effects <= 20) & (effects > MOST_TOPICS**-0.5))
     # The normal distribution's answer is off by a topic or two, unless the power asked for is a low one.
     guess = ((ndtri(1 - alpha / 2) + ndtri(power)) / effects[left]) ** 2 + ndtri(1 - alpha / 2) ** 2 / 2
+    needed[left] = _search(found, left, guess, power)
+    return needed
+
+
+def _search(found: Callable[[Ints, Ints], Floats], left: Ints, guess: Floats, power: float) -> Ints:
+    """The least numbers of topics, from 2 on, at which ``found`` of these places reaches ``power``; 0: none does."""
     many = np.clip(guess, 2, MOST_TOPICS).astype(np.int64) + 1
     few = np.ones(many.shape, dtype=np.int64)  # so many are not enough
     while (short := np.flatnonzero(found(left, many) < power)).size:
@@ -169,8 +213,7 @@ def _least_topics(found: Callable[[Ints, Ints], Floats], effects: Floats, alpha:
         middle = (few[wide] + many[wide]) // 2
         enough = found(left[wide], middle) >= power
         few[wide], many[wide] = np.where(enough, few[wide], middle), np.where(enough, middle, many[wide])
-    needed[left] = np.where(many <= MOST_TOPICS, many, 0)
-    return needed
+    return np.where(many <= MOST_TOPICS, many, 0)
 
 
 def smallest_p_value(

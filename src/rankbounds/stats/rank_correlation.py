@@ -6,7 +6,8 @@ whole batches, such as the orders of many resamples: the last two axes are syste
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -18,13 +19,18 @@ from rankbounds.choices import check_share
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.score_differences import levelled, merit, subtracted
 from rankbounds.evaluation.scores import Scores
-from rankbounds.results import Column, Result
+from rankbounds.results import Column, Result, count
 from rankbounds.stats.overlap import TiedLists, deepest_rank, overlaps
 from rankbounds.stats.significance import Resampling, check_differences, pairs_of, t_test
-from rankbounds.tables import plain
+from rankbounds.tables import ROW_FORMATS, p_number, plain, render_rows
 
 LEVEL = 0.05
 """The level at which a change of places counts as significant."""
+EXACT_RUNS = 33
+"""Up to how many runs the distribution of tau is computed exactly."""
+TOPICS_NAMED = 5
+MOST_SIGNS = 1 << 25
+"""How many signs of pairs are held at a time."""
 
 
 def levels(scores: Floats) -> Floats:
@@ -200,6 +206,48 @@ def correlations(a: Floats, b: Floats, p: float = 0.9) -> dict[str, float]:
     }
 
 
+def tau_p_value(a: Floats, b: Floats) -> float:
+    """Compute the p-value of Kendall's tau against 0; exact for up to 33 runs without ties, else by the normal law."""
+    from scipy.stats import kendalltau
+
+    return float(kendalltau(levels(a), levels(b)).pvalue)
+
+
+def critical_tau(runs: int, alpha: float = LEVEL) -> float:
+    """Compute the tau from which on two orders of so many runs are related, at this level of a two-sided test.
+
+    Parameters
+    ----------
+    runs : int
+        How many runs are ordered.
+    alpha : float, default 0.05
+        The significance level.
+
+    Returns
+    -------
+    float
+        Exact for up to 33 runs without ties, by the normal law for more; NaN where no tau is enough.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> round(rb.stats.critical_tau(30, 0.01), 3), round(rb.stats.critical_tau(129), 3)
+    (0.333, 0.117)
+    """
+    from scipy.stats import norm
+
+    if runs > EXACT_RUNS:
+        return float(norm.isf(alpha / 2) * np.sqrt(2 * (2 * runs + 5) / (9 * runs * (runs - 1))))
+    # Of all permutations, the share with so many inversions: one more run adds 0 to runs - 1 of them.
+    share = np.ones(1)
+    for size in range(2, runs + 1):
+        share = np.convolve(share, np.full(size, 1 / size))
+    pairs = runs * (runs - 1) // 2
+    beyond = 2 * np.cumsum(share)
+    enough = np.flatnonzero(beyond < alpha)  # so few inversions at most
+    return 1 - 2 * int(enough[-1]) / pairs if enough.size else float("nan")
+
+
 class _Order(NamedTuple):
     """Runs as one measure orders them."""
 
@@ -209,6 +257,8 @@ class _Order(NamedTuple):
     """By two runs, which of them is ahead."""
     significant: Flags
     """By two runs, does a t test separate them? Of infinite differences it cannot tell."""
+    by_topic: Floats
+    """By run and topic, higher is better."""
 
 
 def _order_runs(scores: Scores) -> list[_Order]:
@@ -223,7 +273,8 @@ def _order_runs(scores: Scores) -> list[_Order]:
         table = np.zeros((len(scores.runs), len(scores.runs)), dtype=bool)
         table[first, second] = table[second, first] = separated
         merits = merit(means[:, at], measure)
-        found.append(_Order(str(measure), merits, order_signs(merits), table))
+        by_topic = merit(scores.value[:, :, at], measure)
+        found.append(_Order(str(measure), merits, order_signs(merits), table, by_topic))
     return found
 
 
@@ -232,6 +283,8 @@ class Agreement(Result):
     """How alike two measures, or two sets of judgments, order the runs."""
 
     found: list[dict[str, Any]]
+    by_topic: list[dict[str, Any]] = field(default_factory=list)
+    """For every two orders, Kendall's tau without each topic, those first whose absence raises it most."""
 
     @property
     def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
@@ -239,7 +292,9 @@ class Agreement(Result):
         return (
             Column("measure_a"),
             Column("measure_b"),
-            Column("tau"),
+            *([count("pool_depth")] if "pool_depths" in self.settings else []),
+            Column("tau", importance=1),
+            Column("p_value", "p of tau", lambda row: p_number(row["p_value"])),
             Column("tau_a", "tau-a"),
             Column("tau_ap", "tau_AP"),
             Column("spearman", "Spearman"),
@@ -252,8 +307,30 @@ class Agreement(Result):
         """A row for every two measures; None for a coefficient that does not exist."""
         return [{name: plain(value) for name, value in row.items()} for row in self.found]
 
+    def words(self) -> str:
+        """From which tau on two orders are related, and which topics drive them apart."""
+        runs, critical = self.settings["runs"], critical_tau(self.settings["runs"])
+        related = f"a tau of {critical:.3f} or more" if critical <= 1 else "no tau"
+        sentences = [f"With {runs} runs, {related} differs significantly from 0 (level {LEVEL:g}, two-sided)."]
+        for name in dict.fromkeys((row["measure_a"], row["measure_b"]) for row in self.by_topic):
+            own = [row for row in self.by_topic if (row["measure_a"], row["measure_b"]) == name and row["change"] > 0]
+            told = ", ".join(f"{row['query_id']} ({row['tau_without']:.3f})" for row in own[:TOPICS_NAMED])
+            of = name[0] if name[0] == name[1] else " and ".join(name)
+            lower = f"Without one of these topics, tau of {of} is higher: {told}."
+            sentences.append(lower if own else f"No single topic lowers tau of {of}.")
+        return " ".join(sentences)
 
-def agreement(scores: Scores, p: float = 0.9, against: Scores | None = None) -> Agreement:
+    def render(self, kind: str, *, raw: bool = False) -> str:
+        """In any text format of the command line; formats for programs have the topics, where they were asked for."""
+        if self.by_topic and kind in ROW_FORMATS:
+            return render_rows(self.by_topic, kind, list(self.by_topic[0]), raw=raw)
+        text = super().render(kind, raw=raw)
+        return f"{text}\n{self.words()}\n" if kind == "table" else text
+
+
+def agreement(
+    scores: Scores, p: float = 0.9, against: Scores | Mapping[int, Scores] | None = None, *, per_topic: bool = False
+) -> Agreement:
     """Compute how far measures, or two sets of judgments, agree on the order of the runs (rank correlation).
 
     Parameters
@@ -262,17 +339,19 @@ def agreement(scores: Scores, p: float = 0.9, against: Scores | None = None) -> 
         From ``evaluate``, of two runs or more.
     p : float, default 0.9
         The persistence of RBO.
-    against : Scores, optional
-        Scores of the same runs under other judgments, say from a shallower pool. Without, every two measures of
-        ``scores`` are compared.
+    against : Scores or dict of Scores, optional
+        Scores of the same runs under other judgments, say from a shallower pool; several by the depths of their pools.
+        Without, every two measures of ``scores`` are compared.
+    per_topic : bool, default False
+        Compute tau without each topic, too: which topics drive the disagreement.
 
     Returns
     -------
     Agreement
-        A row for every two orders by mean score: ``tau`` (Kendall's tau-b), ``tau_a``, ``tau_ap`` (the mean of both
-        directions), ``spearman``, ``rbo``; ``swapped``, the pairs of runs that change places, and
-        ``swapped_significantly``, those of them where both sides find a significant difference (t test, 0.05). Runs
-        whose means are infinite, as of ESL, share the last place.
+        A row for every two orders by mean score: ``tau`` (Kendall's tau-b) with its ``p_value`` against 0, ``tau_a``,
+        ``tau_ap`` (the mean of both directions), ``spearman``, ``rbo``; ``swapped``, the pairs of runs that change
+        places, and ``swapped_significantly``, those of them where both sides find a significant difference (t test,
+        0.05). Runs whose means are infinite, as of ESL, share the last place.
 
     Examples
     --------
@@ -284,23 +363,55 @@ def agreement(scores: Scores, p: float = 0.9, against: Scores | None = None) -> 
     """
     if len(scores.runs) < 2:
         raise DataError("Agreement of orderings needs at least two runs.")
-    if against is not None and against.runs != scores.runs:
+    others = against if isinstance(against, Mapping) else {} if against is None else {0: against}
+    if any(held.runs != scores.runs for held in others.values()):
         raise DataError("The orderings to compare are of different runs.")
-    orders = [_order_runs(held) for held in (scores, against) if held is not None]
-    if against is None:
-        chosen = list(combinations(orders[0], 2))
-    else:
-        chosen = list(zip(orders[0], (orders[1][against.measures.index(one)] for one in scores.measures), strict=True))
-    rows = []
-    for a, b in chosen:
+    ours = _order_runs(scores)
+    chosen = [(0, *pair) for pair in combinations(ours, 2)] if against is None else []
+    for depth, held in others.items():
+        theirs = dict(zip(held.measures, _order_runs(held), strict=True))
+        chosen += [(depth, mine, theirs[one]) for mine, one in zip(ours, scores.measures, strict=True)]
+    rows, by_topic = [], []
+    for depth, a, b in chosen:
         swapped = a.signs * b.signs < 0
         significantly = swapped & a.significant & b.significant
+        named = {"measure_a": a.measure, "measure_b": b.measure} | ({"pool_depth": depth} if depth else {})
         rows.append(
-            {"measure_a": a.measure, "measure_b": b.measure}
+            named
             | correlations(a.merits, b.merits, p)
+            | {"p_value": tau_p_value(a.merits, b.merits)}
             | {
                 "swapped": int(np.count_nonzero(swapped) // 2),
                 "swapped_significantly": int(np.count_nonzero(significantly) // 2),
             }
         )
-    return Agreement(rows, settings={"p": p})
+        if per_topic:
+            by_topic += _without_each_topic(named, a, b, scores.query_ids)
+    settings = {"p": p, "runs": len(scores.runs)} | ({"pool_depths": list(others)} if any(others) else {})
+    return Agreement(rows, by_topic, settings=settings)
+
+
+def _without_each_topic(named: dict[str, Any], a: _Order, b: _Order, topics: Sequence[str]) -> list[dict[str, Any]]:
+    """Kendall's tau of two orders without each topic, and how much higher it is then."""
+    if a.by_topic.shape != b.by_topic.shape:
+        raise DataError("Topics can be left out one by one only where both sides have the same topics.")
+    runs, step = a.by_topic.shape[0], max(1, MOST_SIGNS // a.by_topic.shape[0] ** 2)
+    taus = []
+    for first in range(0, len(topics), step):
+        signs = (order_signs(_means_without(order.by_topic, slice(first, first + step))) for order in (a, b))
+        taus.append(tau_of_signs(*signs))
+    without = np.concatenate(taus) if runs else np.empty(0)
+    change = without - float(tau_of_signs(a.signs, b.signs))
+    rows = [
+        named | {"query_id": topic, "tau_without": plain(tau), "change": plain(more)}
+        for topic, tau, more in zip(topics, without.tolist(), change.tolist(), strict=True)
+    ]
+    return sorted(rows, key=lambda row: -(row["change"] if row["change"] is not None else -np.inf))
+
+
+def _means_without(merits: Floats, left_out: slice) -> Floats:
+    """The mean of every run without each of some topics, with axes topic and run."""
+    counted = ~np.isnan(merits)
+    known = np.where(counted, merits, 0.0)
+    total = known.sum(axis=1) - known[:, left_out].T
+    return total / np.maximum(counted.sum(axis=1) - counted[:, left_out].T, 1)

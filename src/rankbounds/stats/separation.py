@@ -18,6 +18,7 @@ from rankbounds.evaluation.score_differences import differences as score_differe
 from rankbounds.evaluation.scores import Scores
 from rankbounds.results import Column, Result
 from rankbounds.stats import significance
+from rankbounds.stats.clusters import ClustersLike, resolve_clusters
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,6 +53,7 @@ def discriminative_power(
     alpha: float | Sequence[float] = (0.05, 0.01),
     test: str = "bootstrap",
     *,
+    clusters: ClustersLike | None = None,
     resamples: int = 1000,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
@@ -68,6 +70,8 @@ def discriminative_power(
         ``"bootstrap"`` is Sakai's method: the significance level of a pair is the share of resamples, drawn from
         differences shifted to mean 0, whose t is at least as large as the one observed. Any other test of ``compare``
         will do.
+    clusters : mapping or path, optional
+        The cluster of each query, where queries belong together; clusters are then what is tested and resampled.
     resamples, seed : int
         How often, and from which seed, tests that resample draw.
     progress : callable, optional
@@ -96,10 +100,12 @@ def discriminative_power(
     if len(scores.runs) < 2:
         raise DataError("Discriminative power needs at least two runs.")
     first, second = significance.pairs_of(len(scores.runs))
+    grouped = resolve_clusters(clusters, scores.query_ids)
     rows, curves = [], {}
     for at, measure in enumerate(scores.measures):
         matrix = scores.value[:, :, at]
         differences = significance.check_differences(score_differences(matrix[first], matrix[second]))
+        differences = differences if grouped is None else grouped.sum_differences(differences)
         required: Sequence[float | None] = [None] * len(levels)
         if test == "bootstrap":
             significance.check_finite(differences, "the bootstrap test", measure)

@@ -22,13 +22,15 @@ from rankbounds.evaluation.score_differences import TOLERANCE, levelled
 from rankbounds.evaluation.score_differences import differences as differences_between
 from rankbounds.threads import in_threads, processors
 
-DEFAULT_TEST = "randomization"
+DEFAULT_TEST = "t"
 """The test where none is named: in ``compare``, slices, the gate, reports and on the command line."""
 ALTERNATIVES = ("two-sided", "greater", "less")
 EXACT_TOPICS = 16
 """Up to this number of topics the randomisation test goes through all sign flips (2^16), beyond it samples them."""
 EXACT_SIZES = 50
 """Up to this number of differences, no two of one size, Wilcoxon's test counts all sign flips."""
+EXACT_EQUAL_SIZES = 25
+"""Up to this number it counts them where some sizes are equal."""
 RESAMPLES = 10_000
 MOST_RESAMPLES = 10_000_000
 """p-values of more digits than that say nothing."""
@@ -88,9 +90,9 @@ class PairedTest:
     of_mean: bool = True
     """Is it about the mean difference? Others use the signs and the order of sizes, also of infinite differences."""
     correction: str = "holm"
-    """The correction that fits it where all pairs of several systems are tested."""
-    baseline_correction: str = "holm"
-    """The correction that fits it where all others are tested against one system."""
+    """The correction that fits it where several pairs are tested."""
+    level: str = ""
+    """How often it finds a difference between equal means at the level 5%, by ``benchmarks/levels.py`` (one pair)."""
     source: str | None = None
     """What to cite, by its key in ``measures/naming/sources.bib``."""
     called: tuple[str, ...] = ()
@@ -98,7 +100,7 @@ class PairedTest:
 
     def draws(self, settings: Mapping[str, Any]) -> list[str]:
         """Say how p-values were drawn: nothing for tests that do not resample."""
-        if self.exact_topics >= settings["topics"]:
+        if self.exact_topics >= (settings["clusters"] or settings["topics"]):
             return ["all sign flips"]
         return [drawn_words(settings)] if self.resamples else []
 
@@ -169,7 +171,12 @@ def _least_of_t(differing: Floats, topics: int) -> Floats:
     return np.asarray(stdtr(topics - 1, -t))
 
 
-register(PairedTest("t", t_test, _least_of_t, called=("ttest", "t-test", "t_test", "student", "paired-t")))
+register(
+    PairedTest(
+        "t", t_test, _least_of_t, level="2 to 6% of samples with 10 topics or more, less with many ties",
+        called=("ttest", "t-test", "t_test", "student", "paired-t"),
+    )
+)  # fmt: skip
 
 
 def t_statistic(differences: Floats) -> Floats:
@@ -197,8 +204,8 @@ def over_error(mean: Floats, error: Floats) -> Floats:
 def wilcoxon_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
     """Wilcoxon's signed-rank test. Topics without a difference are dropped; an infinite one ranks above all others.
 
-    Exact where at most 50 topics are left and no two of their differences are equal in size, else by the normal
-    approximation.
+    Exact where at most 50 topics are left and no two of their differences are equal in size, or at most 25; else by the
+    normal approximation.
     """
     from scipy import stats
 
@@ -214,6 +221,12 @@ def wilcoxon_test(differences: Floats, alternative: str, _: Resampling) -> Float
     chances = _chances_of_rank_sums()
     at_most[exact] = chances[number[exact], above[exact].astype(np.int64)]
     at_least[exact] = chances[number[exact], below[exact].astype(np.int64)]
+    few = np.flatnonzero(~exact & (number <= EXACT_EQUAL_SIZES))
+    if few.size:
+        doubled = np.rint(2 * np.maximum(rank[few], 0.0)).astype(np.int64)
+        sums = np.rint(2 * np.stack([above[few], below[few]], axis=-1)).astype(np.int64)
+        at_most[few], at_least[few] = _chances_of_equal_ranks(doubled, sums).T
+        exact[few] = True
     if not exact.all():  # equal sizes share a rank, which lowers the variance
         rank, number = rank[~exact], number[~exact]
         squares = np.where(rank > 0, rank**2, 0.0).sum(axis=-1)
@@ -234,15 +247,32 @@ def _chances_of_rank_sums() -> Floats:
     return np.cumsum(ways, axis=-1) / 2.0 ** np.arange(EXACT_SIZES + 1)[:, None]
 
 
+def _chances_of_equal_ranks(doubled: Ints, sums: Ints) -> Floats:
+    """By row and sum: how likely the ranks that a fair coin picks add up to at most that; all are doubled."""
+    rows, width = len(doubled), int(doubled.sum(axis=-1).max()) + 1
+    likely = np.zeros((rows, width))
+    likely[:, 0] = 1
+    place, row = np.arange(width), np.arange(rows)[:, None]
+    for rank in np.sort(doubled, axis=-1).T:
+        before = place - rank[:, None]
+        likely = (likely + np.where(before >= 0, likely[row, np.maximum(before, 0)], 0.0)) / 2
+    return np.take_along_axis(np.minimum(np.cumsum(likely, axis=-1), 1.0), sums, axis=-1)
+
+
 def _least_of_ranks(differing: Floats, _: int) -> Floats:
-    """The smaller one of no equal sizes, whose ranks are counted, and of equal sizes only: z = sqrt(differing)."""
+    """The smaller one of counted ranks, and of many equal sizes only: z = sqrt(differing)."""
     from scipy.special import ndtr
 
-    of_equal_sizes = np.where(differing > 1, ndtr(-np.sqrt(differing)), 1.0)
+    of_equal_sizes = np.where(differing > EXACT_EQUAL_SIZES, ndtr(-np.sqrt(differing)), 1.0)
     return np.minimum(np.where(differing <= EXACT_SIZES, 0.5**differing, 1.0), of_equal_sizes)
 
 
-register(PairedTest("wilcoxon", wilcoxon_test, _least_of_ranks, of_mean=False, source="wilcoxon1945individual"))
+register(
+    PairedTest(
+        "wilcoxon", wilcoxon_test, _least_of_ranks, of_mean=False, source="wilcoxon1945individual",
+        level="0 to 12% of samples: it is not about means, and errs where differences are skewed (AP, 50 topics)",
+    )
+)  # fmt: skip
 
 
 def sign_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
@@ -256,7 +286,12 @@ def sign_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
     return _tail(at_least, at_most, alternative)
 
 
-register(PairedTest("sign", sign_test, lambda differing, _: 0.5**differing, of_mean=False))
+register(
+    PairedTest(
+        "sign", sign_test, lambda differing, _: 0.5**differing, of_mean=False,
+        level="0 to 17% of samples: it is not about means, and errs where differences are skewed (AP, 50 topics)",
+    )
+)  # fmt: skip
 
 
 # ---- tests that resample ----
@@ -299,7 +334,8 @@ def _as_extreme(statistic: Floats, observed: Floats, slack: Floats, alternative:
 register(
     PairedTest(
         "randomization", randomization_test, lambda differing, _: 0.5**differing, resamples=True,
-        exact_topics=EXACT_TOPICS, correction="tukey", baseline_correction="dunnett", source="smucker2007comparison",
+        exact_topics=EXACT_TOPICS, source="smucker2007comparison",
+        level="0 to 7% of samples; nothing can be found with 5 topics",
         called=("fisher", "permutation", "perm", "random"),
     )
 )  # fmt: skip
@@ -359,6 +395,7 @@ def chunks(pairs: int, resamples: int) -> list[slice]:
 register(
     PairedTest(
         "bootstrap", bootstrap_test, lambda differing, _: np.where(differing > 0, 0.0, 1.0), resamples=True,
+        correction="max-t", level="0 to 5% of samples",
         source="sakai2006evaluating",
     )
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Means over several collections, and what resampled topics say of them: topics are drawn within their collection.
+"""Means over several collections, with intervals and tests over topics, which are a sample within their collection.
 
 ``parts`` holds an array for each collection, with a row for each pair (or run) and a column for each of its topics; a
 row is NaN where a run lacks the collection. A row's mean gives every collection a share: the same for all
@@ -13,17 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.stats import significance
-from rankbounds.stats.corrections import largest_t, p_of_largest
-from rankbounds.stats.significance import Resampling, deviation_of, over_error
+from rankbounds.stats.significance import deviation_of
 
 MEANS = ("collections", "queries")
-PRODUCTS = 5_000_000_000
-"""So many products of pairs, topics and resamples are worth their time; of more, fewer resamples, but a thousand."""
-CELLS = 100_000_000
-"""So many means of pairs, collections and resamples are worth their time, too."""
-DRAWS = 20_000_000
-"""So many topics are drawn at most, but for a thousand resamples."""
 
 
 def held(parts: Sequence[Floats]) -> Flags:
@@ -79,26 +71,3 @@ def _studentised(means: Floats, variances: Floats, share: Floats, topics: Ints) 
     total = squared.sum(axis=-1)
     degrees = np.divide(total**2, (squared**2 / (topics - 1)).sum(axis=-1), out=np.ones_like(total), where=total > 0)
     return mean, np.sqrt(total), degrees
-
-
-def topic_counts(topics: Ints, rows: int, resampling: Resampling) -> list[Floats]:
-    """Count by collection how often each topic is drawn in each resample: resamples x topics."""
-    total = int(topics.sum())
-    resampling = resampling.at_most(min(PRODUCTS // (rows * total), CELLS // (rows * topics.size), DRAWS // total))
-    generator = resampling.generator()
-    return [significance.topic_counts(size, resampling, generator) for size in topics.tolist()]
-
-
-def family_wise_p_values(parts: Sequence[Floats], share: Floats, counts: Sequence[Floats]) -> Floats:
-    """Hold each row's t against the largest of any row in topics resampled from differences of mean 0."""
-    shifted, mean, squared, size = [], *np.zeros((3, len(share)))
-    for part, weight in zip(parts, share.T, strict=True):
-        own = np.where(weight[:, None] > 0, part, 0.0) * (weight / part.shape[-1])[:, None]
-        shifted.append(own - own.mean(axis=-1, keepdims=True))
-        shifted[-1][deviation_of(own) == 0] = 0.0
-        mean += own.sum(axis=-1)
-        squared += deviation_of(own) ** 2 * own.shape[-1]
-        size += np.abs(own).sum(axis=-1)
-    error = np.sqrt(squared)
-    observed = np.abs(over_error(np.where(np.abs(mean) <= 1e-13 * size, 0.0, mean), error))
-    return p_of_largest(observed, largest_t(shifted, error, counts))

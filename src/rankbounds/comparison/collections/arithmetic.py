@@ -24,23 +24,19 @@ from rankbounds.evaluation.score_differences import (
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.stats import stratified
-from rankbounds.stats.corrections import group_letters
+from rankbounds.stats.corrections import correct_p_values, group_letters
 from rankbounds.stats.random_effects import random_effects
-from rankbounds.stats.rank_intervals import places, resampled_places
-from rankbounds.stats.significance import Resampling, mean_interval
+from rankbounds.stats.rank_intervals import places
+from rankbounds.stats.significance import mean_interval
 from rankbounds.tables import plain
 
 
-def compare_scores(
-    scored: Mapping[str, Scores], settings: dict[str, Any], resampling: Resampling
-) -> CollectionsComparison:
+def compare_scores(scored: Mapping[str, Scores], settings: dict[str, Any]) -> CollectionsComparison:
     """Compare by every measure, from scores that fit together."""
     runs = list(dict.fromkeys(run for scores in scored.values() for run in scores.runs))
     measures = next(iter(scored.values())).measures
     topics = np.array([len(scores.query_ids) for scores in scored.values()])
     first, second = pairs_against(runs, settings["baseline"])
-    counts = stratified.topic_counts(topics, first.size, resampling)
-    settings["family_resamples"] = len(counts[0])
     aligned = []
     for scores in scored.values():
         values = np.full((len(runs), *scores.value.shape[1:]), np.nan)  # NaN for runs that are not there
@@ -49,21 +45,20 @@ def compare_scores(
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in ("systems", "pairs", "cells", "differences")}
     for place, measure in enumerate(measures):
         by_run = [values[:, :, place] for values in aligned]
-        compared = ByMeasure(measure, list(scored), runs, by_run, topics, first, second, settings, counts)
+        compared = ByMeasure(measure, list(scored), runs, by_run, topics, first, second, settings)
         rows["pairs"] += compared.pair_rows()
         rows["differences"] += compared.difference_rows()
         rows["systems"] += compared.system_rows()
         for name, scores in scored.items():
-            mean, values = scores.mean(), scores.value[:, :, place]
-            low, high = np.clip(mean_interval(values, settings["confidence"]), *limits_of(measure, values))
+            mean = scores.mean(settings["confidence"])
             rows["cells"] += build_rows(
                 measure=str(measure),
                 collection=name,
                 run=scores.runs,
                 topics=len(scores.query_ids),
                 mean=mean.value[:, 0, place],
-                ci_low=low,
-                ci_high=high,
+                ci_low=mean.ci_low[:, 0, place],
+                ci_high=mean.ci_high[:, 0, place],
                 low=mean.low[:, 0, place],
                 high=mean.high[:, 0, place],
                 judged_at_10=mean.judged[:, 0],
@@ -83,8 +78,6 @@ class ByMeasure:
     first: Ints
     second: Ints
     settings: Mapping[str, Any]
-    counts: Sequence[Floats]
-    """Of each collection, how often each topic is in each resample."""
 
     def __post_init__(self) -> None:
         first, second, values = self.first, self.second, self.values
@@ -99,9 +92,9 @@ class ByMeasure:
     @cached_property
     def _tests(self) -> tuple[Floats, Floats, Flags]:
         """Of each pair, the p-value alone and corrected, and whether it is separated."""
-        p_value = p_adjusted = stratified.t_p_values(self.means, self.variances, self.share, self.topics)
-        if self.first.size > 1:
-            p_adjusted = np.maximum(p_value, stratified.family_wise_p_values(self.parts, self.share, self.counts))
+        p_value = stratified.t_p_values(self.means, self.variances, self.share, self.topics)
+        p_adjusted, there = np.ones(p_value.size), self.both.any(axis=-1)
+        p_adjusted[there] = correct_p_values(p_value[there], "holm")
         return p_value, p_adjusted, (p_adjusted < self.settings["alpha"]) & (self._estimates[0] != 0)
 
     @cached_property
@@ -186,9 +179,9 @@ class ByMeasure:
         variances, confidence = stratified.variances_of_means(parts), self.settings["confidence"]
         mean, low, high = stratified.interval(means, variances, share, self.topics, confidence)
         mean = levelled(mean)
-        placed: Sequence[Any] = [[None] * complete.size] * 6
+        placed: Sequence[Any] = [[None] * complete.size] * 4
         if self.settings["baseline"] is None:
-            placed = self._placed(complete, merit(mean, self.measure), parts, share)
+            placed = self._placed(complete, merit(mean, self.measure))
         with np.errstate(invalid="ignore"):
             merits = np.stack([merit(part.mean(axis=-1), self.measure) for part in self.values])
         level = levelled(np.where(np.isnan(merits), -np.inf, merits))
@@ -198,7 +191,7 @@ class ByMeasure:
             known = {run: plain(value) for run, value in zip(complete.tolist(), column, strict=True)}
             return [known.get(run) for run in range(len(self.runs))]
 
-        names = ("group", "rank", "rank_low", "rank_high", "probability_best", "expected_rank")
+        names = ("group", "rank", "rank_low", "rank_high")
         return build_rows(
             measure=str(self.measure),
             mean_over=self.settings["mean"],
@@ -213,26 +206,16 @@ class ByMeasure:
             lacks=[[self.collections[place] for place in np.flatnonzero(~has)] for has in self.has],
         )
 
-    def _placed(self, complete: Ints, merits: Floats, parts: Sequence[Floats], share: Floats) -> tuple[Any, ...]:
-        """Of the complete runs: groups, places and their ends by the pairs that are separated, and by resampled topics
-        how often each is first and its expected place.
-        """
+    def _placed(self, complete: Ints, merits: Floats) -> tuple[Any, ...]:
+        """Of the complete runs: groups, places, and their ends by the pairs that are separated."""
         own_number = np.full(len(self.runs), -1)
         own_number[complete] = np.arange(complete.size)
         first, second = own_number[self.first], own_number[self.second]
         among = (first >= 0) & (second >= 0)
         first, second, separated = first[among], second[among], self._tests[2][among]
-        weighted = np.concatenate(
-            [
-                merit(part, self.measure) * weight[:, None] / part.shape[-1]
-                for part, weight in zip(parts, share.T, strict=True)
-            ],
-            axis=-1,
-        )
-        best, expected = resampled_places(weighted, np.concatenate(self.counts, axis=-1))
+        lead = merit(self._estimates[0][among], self.measure)
         return (
             group_letters(merits, first, second, separated),
-            *places(merits, first, second, separated),
-            best,
-            expected,
+            1 + np.count_nonzero(merits[None, :] > merits[:, None], axis=1),
+            *places(complete.size, first, second, lead, separated),
         )

@@ -1,7 +1,7 @@
 """The same systems on several collections: who leads over all, where it differs, and what a new collection would show.
 
 Two questions are kept apart. *These* collections: the mean over them, with intervals and tests over topics, which are
-resampled within their collection. *Collections like these*: the random-effects summary, which takes the collections as
+a sample within their collection. *Collections like these*: the random-effects summary, which takes the collections as
 a sample of those that could be (``random_effects``).
 
 A run that lacks a collection has no mean over all, and is not placed; its pairs are over the collections that both runs
@@ -28,7 +28,7 @@ from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.stats.power import check_level
 from rankbounds.stats.random_effects import ESTIMATORS
-from rankbounds.stats.significance import RESAMPLES, Resampling, check_finite
+from rankbounds.stats.significance import check_finite
 from rankbounds.stats.stratified import MEANS
 
 if TYPE_CHECKING:
@@ -52,8 +52,6 @@ def compare_collections(
     estimator: str = "reml",
     alpha: float = 0.05,
     confidence: float = 0.95,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
     **options: Unpack[Options],
 ) -> CollectionsComparison:
@@ -81,8 +79,6 @@ def compare_collections(
         Of the variance between collections: restricted maximum likelihood, or DerSimonian and Laird's.
     alpha, confidence : float
         The level of verdicts and ranks, and that of intervals.
-    resamples, seed : int
-        Topics are resampled within collections. Of many pairs and topics, fewer times than asked for, but a thousand.
     progress : callable, optional
         Told how many of how many collections are scored.
     **options
@@ -94,12 +90,11 @@ def compare_collections(
 
     Notes
     -----
-    Intervals of means are t intervals with Welch and Satterthwaite's degrees, and p-values of a pair alone are of the t
-    test that goes with them: collections keep the differences that they have, topics vary within them. Over several
-    pairs, ``p_adjusted`` and the intervals of ranks are from the largest studentised difference of any pair in
-    resampled topics. The random-effects summary and the prediction interval suppose that collections are a sample, that
-    their true differences are about normal, and that each one's standard error is known: with few collections, or few
-    topics in one, they are rough.
+    Intervals of means are t intervals with Welch and Satterthwaite's degrees, and p-values of a pair alone are of the
+    t test that goes with them: collections keep the differences that they have, topics vary within them. Over several
+    pairs, ``p_adjusted`` has Holm's correction, and intervals of ranks come from it. The random-effects summary and
+    the prediction interval suppose that collections are a sample, that their true differences are about normal, and
+    that each one's standard error is known: with few collections, or few topics in one, they are rough.
 
     Examples
     --------
@@ -108,7 +103,7 @@ def compare_collections(
     ...     name: rb.probability.simulate(3, topics=9, documents=60, depth=20, pool_depth=20, relevant=0.3, seed=seed)
     ...     for seed, name in enumerate(["web", "news", "mail"])
     ... }
-    >>> compared = rb.compare_collections({name: (c.complete, c.runs) for name, c in made.items()}, "AP", resamples=200)
+    >>> compared = rb.compare_collections({name: (c.complete, c.runs) for name, c in made.items()}, "AP")
     >>> len(compared.systems), len(compared.pairs), compared.pairs[0]["collections"]
     (3, 3, 3)
 
@@ -119,7 +114,6 @@ def compare_collections(
     check_choice("estimator", estimator, ESTIMATORS)
     check_level(alpha)
     check_share("confidence", confidence)
-    resampling = Resampling(resamples, seed)
     jobs = _jobs(collections, measures, runs, names, options)
     scored: dict[str, Scores] = {}
     for name, job in jobs.items():
@@ -130,11 +124,11 @@ def compare_collections(
     scored, left_out = _without_lacking(scored, missing)
     settings = {
         "mean": mean, "missing": missing, "baseline": baseline, "estimator": estimator, "alpha": alpha,
-        "confidence": confidence, "resamples": resamples, "seed": seed, "left_out": left_out,
+        "confidence": confidence, "left_out": left_out,
         "test": "t over topics within collections, by share of collection",
-        "correction": "largest t over topics resampled within collections",
+        "correction": "holm",
     }  # fmt: skip
-    return compare_scores(scored, settings, resampling)
+    return compare_scores(scored, settings)
 
 
 def _jobs(

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankbounds.comparison.pairs import run_number, turn
-from rankbounds.comparison.tables import LONGEST_GROUP, best_first, measure_place, percent_column, place_cell
+from rankbounds.comparison.tables import LONGEST_GROUP, best_first, measure_place
 from rankbounds.comparison.wording import measure_words
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.run_notes import some
 from rankbounds.measures import Measure
 from rankbounds.notebook import shown
-from rankbounds.results import Column, Result, Row, build_table, interval
-from rankbounds.tables import Table, number, signed
+from rankbounds.results import Column, Result, Row, build_table, interval, place_cell
+from rankbounds.tables import Table, number, p_words, signed
 
 MEAN_WORDS = {"collections": "mean of {count} collections' means", "queries": "mean over all {topics:,} queries"}
 HEADERS = {"collections": "mean of means", "queries": "over queries"}
@@ -75,7 +75,7 @@ class CollectionsComparison(Result):
     differences : list of dict
         A row for each measure, pair and collection that both have.
     settings : dict
-        Which mean, which estimator, levels, seed.
+        Which mean, which estimator, levels.
 
     Examples
     --------
@@ -98,6 +98,7 @@ class CollectionsComparison(Result):
     pairs: list[dict[str, Any]]
     cells: list[dict[str, Any]]
     differences: list[dict[str, Any]]
+    figures = ("collections_forest", "leaderboard")
 
     @property
     def missing(self) -> list[dict[str, str]]:
@@ -164,7 +165,7 @@ class CollectionsComparison(Result):
         if self._lettered(chosen):
             columns.append(Column("group", left=True))
         if settings["baseline"] is None:
-            columns += [Column("rank", cell=place_cell), percent_column("probability_best", "first in")]
+            columns.append(Column("rank", cell=place_cell))
         columns.append(Column("led", cell=lambda row: f"{row['collections_led']:.3g} of {row['collections']}"))
         if len(self.collections) <= NAMED_COLLECTIONS:
             columns += [Column(name, name) for name in self.collections]
@@ -217,8 +218,8 @@ class CollectionsComparison(Result):
         settings = self.settings
         placed = [row["run"] for row in self.leaderboard() if row["mean"] is not None]
         sentences = [
-            f"Scores are the {self.mean_words(len(self.collections), sum(self.topics))}; intervals and tests are over "
-            f"topics resampled within the collections, and say nothing of other collections."
+            f"Scores are the {self.mean_words(len(self.collections), sum(self.topics))}; intervals and tests "
+            "are over topics within the collections, and say nothing of other collections."
         ]
         if settings["baseline"] is None and len(placed) > 2:
             sentences.append(f"Ranks hold for all runs together with {1 - settings['alpha']:.0%} confidence.")
@@ -245,7 +246,7 @@ class CollectionsComparison(Result):
     def _held(self, row: Row) -> dict[str, Any]:
         """What goes into the sentences on a pair."""
         level = f"{self.settings['confidence']:.0%}"
-        p, p_adjusted, q_p = (_p_words(row[name]) for name in ("p_value", "p_adjusted", "q_p_value"))
+        p, p_adjusted, q_p = (p_words(row[name]) for name in ("p_value", "p_adjusted", "q_p_value"))
         several = len(self.pairs) > len(self.measures)
         incomplete = row["collections"] != len(self.collections)
         spans = {name: interval(f"{name}_low", f"{name}_high", "", "{:+.4f}".format).text(row) for name in SPANS}
@@ -280,10 +281,6 @@ class CollectionsComparison(Result):
 
     def _repr_html_(self) -> str:
         return shown(*map(self.table, self.measures), self.method(), self.words())
-
-
-def _p_words(p: float | None) -> str:
-    return "" if p is None else "p < 0.0001" if p < 0.00005 else f"p = {p:.4f}"
 
 
 def _choose(held: Row) -> list[str]:

@@ -1,15 +1,15 @@
 """May this run replace the other? A gate with three answers: pass, fail, undecided.
 
-A *change* ("nDCG@10 worse") is a question about topics like these. With a margin, the loss that is accepted, one
-side of the test is taken twice, at the level alpha:
+A *change* ("nDCG@10 worse") is a question about topics like these. A loss or a gain is shown where the comparison's
+table shows it, by the same corrected p. With a margin, the loss that is accepted:
 
-- pass: a loss of the margin or more is ruled out (the run is not inferior);
+- pass: a loss of the margin or more is ruled out by a one-sided test (the run is not inferior), or a gain is shown;
 - fail: that is not so, and a loss is shown;
 - undecided: neither. A test that finds no loss has not shown that there is none.
 
 Without a margin no loss is accepted, so that only a run that is shown to be better passes, or one that scores the same
 on every topic. "different" asks for both directions: pass if the runs are equivalent within the margin, fail if a
-two-sided test finds a difference.
+difference is shown. Of several runs, p-values of the margin are corrected for their number.
 
 A *value* ("nDCG@10 < 0.5", "judged@10 < 80%") is a fact about these topics: it passes or fails as it stands.
 
@@ -24,17 +24,22 @@ from dataclasses import asdict, dataclass
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
+
 from rankbounds.choices import check_choice
 from rankbounds.comparison.comparison import Comparison
 from rankbounds.comparison.evidence import Evidence
 from rankbounds.comparison.gate.conditions import Condition, parse_conditions
-from rankbounds.comparison.gate.outcomes import FAIL, PASS, SAID, UNDECIDED, HeldChange, Outcome, hold_value
+from rankbounds.comparison.gate.outcomes import FAIL, PASS, SAID, SAME_TEST, UNDECIDED, HeldChange, Outcome, hold_value
 from rankbounds.comparison.tables import p_column
+from rankbounds.comparison.verdict import compare_scores
 from rankbounds.errors import UsageError, readable
 from rankbounds.evaluation.scores import Scores
 from rankbounds.notebook import shown
 from rankbounds.results import Column, Result, Row, build_table, interval
-from rankbounds.stats.equivalence import check_margin
+from rankbounds.stats.bounded_means import BOUNDED
+from rankbounds.stats.corrections import CORRECTIONS, correct_p_values
+from rankbounds.stats.equivalence import TOST, check_margin
 from rankbounds.tables import Table, number, plain, signed
 
 EXIT_CODES = {PASS: 0, FAIL: 1, UNDECIDED: 4}
@@ -97,8 +102,8 @@ class Gate(Result):
         ),
         Column("low", "whatever is judged", _bounds),
         *(Column(name, None) for name in ("high", "difference", "certain_low", "certain_high")),
-        p_column("p_fail", "p fail"),
-        p_column("p_pass", "p pass"),
+        p_column("p_fail", "p change"),
+        p_column("p_pass", "p margin"),
         Column("could_turn", None),
     )
 
@@ -171,6 +176,7 @@ def hold(
     margin: float = 0.0,
     settled: bool = False,
     undecided: str | None = None,
+    margin_test: str = SAME_TEST,
     scores: Scores | None = None,
     evidence: Evidence | None = None,
     candidates: Sequence[str] | None = None,
@@ -188,8 +194,11 @@ def hold(
     asked = [condition.with_margin(margin) for condition in parse_conditions(conditions, scores.measures)]
     check_margin(margin)
     check_undecided(undecided)
+    check_choice("margin_test", margin_test, [SAME_TEST, *BOUNDED])
     if comparison is not None and evidence is not None:
         comparison, scores = _with_measures(comparison, scores, asked, evidence)
+    if comparison is not None and comparison.settings["test"] == TOST:
+        comparison = _compare_again(comparison, comparison.scores, comparison.evidence)
     runs = comparison.runs if comparison else scores.runs
     baseline = comparison.settings["baseline"] if comparison else None
     if baseline is None and len(runs) == 2:
@@ -200,15 +209,33 @@ def hold(
         raise UsageError("There is no run beside the baseline to hold against the conditions.")
     outcomes = []
     for condition in asked:
-        for run in candidates:
-            if not condition.of_change:
-                outcomes.append(hold_value(condition, scores, run, settled, evidence))
-            elif comparison is None or baseline is None:
-                how = "give two runs, the baseline first" if len(runs) < 2 else "name the baseline (--baseline-run)"
-                raise UsageError(f'The gate "{condition}" compares a run with a baseline: {how}.')
-            else:
-                outcomes.append(HeldChange(condition, comparison, run, baseline, settled=settled).outcome())
+        if not condition.of_change:
+            outcomes += [hold_value(condition, scores, run, settled, evidence) for run in candidates]
+        elif comparison is None or baseline is None:
+            how = "give two runs, the baseline first" if len(runs) < 2 else "name the baseline (--baseline-run)"
+            raise UsageError(f'The gate "{condition}" compares a run with a baseline: {how}.')
+        else:
+            changes = _hold_changes(condition, comparison, baseline, settled, margin_test)
+            outcomes += [changes[run].outcome() for run in candidates]
     return Gate(outcomes, undecided)
+
+
+def _hold_changes(
+    condition: Condition, comparison: Comparison, baseline: str, settled: bool, margin_test: str
+) -> dict[str, HeldChange]:
+    """Hold every other run against the baseline: p-values of the margin are corrected for all of them."""
+    others = [run for run in comparison.runs if run != baseline]
+    changes = {
+        run: HeldChange(condition, comparison, run, baseline, settled=settled, margin_test=margin_test)
+        for run in others
+    }
+    if condition.limit:
+        correction = comparison.settings["correction"]
+        correction = "holm" if CORRECTIONS[correction].resamples else correction
+        alone = np.array([change.p_pass_alone for change in changes.values()])
+        for change, p in zip(changes.values(), correct_p_values(alone, correction).tolist(), strict=True):
+            change.p_pass = p
+    return changes
 
 
 def _with_measures(
@@ -217,10 +244,17 @@ def _with_measures(
     """Score and compare by the measures that conditions name and nobody asked for before."""
     changes = [each.measure for each in conditions if each.of_change and each.measure not in comparison.measures]
     if changes and comparison.evidence is not None:
-        names = ("test", "correction", "alternative", "alpha", "confidence", "margin", "resamples", "seed", "baseline")
-        how = {name: comparison.settings[name] for name in names}
-        comparison = evidence.compare(list(dict.fromkeys([*comparison.measures, *changes])), **how)
+        measures = list(dict.fromkeys([*comparison.measures, *changes]))
+        comparison = _compare_again(comparison, evidence.scores(measures), evidence)
     values = [each.measure for each in conditions if each.measure not in scores.measures]
     if values:
         scores = evidence.scores(list(dict.fromkeys([*scores.measures, *values])))
     return comparison, scores
+
+
+def _compare_again(comparison: Comparison, scores: Scores, evidence: Evidence | None) -> Comparison:
+    """Compare scores for differences as others were; where equivalence was tested, by its t test."""
+    names = ("test", "correction", "alternative", "alpha", "confidence", "margin", "resamples", "seed", "baseline")
+    how = {name: comparison.settings[name] for name in names} | {"clusters": comparison.clusters}
+    how["test"] = "t" if how["test"] == TOST else how["test"]
+    return compare_scores(scores, evidence=evidence, **how)

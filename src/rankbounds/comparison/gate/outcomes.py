@@ -15,17 +15,24 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.comparison.comparison import Comparison
 from rankbounds.comparison.gate.conditions import SIDES, Condition
-from rankbounds.comparison.pairs import run_number
+from rankbounds.comparison.pairs import carrying, leads, run_number
 from rankbounds.comparison.wording import POWER, compared_words, measure_words
-from rankbounds.comparison.words import can_differ
+from rankbounds.comparison.words import CARRYING, can_differ
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.score_differences import differences, equal, mean_difference, merit, merit_of_range
+from rankbounds.evaluation.score_differences import (
+    differences,
+    equal,
+    limits_of_differences,
+    merit,
+    merit_of_range,
+)
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures.counts import Judged
-from rankbounds.stats.equivalence import TOST, p_of_margin
+from rankbounds.stats.bounded_means import BOUNDED, least_topics, p_of_bounded_margin
+from rankbounds.stats.equivalence import p_of_margin
 from rankbounds.stats.power import topics_for_effects, topics_that_must_differ
-from rankbounds.stats.significance import TESTS, Resampling, deviation_of, p_values
-from rankbounds.tables import plain
+from rankbounds.stats.significance import TESTS, Resampling, deviation_of
+from rankbounds.tables import p_words, plain
 
 if TYPE_CHECKING:
     from rankbounds.comparison.evidence import Evidence
@@ -34,8 +41,8 @@ if TYPE_CHECKING:
 PASS, FAIL, UNDECIDED = "pass", "fail", "undecided"
 SAID = {PASS: "passed", FAIL: "failed", UNDECIDED: "undecided"}
 TURNED = {True: "Judgments could turn it", None: "It is not known whether judgments could turn it"}
-CARRYING = 0.1
-"""Where so small a share of the topics holds half of all that changed, they carry the mean."""
+SAME_TEST = "test"
+"""A margin is tested as differences are, unless a test of ``BOUNDED`` is asked for."""
 NAMED_TOPICS = 5
 """So many of the topics that fell most are named."""
 
@@ -54,8 +61,10 @@ class Outcome:
         Of a condition on a value, the run's mean and its bounds; else None.
     difference, certain_low, certain_high : float
         Of a change, run minus baseline, and its bounds over judgments; else None.
-    p_fail, p_pass : float
-        Of a change: the p-values of the test that fails the run, and of the one that passes it.
+    p_fail : float
+        Of a change: the corrected p-value of the pair in the comparison's table. Below alpha it shows a loss or a gain.
+    p_pass : float
+        Of a change with a margin: the corrected p-value of the test that rules the margin out; else None.
     could_turn : bool
         Could other judgments turn the answer? None: not known, or there is no answer to turn.
     why, decide : str
@@ -132,52 +141,67 @@ def _unjudged(evidence: Evidence | None, runs: Sequence[str], measure: Measure) 
 class HeldChange:
     """A run held against the baseline by a test over topics."""
 
-    def __init__(self, condition: Condition, comparison: Comparison, run: str, baseline: str, *, settled: bool) -> None:
+    def __init__(
+        self,
+        condition: Condition,
+        comparison: Comparison,
+        run: str,
+        baseline: str,
+        *,
+        settled: bool,
+        margin_test: str = SAME_TEST,
+    ) -> None:
         self.condition, self.comparison, self.run, self.baseline = condition, comparison, run, baseline
         self.settled = settled
         self.margin = condition.limit or 0.0
         self.worse = condition.relation == "worse"  # is it about losses alone?
         self.measure = comparison.measure(condition.measure)
         settings = comparison.settings
-        self.alpha = float(settings["alpha"])
-        # One side of the test is taken; equivalence is two sides of the t test.
-        self.test: str = "t" if settings["test"] == TOST else settings["test"]
+        self.alpha, self.test, self.alternative = float(settings["alpha"]), settings["test"], settings["alternative"]
+        self.bounded = margin_test if self.margin and margin_test != SAME_TEST else None
         self._place = comparison.measures.index(self.measure)
         self._pair = [run_number(comparison.runs, name) for name in (run, baseline)]
         values = comparison.scores.value[self._pair, :, self._place]
-        # The change on every topic, where more is better; its mean is NaN where some are infinite in either direction.
+        # The change on every topic, where more is better.
         self.gain: Floats = merit(differences(values[0], values[1]), self.measure)
-        self.change = float(mean_difference(values[0], values[1]))
+        clusters = comparison.clusters
+        self.sample = self.gain if clusters is None else clusters.sum_differences(self.gain)
+        self.units = "topics" if clusters is None else "clusters"
+        # The largest cluster's sum is how far the sample can reach.
+        reach = 1.0 if clusters is None else float(clusters.sizes.max() * len(clusters) / self.gain.size)
+        least, most = limits_of_differences(self.measure, comparison.scores.value[:, :, self._place])
+        self._limits = reach * least, reach * most
+        self.row = comparison.row(self.measure, (run, baseline))
+        self.change = self.row["difference"]  # NaN where some are infinite in either direction
+        self.bounds = self.row["certain_low"], self.row["certain_high"]  # over all judgments; NaN: not known
         # By how much the run is better; where changes have no mean, on how many more topics.
-        better_by = float(merit(np.array(self.change), self.measure))
-        self.lead = float(np.sign(self.gain).sum()) if math.isnan(better_by) else better_by
+        self.lead = float(leads({name: np.array(value) for name, value in self.row.items()}, self.measure))
+        self.shown = self.row["p_adjusted"] < self.alpha and self.lead != 0  # as the table's verdict
         # How far the mean change is from what is not accepted; negative beyond it.
         self.room = self.margin + self.lead if self.worse else self.margin - abs(self.lead)
-        row = comparison.row(self.measure, (run, baseline))
-        self.p_of_table = row["p_value"]
-        self.bounds = row["certain_low"], row["certain_high"]  # over all judgments; NaN where they are not known
-        self.p_fail, self.p_pass = self._p_values()
+        self.p_pass = self.p_pass_alone = self._p_of_margin() if self.margin else None
 
-    def _p_values(self) -> tuple[float, float]:
-        """Of the test that fails the run, and of the one that passes it."""
-        if self.margin and not TESTS[self.test].of_mean and np.isfinite(self.gain).all():
+    def _p_of_margin(self) -> float:
+        """The p-value of the test that rules out a loss, or a difference, of the margin."""
+        if self.bounded is not None:
+            how = self.margin, self._limits, self.bounded
+            return float(p_of_bounded_margin(self.sample, *how, losses_only=self.worse)[0])
+        if not TESTS[self.test].of_mean and np.isfinite(self.gain).all():
             raise UsageError(
                 f'The gate "{self.condition}" is about the mean, and the {self.test} test is not: it goes by signs and '
-                "ranks. With a margin, take the randomization or the t test."
+                "ranks. With a margin, take the t test or randomization."
             )
-        settings = self.comparison.settings
-        resampling = Resampling(settings["resamples"], settings["seed"])
-        how = self.test, resampling, self.measure
-        fail = p_values(self.gain, self.test, "less" if self.worse else "two-sided", resampling, self.measure)
-        return float(fail[0]), float(p_of_margin(self.gain, self.margin, *how, losses_only=self.worse)[0])
+        resampling = Resampling(self.comparison.settings["resamples"], self.comparison.settings["seed"])
+        tested = self.test, resampling, self.measure
+        return float(p_of_margin(self.sample, self.margin, *tested, losses_only=self.worse)[0])
 
     def outcome(self) -> Outcome:
-        """Pass where the margin is ruled out, fail where a loss is shown, else undecided."""
-        lost = self.lead < 0 if self.worse else self.lead != 0
-        if not self.gain.any() or (self.p_pass < self.alpha and self.room > 0):
+        """Pass where the margin is ruled out or a gain is shown, fail where a loss is shown, else undecided."""
+        gained = self.shown and self.worse and self.lead > 0
+        if self._same or self._ruled_out or (gained and self.bounded is None):
             answer = PASS
         else:
-            answer = FAIL if self.p_fail < self.alpha and lost else UNDECIDED
+            answer = FAIL if self.shown and not gained else UNDECIDED
         could_turn = self._could_turn(answer)
         why, decide = self._why(answer, could_turn), []
         if answer == UNDECIDED:
@@ -190,8 +214,18 @@ class HeldChange:
         return Outcome(
             str(self.condition), self.run, self.baseline, answer, why, " ".join(filter(None, decide)),
             difference=plain(self.change), certain_low=plain(low), certain_high=plain(high),
-            p_fail=self.p_fail, p_pass=self.p_pass, could_turn=could_turn,
+            p_fail=self.row["p_adjusted"], p_pass=self.p_pass, could_turn=could_turn,
         )  # fmt: skip
+
+    @property
+    def _ruled_out(self) -> bool:
+        """Is a loss, or a difference, of the margin ruled out?"""
+        return self.p_pass is not None and self.p_pass < self.alpha and self.room > 0
+
+    @property
+    def _same(self) -> bool:
+        """Is there nothing to test? Not for a test that also asks what other topics may hold."""
+        return not self.gain.any() and self.bounded is None
 
     def _could_turn(self, answer: str) -> bool | None:
         """Could judgments bring the mean change to the other side of what decided? None: not known."""
@@ -208,55 +242,56 @@ class HeldChange:
     # ---- words ----
 
     def _why(self, answer: str, could_turn: bool | None) -> str:
-        p_fail, p_pass, name = self.p_fail, self.p_pass, compared_words(self.measure)
-        pair = f"{self.run} against {self.baseline}"
-        lost = "a loss" if self.worse else "a difference"
-        shown = f"({'one-sided ' if self.worse else ''}{self.test} test, p = {p_fail:.4f}{self._beside_table()})"
-        tests = f"one-sided {self.test} test" if self.worse else f"two one-sided {self.test} tests"
-        changed = f"{name} changed by {self.change:+.4f}, {pair}"
-        beyond, not_out = f"{self.margin:g} or more", f"is not ruled out ({tests}, p = {p_pass:.4f})"
-        if not self.gain.any():
-            why = f"{name} is the same on all {self.gain.size} topics, {pair}"
-        elif answer == FAIL:
-            why = f"{name} {self.condition.relation} by {abs(self.change):.4f}, {pair} {shown}"
-            why += f"; {lost} of {beyond} {not_out}" if self.margin else ""
-        elif answer == PASS:
-            said = f"{lost} of {beyond} is ruled out" if self.margin else "better"
-            why = f"{changed}: {said} ({tests}, p = {p_pass:.4f}{self._beside_table(moved=self.margin > 0)})"
-        elif self.margin:
-            why = f"{changed}: {lost} is not shown {shown}, and one of {beyond} {not_out}"
-        elif self.worse:
-            why = f"{changed}: a loss is not shown {shown}, nor a gain (one-sided, p = {p_pass:.4f}), and without a "
-            why += "margin no loss is accepted"
-        else:
-            why = f"{changed}: a difference is not shown {shown}, and without a margin none is accepted"
+        name, pair = compared_words(self.measure), f"{self.run} against {self.baseline}"
         judged = self._judged(could_turn) if answer != UNDECIDED else ""
+        if self._same:
+            return f"{name} is the same on all {self.gain.size} topics, {pair}.{judged}"
+        changed = f"changed by {self.change:+.4f}"
+        if self.shown:
+            changed = f"{'better' if self.lead > 0 else 'worse'} by {abs(self.change):.4f}"
+        side = "" if self.alternative == "two-sided" else "one-sided "
+        p_change = self._p_words(self.row["p_adjusted"], self.row["p_value"])
+        why = f"{name} {changed}, {pair} ({side}{self.test} test, {p_change})"
+        lost = "a loss" if self.worse else "a difference"
+        if not self.shown and not self._ruled_out:
+            if self.margin:
+                why, lost = f"{why}: {lost} is not shown, and ", "one"
+            elif self.worse:
+                why += ": neither a loss nor a gain is shown, and without a margin no loss is accepted"
+            else:
+                why += ": a difference is not shown, and without a margin none is accepted"
+        elif self.margin:
+            why += ": " if answer == PASS else "; "
+        if self.margin:
+            test = self.bounded or self.test
+            tests = f"one-sided {test} test" if self.worse else f"two one-sided {test} tests"
+            ruled_out = f"is {'' if self._ruled_out else 'not '}ruled out"
+            p_margin = self._p_words(self.p_pass, self.p_pass_alone)
+            why += f"{lost} of {self.margin:g} or more {ruled_out} ({tests}, {p_margin})"
         return f"{why}.{judged}{self._carried()}{self._topics() if answer == FAIL else ''}"
 
     def _carried(self) -> str:
         """That the test knows little of what a new topic brings: most changes are 0, or few topics carry the mean."""
-        size, topics = np.sort(np.abs(self.gain))[::-1], self.gain.size
-        if not size.any() or not np.isfinite(size).all():
+        sample, size = self.sample, self.sample.size
+        if self.bounded or not sample.any() or not np.isfinite(sample).all():
             return ""
-        differing = int(np.count_nonzero(size))
-        if 2 * differing < topics:
-            few = f"Only {differing} of {topics} topics changed"
+        differing, holding = int(np.count_nonzero(sample)), int(carrying(sample))
+        if 2 * differing < size:
+            few = f"Only {differing} of {size} {self.units} changed"
+        elif holding <= CARRYING * size:
+            few = f"{holding} of {size} {self.units} hold{'s' * (holding == 1)} half of all that changed"
         else:
-            carrying = int(np.searchsorted(np.cumsum(size), size.sum() / 2)) + 1
-            if carrying > CARRYING * topics:
-                return ""
-            few = f"{carrying} of {topics} topics hold{'s' * (carrying == 1)} half of all that changed"
-        return f" {few}: of rare large changes on other topics the test knows little, so that its level may not hold."
-
-    def _beside_table(self, *, moved: bool = False) -> str:
-        """The p-value of the table, and why it is another one than this, which has one side or is of a margin."""
-        settings = self.comparison.settings
-        if settings["test"] == TOST or settings["alternative"] != "two-sided" or not (self.worse or moved):
             return ""
-        alone = " of this pair alone" if settings["correction"] != "none" else ""
-        if moved:
-            return f"; the table's p = {self.p_of_table:.4f}{alone} asks for any difference, with two sides"
-        return f"; two-sided, as in the table, p = {self.p_of_table:.4f}{alone}"
+        level = "of rare large changes on other topics the test knows little, so that its level may not hold."
+        bounded = self.margin and np.isfinite(self._limits).all()
+        hint = f" --margin-test {next(iter(BOUNDED))} holds for them, with more topics." if bounded else ""
+        return f" {few}: {level}{hint}"
+
+    def _p_words(self, corrected: float | None, alone: float | None) -> str:
+        """A p-value that is corrected where several runs are held, and that of the run alone."""
+        if self.comparison.settings["correction"] == "none":
+            return p_words(alone)
+        return f"{p_words(corrected)} corrected for {len(self.comparison.runs) - 1} runs, {p_words(alone)} alone"
 
     def _judged(self, could_turn: bool | None) -> str:
         """What judgments could do to the answer."""
@@ -277,46 +312,61 @@ class HeldChange:
 
     def _headroom(self) -> str:
         """Why neither test can succeed with these topics; nothing where one can."""
+        if self.bounded:
+            least = least_topics(self.margin, self._limits, self.alpha)
+            lost = "loss" if self.worse else "difference"
+            return (
+                f"The {self.bounded} test takes at least {least:,} {self.units} to rule out a {lost} of "
+                f"{self.margin:g} of a run that does not change; there are {self.sample.size}."
+            )
         resamples = self.comparison.settings["resamples"]
-        sides = "greater" if self.worse or self.margin else "two-sided"
-        must = topics_that_must_differ(self.gain.size, self.test, self.alpha, alternative=sides, resamples=resamples)
+        sides = "greater" if self.margin else self.alternative
+        size = self.sample.size
+        must = topics_that_must_differ(size, self.test, self.alpha, alternative=sides, resamples=resamples)
         if must is None:
             return ""
         if must == 0:
             return f"With {resamples:,} resamples no p is below {self.alpha:g}: take more of them."
-        differing = int(np.count_nonzero(self.gain))
+        differing = int(np.count_nonzero(self.sample))
         # With a margin, topics without a change speak for the run too.
-        if (self.gain.size if self.margin else differing) >= must:
+        if (size if self.margin else differing) >= must:
             return ""
-        level = f"for p < {self.alpha:g}{' with one side' if sides == 'greater' else ''}"
-        if self.gain.size < must:
-            few = f"there are {self.gain.size}, and the test takes at least {must}"
-            return f"These topics cannot decide it: {few} {level}."
-        first, second = np.array(self._pair)[:, None]
-        can = int(can_differ(self.comparison.scores, self._place, first, second, self.comparison.evidence)[0])
-        few = f"{differing} of {self.gain.size} differ as judged"
-        if can < self.gain.size:
-            few = f"{few}, at most {can} can" if can > differing else f"{can} of {self.gain.size} can differ"
-        return f"These topics cannot decide it: {few}, and at least {must} must {level}, however large the differences."
+        level = f"for p < {self.alpha:g}{' with one side' if sides != 'two-sided' else ''}"
+        if size < must:
+            few = f"there are {size}, and the test takes at least {must}"
+            return f"These {self.units} cannot decide it: {few} {level}."
+        first, second, can = *np.array(self._pair)[:, None], size
+        if self.comparison.clusters is None:
+            can = int(can_differ(self.comparison.scores, self._place, first, second, self.comparison.evidence)[0])
+        few = f"{differing} of {size} differ as judged"
+        if can < size:
+            few = f"{few}, at most {can} can" if can > differing else f"{can} of {size} can differ"
+        must_differ = f"at least {must} must {level}, however large the differences"
+        return f"These {self.units} cannot decide it: {few}, and {must_differ}."
 
     def _topics_needed(self) -> str:
         """How many topics would decide it, were the change to stay as it is."""
-        deviation = float(deviation_of(self.gain))
+        deviation = float(deviation_of(self.sample))
         if not deviation > 0 or not math.isfinite(self.lead) or self.alpha >= 0.5:
             return ""
-        if self.room > 0:
-            lost = "loss" if self.worse else "difference"
-            shown = f"that there is no {lost} of {self.margin:g} or more" if self.margin else "a gain"
+        lost = "loss" if self.worse else "difference"
+        by_margin = self.margin > 0 and self.room > 0
+        one_sided = by_margin or self.alternative != "two-sided"
+        if by_margin:
+            shown = f"that there is no {lost} of {self.margin:g} or more"
+        elif one_sided and (self.lead > 0) != (self.alternative == "greater"):
+            return (
+                f'The alternative "{self.alternative}" does not ask for a change in this direction: take "two-sided".'
+            )
         else:
-            shown = "a loss" if self.worse else "a difference"
-        one_sided = self.worse or self.room > 0
-        effect = np.array([(self.room if self.room > 0 else abs(self.lead)) / deviation])
+            shown = "a gain" if self.worse and self.lead > 0 else f"a {lost}"
+        effect = np.array([(self.room if by_margin else abs(self.lead)) / deviation])
         needed = int(topics_for_effects(effect, 2 * self.alpha if one_sided else self.alpha, POWER)[0])
         if not needed:
-            return "No realistic number of topics decides so small a change."
-        if needed <= self.gain.size:
-            return "More topics like these would decide it."
+            return f"No realistic number of {self.units} decides so small a change."
+        if needed <= self.sample.size:
+            return f"More {self.units} like these would decide it."
         return (
-            f"If the change stays what it is, about {needed:,} topics like these show {shown}, {POWER:.0%} of the time "
-            f"({'one-sided ' if one_sided else ''}t test)."
+            f"If the change stays what it is, about {needed:,} {self.units} like these show {shown}, {POWER:.0%} of "
+            f"the time ({'one-sided ' if one_sided else ''}t test)."
         )

@@ -125,7 +125,9 @@ def topic_bounds(
     answer: Answer = getattr(Arguments(lists, covering, most_relevant), basis.difference_argument)(basis)
 
     def of_topic(place: int) -> TopicBounds:
-        values = assumptions.value(measure, lists.by_topic[place])
+        rankings = lists.by_topic[place]
+        # These lists lack what such measures read; nothing is known of how they differ.
+        values = np.zeros(rankings.length.size) if measure.reads_judgments else assumptions.value(measure, rankings)
         observed = any_measure.subtracted(values[first], values[second])
         size = np.abs(values[first]) + np.abs(values[second])
         greatest = answer(place)

@@ -25,7 +25,7 @@ from rankbounds.evaluation.engines.pieces import RunInPieces, check_one_file, na
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.options import Options, chosen_options, shows_options
 from rankbounds.evaluation.scores import Scores
-from rankbounds.evaluation.scoring import JudgedTopics, Scoring
+from rankbounds.evaluation.scoring import JudgedTopics, Scoring, reject_for_preferences
 from rankbounds.files.formats import pair_of_names
 from rankbounds.files.leniency import REPEATED, LeftOutWarning
 from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames
@@ -204,6 +204,7 @@ class _Stream:
         """All judgments in memory, each run in pieces."""
         assumptions = self.scoring.assumptions
         facts = TopicFacts(self.reading.judgments(self.qrels.path), assumptions.gain)
+        reject_for_preferences(self.scoring.measures, facts)
         facts.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
         runs = []
         for number, file in enumerate(self.files):

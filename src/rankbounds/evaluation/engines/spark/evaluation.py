@@ -32,10 +32,9 @@ from rankbounds.evaluation.options import Options, chosen_options, shows_options
 from rankbounds.evaluation.scores import Scores
 from rankbounds.evaluation.scoring import JudgedTopics, Scoring
 from rankbounds.files import trec
-from rankbounds.files.compression import decompress
 from rankbounds.files.leniency import merge_warnings
 from rankbounds.files.named_columns import QRELS_COLUMNS, find_column
-from rankbounds.files.opening import text_of
+from rankbounds.files.opening import Content
 from rankbounds.measures import parse_measures
 from rankbounds.measures.naming.parser import MeasuresLike
 
@@ -93,7 +92,7 @@ def evaluate(
     session = first_frame.sparkSession if first_frame is not None else session_here(master)
     with plain_errors():
         judgments = SharedJudgments(_judgments(session, qrels, reading), decided.gain)
-        need_rank = decided.ties == "rank"
+        need_rank = decided.ties in ("rank", "stated")
         sources = dict(enumerate(sources_of_runs(session, runs, reading, need_rank=need_rank)))
         broadcast = context_of(session).broadcast(judgments)
         job = _Job(session, Scorer(broadcast, scoring, reading), len(judgments.facts.query_ids))
@@ -129,9 +128,8 @@ def _judgments(session: SparkSession, given: Any, reading: Reading) -> Qrels:
             return reading.judgments(local or path)
         if not path.rstrip("/").endswith(TABLE_ENDINGS):
             (row,) = session.read.format("binaryFile").load(path).select("content").collect()
-            lines = trec.read_lines(
-                text_of(path, decompress(bytes(row[0]), path)), trec.qrels_layout, lenient=reading.lenient
-            )
+            text = Content.decompressed(path, bytes(row[0])).text()
+            lines = trec.read_lines(text, trec.qrels_layout, lenient=reading.lenient)
             return Qrels._of_pairs(lines.pairs, lines.numbers)
         given = session.read.parquet(path)
     return reading.judgments(_table_by_topic(given, reading) if is_frame(given) else given)

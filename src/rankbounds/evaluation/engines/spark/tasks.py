@@ -23,10 +23,9 @@ from rankbounds.evaluation.engines.pieces import ScoredPiece, score_piece
 from rankbounds.evaluation.engines.spark.session import without_scheme
 from rankbounds.evaluation.scoring import Scoring
 from rankbounds.files import trec
-from rankbounds.files.compression import decompress
 from rankbounds.files.named_columns import RUN_COLUMNS
 from rankbounds.files.objects import columns_of
-from rankbounds.files.opening import plain_name, text_of
+from rankbounds.files.opening import Content, plain_name
 from rankbounds.files.topic_batches import LargeFile, MixedTopicsError
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -167,7 +166,7 @@ class Scorer:
 
     def _run_in(self, path: str, table: str, content: bytes) -> Iterator[tuple[str, Run]]:
         file = without_scheme(path)
-        text = text_of(file, decompress(content, file))
+        text = Content.decompressed(file, content).text()
         lines = trec.read_lines(text, trec.run_layout, lenient=self.reading.lenient)
         yield "", run_in(lines, file, lines.tag or plain_name(table))
 
@@ -193,7 +192,7 @@ def _ours(met: Sequence[warnings.WarningMessage]) -> list[RankboundsWarning]:
 
 def _as_one(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The contents of several files of one run, each decompressed, as one."""
-    contents = [bytes(decompress(row["content"], row["path"])) for row in rows]
+    contents = [Content.decompressed(row["path"], row["content"]).tobytes() for row in rows]
     return [{**rows[0], "path": rows[0]["table"], "content": b"\n".join(contents)}]
 
 

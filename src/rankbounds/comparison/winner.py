@@ -1,0 +1,110 @@
+"""The best of many runs, and how much of its lead is left when it counts that it was picked as the best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankbounds.comparison.power import sampled
+from rankbounds.errors import UsageError
+from rankbounds.evaluation.score_differences import differences, limits_of_differences, merit
+from rankbounds.measures import Measure
+from rankbounds.results import Column, Result, interval
+from rankbounds.stats.winners import Lead, lead_over_baseline, lead_over_second
+from rankbounds.tables import plain, signed
+
+if TYPE_CHECKING:
+    from rankbounds.comparison.comparison import Comparison
+
+PICKED = 3
+"""From so many runs on the best one was picked among several."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Winner(Result):
+    """The best run by each measure: its lead as it was observed, and what is left of it."""
+
+    leads: Sequence[dict[str, Any]]
+
+    @property
+    def columns(self) -> Sequence[Column]:  # type: ignore[override]
+        """Those of the rows."""
+        within = interval("ci_low", "ci_high", f"{self.settings['confidence']:.0%} interval", signed, importance=6)
+        return (
+            Column("measure", importance=8),
+            Column("run"),
+            Column("against", importance=9),
+            Column("lead", cell=lambda row: signed(row["lead"]), importance=5),
+            Column("corrected_lead", cell=lambda row: signed(row["corrected_lead"]), importance=7),
+            within,
+            Column("ci_low", None),
+            Column("ci_high", None),
+            Column("differing", None),
+        )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """List a dict for each measure and run that the best one is held against."""
+        return list(self.leads)
+
+    def words(self) -> str:
+        """Say of each lead how much is left of it."""
+        return "\n".join(map(self.sentence, self.leads))
+
+    def sentence(self, row: dict[str, Any]) -> str:
+        """Say of one lead how much is left of it."""
+        others = self.settings["runs"] - (row["against"] == self.settings["baseline"])
+        named = "the baseline" if row["against"] == self.settings["baseline"] else "the second"
+        start = f"{row['measure']}: {row['run']}, the best of {others}, differs by {signed(row['lead'])} from {named}"
+        if row["corrected_lead"] is None:
+            return f"{start}, {row['against']}, on every topic by the same: nothing is known of how much is chance."
+        picked = "it was" if named == "the baseline" else "both were"
+        within = f"{self.settings['confidence']:.0%} interval {signed(row['ci_low'])} to {signed(row['ci_high'])}"
+        return (
+            f"{start}, {row['against']}; corrected for the fact that {picked} picked by these scores: "
+            f"{signed(row['corrected_lead'])} ({within}).{self._few(row)}"
+        )
+
+    def _few(self, row: dict[str, Any]) -> str:
+        """That so few topics differ that the interval may miss more often than it says."""
+        topics = self.settings["topics"]
+        few = f" Only {row['differing']} of {topics} topics differ: the interval may be too narrow."
+        return few if 2 * row["differing"] < topics else ""
+
+
+def find_winners(comparison: Comparison) -> Winner:
+    """Find the best run by each measure, against the baseline, if there is one, and against the second."""
+    if len(comparison.runs) < PICKED:
+        raise UsageError("Of two runs none was picked among several: the interval of their difference is what holds.")
+    baseline = comparison.settings["baseline"]
+    confidence = comparison.settings["confidence"]
+    rows: list[dict[str, Any]] = []
+    for place, measure in enumerate(comparison.measures):
+        values = comparison.scores.value[:, :, place]
+        merits = merit(values, measure)
+        if not np.isfinite(merits).all():
+            continue
+        if comparison.clusters is not None:
+            merits = comparison.clusters.sum_differences(merits)
+        found = [] if baseline is None else [lead_over_baseline(merits, comparison.runs.index(baseline), confidence)]
+        found.append(lead_over_second(merits, confidence))
+        limits = limits_of_differences(measure, values)
+        differing = [int(np.count_nonzero(differences(merits[lead.run], merits[lead.against]))) for lead in found]
+        listed = [_row(lead, measure, comparison.runs, limits) for lead in found]
+        rows += [row | {"differing": count} for row, count in zip(listed, differing, strict=True)]
+    sizes = {"runs": len(comparison.runs), "topics": sampled(comparison.settings)}
+    return Winner(rows, settings={"baseline": baseline, "confidence": confidence, **sizes})
+
+
+def _row(lead: Lead, measure: Measure, runs: Sequence[str], limits: tuple[float, float]) -> dict[str, Any]:
+    """The lead in units of the scores, the run minus the one that it is held against, within what can be."""
+    sign = -1.0 if measure.lower_is_better else 1.0
+    corrected, one, other = (
+        float(np.clip(sign * end, *limits)) for end in (lead.corrected_lead, lead.ci_low, lead.ci_high)
+    )
+    low, high = (other, one) if measure.lower_is_better else (one, other)
+    ends = {"lead": 0.0 + sign * lead.lead, "corrected_lead": corrected, "ci_low": low, "ci_high": high}
+    named = {"measure": str(measure), "run": runs[lead.run], "against": runs[lead.against]}
+    return named | {name: plain(end) for name, end in ends.items()}

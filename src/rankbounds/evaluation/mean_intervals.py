@@ -1,0 +1,117 @@
+"""How far a mean over topics may be from the mean over all topics like these: the confidence interval of one mean.
+
+Topics are a sample. For a measure that lies between two numbers, the interval is Wilson's for a proportion, with the
+variance of the topics' scores in place of a proportion's and a t quantile: the means that lie within t standard errors
+of the one observed, where the standard error shrinks towards the ends of the range as a proportion's does. It never
+leaves the range. Where scores pile up at one end it is widened by what so few topics may not have shown: if n topics of
+n have the highest possible score, a share 1 - (alpha / 2) ** (1 / n) of all topics could still score the lowest, which
+is the exact interval of Clopper and Pearson; if only some of them have, by as much less. The same holds at the other
+end, and in both directions where all topics score the same.
+
+Of the methods that ``benchmarks/intervals.py`` tries on resampled topics this one covers best for its width: 93% or
+more on average over runs at 95%, from 5 topics on, where the t interval covers half (success at 1 of good runs, 5
+topics). A measure without a known range has the t interval, and none where all scores are the same.
+
+Sources: Wilson, Probable Inference, the Law of Succession, and Statistical Inference, JASA 22, 1927; Korn and Graubard,
+Confidence Intervals for Proportions with Small Expected Number of Positive Counts Estimated from Survey Data, Survey
+Methodology 24, 1998 (proportions with another variance); Clopper and Pearson, Biometrika 26, 1934.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from statistics import NormalDist
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.choices import check_share
+from rankbounds.evaluation.score_differences import TOLERANCE
+
+MANY = 10_000
+"""With more degrees of freedom than that, two terms of the expansion of the t quantile are exact to ten digits."""
+
+
+def intervals_of_means(
+    values: Floats, least: Floats | float, most: Floats | float, confidence: float = 0.95
+) -> tuple[Floats, Floats]:
+    """Compute the interval of the mean along the last axis of scores between ``least`` and ``most``.
+
+    NaN among the values is a topic that does not count. There is no interval (NaN) of fewer than two topics, where a
+    score is infinite, and where all are the same and one end of the range is not known.
+    """
+    check_share("confidence", confidence)
+    counted = ~np.isnan(values)
+    number = counted.sum(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        mean = np.where(counted, values, 0.0).sum(axis=-1) / np.where(number > 1, number, np.nan)
+        apart = np.where(counted, values - mean[..., None], 0.0)
+        squares = (apart**2).sum(axis=-1)
+        same = np.abs(apart).max(axis=-1, initial=0.0) <= TOLERANCE * np.abs(mean)
+        error = np.where(same, 0.0, np.sqrt(squares / (number * (number - 1.0))))
+        reach = _quantiles(number, confidence) * error
+        bounded = np.isfinite(least) & np.isfinite(most)
+        span = np.where(bounded, np.subtract(most, least), 1.0)
+        share = np.clip((mean - least) / span, 0.0, 1.0)
+        # Wilson: (share - m)^2 = k m (1 - m), with k the square of the reach, as a multiple of what a proportion has.
+        chance = share * (1 - share)
+        k = np.where(chance > 0, (reach / span) ** 2 / np.where(chance > 0, chance, 1.0), 0.0)
+        half = np.sqrt(k * chance + (k / 2) ** 2)
+        # What n topics may not have shown, by the share of them at the other end of the range.
+        unseen = 1 - ((1 - confidence) / 2) ** (1 / np.maximum(number, 1))
+        at_least, at_most = (
+            np.where(same, 1.0, (counted & (np.abs(values - _column(end)) <= TOLERANCE)).sum(axis=-1) / number)
+            for end in (least, most)
+        )
+        low = np.minimum((share + k / 2 - half) / (1 + k), share * (1 - at_most * unseen))
+        high = np.maximum((share + k / 2 + half) / (1 + k), share + (1 - share) * at_least * unseen)
+        known = np.where(np.isfinite(mean) & np.isfinite(error), mean, np.nan)
+        plain = np.where(same, np.nan, known)
+        return (
+            np.where(
+                bounded, np.minimum(known, least + span * low), np.minimum(plain, np.maximum(plain - reach, least))
+            ),
+            np.where(
+                bounded, np.maximum(known, least + span * high), np.maximum(plain, np.minimum(plain + reach, most))
+            ),
+        )
+
+
+def _column(end: Floats | float) -> Floats:
+    """An end of the range beside the topics' scores."""
+    return np.asarray(end, dtype=np.float64)[..., None]
+
+
+def _quantiles(number: Floats, confidence: float) -> Floats:
+    """The t quantile for each number of topics."""
+    sizes, place = np.unique(number, return_inverse=True)
+    found = [student_quantile((1 + confidence) / 2, size - 1) if size > 1 else np.nan for size in sizes.tolist()]
+    return np.array(found)[place].reshape(number.shape)
+
+
+@lru_cache(maxsize=256)
+def student_quantile(probability: float, degrees: int) -> float:
+    """Compute the quantile of Student's t distribution at a probability above one half (SciPy takes long to load).
+
+    Source: the finite series of the distribution for whole degrees of freedom, Abramowitz and Stegun 26.7.3 and 26.7.4.
+    """
+    t = z = NormalDist().inv_cdf(probability)
+    if degrees > MANY:
+        return z + (z**3 + z) / (4 * degrees) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
+    odd = degrees % 2
+    step = np.arange(1 + odd, degrees - 1, 2)  # of the ratios of consecutive terms
+    factors = np.concatenate([np.ones(min(degrees - odd, 1)), step / (step + 1)])
+    scale = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)) / math.sqrt(degrees * math.pi)
+    # The distribution is concave above 0: Newton's steps from below rise towards the quantile and never pass it.
+    for _ in range(200):
+        angle = math.atan2(t, math.sqrt(degrees))
+        cosine = math.cos(angle)
+        ratios = factors * np.concatenate([[cosine if odd else 1.0], np.full(step.size, cosine**2)])[: factors.size]
+        total = math.sin(angle) * float(np.cumprod(ratios).sum())
+        between = 2 / math.pi * (angle + total) if odd else total
+        rise = (probability - (1 + between) / 2) / (scale * (1 + t * t / degrees) ** (-(degrees + 1) / 2))
+        t += rise
+        if rise <= 1e-14 * t:
+            break
+    return t

@@ -1,0 +1,245 @@
+"""How many topics does an evaluation need? From a pilot, or from the deviation that differences are expected to have.
+
+Four goals, each with its own number of topics:
+
+- a *difference*: a paired t test finds a true difference of this size between two systems with the power asked for;
+  among several systems with Holm's correction, at the strictest of its levels;
+- the *range* of several systems: an analysis of variance finds that not all are alike, if the best and the worst differ
+  by this much and all others lie between them;
+- a *margin*: two one-sided t tests rule out a difference of the margin between systems that are alike;
+- a *width*: the confidence interval of a mean, or of a difference, is on average no wider than this.
+
+All assume that numbers over topics are about normal. What is planned from a pilot is as uncertain as the pilot, and a
+few topics tell little of a deviation. Therefore a second number, ``topics_safe``, is planned with the upper end of the
+deviation's one-sided 80% interval, which the true deviation exceeds in one case of five.
+
+Sources: Sakai, Topic Set Size Design, Information Retrieval Journal 19, 2016; Browne, On the Use of a Pilot Sample for
+Sample Size Determination, Statistics in Medicine 14, 1995.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankbounds.choices import check_share
+from rankbounds.errors import UsageError
+from rankbounds.evaluation.score_differences import TOLERANCE
+from rankbounds.evaluation.scores import Scores
+from rankbounds.results import Column, Result, count
+from rankbounds.stats.power import (
+    check_level,
+    topics_for_effects,
+    topics_for_equivalence,
+    topics_for_range,
+    topics_for_width,
+)
+from rankbounds.tables import number
+
+SAFE = 0.8
+"""How sure the upper end of a pilot's deviation is."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TopicPlan(Result):
+    """How many topics each goal needs. It prints as a table with the sentences below.
+
+    Attributes
+    ----------
+    plans : list of dict
+        A row for each measure and goal.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> plan = rb.stats.plan_topics(deviation=0.2, difference=0.05, width=0.1)
+    >>> [(row["goal"], row["topics"]) for row in plan.rows()]
+    [('difference', 128), ('interval', 64)]
+    """
+
+    plans: list[dict[str, Any]]
+
+    @property
+    def columns(self) -> Sequence[Column]:  # type: ignore[override]
+        """Those of a pilot have the measure, and numbers to be safe."""
+        pilot = self.settings["pilot_topics"] is not None
+        return (
+            *([Column("measure", importance=6)] if pilot else []),
+            Column("goal", importance=9),
+            Column("size", cell=lambda row: f"{row['size']:g}", importance=8),
+            *([count("systems")] if self.settings["systems"] > 2 else [Column("systems", None)]),
+            Column("deviation"),
+            count("topics", importance=7),
+            *([count("topics_safe", importance=5)] if pilot else []),
+        )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """List a dict for each measure and goal; None where no realistic number of topics is enough."""
+        return list(self.plans)
+
+    def words(self) -> str:
+        """Say in a sentence what each number of topics is good for."""
+        return "\n".join(map(self._sentence, self.plans))
+
+    def _sentence(self, row: dict[str, Any]) -> str:
+        settings, size = self.settings, f"{row['size']:g}"
+        power, level = f"{settings['power']:.0%} of the time", f"at level {settings['alpha']:g}"
+        what = {
+            "difference": f"find a difference of {size} between two systems {power} {level}",
+            "difference among several": f"find a difference of {size} between two of {row['systems']} systems {power} "
+            f"{level}, corrected for {row['systems'] * (row['systems'] - 1) // 2} pairs",
+            "range of all": f"find {power} {level} that {row['systems']} systems are not all alike, if the best and "
+            f"the worst differ by {size}",
+            "equivalence": f"rule out a difference of {size} {power} {level} if there is none",
+        }.get(row["goal"], f"give the {settings['confidence']:.0%} {row['goal']} a width of {size} on average")
+        start = f"{row['measure']}: " if row.get("measure") else ""
+        if row["topics"] is None:
+            return f"{start}No realistic number of topics is enough to {what}."
+        safe = f"; {row['topics_safe']:,} to be safe" if row.get("topics_safe") else ""
+        return f"{start}{row['topics']:,} topics {what} (deviation {number(row['deviation'])}){safe}."
+
+    def notes(self) -> list[str]:
+        """Say what is assumed."""
+        assumed = "By t and F distributions: numbers over topics are taken to be about normal"
+        topics = self.settings["pilot_topics"]
+        if topics is None:
+            return [f"{assumed}."]
+        return [
+            f"{assumed}, with the deviation of the pilot, pooled over its runs; topics safe: with the upper end of the "
+            f"deviation's one-sided {SAFE:.0%} interval, for {topics} topics tell it roughly."
+        ]
+
+
+def plan_topics(
+    pilot: Scores | None = None,
+    *,
+    deviation: float | None = None,
+    difference: float | None = None,
+    margin: float | None = None,
+    width: float | None = None,
+    systems: int = 2,
+    alpha: float = 0.05,
+    power: float = 0.8,
+    confidence: float = 0.95,
+) -> TopicPlan:
+    """Plan how many topics an evaluation needs, from a pilot's scores or from a deviation.
+
+    Parameters
+    ----------
+    pilot : Scores, optional
+        Scores of earlier topics, by the measures in question: of two runs or more for differences, of any number for
+        the interval of a mean.
+    deviation : float, optional
+        The standard deviation over topics, where there is no pilot: of the difference between two systems, or of one
+        system's scores for the width of its interval.
+    difference : float, optional
+        A true difference that should be found; with ``systems`` also that between the best and the worst of them.
+    margin : float, optional
+        A difference that should be ruled out if the systems are alike.
+    width : float, optional
+        The width, from one end to the other, that a confidence interval should have on average.
+    systems : int, default 2
+        How many systems will be compared with each other.
+    alpha, power, confidence : float
+        The level of the tests, how often they should succeed, and the level of the interval.
+
+    Returns
+    -------
+    TopicPlan
+        A row for each measure and goal.
+
+    Notes
+    -----
+    A pilot's deviation of differences is that of all pairs of its runs together (the residual of a two-way analysis of
+    variance, times the root of 2); ``topics_safe`` takes the upper end of its one-sided 80% interval.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> rb.stats.plan_topics(deviation=0.2, difference=0.05, systems=10).rows()[1]["topics"]
+    275
+    """
+    if (pilot is None) == (deviation is None):
+        raise UsageError(
+            "A plan starts from a pilot (judgments and runs, or scores) or from a deviation: give one of them."
+        )
+    sizes = {"difference": difference, "margin": margin, "width": width}
+    asked = {name: size for name, size in sizes.items() if size is not None}
+    if not asked:
+        raise UsageError("What should the topics show? Give a difference, a margin or a width.")
+    for name, size in [*asked.items(), *([("deviation", deviation)] if deviation is not None else [])]:
+        if not 0 < size < np.inf:
+            raise UsageError(f"The {name} must be a number above 0, not {size:g}.")
+    if systems < 2:
+        raise UsageError(f"Two systems are the least that can be compared, not {systems}.")
+    check_level(alpha)
+    check_share("power", power)
+    check_share("confidence", confidence)
+    settings = {**sizes, "systems": systems, "alpha": alpha, "power": power, "confidence": confidence}
+    settings["pilot_topics"] = None
+    rows = []
+    if pilot is None:
+        assert deviation is not None
+        rows = list(_rows(settings, {"interval": deviation, "": deviation}, 1.0))
+    else:
+        scores = pilot.value
+        topics = settings["pilot_topics"] = scores.shape[1]
+        if topics < 2:
+            raise UsageError("A pilot of one topic tells nothing of how scores vary: take two topics or more.")
+        if len(pilot.runs) < 2 and set(asked) != {"width"}:
+            raise UsageError(
+                "A pilot for differences needs two runs or more; of one run the width of its mean can be planned."
+            )
+        from scipy.special import chdtri
+
+        factor = float(np.sqrt((topics - 1) / chdtri(topics - 1, SAFE)))
+        for place, measure in enumerate(pilot.measures):
+            named = {"measure": str(measure)}
+            rows += [named | row for row in _rows(settings, _deviations(scores[:, :, place], str(measure)), factor)]
+    return TopicPlan(rows, settings=settings)
+
+
+def _deviations(scores: Any, measure: str) -> dict[str, float]:
+    """The deviation of one run's scores, and that of differences, pooled over the runs."""
+    if not np.isfinite(scores).all():
+        raise UsageError(f"{measure} is infinite or not known on a topic of the pilot: plan with another measure.")
+    found = {"interval of a mean": float(np.sqrt(scores.var(axis=1, ddof=1).mean()))}
+    if len(scores) > 1:
+        apart = scores - scores.mean(axis=0)
+        found[""] = found["interval of a difference"] = float(
+            np.sqrt(2 * apart.var(axis=1, ddof=1).sum() / (len(scores) - 1))
+        )
+        if found[""] <= TOLERANCE:
+            raise UsageError(f"By {measure} the runs of the pilot differ by the same on every topic: nothing varies.")
+    return found
+
+
+def _rows(settings: dict[str, Any], deviations: dict[str, float], factor: float) -> Iterator[dict[str, Any]]:
+    """A row for each goal; ``factor`` is how much larger a deviation is to be safe."""
+    alpha, power, systems = settings["alpha"], settings["power"], settings["systems"]
+    apart = deviations.get("", np.nan) * np.array([1.0, factor])
+
+    def row(goal: str, size: float, among: int, deviation: float, topics: Any) -> dict[str, Any]:
+        plain, safe = (int(n) or None for n in topics)
+        content = {"goal": goal, "size": size, "systems": among, "deviation": deviation, "topics": plain}
+        return content | ({} if settings["pilot_topics"] is None else {"topics_safe": safe})
+
+    if (size := settings["difference"]) is not None:
+        yield row("difference", size, 2, apart[0], topics_for_effects(size / apart, alpha, power))
+        if systems > 2:
+            level = alpha / (systems * (systems - 1) // 2)
+            yield row(
+                "difference among several", size, systems, apart[0], topics_for_effects(size / apart, level, power)
+            )
+            of_range = topics_for_range(np.full(2, size), apart, systems, alpha, power)
+            yield row("range of all", size, systems, apart[0], of_range)
+    if (size := settings["margin"]) is not None:
+        yield row("equivalence", size, 2, apart[0], topics_for_equivalence(np.zeros(2), apart, size, alpha, power))
+    if (size := settings["width"]) is not None:
+        for goal, deviation in deviations.items():
+            if goal:
+                both = deviation * np.array([1.0, factor])
+                yield row(goal, size, 2, deviation, topics_for_width(both, size, settings["confidence"]))

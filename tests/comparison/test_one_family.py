@@ -1,0 +1,363 @@
+"""One family of tests: p, intervals, letters, places, verdicts and the gate cannot contradict each other."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import rankbounds as rb
+from array_scores import scores_of
+from rankbounds.comparison.pairs import carrying
+from rankbounds.stats.clusters import resolve_clusters
+from rankbounds.stats.corrections import CORRECTIONS, correct_p_values
+from rankbounds.stats.significance import TESTS
+
+OF_P_VALUES = [name for name, correction in CORRECTIONS.items() if correction.of_ranked is not None]
+
+
+def random_scores(seed, systems=6, topics=15, far=False, decimals=None):
+    """Systems that differ a little over topics that differ much; perhaps one that is far off."""
+    rng = np.random.default_rng(seed)
+    easy, ability = rng.uniform(0.2, 0.8, topics), rng.normal(0, 0.06, (systems, 1))
+    value = np.clip(easy + ability + rng.normal(0, 0.08, (systems, topics)), 0, 1)
+    if far:
+        value[-1] = 0.0
+    value = value if decimals is None else value.round(decimals)
+    return made(value)
+
+
+def made(value, ids=None):
+    """Scores of runs called 0, 1, ... by P@10."""
+    given = scores_of(value[..., None], measures=("P@10",))
+    names = [str(number) for number in range(len(value))]
+    return rb.Scores(names, ids or given.query_ids, given.measures, given.value, given.low, given.high, given.judged)
+
+
+def answers(compared):
+    """By pair of names, the row of the first against the second."""
+    return {(row["run"], row["against"]): row for row in compared.pairs.rows()}
+
+
+def check_consistent(compared):
+    """Letters, places, verdicts and raised numbers say what corrected p-values say."""
+    alpha, runs = compared.settings["alpha"], compared.runs
+    for part in compared.parts:
+        rows = {row["run"]: row for row in part.system_rows}
+        better = {run: set() for run in runs}
+        for (run, against), row in answers(part).items():
+            shown = row["p_adjusted"] < alpha and row["difference"] != 0
+            assert (row["verdict"] == "no difference shown") != shown
+            assert row["p_adjusted"] >= row["p_value"]
+            if rows[run]["group"] is not None:
+                one, other = (set(re.findall(r"\(\w+\)|\w", rows[name]["group"])) for name in (run, against))
+                assert bool(one & other) != shown
+            if shown:
+                better[against].add(run)
+        for run in runs:
+            worse = sum(run in winners for winners in better.values())
+            assert (rows[run]["rank_low"], rows[run]["rank_high"]) == (1 + len(better[run]), len(runs) - worse)
+            assert rows[run]["rank_low"] <= rows[run]["rank"] <= rows[run]["rank_high"]
+            assert rows[run]["rank_low"] <= rows[run]["own_rank_low"] <= rows[run]["own_rank_high"]
+            assert rows[run]["own_rank_high"] <= rows[run]["rank_high"]
+            if better[run]:
+                assert rows[run]["rank_low"] > 1  # what is significantly worse than another cannot be first
+
+
+def check_gate(compared):
+    """Losses, gains and differences are those of the table; only a margin that is ruled out lets a loss pass."""
+    rows = {run: row for (run, _), row in answers(compared).items()}
+    for relation, margin in itertools.product(("worse", "different"), (0.0, 0.02, 0.05, 0.2)):
+        for outcome in compared.gate(f"P@10 {relation}", margin=margin).outcomes:
+            row = rows[outcome.run]
+            verdict = row["verdict"].split(" as judged")[0]
+            shown = verdict == "worse" or (relation == "different" and verdict == "better")
+            passes = row["won"] == row["lost"] == 0 or (relation == "worse" and verdict == "better")
+            if margin:
+                room = margin + (row["difference"] if relation == "worse" else -abs(row["difference"]))
+                passes |= outcome.p_pass < compared.settings["alpha"] and room > 0
+            assert outcome.p_fail == row["p_adjusted"]
+            assert (outcome.p_pass is None) == (margin == 0)
+            assert outcome.answer == ("pass" if passes else "fail" if shown else "undecided")
+            if verdict != "no difference shown":
+                assert f"P@10 {verdict} by {abs(row['difference']):.4f}, {outcome.run} against 0 (" in outcome.why
+
+
+class TestConsistency:
+    @given(st.integers(0, 10_000), st.sampled_from(["holm", "shaffer", "bonferroni"]), st.booleans())
+    @settings(max_examples=40)
+    def test_random_data(self, seed, correction, rounded):
+        scores = random_scores(seed, far=seed % 3 == 0, decimals=1 if rounded else None)
+        check_consistent(rb.compare(scores, correction=correction))
+
+    @pytest.mark.parametrize("test", list(TESTS))
+    @pytest.mark.parametrize("correction", ["auto", "tukey", "max-t"])
+    def test_other_tests(self, test, correction):
+        check_consistent(rb.compare(random_scores(3, far=True), test=test, correction=correction, resamples=300))
+
+    @pytest.mark.parametrize(("archive", "folder"), [("trec8-adhoc", "runs"), ("trec-covid-r5-top100", "runs-top100")])
+    def test_real_runs(self, unpacked, archive, folder):
+        data = next(unpacked(f"{archive}.tar.xz").iterdir())
+        scores = rb.evaluate(data / "qrels.txt", data / folder, "AP", bounds="none")
+        check_consistent(rb.compare(scores))
+
+    @given(st.integers(0, 10_000))
+    @settings(max_examples=30)
+    def test_the_gate_follows_the_table(self, seed):
+        check_gate(rb.compare(random_scores(seed, decimals=seed % 4), baseline="0"))
+
+    @pytest.mark.parametrize(
+        ("correction", "alternative"),
+        [
+            *itertools.product(["holm", "bh", "none"], ["two-sided", "greater", "less"]),
+            ("dunnett", "two-sided"),
+            ("max-t", "two-sided"),
+        ],
+    )
+    @pytest.mark.parametrize("test", ["t", "randomization", "bootstrap"])
+    def test_the_gate_follows_tables_of_other_tests(self, test, correction, alternative):
+        how = {"test": test, "correction": correction, "alternative": alternative, "resamples": 300}
+        for seed in range(4):
+            check_gate(rb.compare(random_scores(seed), baseline="0", **how))
+
+
+class TestLaws:
+    @given(st.integers(0, 10_000), st.sampled_from([name for name in OF_P_VALUES if name != "shaffer"]))
+    @settings(max_examples=40)
+    def test_a_run_that_is_far_off_costs_no_more_than_its_pairs(self, seed, correction):
+        scores = random_scores(seed, systems=7, far=True)
+        without = rb.compare(scores.run(*scores.runs[:-1]), correction=correction)
+        found, growth = answers(rb.compare(scores, correction=correction)), 21 / 15
+        for pair, row in answers(without).items():
+            assert found[pair]["p_value"] == row["p_value"]
+            assert found[pair]["p_adjusted"] <= min(1.0, growth * row["p_adjusted"]) + 1e-12
+
+    @given(st.integers(0, 10_000))
+    @settings(max_examples=20)
+    def test_interval_and_p_agree(self, seed):
+        for row in rb.compare(random_scores(seed, decimals=seed % 3), confidence=0.9).pairs.rows():
+            if row["ci_low"] is None:
+                assert row["p_value"] > 0
+            else:
+                assert (row["ci_low"] > 0 or row["ci_high"] < 0) == (row["p_value"] < 0.1)
+
+    @given(st.permutations(range(5)), st.integers(0, 100))
+    @settings(max_examples=20)
+    def test_the_order_of_runs_does_not_matter(self, order, seed):
+        scores = random_scores(seed, systems=5)
+        names = [scores.runs[at] for at in order]
+        one, other = rb.compare(scores), rb.compare(scores.run(*names))
+        for pair, row in answers(one).items():
+            assert answers(other)[pair] == pytest.approx(row)
+        same = ("group", "rank", "rank_low", "rank_high", "own_rank_low", "own_rank_high")
+        by_name = [{row["run"]: [row[name] for name in same] for row in each.systems.rows()} for each in (one, other)]
+        assert by_name[0] == by_name[1]
+
+    @given(st.integers(0, 10_000))
+    def test_swapped_runs_are_mirrored(self, seed):
+        scores = random_scores(seed, systems=2)
+        (one,) = rb.compare(scores).pairs.rows()
+        (other,) = rb.compare(scores.run("1", "0")).pairs.rows()
+        assert other["difference"] == -one["difference"]
+        assert (other["ci_low"], other["ci_high"]) == (-one["ci_high"], -one["ci_low"])
+        assert other["p_value"] == one["p_value"]
+
+    @pytest.mark.parametrize("correction", OF_P_VALUES)
+    @given(p=st.lists(st.floats(0, 1), min_size=1, max_size=5).map(lambda few: np.array(few * 3)))
+    def test_corrected_p_values_are_never_below_those_alone_and_keep_their_order(self, correction, p):
+        found = correct_p_values(p, correction) if correction != "shaffer" else correct_p_values(p[:3], correction)
+        alone = p[: found.size]
+        assert (found >= alone).all()
+        assert (found <= 1).all()
+        order = np.argsort(alone, kind="stable")
+        assert (np.diff(found[order]) >= 0).all()
+
+    def test_corrections_work_along_the_last_axis(self):
+        p = np.random.default_rng(0).random((4, 10)) ** 3
+        for correction in OF_P_VALUES:
+            assert np.array_equal(correct_p_values(p, correction), [correct_p_values(row, correction) for row in p])
+        assert correct_p_values(p, "bh")[0] == pytest.approx(stats.false_discovery_control(p[0]))
+
+
+def plain_shaffer(p, systems):
+    """By closed testing of every way in which systems can fall into groups of equal ones (Shaffer's static steps)."""
+
+    def counts(left):
+        return {0} | {size * (size - 1) // 2 + rest for size in range(2, left + 1) for rest in counts(left - size)}
+
+    possible, adjusted, largest = sorted(counts(systems)), [0.0] * len(p), 0.0
+    for step, at in enumerate(sorted(range(len(p)), key=lambda at: p[at])):
+        factor = max(count for count in possible if count <= len(p) - step)
+        largest = max(largest, p[at] * factor)
+        adjusted[at] = min(1.0, largest)
+    return adjusted
+
+
+@pytest.mark.parametrize("systems", [2, 3, 4, 6, 9])
+def test_shaffer_against_a_plain_loop(systems):
+    rng = np.random.default_rng(systems)
+    for _ in range(20):
+        p = rng.random(systems * (systems - 1) // 2) ** 4
+        found = correct_p_values(p, "shaffer")
+        assert found == pytest.approx(plain_shaffer(p.tolist(), systems))
+        assert (found <= correct_p_values(p, "holm") + 1e-15).all()
+
+
+def test_shaffer_is_for_means_of_all_pairs():
+    for options in ({"baseline": "0"}, {"test": "wilcoxon"}):
+        with pytest.raises(rb.UsageError, match=r"Shaffer's correction is for tests of means over all pairs"):
+            rb.compare(random_scores(0), correction="shaffer", **options)
+
+
+def test_a_clear_pair_is_not_hidden_by_a_bad_run():
+    """What shuffles over all systems lose, since the bad run widens everybody's null."""
+    rng = np.random.default_rng(5)
+    easy = rng.uniform(0.5, 0.9, 40)
+    value = np.stack([easy, easy + rng.normal(0.05, 0.06, 40), easy + rng.normal(0, 0.06, 40), np.zeros(40)])
+    scores = made(np.clip(value, 0, 1))
+    pair = ("1", "0")
+    holm, tukey = (rb.compare(scores, correction=name, resamples=1000) for name in ("holm", "tukey"))
+    assert answers(holm)[pair]["p_adjusted"] < 0.01
+    assert answers(tukey)[pair]["p_adjusted"] > 0.2
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_few_topics_that_carry_a_difference_are_counted(seed):
+    row = np.random.default_rng(seed).normal(size=12) ** 3
+    size, held, count = sorted(map(abs, row), reverse=True), 0.0, 0
+    while held < sum(size) / 2:
+        held, count = held + size[count], count + 1
+    assert carrying(row[None])[0] == count
+
+
+def test_few_topics_that_carry_a_difference_are_told():
+    rare = np.zeros((2, 40, 1))
+    rare[1, :8] = 1.0
+    (told,) = [one for one in rb.compare(scores_of(rare, measures=("P@10",))).sentences() if "says little about" in one]
+    assert told.startswith("Only 8 of 40 topics differ")
+
+
+class TestClusters:
+    IDS = tuple(f"{need}_{turn}" for need in range(8) for turn in range(1 + need % 3))
+
+    def scores(self, seed=0, runs=3):
+        rng = np.random.default_rng(seed)
+        need = np.array([int(query.split("_")[0]) for query in self.IDS])
+        value = 0.5 + rng.normal(0, 0.1, (runs, 8))[:, need] + rng.normal(0, 0.02, (runs, len(self.IDS)))
+        return made(np.clip(value, 0, 1), list(self.IDS))
+
+    @property
+    def clusters(self):
+        return {query: query.split("_")[0] for query in self.IDS}
+
+    def test_every_number_is_that_of_the_clusters_sums(self):
+        scores = self.scores()
+        compared = rb.compare(scores, clusters=self.clusters)
+        assert (compared.settings["topics"], compared.settings["clusters"]) == (len(self.IDS), 8)
+        number = np.array([int(query.split("_")[0]) for query in self.IDS])
+        value = scores.value[..., 0]
+        for row in compared.pairs.rows():
+            apart = value[int(row["run"])] - value[int(row["against"])]
+            sums = np.array([apart[number == at].sum() for at in range(8)]) * 8 / len(self.IDS)
+            expected = stats.ttest_1samp(sums, 0)
+            assert row["p_value"] == pytest.approx(expected.pvalue)
+            ends = expected.confidence_interval(0.95)
+            assert (row["ci_low"], row["ci_high"]) == pytest.approx((ends.low, ends.high))
+            assert row["difference"] == pytest.approx(apart.mean())
+            assert row["won"] == np.count_nonzero(apart > 0)
+        assert "in 8 clusters" in compared.method()
+        check_consistent(compared)
+
+    def test_a_cluster_for_each_query_changes_nothing(self):
+        scores = self.scores()
+        own = rb.compare(scores, clusters={query: query for query in self.IDS})
+        plain = rb.compare(scores)
+        for one, other in zip(own.pairs.rows(), plain.pairs.rows(), strict=True):
+            assert one == pytest.approx(other)
+
+    @pytest.mark.parametrize("test", list(TESTS))
+    def test_every_test_takes_them(self, test):
+        compared = rb.compare(self.scores(), clusters=self.clusters, test=test, resamples=200)
+        whole = rb.compare(self.scores(), test=test, resamples=200)
+        assert all(0 < row["p_value"] <= 1 for row in compared.pairs.rows())
+        assert [row["difference"] for row in compared.pairs.rows()] == [row["difference"] for row in whole.pairs.rows()]
+
+    @given(st.integers(0, 10_000))
+    @settings(max_examples=20)
+    def test_the_gate_follows_the_table(self, seed):
+        check_gate(rb.compare(self.scores(seed, runs=4), clusters=self.clusters, baseline="0"))
+
+    @pytest.mark.parametrize("correction", ["tukey", "max-t"])
+    def test_corrections_that_resample_take_them(self, correction):
+        check_consistent(rb.compare(self.scores(), clusters=self.clusters, correction=correction, resamples=200))
+
+    def test_the_gate_slices_and_power_take_them(self):
+        compared = rb.compare(self.scores(runs=2), clusters=self.clusters)
+        check_gate(compared)
+        assert compared.power().rows()[0]["topics"] == 8
+        kind = {query: "few" if int(query.split("_")[0]) < 4 else "many" for query in self.IDS}
+        sliced = compared.slices({"kind": kind})
+        kept = [at for at, query in enumerate(self.IDS) if kind[query] == "few"]
+        part = resolve_clusters(self.clusters, self.IDS).take(np.array(kept))
+        value = self.scores(runs=2).value[:, kept, 0]
+        sums = part.sum_differences(value[1] - value[0])
+        assert sliced.rows()[0]["p_value"] == pytest.approx(stats.ttest_1samp(sums, 0).pvalue)
+        assert sliced.interactions[0]["p_value"] is not None
+        torn = compared.slices({"turn": {query: query.split("_")[1] for query in self.IDS}})
+        assert torn.interactions[0]["p_value"] is None
+        assert "clusters that lie in one slice each" in torn.words()
+
+    @pytest.mark.parametrize("test", ["t", "bootstrap"])
+    def test_discriminative_power_takes_them(self, test):
+        scores = self.scores(runs=4)
+        found = rb.stats.discriminative_power(scores, 0.05, test, clusters=self.clusters)
+        first, second = np.triu_indices(4, 1)
+        sums = resolve_clusters(self.clusters, scores.query_ids).sum_differences(
+            scores.value[first, :, 0] - scores.value[second, :, 0]
+        )
+        if test == "t":
+            expected = np.sort(stats.ttest_1samp(sums, 0, axis=-1).pvalue)[::-1]
+            assert found.significance["P@10"] == pytest.approx(expected)
+        whole = rb.stats.discriminative_power(scores, 0.05, test)
+        assert not np.array_equal(found.significance["P@10"], whole.significance["P@10"])
+
+    def test_clusters_hold_the_level_that_queries_do_not(self):
+        """Twenty needs of five phrasings, and no difference: the test over queries is far off."""
+        rng = np.random.default_rng(1)
+        ids = [f"{need}_{turn}" for need in range(20) for turn in range(5)]
+        clusters = {query: query.split("_")[0] for query in ids}
+        alarms = np.zeros(2)
+        for _ in range(200):
+            apart = np.repeat(rng.normal(0, 0.1, 20), 5) + rng.normal(0, 0.1, 100)
+            scores = made(0.5 + np.stack([apart, np.zeros(100)]) / 2, ids)
+            for at, given_clusters in enumerate((None, clusters)):
+                alarms[at] += rb.compare(scores, clusters=given_clusters).pairs.rows()[0]["p_value"] < 0.05
+        assert alarms[0] > 40
+        assert alarms[1] <= 20  # 10 expected; more than 20 have a chance of 1 in 600
+
+    def test_the_command_line(self, command, tmp_path):
+        (tmp_path / "qrels").write_text("".join(f"{query} 0 r 1\n" for query in self.IDS))
+        for name, order in (("one", "rn"), ("two", "nr")):
+            lines = (f"{query} Q0 {doc} 0 {2 - at} {name}\n" for query in self.IDS for at, doc in enumerate(order))
+            (tmp_path / name).write_text("".join(lines))
+        (tmp_path / "clusters.txt").write_text("".join(f"{query} {need}\n" for query, need in self.clusters.items()))
+        files = [tmp_path / name for name in ("qrels", "one", "two")]
+        asked = ["compare", *files, "-m", "RR"]
+        by_file = command(*asked, "--clusters", tmp_path / "clusters.txt")
+        by_prefix = command(*asked, "--clusters-prefix", "_")
+        assert by_file == by_prefix
+        assert f"over {len(self.IDS)} topics in 8 clusters" in by_file[1]
+        code, _, err = command(*asked, "--clusters-prefix", "_", "--clusters", tmp_path / "clusters.txt")
+        assert (code, "not both" in err) == (2, True)
+        table = tmp_path / "P@10.csv"
+        turns = [f"{need}_{turn}" for need in range(9) for turn in range(3)]
+        table.write_text("query_id,a,b\n" + "".join(f"{query},0.5,0.{at % 9}\n" for at, query in enumerate(turns)))
+        _, _, err = command("compare", "--scores", table)
+        assert "query ids such as 0_0 look like clusters" in err
+        assert "add --clusters-prefix _" in err
+        assert "look like clusters" not in command("compare", "--scores", table, "--clusters-prefix", "_")[2]

@@ -1,0 +1,148 @@
+"""How many topics: power by SciPy's distributions for one number after the other, integrals, made topics, commands."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import integrate, stats
+
+import rankbounds as rb
+from rankbounds.cli import main
+from rankbounds.stats.power import topics_for_range, topics_for_width
+
+
+def power_of_range(topics, difference, deviation, systems, alpha):
+    """The power of a two-way analysis of variance with topics as blocks; the residual's variance is half of that."""
+    effects = np.zeros(systems)
+    effects[0], effects[1] = difference / 2, -difference / 2
+    degrees = systems - 1, (systems - 1) * (topics - 1)
+    noncentral = topics * (effects**2).sum() / (deviation**2 / 2)
+    return stats.ncf.sf(stats.f.isf(alpha, *degrees), *degrees, noncentral)
+
+
+def expected_width(topics, deviation, confidence):
+    """The mean width of a t interval, by the chi distribution of its deviation."""
+    chi = integrate.quad(lambda x: x * stats.chi.pdf(x, topics - 1), 0, np.sqrt(topics) + 40)[0]
+    return 2 * stats.t.ppf((1 + confidence) / 2, topics - 1) * deviation * chi / np.sqrt((topics - 1) * topics)
+
+
+def least(enough):
+    return next(topics for topics in range(2, 10_000) if enough(topics))
+
+
+@pytest.mark.parametrize("systems", [2, 3, 10])
+@pytest.mark.parametrize(("difference", "deviation"), [(0.1, 0.2), (0.05, 0.15), (0.3, 0.2)])
+def test_the_range_of_systems_one_number_after_the_other(systems, difference, deviation):
+    found = topics_for_range(np.array([difference]), np.array([deviation]), systems, 0.05, 0.8)
+    assert found == [least(lambda n: power_of_range(n, difference, deviation, systems, 0.05) >= 0.8)]
+
+
+@given(st.floats(0.02, 0.5), st.floats(0.05, 0.4), st.sampled_from([0.5, 0.8, 0.95]))
+@settings(max_examples=30, deadline=None)
+def test_two_systems_are_the_paired_t_test(difference, deviation, power):
+    found = topics_for_range(np.array([difference]), np.array([deviation]), 2, 0.05, power)
+    assert found == [rb.stats.topics_needed(difference, deviation, 0.05, power)]
+
+
+@pytest.mark.parametrize(("deviation", "width"), [(0.2, 0.1), (0.2, 0.5), (0.05, 0.2), (0.3, 0.05)])
+def test_widths_one_number_after_the_other(deviation, width):
+    found = topics_for_width(np.array([deviation]), width, 0.95)
+    assert found == [least(lambda n: expected_width(n, deviation, 0.95) <= width)]
+
+
+def test_made_topics_find_the_range_as_often_as_planned():
+    systems, difference, deviation = 4, 0.1, 0.2
+    (topics,) = topics_for_range(np.array([difference]), np.array([deviation]), systems, 0.05, 0.8).tolist()
+    generator = np.random.default_rng(1)
+    means = np.array([difference / 2, -difference / 2, 0, 0])[:, None]
+    found = 0
+    for _ in range(600):
+        scores = means + generator.normal(0, 0.3, topics) + generator.normal(0, deviation / 2**0.5, (systems, topics))
+        residual = scores - scores.mean(axis=0) - scores.mean(axis=1, keepdims=True) + scores.mean()
+        between = topics * ((scores.mean(axis=1) - scores.mean()) ** 2).sum() / (systems - 1)
+        f = between / ((residual**2).sum() / (systems - 1) / (topics - 1))
+        found += stats.f.sf(f, systems - 1, (systems - 1) * (topics - 1)) < 0.05
+    assert found / 600 == pytest.approx(0.8, abs=0.045)
+
+
+def pilot(runs=3, topics=10):
+    generator = np.random.default_rng(5)
+    value = np.clip(0.5 + generator.normal(0, 0.15, topics) + generator.normal(0, 0.1, (runs, topics)), 0, 1)
+    nothing = np.full((runs, topics, 1), np.nan)
+    names = [f"r{run}" for run in range(runs)], [str(topic) for topic in range(topics)]
+    return rb.Scores(*names, [rb.AP()], value[:, :, None], nothing, nothing, nothing[:, :, 0], bounds="none")
+
+
+def test_a_pilot_pools_the_deviations_of_all_pairs():
+    scores = pilot()
+    plan = rb.stats.plan_topics(scores, difference=0.05, margin=0.05, width=0.1, systems=3)
+    value = scores.value[:, :, 0]
+    pairs = [value[a] - value[b] for a, b in ((0, 1), (0, 2), (1, 2))]
+    pooled = np.sqrt(np.mean([pair.var(ddof=1) for pair in pairs]))
+    rows = {row["goal"]: row for row in plan.rows()}
+    assert rows["difference"]["deviation"] == pytest.approx(pooled)
+    assert rows["interval of a mean"]["deviation"] == pytest.approx(np.sqrt(value.var(axis=1, ddof=1).mean()))
+    assert rows["difference"]["topics"] == rb.stats.topics_needed(0.05, pooled)
+    upper = pooled * np.sqrt(9 / stats.chi2.ppf(0.2, 9))
+    assert rows["difference"]["topics_safe"] == rb.stats.topics_needed(0.05, upper)
+    assert rows["difference among several"]["topics"] == rb.stats.topics_needed(0.05, pooled, 0.05 / 3)
+    order = [rows[goal]["topics"] for goal in ("difference", "range of all", "difference among several")]
+    assert order == sorted(order)
+    assert len(plan.words().splitlines()) == len(plan.rows()) == 6
+    assert "10 topics tell it roughly" in repr(plan)
+
+
+def test_one_run_plans_its_interval():
+    plan = rb.stats.plan_topics(pilot(1), width=0.1)
+    assert [row["goal"] for row in plan.rows()] == ["interval of a mean"]
+    with pytest.raises(rb.UsageError, match="two runs"):
+        rb.stats.plan_topics(pilot(1), difference=0.1)
+
+
+@pytest.mark.parametrize(
+    ("asked", "problem"),
+    [
+        ({"difference": 0.1}, "pilot"),
+        ({"deviation": 0.1}, "What should the topics show"),
+        ({"deviation": 0.1, "difference": -1.0}, "above 0"),
+        ({"deviation": 0.1, "width": 0.1, "systems": 1}, "Two systems"),
+        ({"deviation": 0.1, "width": 0.1, "power": 2.0}, "power"),
+    ],
+)
+def test_what_cannot_be_planned(asked, problem):
+    with pytest.raises(rb.UsageError, match=problem):
+        rb.stats.plan_topics(**asked)
+
+
+def test_too_small_for_any_number():
+    (row,) = rb.stats.plan_topics(deviation=1.0, difference=1e-9).rows()
+    assert row["topics"] is None
+    assert "No realistic number" in rb.stats.plan_topics(deviation=1.0, difference=1e-9).words()
+
+
+def test_pairs_at_hand_answer_the_same():
+    scores = pilot()
+    compared = rb.compare(scores, test="t", correction="holm")
+    deviations = [row["deviation"] for row in compared.power().rows()]
+    asked = [row["topics_needed"] for row in compared.power(difference=0.05).rows()]
+    assert asked == [rb.stats.topics_needed(0.05, deviation) for deviation in deviations]
+    wide = [row["topics_needed"] for row in compared.power(width=0.1).rows()]
+    assert wide == topics_for_width(np.array(deviations), 0.1).tolist()
+    with pytest.raises(rb.UsageError, match="one question"):
+        compared.power(difference=0.1, width=0.1)
+
+
+def test_the_command(tmp_path, capsys):
+    scores = pilot()
+    path = tmp_path / "scores.csv"
+    path.write_text(scores.render("csv", per_topic=True))
+    assert main(["topics", "--scores", str(path), "-m", "AP", "--difference", "5%", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == rb.stats.plan_topics(scores, difference=0.05).rows()
+    assert main(["topics", "--deviation", "0.2", "--difference", "0.05", "--systems", "10"]) == 0
+    out = capsys.readouterr().out
+    assert "275 topics find a difference of 0.05 between two of 10 systems" in out
+    assert main(["topics", "--deviation", "0.2"]) == 2
