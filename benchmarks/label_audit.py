@@ -1,120 +1,148 @@
-"""Do the intervals of audited labels cover, and how short are they? Random pairs of runs, random samples, real labels.
+"""Do the intervals of audited labels cover, and how short are they? Random samples, real labels and made-up ones.
 
-    python benchmarks/label_audit.py FOLDER [-m MEASURE]... [--draws 2000] [--budget 300]
+    python benchmarks/label_audit.py FOLDER [-m MEASURE]... [--draws 400] [--labels NAME...] [--question pairs|runs]
+    python benchmarks/label_audit.py FOLDER --places [--draws 100]
 
-FOLDER holds human.qrels, other *.qrels (the judges) and runs/. For each judge, and for simulated ones (perfect; right
-in 97%; inverted; random on two and on four grades; the same label for everything), a pair of runs and a sample of the
-budget are drawn again and again. Printed: how often the 0.95 interval of A - B covers the difference with people's
-judgments of every labelled document, the mean half-width, and that half-width relative to two ways without labels at
-the same budget: a sample by weight alone with no label to correct (Horvitz and Thompson), and judging whole topics
-(all labelled documents of either run, topics at random, Student's interval for the topics at hand).
+FOLDER holds human.qrels, other *.qrels (the judges) and runs/. Judges that are made up: right in 90, 97, 99 and 100% of
+documents, always wrong, one label for all, and everything relevant that one of the two runs has in its first ten. For
+each judge, two runs at random and an order of judging are drawn again and again, and the judgments are people's.
+Printed for differences (or for the scores of the two runs): at 20, 50, 100 and 300 judgments how often the 95% interval
+holds the truth and half its mean width; then, for looks at 20 to 500 judgments, the share of sequences in which the
+sequential interval misses the truth at any look; for pairs that differ by .05 to .1, how many judgments it takes until
+the sequential interval leaves out 0, over how many the fixed one needs. --places: shares of samples in which the
+intervals of all pairs, and all places, are right at once.
 """
 
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from scipy.special import stdtrit
 
 import rankbounds as rb
-from rankbounds.arrays import Floats
+from rankbounds.collection.order import ranks
 from rankbounds.collection.qrels import Qrels
 from rankbounds.judging.audits.audit import Audit
-from rankbounds.judging.audits.estimates import design_variance, estimates_of
+from rankbounds.judging.audits.estimates import CalibratedPool, Estimate
 from rankbounds.judging.audits.expected_scores import Steps, expected_scores
 from rankbounds.judging.audits.judged_sample import JudgedSample
 from rankbounds.judging.audits.labelled_pool import LabelledPool
-from rankbounds.judging.audits.sample import draw_systematically, inclusion_probabilities, sizes_of_question
+from rankbounds.judging.audits.places import differences_of_all
+from rankbounds.judging.audits.sample import draw_in_order, sizes_of_question
+from rankbounds.judging.candidates import find_judgments, grades_of_pairs
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.stats.significance import pairs_of
 
 CONFIDENCE = 0.95
+SIZES = (20, 50, 100, 300)
+LOOKS = (20, 30, 40, 50, 70, 100, 140, 200, 250, 300, 400, 500)
+CLEAR = (0.05, 0.1)
 
 
 class Trial:
-    """One judge, one measure: pairs and samples drawn again and again."""
+    """Runs, a measure and a judge: orders of judging drawn again and again, judged by people."""
 
-    def __init__(self, pool: LabelledPool, human: Qrels, measure: Measure, budget: int) -> None:
-        self.pool, self.measure, self.budget = pool, measure, budget
-        index = human.pairs.index
-        here, there = index.find(pool.labels.pairs, index.topics_of(pool.labels.pairs))
-        assert here.size == len(pool), "every labelled document needs a judgment"
-        self.grade = np.empty(len(pool))
-        self.grade[here] = human.grade[there]
-        self.facts = TopicFacts(Qrels._of_pairs(pool.labels.pairs, self.grade))
-        steps = Steps.of(self.grade, self.facts, measure)
-        certain = steps.reached(self.grade)
-        self.truth = np.stack([value for value, _ in expected_scores(measure, pool, steps, certain)])
+    def __init__(self, labels: Qrels, runs: list[rb.Run], human: Qrels, measure: Measure, *, pairs: bool) -> None:
+        self.pool, self.measure, self.pairs = LabelledPool.of(labels, runs, {}), measure, pairs
+        self.grade = np.maximum(grades_of_pairs(human, self.pool.labels.pairs), 0.0)
+        facts = TopicFacts(Qrels._of_pairs(self.pool.labels.pairs, self.grade))
+        steps = Steps.of(self.grade, facts, measure)
+        scored = expected_scores(measure, self.pool, steps, steps.reached(self.grade))
+        self.truth = np.array([value.mean() for value, _ in scored])
+        self.sizes = sizes_of_question(measure, self.pool, differences=pairs)
 
-    def draw(self, rng: np.random.Generator) -> tuple[float, float, bool, float, float]:
-        """An audit's error, half-width and coverage, and half-widths without labels: sampled, whole topics."""
-        first, second = rng.choice(len(self.pool.names), 2, replace=False).tolist()
-        pair = self.pool.restricted((self.pool.names[first], self.pool.names[second]))
-        by_topic = self.truth[second] - self.truth[first]  # as audits have it: the second run minus the first
-        sizes = [*sizes_of_question(self.measure, pair, differences=True), np.ones(len(pair))]
-        judged = self.judged(inclusion_probabilities(sizes, self.budget), rng)
-        estimate = estimates_of({self.measure: None}, pair, judged, difference=True)[0]
-        (row,) = Audit(pair.names, [estimate], judged, CONFIDENCE, "judgments", True).rows()
-        truth = float(by_topic.mean())
-        error, own = row["estimate"] - truth, (row["ci_high"] - row["ci_low"]) / 2
-        covered = row["ci_low"] - 1e-12 <= truth <= row["ci_high"] + 1e-12
-        unlabelled = replace(pair, labels=Qrels._of_pairs(pair.labels.pairs, np.zeros(len(pair))))
-        sizes = [*sizes_of_question(self.measure, unlabelled, differences=True), np.ones(len(pair))]
-        plain = self.judged(inclusion_probabilities(sizes, self.budget), rng)
-        without = half(*design_variance(self.plain_terms(pair, plain)[None, :], plain.probability))
-        return error, own, covered, without, self.whole_topics(pair, by_topic, rng)
+    def draw(self, most: int, rng: np.random.Generator) -> CalibratedPool:
+        """The first documents of a random order, judged."""
+        order, probability = draw_in_order(self.sizes, rng)
+        rows = order[:most]
+        judged = JudgedSample.drawn_from(self.pool, rows, probability[:most], self.grade[rows])
+        return CalibratedPool.of(self.pool, judged, self.measure)
 
-    def judged(self, probability: Floats, rng: np.random.Generator) -> JudgedSample:
-        """A sample with people's judgments."""
-        rows = draw_systematically(probability, rng)
-        qrels = Qrels._of_pairs(self.pool.labels.pairs.take(rows), self.grade[rows])
-        return JudgedSample(rows, probability[rows], self.grade[rows], qrels)
-
-    def plain_terms(self, pair: LabelledPool, plain: JudgedSample) -> Floats:
-        """What documents add when no label says anything: slope times relevance."""
-        steps = Steps.of(self.grade, self.facts, self.measure)
-        reached = steps.reached(self.grade)
-        rate = np.repeat(reached.mean(axis=1, keepdims=True), len(pair), axis=1)
-        a, b = (slope for _, slope in expected_scores(self.measure, pair, steps, rate))
-        return ((a - b)[:, plain.row] * reached[:, plain.row]).sum(axis=0) / pair.number_of_topics
-
-    def whole_topics(self, pair: LabelledPool, by_topic: Floats, rng: np.random.Generator) -> float:
-        """Half the width of Student's interval from judging as many whole topics as the budget allows."""
-        held = np.zeros(len(pair) + 2, dtype=bool)
-        for lists in pair.rankings:
-            for rankings in lists:
-                assert rankings.judgment is not None
-                held[rankings.judgment] = True
-        cost = np.bincount(pair.topic[held[:-2]], minlength=pair.number_of_topics)
-        order = rng.permutation(pair.number_of_topics)
-        count = max(2, int(np.searchsorted(np.cumsum(cost[order]), self.budget, side="right")))
-        count = min(count, pair.number_of_topics)
-        unseen = 1 - count / pair.number_of_topics
-        sd = by_topic[order[:count]].std(ddof=1) * np.sqrt(unseen / count)
-        return float(sd * stdtrit(count - 1.0, (1 + CONFIDENCE) / 2))
+    def audit(self, estimate: Estimate, *, sequential: bool) -> list[dict[str, float]]:
+        """The rows of an audit."""
+        judged = JudgedSample(*(np.zeros(estimate.weight.size) for _ in range(3)), None, 0)
+        return Audit(self.pool.names, [estimate], judged, CONFIDENCE, "judgments", self.pairs, sequential).rows()
 
 
-def half(variance: Floats, freedom: Floats) -> float:
-    """Half the width of the interval."""
-    return float(np.sqrt(variance[0]) * stdtrit(freedom, (1 + CONFIDENCE) / 2)[0])
-
-
-def simulated(human: Qrels, rel: float, rng: np.random.Generator) -> dict[str, Qrels]:
+def made_up(human: Qrels, rel: float, rng: np.random.Generator) -> Iterator[tuple[str, Qrels]]:
     """Judges of whom everything is known."""
     relevant = (human.grade >= rel).astype(float)
-    wrong = rng.random(len(human)) < 0.03
-    labels = {
-        "perfect": human.grade,
-        "97% right": np.where(wrong, 1 - relevant, relevant),
-        "inverted": human.grade.max() - human.grade,
-        "random, 2 grades": rng.integers(0, 2, len(human)).astype(float),
-        "random, 4 grades": rng.integers(0, 4, len(human)).astype(float),
-        "one label for all": np.zeros(len(human)),
-    }
-    return {name: Qrels._of_pairs(human.pairs, grade) for name, grade in labels.items()}
+    for right in (0.9, 0.97, 0.99, 1.0):
+        wrong = rng.random(len(human)) >= right
+        yield f"{right:.0%} right", Qrels._of_pairs(human.pairs, np.where(wrong, 1 - relevant, relevant))
+    yield "inverted", Qrels._of_pairs(human.pairs, 1 - relevant)
+    yield "one label for all", Qrels._of_pairs(human.pairs, np.zeros(len(human)))
+
+
+def favouring(run: rb.Run, human: Qrels) -> Qrels:
+    """Labels that call relevant what a run has in its first ten."""
+    first_ten, label = ranks(run, "trec", "double") <= 10, np.zeros(len(human))
+    here, there = find_judgments(human, run.pairs)
+    label[there[first_ten[here]]] = 1.0
+    return Qrels._of_pairs(human.pairs, label)
+
+
+def measured(
+    labels: Qrels | None, runs: list[rb.Run], human: Qrels, measure: Measure, options: argparse.Namespace
+) -> str:
+    """The cells of a judge's row."""
+    rng, pairs = np.random.default_rng((options.seed, 1)), options.question == "pairs"
+    covered: dict[int, list[bool]] = {size: [] for size in SIZES}
+    half: dict[int, list[float]] = {size: [] for size in SIZES}
+    missed, effort, error = [], [], []
+    for _ in range(options.draws):
+        two = [runs[run] for run in rng.choice(len(runs), 2, replace=False)]
+        trial = Trial(favouring(two[0], human) if labels is None else labels, two, human, measure, pairs=pairs)
+        judged = trial.draw(LOOKS[-1], rng)
+        truth = np.array([trial.truth[1] - trial.truth[0]]) if pairs else trial.truth
+        decided, any_missed = {}, np.zeros(truth.size, dtype=bool)
+        for look in LOOKS if options.sequential else SIZES:
+            estimate = judged.first(min(look, len(judged.judged))).estimate(measure, None, difference=pairs)
+            for sequential in (True, False):
+                rows = trial.audit(estimate, sequential=sequential)
+                low, high = (np.array([row[name] for row in rows]) for name in ("ci_low", "ci_high"))
+                holds = (low - 1e-9 <= truth) & (truth <= high + 1e-9)
+                if sequential:
+                    any_missed |= ~holds
+                elif look in SIZES:
+                    covered[look] += holds.tolist()
+                    half[look] += ((high - low) / 2).tolist()
+                if (low > 0).any() or (high < 0).any():
+                    decided.setdefault(sequential, look)
+                if look == SIZES[-1] and not sequential:
+                    error += (np.array([row["estimate"] for row in rows]) - truth).tolist()
+        missed += any_missed.tolist()
+        if pairs and CLEAR[0] <= abs(truth[0]) <= CLEAR[1]:
+            effort.append([decided.get(True, 700), decided.get(False, 700)])
+    cells = [f"{np.mean(covered[size]):.1%} | {np.mean(half[size]):.4f}" for size in SIZES]
+    cells.append(f"{np.mean(missed):.1%}" if options.sequential else "-")
+    cells.append(
+        "/".join(f"{number:.0f}" for number in np.mean(effort, axis=0)) if effort and options.sequential else "-"
+    )
+    return " | ".join([*cells, f"{np.mean(error) / max(np.std(error), 1e-12):+.2f}"])
+
+
+def right_at_once(
+    labels: Qrels, runs: list[rb.Run], human: Qrels, measure: Measure, options: argparse.Namespace
+) -> str:
+    """The cells of a judge's row: all pairs right at once, and how many are separated."""
+    rng, trial = np.random.default_rng((options.seed, 1)), Trial(labels, runs, human, measure, pairs=True)
+    first, second = pairs_of(len(runs))
+    truth, cells = trial.truth[first] - trial.truth[second], []
+    drawn = [trial.draw(SIZES[-1], rng) for _ in range(options.draws)]
+    for size in SIZES[-2:]:
+        found = []
+        for judged in drawn:
+            difference, half = differences_of_all(
+                judged.first(size).estimate(measure, None, difference=True), CONFIDENCE
+            )
+            found.append([np.all(np.abs(difference - truth) <= half + 1e-9), np.mean(np.abs(difference) > half)])
+        right, separated = np.mean(found, axis=0)
+        cells.append(f"{right:.1%} | {separated:.0%}")
+    return " | ".join(cells)
 
 
 def main() -> None:
@@ -122,33 +150,32 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("-m", dest="measures", action="append")
-    parser.add_argument("--draws", type=int, default=2000)
-    parser.add_argument("--budget", type=int, default=300)
+    parser.add_argument("--draws", type=int, default=400)
+    parser.add_argument("--question", choices=("pairs", "runs"), default="pairs")
+    parser.add_argument("--sequential", action="store_true", help="looks at 20 to 500 judgments too")
+    parser.add_argument("--places", action="store_true", help="all pairs at once, at 100 and 300 judgments")
     parser.add_argument("--labels", nargs="*", help="only these judges")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    human = rb.read_qrels(options.folder / "human.qrels")
-    runs = rb.read_runs(str(options.folder / "runs" / "*"))
+    human, runs = rb.read_qrels(options.folder / "human.qrels"), rb.read_runs(str(options.folder / "runs" / "*"))
     files = sorted(path for path in options.folder.glob("*.qrels") if path.stem != "human")
-    print("| measure | labels | coverage | half-width | of no labels | of whole topics | bias / half-width |")
-    print("|---|---|---:|---:|---:|---:|---:|")
-    for text in options.measures or ["RBP(p=0.8,rel=2)", "nDCG@10", "AP(rel=2)"]:
+    sizes = " | ".join(f"{size} | half-width" for size in SIZES)
+    if options.places:
+        print("| measure | labels | 100: all pairs right | separated | 300: all pairs right | separated |")
+    else:
+        print(f"| measure | labels | {sizes} | missed at any look | judgments until decided | bias / sd |")
+    print("|---|---|" + "---:|" * (4 if options.places else 2 * len(SIZES) + 3))
+    for text in options.measures or ["RBP(p=0.8,rel=2)", "P(rel=2)@10", "nDCG@10", "AP(rel=2)"]:
         measure = parse_measure(text)
-        judges = {path.stem: rb.read_qrels(path) for path in files}
-        judges |= simulated(human, measure.rel if not measure.graded else 2.0, np.random.default_rng(options.seed))
-        for name, labels in judges.items():
-            if options.labels and name not in options.labels:
-                continue
-            trial = Trial(LabelledPool.of(labels, runs, {}), human, measure, options.budget)
-            rng = np.random.default_rng((options.seed, 1))
-            drawn = np.array([trial.draw(rng) for _ in range(options.draws)])
-            error, own, covered, plain, topics = drawn.T
-            cover = float(covered.mean())
-            print(
-                f"| {measure} | {name} | {cover:.1%} | {own.mean():.4f} | {own.mean() / plain.mean():.2f} | "
-                f"{own.mean() / topics.mean():.2f} | {error.mean() / own.mean():+.2f} |",
-                flush=True,
-            )
+        judges: dict[str, Qrels | None] = {path.stem: rb.read_qrels(path) for path in files}
+        judges |= dict(made_up(human, 2.0 if measure.graded else measure.rel, np.random.default_rng(options.seed)))
+        for name, labels in (judges | {"favours one run": None}).items():
+            if not options.labels or name in options.labels:
+                if options.places and labels is None:
+                    continue
+                measurement = right_at_once if options.places else measured
+                row = measurement(labels, list(runs), human, measure, options)
+                print(f"| {measure} | {name} | {row} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from rankbounds.judging.next.plan import SettlingPlan, difference_left
 from rankbounds.judging.next.question import DRAWS_OF_EFFECTS, Question
 from rankbounds.judging.next.simulation import SimulatedJudging, least_count
 from rankbounds.probability.drawn_scores import DrawnCompletions
-from rankbounds.probability.models.estimates import ChosenModels
+from rankbounds.probability.models.chosen import ChosenModels
 from rankbounds.rankings.topic_facts import TopicFacts
 
 QRELS = {"1": {"a": 2, "b": 0, "c": 1, "x": 1}, "2": {"a": 1, "d": 0, "z": 2}}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankbounds as rb
-from rankbounds.judging.audits.sample import draw_systematically, inclusion_probabilities
+from rankbounds.judging.audits.sample import draw_in_order
 
 RNG = np.random.default_rng(7)
 LABELS = {f"q{topic}": {f"d{doc}": int(RNG.integers(0, 4)) for doc in range(12)} for topic in range(4)}
@@ -25,60 +27,62 @@ RUNS = {
 }
 
 
-def plain_probabilities(size, budget):
-    """Proportional to size, and again for the others as long as some would be above 1."""
-    certain = set()
-    while True:
-        free = [number for number in range(len(size)) if number not in certain]
-        total = sum(size[number] for number in free)
-        chance = {number: size[number] * (budget - len(certain)) / total for number in free}
-        above = {number for number in free if chance[number] >= 1}
-        if not above:
-            return [1.0 if number in certain else chance[number] for number in range(len(size))]
-        certain |= above
+def plain_probability(sizes, order):
+    """Of an order: one document after the other is drawn from those that are left, in proportion to its size."""
+    left, chances = dict(enumerate(sizes)), []
+    for doc in order:
+        chances.append(left[doc] / sum(left.values()))
+        del left[doc]
+    return chances
 
 
-@given(st.lists(st.floats(0.001, 1000), min_size=2, max_size=30), st.data())
-def test_probabilities_are_proportional_to_size_and_at_most_one(size, data):
-    budget = data.draw(st.integers(1, len(size) - 1))
-    found = inclusion_probabilities([np.array(size)], budget)
-    assert found == pytest.approx(plain_probabilities(size, budget), rel=1e-6)
-    assert found.sum() == pytest.approx(budget)
+@given(st.lists(st.floats(0.001, 1000), min_size=1, max_size=30), st.integers(0, 10_000))
+def test_the_probability_is_that_of_being_next_among_those_left(size, seed):
+    order, probability = draw_in_order([np.array(size)], np.random.default_rng(seed))
+    assert sorted(order.tolist()) == list(range(len(size)))
+    assert probability == pytest.approx(plain_probability(size, order.tolist()), rel=1e-9)
+    assert probability[-1] == 1.0
 
 
-@given(st.lists(st.floats(0, 10), min_size=1, max_size=40), st.integers(0, 10_000), st.data())
-def test_the_budget_is_met_exactly(size, seed, data):
-    budget = data.draw(st.integers(1, len(size)))
-    probability = inclusion_probabilities([np.array(size), np.ones(len(size))], budget)
-    drawn = draw_systematically(probability, np.random.default_rng(seed))
-    assert drawn.size == budget == np.unique(drawn).size
-    assert (probability[drawn] > 0).all()
+@given(st.lists(st.floats(0, 10), min_size=1, max_size=40), st.integers(0, 10_000))
+def test_documents_without_a_size_come_last(size, seed):
+    sizes = np.array(size)
+    order, probability = draw_in_order([sizes], np.random.default_rng(seed))
+    counting = np.count_nonzero(sizes)
+    assert (sizes[order[:counting]] > 0).all()
+    assert ((probability > 0) & (probability <= 1)).all()
 
 
 @pytest.mark.parametrize("unit", [5e-324, 2.2e-311, 1.0, 1e308])
 def test_sizes_may_be_as_small_or_large_as_numbers_are(unit):
-    assert inclusion_probabilities([np.array([unit] * 4)], 1).tolist() == [0.25] * 4
-    assert inclusion_probabilities([np.array([unit, unit, 0.0]), np.ones(3)], 3).tolist() == [1.0] * 3
+    _, probability = draw_in_order([np.array([unit] * 4)], np.random.default_rng(0))
+    assert probability == pytest.approx([1 / 4, 1 / 3, 1 / 2, 1])
 
 
-def test_documents_are_drawn_as_often_as_their_probability_says():
-    probability = inclusion_probabilities([np.array([5.0, 3.0, 2.0, 1.0, 1.0, 0.5, 0.2, 0.0])], 3)
-    rng, count, draws = np.random.default_rng(1), np.zeros(8), 20_000
-    for _ in range(draws):
-        count[draw_systematically(probability, rng)] += 1
-    assert np.abs(count / draws - probability).max() < 4 * 0.5 / np.sqrt(draws)
+def test_every_order_comes_up_as_often_as_its_probability_says():
+    size, rng, draws = [3.0, 2.0, 1.0, 0.5], np.random.default_rng(1), 20_000
+    found = Counter(tuple(draw_in_order([np.array(size)], rng)[0].tolist()) for _ in range(draws))
+    for order in itertools.permutations(range(4)):
+        expected = np.prod(plain_probability(size, order))
+        assert abs(found[order] / draws - expected) < 4 * np.sqrt(expected / draws)
+
+
+def test_a_larger_budget_adds_documents_at_the_end():
+    few, many = (rb.judging.draw_sample(LABELS, RUNS, budget=budget, seed=3).rows() for budget in (12, 30))
+    assert many[:12] == few
+    assert [row["order"] for row in many] == list(range(1, 31))
 
 
 def test_a_seed_draws_the_same_documents_and_another_seed_others():
     one, again, other = (rb.judging.draw_sample(LABELS, RUNS, budget=12, seed=seed).rows() for seed in (1, 1, 2))
     assert one == again != other
-    assert [list(row) for row in one] == [["query_id", "doc_id", "probability"]] * 12
+    assert [list(row) for row in one] == [["query_id", "doc_id", "order", "probability"]] * 12
 
 
 def test_weights_of_a_pair_are_the_difference_of_the_runs():
     """With labels that are all alike, RBP's probabilities are proportional to the net weights."""
     labels = {topic: dict.fromkeys(docs, 1) for topic, docs in LABELS.items()}
-    drawn = rb.judging.draw_sample(labels, RUNS, "RBP(p=0.8)", budget=3, compare=("run0", "run1"), seed=3).rows()
+    drawn = rb.judging.draw_sample(labels, RUNS, "RBP(p=0.8)", budget=8, compare=("run0", "run1"), seed=3).rows()
 
     def weight(run, topic, doc):
         ranking = sorted(RUNS[run][topic], key=RUNS[run][topic].get, reverse=True)
@@ -89,9 +93,9 @@ def test_weights_of_a_pair_are_the_difference_of_the_runs():
         for topic, docs in labels.items()
         for doc in docs
     }
-    expected = dict(zip(net, plain_probabilities(list(net.values()), 3), strict=True))
-    for row in drawn:
-        assert row["probability"] == pytest.approx(expected[row["query_id"], row["doc_id"]])
+    place = {pair: number for number, pair in enumerate(net)}
+    order = [place[row["query_id"], row["doc_id"]] for row in drawn]
+    assert [row["probability"] for row in drawn] == pytest.approx(plain_probability(list(net.values()), order))
 
 
 def test_unsure_labels_are_more_probable_than_sure_ones():
@@ -102,7 +106,7 @@ def test_unsure_labels_are_more_probable_than_sure_ones():
         for seed in range(8)
         for row in rb.judging.draw_sample(labels, runs, "P@1", budget=1, seed=seed).rows()
     }
-    assert 0 < probability["a"] < 0.5 < probability["b"]
+    assert 0.3 < probability["a"] < 0.5 < probability["b"]  # sure labels are drawn too
     assert sum(probability.values()) == pytest.approx(1)
 
 
@@ -160,7 +164,7 @@ def test_command(command, files):
     rows = list(csv.DictReader(io.StringIO(out)))
     expected = rb.judging.draw_sample(LABELS, RUNS, budget=10, seed=4).rows()
     assert code == 0
-    assert [(row["query_id"], row["doc_id"], float(row["probability"])) for row in rows] == [
+    assert [(row["query_id"], row["doc_id"], int(row["order"]), float(row["probability"])) for row in rows] == [
         tuple(row.values()) for row in expected
     ]
     assert {row["relevance"] for row in rows} == {""}

@@ -155,10 +155,10 @@ def test_drawn_weighted_sums_agree_with_exact_ones(name):
 
 def test_estimated_probabilities_widen_drawn_differences_as_they_do_exact_ones():
     simulated = rb.probability.simulate(3, 25, 200, 80, pool_depth=8, seed=4)
-    exact = differences(simulated.pooled, simulated.runs[:2], "P@20").pairs[0]
+    exact = differences(simulated.pooled, simulated.runs[:2], "P@20", q="logistic").pairs[0]
     assumptions, facts = Assumptions(), TopicFacts(simulated.pooled)
     batches = [list(join_lists(run, facts, assumptions).batches) for run in simulated.runs[:2]]
-    from rankbounds.probability.models.estimates import ChosenModels
+    from rankbounds.probability.models.chosen import ChosenModels
 
     models = ChosenModels("logistic", None, simulated.runs[:2], facts, assumptions, batches)
     collection = OpenCollection(simulated.runs[:2], facts, assumptions, batches)
@@ -263,8 +263,8 @@ def test_the_order_of_the_runs_turns_the_difference_and_changes_nothing_else(mea
     topics = [str(topic) for topic in range(12)]
     runs = {name: {topic: rng.permutation(documents)[:15].tolist() for topic in topics} for name in ("one", "other")}
     qrels = {topic: {document: int(rng.random() < 0.4) for document in documents[:25]} for topic in topics}
-    [forth] = differences(qrels, runs, [measure]).rows()
-    [back] = differences(qrels, dict(reversed(runs.items())), [measure]).rows()
+    [forth] = differences(qrels, runs, [measure], q="logistic").rows()
+    [back] = differences(qrels, dict(reversed(runs.items())), [measure], q="logistic").rows()
     assert forth["probability_better"] == pytest.approx(back["probability_worse"])
     assert forth["difference"] == pytest.approx(-back["difference"])
     assert forth["sd"] == pytest.approx(back["sd"])

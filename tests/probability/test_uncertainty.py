@@ -18,9 +18,11 @@ from rankbounds.cli import main
 from rankbounds.collection.qrels import as_qrels
 from rankbounds.collection.run import as_run
 from rankbounds.columns.pairs import Pairs, number_pairs
+from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.probability import distribution as score_distribution
 from rankbounds.probability.distribution import distribution_of_sum
-from rankbounds.probability.models.estimates import reliability
+from rankbounds.probability.documents import find_retrieved, find_unjudged
+from rankbounds.probability.models.estimates import estimate
 from rankbounds.probability.models.probabilities import ByName, as_relevance_probability
 from rankbounds.probability.models.urn import sample_rankings
 from rankbounds.rankings.join import join
@@ -65,7 +67,7 @@ def test_closed_form_of_the_paper(command, files, q, mean, sd):
     (row,) = json.loads(out)
     assert code == 0
     assert list(row) == [
-        "run", "query_id", "measure", "base", "mean", "sd", "ci_low", "ci_high", "low", "high",
+        "run", "query_id", "measure", "pooled", "judged_to", "base", "mean", "sd", "ci_low", "ci_high", "low", "high",
     ]  # fmt: skip
     assert (row["run"], row["query_id"], row["measure"], row["base"]) == ("mine", "all", "RBP(p=0.8)", 0)
     assert (row["mean"], row["sd"]) == (pytest.approx(mean, abs=6e-7), pytest.approx(sd, abs=6e-7))
@@ -201,7 +203,7 @@ def test_draws_agree_with_enumeration_for_other_measures():
         assert abs(row["mean"] - mean) <= 4 * sd / 4000**0.5 + 1e-12
         assert row["sd"] == pytest.approx(sd, rel=0.08, abs=1e-9)
         assert row["low"] - 1e-12 <= row["ci_low"] <= row["ci_high"] <= row["high"] + 1e-12
-    assert "4000 draws (seed 1)" in found.notes()[1]
+    assert "4000 draws (seed 1)" in found.notes()[-1]
     again = rb.uncertainty(qrels, run, ["AP", "nDCG@4", "RR"], q=0.4, samples=4000, seed=1)
     assert [one.sd() for one in again.scores] == [one.sd() for one in found.scores]
 
@@ -288,19 +290,14 @@ class TestEstimates:
             rows = rb.uncertainty(simulated.pooled, simulated.runs, q=q).rows()
             return np.abs([row["mean"] - one for row, one in zip(rows, truth, strict=True)])
 
-        notes = rb.uncertainty(simulated.pooled, simulated.runs).notes()
+        notes = rb.uncertainty(simulated.pooled, simulated.runs, q="logistic").notes()
         assert "run1, run5: fewer than 95% of the first 5 documents are judged" in notes[1]
-        none, share, logistic, isotonic = miss(0.0), miss(0.05), miss("logistic"), miss("isotonic")
+        none, share, logistic = miss(0.0), miss(0.05), miss("logistic")
         assert logistic.mean() < 0.4 * share.mean() < 0.4 * none.mean()
-        assert isotonic.mean() < 0.4 * share.mean()
 
     def test_a_document_has_one_probability_in_all_runs(self, simulated):
-        from rankbounds.evaluation.assumptions import Assumptions
-        from rankbounds.probability.documents import find_retrieved, find_unjudged
-        from rankbounds.probability.models.estimates import estimate
-
         facts = TopicFacts(simulated.pooled)
-        fit = estimate("logistic", find_retrieved(simulated.runs, facts, Assumptions()), facts)
+        fit = estimate(find_retrieved(simulated.runs, facts, Assumptions()), facts)
         holes = [find_unjudged(run, facts, rb.RBP(), Assumptions()) for run in simulated.runs]
         numbers = np.concatenate(number_pairs([one.pairs for one in holes]))
         chance = np.concatenate([fit(one) for one in holes])
@@ -311,36 +308,23 @@ class TestEstimates:
         group = fit.documents.group
         assert fit.coefficients[3 + group["run1"]] > fit.coefficients[3 + group["run5"]]
 
-    def test_held_out_documents_lie_on_the_diagonal(self, simulated):
-        facts = TopicFacts(simulated.pooled)
-        for kind in ("logistic", "isotonic"):
-            found = reliability(kind, simulated.runs, facts, seed=1)
-            assert found.count.sum() == len(simulated.pooled)
-            assert found.mean_predicted == pytest.approx(found.mean_observed, abs=0.02)
-            error = np.sqrt(found.observed * (1 - found.observed) / found.count) + 0.02
-            assert (np.abs(found.predicted - found.observed) < 4 * error).all()
-            rate = found.mean_observed
-            assert found.brier < 0.7 * rate * (1 - rate)
-        deeper = reliability("logistic", simulated.runs, facts, deeper=True)
-        assert deeper.mean_predicted == pytest.approx(deeper.mean_observed, abs=0.08)
-
     def test_graded_measures_expect_a_share_of_the_largest_gain(self):
         drawn = rb.probability.simulate(runs=3, topics=30, grades=3, seed=12)
         graded, binary = (
-            rb.uncertainty(drawn.pooled, drawn.runs[:1], measure).rows()[0]
+            rb.uncertainty(drawn.pooled, drawn.runs, measure, q="logistic").rows()[0]
             for measure in ("RBP(p=0.8,graded=true)", "RBP(p=0.8)")
         )
         assert graded["mean"] - graded["base"] < 0.8 * (binary["mean"] - binary["base"])
         truth = rb.evaluate(drawn.complete, drawn.runs[:1], "RBP(p=0.8,graded=true)").mean().value[0, 0, 0]
-        assert abs(graded["mean"] - truth) < 0.3 * (truth - graded["base"])
+        assert abs(graded["mean"] - truth) < 0.5 * (truth - graded["base"])
 
     def test_all_relevant_or_none_can_be_fitted(self):
         run = {"t": {f"d{rank}": -rank for rank in range(9)}}
         for grade in (0, 1):
-            row = rb.uncertainty({"t": {"d0": grade, "d1": grade}}, run).rows()[0]
+            row = rb.uncertainty({"t": {"d0": grade, "d1": grade}}, run, q="sample").rows()[0]
             assert (row["mean"] - row["base"] > 0.5 * (row["high"] - row["base"])) is bool(grade)
         with pytest.raises(rb.UsageError, match="nothing to estimate"):
-            rb.uncertainty({"t": {"x": 1}}, run)
+            rb.uncertainty({"t": {"x": 1}}, run, q="sample")
 
 
 class TestBothSources:
@@ -381,7 +365,10 @@ def test_coverage_takes_the_intervals_that_uncertainty_gives(way):
     measure, depth, share = rb.RBP(p=0.8), 6, 0.3
     relevant = sample_rankings(40, 35, q=share, relevance_ratio=0.4, seed=2)
     run, qrels = simulated_collection(relevant, depth)
-    q = {"true share": share, "judged rate": relevant[:, :depth].mean()}.get(way, "logistic")
+    q = {"true share": share, "judged rate": relevant[:, :depth].mean()}.get(way)
+    if q is None:  # one run alone, as ``uncertainty`` refuses to estimate it
+        facts = TopicFacts(qrels)
+        q = estimate(find_retrieved([run], facts, Assumptions()), facts)
     sources = "both" if way == "both sources" else "documents"
     row = rb.uncertainty(qrels, run, measure, q=q, sources=sources).rows()[0]
     low, high = JudgedToDepth(40, 35, depth, measure).interval(way, relevant, share, 0.95)

@@ -5,7 +5,6 @@ The functions of ``rankbounds.pools``.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -15,11 +14,11 @@ from rankbounds.arrays import Flags, Ints
 from rankbounds.calls import ends_in_a_sentence
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
+from rankbounds.collection.run_groups import groups_of, read_groups
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.columns.native import worth_starting
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.options import OrderOptions, chosen_options
-from rankbounds.files.records import rows_of_fields
 from rankbounds.judging.candidates import collect, grades_of_pairs, ranks_of_judgments
 
 if TYPE_CHECKING:
@@ -228,42 +227,3 @@ def without_group(
     rank = ranks_of_judgments(judgments, systems, assumptions.order, assumptions.score_precision)
     group_of_run = groups_of([run.name for run in systems], groups)
     return subset(judgments, ~unique_to_group(rank, group_of_run, group, depth))
-
-
-@ends_in_a_sentence
-def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
-    r"""Read from a file which group each run belongs to.
-
-    Parameters
-    ----------
-    path
-        A file with lines of two fields, ``run group``; those that begin with ``#`` are comments.
-
-    Returns
-    -------
-    dict
-        The group of each run.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import rankbounds as rb
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "groups.txt"
-    ...     _ = path.write_text("bm25 here\ndense there\n")
-    ...     print(rb.judging.pools.read_groups(path))
-    {'bm25': 'here', 'dense': 'there'}
-    """
-    groups: dict[str, str] = {}
-    for place, (run, group) in rows_of_fields(path, "run", "group"):
-        if groups.setdefault(run, group) != group:
-            raise DataError(place, f'the run "{run}" stands in two groups.')
-    return groups
-
-
-def groups_of(names: Iterable[str], groups: Mapping[str, str]) -> list[str]:
-    """The group of each run, or an error for a run that has none."""
-    try:
-        return [groups[name] for name in names]
-    except KeyError as error:
-        raise DataError(f'The groups do not say which one the run "{error.args[0]}" belongs to.') from None

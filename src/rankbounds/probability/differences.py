@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.collection.run import Run
+from rankbounds.collection.run_groups import GroupsLike
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.columns.pairs import number_pairs
 from rankbounds.errors import UsageError
@@ -29,13 +31,16 @@ from rankbounds.evaluation.differences import difference_bounds
 from rankbounds.evaluation.differences.shared_lists import same_lists
 from rankbounds.evaluation.options import RankingOptions
 from rankbounds.evaluation.score_differences import zeroed
+from rankbounds.measures import Measure
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.distribution import EVEN, distribution_of_sum
 from rankbounds.probability.documents import POOLED, UnjudgedDocuments
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, draw_differences
-from rankbounds.probability.models.estimates import ChosenModels, estimation_slopes
+from rankbounds.probability.models.calibrated import Calibrated
+from rankbounds.probability.models.chosen import ChosenModels
+from rankbounds.probability.models.estimates import estimation_slopes
 from rankbounds.results import Column, Result, interval
 from rankbounds.tables import number, signed
 from rankbounds.threads import in_threads, processors
@@ -131,6 +136,7 @@ class Differences(Result):
     """By the names of measures that were drawn: how often."""
     seed: int
     confidence: float
+    figures = ("differences",)
 
     @property
     def columns(self) -> list[Column]:  # type: ignore[override]
@@ -175,7 +181,8 @@ def differences(
     runs: RunsLike,
     measures: MeasuresLike = "RBP(p=0.8)",
     *,
-    q: Any = "logistic",
+    q: Any = "groups",
+    groups: GroupsLike | None = None,
     otherwise: float | None = None,
     confidence: float = 0.95,
     samples: int = SAMPLES,
@@ -190,7 +197,7 @@ def differences(
     ----------
     qrels, runs
         As in ``evaluate``; two runs or more.
-    measures, q, otherwise, confidence, samples, seed, **options
+    measures, q, groups, otherwise, confidence, samples, seed, **options
         As in ``uncertainty``; ``topics="shared"``: the topics that all runs have.
 
     Returns
@@ -203,7 +210,9 @@ def differences(
     A document counts once, with one probability: where a model gives different ones by rank or run, their mean over the
     runs that hold it. Mean and sd concern the retrieved documents; what lies beyond the ends of the lists is within the
     certain bounds, which no judgments can leave. The interval of weighted sums over ranks is a normal one within these
-    bounds, that of other measures the middle of the draws; ``error`` is the standard error of the probabilities.
+    bounds, that of other measures the middle of the draws; ``error`` is the standard error of the probabilities. With
+    calibrated probabilities (``q="groups"``, ``"sample"``) the interval reaches as far as the calibration found to be
+    needed, and probabilities are as certain as the interval is; NaN where that is not known.
 
     Examples
     --------
@@ -214,26 +223,17 @@ def differences(
     >>> pair.difference, pair.certain_low, pair.certain_high
     (0.5, 0.5, 0.5)
     """
-    models, chosen = ChosenModels.read(qrels, runs, measures, q, otherwise, options, confidence, samples)
+    models, chosen = ChosenModels.read(qrels, runs, measures, q, otherwise, options, confidence, samples, groups)
     names = [run.name for run in models.runs]
     if len(names) < 2:
         raise UsageError("A difference needs two runs.")
     places = list(itertools.combinations(range(len(names)), 2))
-    exact = len(places) <= MANY_PAIRS
-    collection: OpenCollection | None = None
-    drawn: dict[str, int] = {}
+    exact = len(places) <= MANY_PAIRS and models.kind not in ("groups", "sample")
+    drawn = {str(measure): samples for measure in chosen if not is_weighted_sum(measure)}
     pairs: list[Difference] = []
     for measure in chosen:
-        if is_weighted_sum(measure):
-            model = models.of(measure)
-            unjudged_of = partial(models.unjudged, measure=measure)
-            shared = SharedUnjudged(list(in_threads(unjudged_of, range(len(names)), processors())), model)
-            columns = shared.columns_with_interval(confidence, exact=exact)
-        else:
-            model = models.of_grades(measure)
-            collection = collection or OpenCollection(models.runs, models.facts, models.assumptions, models.batches)
-            columns = _drawn_columns(DrawnCompletions(collection, measure, model, samples, seed), places, confidence)
-            drawn[str(measure)] = samples
+        model = models.model_of(measure)
+        columns = pair_columns(models, measure, range(len(names)), confidence, samples, seed)
         unpooled = set(models.unpooled())
         for (a, b), *numbers in zip(places, *(column.tolist() for column in columns), strict=True):
             too_few = tuple(sorted(unpooled & {names[a], names[b]}))
@@ -244,7 +244,48 @@ def differences(
             pairs.append(pair if leads and len(names) > 2 else pair.turned())
     words = models.words(chosen)
     settings = {"q": words, "confidence": confidence, "samples": samples, "seed": seed}
-    return Differences(pairs, words, exact, models.remarks(), drawn, seed, confidence, settings=settings)
+    remarks = [*models.remarks(), *models.pool_remarks(chosen, confidence)]
+    return Differences(pairs, words, exact, remarks, drawn, seed, confidence, settings=settings)
+
+
+def pair_columns(
+    models: ChosenModels, measure: Measure, among: Sequence[int], confidence: float, samples: int, seed: int
+) -> tuple[Floats, ...]:
+    """The numbers of a ``Difference``, from the difference to its error, for all pairs of some runs."""
+    runs, batches = [models.runs[at] for at in among], [models.batches[at] for at in among]
+    pairs = list(itertools.combinations(range(len(runs)), 2))
+    model = models.model_of(measure)
+    if is_weighted_sum(measure):
+        unjudged_of = partial(models.unjudged, measure=measure)
+        shared = SharedUnjudged(list(in_threads(unjudged_of, among, processors())), model)
+        exact = len(pairs) <= MANY_PAIRS and not isinstance(model, Calibrated)
+        columns = shared.columns_with_interval(confidence, exact=exact)
+    else:
+        collection = OpenCollection(runs, models.facts, models.assumptions, batches)
+        columns = _drawn_columns(DrawnCompletions(collection, measure, model, samples, seed), pairs, confidence)
+    return _calibrated(columns, model, runs, confidence) if isinstance(model, Calibrated) else columns
+
+
+def _calibrated(
+    columns: tuple[Floats, ...], model: Calibrated, runs: Sequence[Run], confidence: float
+) -> tuple[Floats, ...]:
+    """The columns with the interval of a calibrated model, within the certain bounds, and probabilities as certain.
+
+    Where the interval reaches infinitely far, nothing is known of probabilities either.
+    """
+    from scipy.special import ndtr, ndtri
+
+    mean, sd, _, _, low, high, _, _, error = columns
+    pairs = itertools.combinations([run.name for run in runs], 2)
+    reach = np.array([model.reach_of_pair(run, against, confidence) for run, against in pairs])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        half = np.where(sd == 0, 0.0, np.where(np.isnan(sd) | np.isinf(reach), np.inf, reach * sd))
+        lead = np.where(np.isinf(half), np.nan, mean * float(ndtri((1 + confidence) / 2)) / half)
+    even = (sd == 0) & (mean == 0)
+    better = np.select([low > 0, (high <= 0) | even], [1.0, 0.0], ndtr(lead))
+    worse = np.select([high < 0, (low >= 0) | even], [1.0, 0.0], ndtr(-lead))
+    ends = np.fmax(mean - half, low), np.fmin(mean + half, high)
+    return (mean, sd, better, worse, low, high, *ends, error)
 
 
 def _drawn_columns(
@@ -303,8 +344,12 @@ class SharedUnjudged:
             everything, weights=np.concatenate([model(unjudged) for unjudged in of_runs]), minlength=size
         )
         self.chance = np.divide(total, self.copies, out=np.zeros(size), where=self.copies > 0)
+        self.bend = self.chance * (1 - self.chance)
         self.base = np.array([unjudged.base[self.counted].sum() for unjudged in of_runs])
         self.tail = np.array([unjudged.tail[self.counted].sum() for unjudged in of_runs])
+        self.shift = (
+            np.array([model.shift(each.run.name) for each in of_runs]) if isinstance(model, Calibrated) else None
+        )
         self.slope, self.covariance = estimation_slopes(model, of_runs)
 
     def columns_with_interval(self, confidence: float, *, exact: bool) -> tuple[Floats, ...]:
@@ -321,7 +366,7 @@ class SharedUnjudged:
         from scipy.special import ndtr
 
         first, second = np.triu_indices(len(self.of_runs), 1)
-        apart, variance = self._distances()
+        apart, variance, bent = self._distances()
         opened = np.array([unjudged.weight.sum() for unjudged in self.of_runs])
         expected = self.base + [
             float(unjudged.weight @ self.chance[document])
@@ -330,6 +375,17 @@ class SharedUnjudged:
         between = self.slope[first] - self.slope[second]
         # A variance of nothing may come out below 0 by a rounding.
         estimation = np.maximum(np.einsum("ij,jk,ik->i", between, self.covariance, between), 0.0)
+        if self.shift is not None:
+            # Documents that speak for a run shift with it, by as much as their net weights add up to.
+            slope = np.array(
+                [
+                    float(unjudged.weight @ self.bend[document])
+                    for unjudged, document in zip(self.of_runs, self.document, strict=True)
+                ]
+            )
+            net = slope[first] - slope[second]
+            ups, downs = np.maximum(bent + net, 0.0) / 2, np.maximum(bent - net, 0.0) / 2
+            estimation += (self.shift[first] * ups) ** 2 + (self.shift[second] * downs) ** 2
         # The positive parts of the net weights add up to half of (their sum plus the sum of their sizes).
         up = (opened[first] - opened[second] + apart) / 2
         down = up - (opened[first] - opened[second])
@@ -359,21 +415,22 @@ class SharedUnjudged:
         worse = np.select([high < 0, low >= 0], [1.0, 0.0], worse)
         return mean, sd, better, worse, low, high
 
-    def _distances(self) -> tuple[Floats, Floats]:
-        """For each pair of runs, summed over documents: the size of the net weight, and its variance.
+    def _distances(self) -> tuple[Floats, Floats, Floats]:
+        """For each pair of runs, summed over documents: the size of the net weight, its variance, and for calibrated
+        probabilities its size times q (1 - q).
 
         Documents that one run alone holds are summed run by run; for the others each topic is a matrix of runs by
         documents. Differences are taken entry by entry, so that a run against itself gives exactly 0.
         """
         runs = len(self.of_runs)
         first, second = np.triu_indices(runs, 1)
-        spread = np.sqrt(self.chance * (1 - self.chance))
-        alone_size, alone_variance = np.zeros(runs), np.zeros(runs)
+        spread = np.sqrt(self.bend)
+        alone_sums = np.zeros((3, runs))
         shared: list[tuple[Ints, Ints, Ints, Floats]] = []
         for run_number, (unjudged, document) in enumerate(zip(self.of_runs, self.document, strict=True)):
             alone = self.copies[document] == 1
-            alone_size[run_number] = unjudged.weight[alone].sum()
-            alone_variance[run_number] = ((unjudged.weight * spread[document])[alone] ** 2).sum()
+            weight, bend = unjudged.weight[alone], self.bend[document[alone]]
+            alone_sums[:, run_number] = weight.sum(), weight**2 @ bend, weight @ bend
             rest = ~alone
             of_run = np.full(int(rest.sum()), run_number)
             shared.append((of_run, unjudged.topic[rest], document[rest], unjudged.weight[rest]))
@@ -381,23 +438,25 @@ class SharedUnjudged:
         order = np.argsort(topic, kind="stable")
         cuts = np.flatnonzero(np.diff(topic[order])) + 1
 
-        def of_topic(cells: Ints) -> tuple[Floats, Floats]:
+        def of_topic(cells: Ints) -> Floats:
             columns, column = np.unique(document[cells], return_inverse=True)
             matrix = np.zeros((runs, columns.size))
             matrix[run[cells], column] = weight[cells]
             if first.size <= PAIRS_AT_ONCE:
-                net = matrix[first] - matrix[second]
-                return np.abs(net).sum(axis=-1), ((net * spread[columns]) ** 2).sum(axis=-1)
+                net = np.abs(matrix[first] - matrix[second])
+                return np.stack((net.sum(axis=-1), net**2 @ self.bend[columns], net @ self.bend[columns]))
             from scipy.spatial.distance import pdist
 
-            return pdist(matrix, "cityblock"), pdist(matrix * spread[columns], "sqeuclidean")
+            calibrated = self.shift is not None
+            bent = pdist(matrix * self.bend[columns], "cityblock") if calibrated else np.zeros(first.size)
+            return np.stack((pdist(matrix, "cityblock"), pdist(matrix * spread[columns], "sqeuclidean"), bent))
 
-        size = alone_size[first] + alone_size[second]
-        variance = alone_variance[first] + alone_variance[second]
+        sums = alone_sums[:, first] + alone_sums[:, second]
         if order.size:
-            for topic_size, topic_variance in in_threads(of_topic, np.split(order, cuts), processors()):
-                size, variance = size + topic_size, variance + topic_variance
-        return size, variance
+            for of_one_topic in in_threads(of_topic, np.split(order, cuts), processors()):
+                sums = sums + of_one_topic
+        size, variance, bent = sums
+        return size, variance, bent
 
     def _better(self, a: int, b: int, estimation_sd: float) -> tuple[float, float]:
         """The probabilities that A and that B is better; what estimating q leaves open is taken as normal."""

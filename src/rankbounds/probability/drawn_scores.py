@@ -19,6 +19,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.score_differences import TOLERANCE, merit
 from rankbounds.measures import Measure
 from rankbounds.probability.completions import Completions, OpenCollection
+from rankbounds.probability.models.calibrated import Calibrated, weight_of_ranks
 from rankbounds.probability.models.estimates import Estimate, lowest_relevant_grade
 from rankbounds.probability.models.probabilities import RelevanceProbability
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -42,10 +43,28 @@ class RelevantGrades:
         least = lowest_relevant_grade(measure, facts)
         if not measure.graded:
             return cls(np.array([least]), np.ones(1))
-        grade, count = np.unique(facts.grade[facts.grade >= least], return_counts=True)
+        return cls._weighted(facts.grade, np.ones(facts.grade.size), least)
+
+    @classmethod
+    def _weighted(cls, grades: Floats, weight: Floats, least: float) -> RelevantGrades:
+        grade, place = np.unique(grades[grades >= least], return_inverse=True)
         if not grade.size:
             return cls(np.array([least]), np.ones(1))
+        count = np.bincount(place, weight[grades >= least])
         return cls(grade, np.cumsum(count[::-1])[::-1] / count.sum())
+
+    @classmethod
+    def near_the_top(cls, measure: Measure, collection: OpenCollection) -> RelevantGrades:
+        """Those of judged documents of the collection's own lists, each with the weight of its rank."""
+        least = lowest_relevant_grade(measure, collection.facts)
+        if not measure.graded:
+            return cls(np.array([least]), np.ones(1))
+        parts: list[tuple[Floats, Floats]] = [(np.empty(0), np.empty(0))]
+        for rankings in collection.any_list.values():
+            line, rank = np.nonzero(rankings.present & ~rankings.holes)
+            parts.append((rankings.grade[line, rank], weight_of_ranks(measure, rank + 1)))
+        grade, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return cls._weighted(grade[weight > 0], weight[weight > 0], least)
 
     def drawn(self, uniform: Floats) -> Floats:
         """A grade for each uniform number, the highest for the lowest ones."""
@@ -64,13 +83,28 @@ class DrawnCompletions:
     ) -> None:
         self.collection, self.measure, self.model = collection, measure, model
         self.samples, self.seed = samples, seed
-        self.grades = RelevantGrades.of(measure, collection.facts)
+        if isinstance(model, Calibrated):
+            self.grades = RelevantGrades.near_the_top(measure, collection)
+        else:
+            self.grades = RelevantGrades.of(measure, collection.facts)
         self._features: Floats | None = None
         if isinstance(model, Estimate) and len(collection):
-            self._features = collection.of_first_run(model.features_of)
+            self._features, self._covariance = collection.of_first_run(model.features_of), model.covariance
             self.chance = model.predict(self._features)
         else:
             self.chance = collection.mean_over_runs([model(unjudged) for unjudged in collection.unjudged])
+        if isinstance(model, Calibrated) and len(collection):
+            # A document moves with what was fitted, and with the runs that hold it.
+            fitted = [model.features_of(unjudged) for unjudged in collection.unjudged]
+            columns = [collection.mean_over_runs(list(each)) for each in zip(*(part.T for part in fitted), strict=True)]
+            with_runs = collection.held / np.maximum(collection.held.sum(axis=0), 1)
+            self._features = np.stack([*columns, *with_runs], axis=-1)
+            self._covariance = np.zeros((self._features.shape[1],) * 2)
+            self._covariance[: len(columns), : len(columns)] = np.mean(
+                [model.covariance(run.name) for run in collection.runs], axis=0
+            )
+            shifts = np.arange(len(columns), len(self._covariance))
+            self._covariance[shifts, shifts] = [model.shift(run.name) ** 2 for run in collection.runs]
 
     def again(self, samples: int, seed: int | None = None) -> DrawnCompletions:
         """Other draws with the same probabilities."""
@@ -79,10 +113,9 @@ class DrawnCompletions:
         return drawn
 
     def _moved(self) -> Floats:
-        """What estimated coefficients are off by in each draw."""
-        assert isinstance(self.model, Estimate)
+        """What estimated coefficients, or the log odds of runs, are off by in each draw."""
         rng = np.random.default_rng((self.seed, 1))
-        covariance = self.model.covariance
+        covariance = self._covariance
         nothing = np.zeros(len(covariance))
         return rng.multivariate_normal(nothing, covariance, self.samples, method="eigh", check_valid="ignore")
 
@@ -102,6 +135,10 @@ class DrawnCompletions:
         else:
             # Few documents are ever relevant: their own chance in a draw is worked out where it can matter.
             odds = np.log(np.clip(chance, NEVER, ALWAYS) / np.clip(1 - chance, NEVER, ALWAYS))
+            if isinstance(self.model, Calibrated):
+                # On average, a shift to either side leaves a small probability larger: that is taken back.
+                variance = ((self._features @ self._covariance) * self._features).sum(axis=-1)[documents]
+                odds -= (1 - 2 * chance) * variance / 2
             moved = self._moved() @ self._features[documents.ravel()].T
             moved = moved.reshape(-1, *documents.shape).transpose(1, 0, 2)
             most = np.where(chance > 0, expit(odds + moved.max(axis=1)), 0.0)

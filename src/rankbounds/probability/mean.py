@@ -11,15 +11,16 @@ unjudged ranks in every topic.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_choice
+from rankbounds.collection.run_groups import GroupsLike
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError, warn
 from rankbounds.evaluation.options import RankingOptions
@@ -32,7 +33,9 @@ from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.distribution import Distribution, distribution_of_sum
 from rankbounds.probability.documents import UnjudgedDocuments
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions
-from rankbounds.probability.models.estimates import ChosenModels, estimation_slopes
+from rankbounds.probability.models.calibrated import Calibrated
+from rankbounds.probability.models.chosen import ChosenModels
+from rankbounds.probability.models.estimates import estimation_slopes
 from rankbounds.probability.models.probabilities import RelevanceProbability
 from rankbounds.results import Column, Result, Row
 from rankbounds.results import interval as interval_column
@@ -55,7 +58,8 @@ class UncertainScore:
 
     ``weight``, ``chance`` and ``topic`` are those of its unjudged documents; measures that are not weighted sums have
     ``draws`` instead, a row for each draw and a column for each topic. ``estimation`` is the variance that estimating
-    the probabilities adds to the mean over topics.
+    the probabilities adds to the mean over topics. ``reach`` gives for a confidence how many standard deviations an
+    interval reaches, where that was calibrated; None where documents alone are random.
     """
 
     run: str
@@ -71,6 +75,7 @@ class UncertainScore:
     chance: Floats
     draws: Floats | None = None
     estimation: float = 0.0
+    reach: Callable[[float], float] | None = None
 
     @cached_property
     def topics(self) -> int:
@@ -82,7 +87,7 @@ class UncertainScore:
         values = getattr(self, name)
         if topic is not None:
             return float(values[topic])
-        return float(np.nansum(np.where(np.isnan(self.base), np.nan, values)) / self.topics)
+        return float(values[~np.isnan(self.base)].sum() / self.topics)
 
     def sd(self, sources: str = "documents", topic: int | None = None) -> float:
         """The standard deviation of one topic's score, or of the mean over topics.
@@ -97,15 +102,15 @@ class UncertainScore:
                 raise UsageError("With one topic nothing can be said about other topics.")
             variance = float(np.nanvar(self.mean, ddof=1)) / self.topics
         if sources != "topics" and self.draws is not None:  # estimated probabilities move together in all topics
-            variance += float(np.nanmean(self.draws, axis=-1).var(ddof=1))
+            variance += float(self.draws[:, ~np.isnan(self.base)].mean(axis=-1).var(ddof=1))
         elif sources != "topics":
-            variance += float(np.nansum(self.variance)) / self.topics**2 + self.estimation
+            variance += float(self.variance[~np.isnan(self.base)].sum()) / self.topics**2 + self.estimation
         return math.sqrt(variance)
 
     def distribution(self, topic: int | None = None) -> Distribution:
         """The distribution of one topic's score, or of the mean over topics: enumerated or convolved, not normal."""
         if self.draws is not None:
-            draws = np.nanmean(self.draws, axis=-1) if topic is None else self.draws[:, topic]
+            draws = self.draws[:, ~np.isnan(self.base)].mean(axis=-1) if topic is None else self.draws[:, topic]
             return Distribution(np.sort(draws), np.full(draws.size, 1 / draws.size), float("nan"))
         if topic is None:
             return distribution_of_sum(self.weight / self.topics, self.chance, self.value("base"))
@@ -118,37 +123,51 @@ class UncertainScore:
         """An interval for one topic's score, or for the mean over topics.
 
         ``documents``: the score, were all documents judged. ``topics`` and ``both``: the mean over all topics these are
-        a sample of (Student's t).
+        a sample of (Student's t). What is calibrated is the mean: for one topic, the interval is the certain bounds.
         """
         from scipy.special import ndtri, stdtrit
 
         if kind == "distribution":
             return self.distribution(topic).interval(confidence)
         middle, level = self.value("mean", topic), (1 + confidence) / 2
+        between = 0.0
         if topic is None and sources != "documents":
-            half = float(stdtrit(self.topics - 1, level)) * self.sd(sources)
-            return middle - half, middle + half
-        half = float(ndtri(level)) * self.sd(topic=topic)
+            if self.reach is None or sources == "topics":
+                half = float(stdtrit(self.topics - 1, level)) * self.sd(sources)
+                return middle - half, middle + half
+            between = float(stdtrit(self.topics - 1, level)) * self.sd("topics")
+        reach = float(ndtri(level)) if self.reach is None else math.inf if topic is not None else self.reach(confidence)
+        sd = self.sd(topic=topic)
+        half = reach * sd if sd > 0 else 0.0
         low, high = (self.value(end, topic) for end in ("low", "high"))  # where they are not known, NaN
-        return float(np.fmax(middle - half, low)), float(np.fmin(middle + half, high))
+        low, high = float(np.fmax(middle - half, low)), float(np.fmin(middle + half, high))
+        if between:
+            return middle - math.hypot(middle - low, between), middle + math.hypot(high - middle, between)
+        return low, high
 
     def distance_from_normal(self) -> float | None:
-        """By how much the normal approximation's probabilities are off at most; None for draws, too coarse to say."""
-        return None if self.draws is not None else self.distribution().distance_from_normal()
+        """By how much the normal approximation's probabilities are off at most; None where documents are not all."""
+        return None if self.draws is not None or self.reach is not None else self.distribution().distance_from_normal()
 
 
 def exact_score(unjudged: UnjudgedDocuments, measure: Measure, model: RelevanceProbability) -> UncertainScore:
     """The moments of a weighted sum."""
-    chance = model(unjudged)
+    name, chance = unjudged.run.name, model(unjudged)
     mean = unjudged.base + unjudged.sums(unjudged.weight * chance)
     variance = np.where(unjudged.counted, unjudged.sums(unjudged.weight**2 * chance * (1 - chance)), np.nan)
     (slope,), covariance = estimation_slopes(model, [unjudged])
-    slope = slope / np.count_nonzero(unjudged.counted)
-    estimation = max(float(slope @ covariance @ slope), 0.0)  # rounding may leave it below
+    estimation = float(slope @ covariance @ slope)
+    if isinstance(model, Calibrated):
+        estimation += (model.shift(name) * float(unjudged.weight @ (chance * (1 - chance)))) ** 2
+    estimation = max(estimation, 0.0) / np.count_nonzero(unjudged.counted) ** 2  # rounding may leave it below
     return UncertainScore(
-        unjudged.run.name, measure, unjudged.facts.query_ids, unjudged.base, mean, variance, unjudged.base,
-        unjudged.high, unjudged.topic, unjudged.weight, chance, estimation=estimation,
+        name, measure, unjudged.facts.query_ids, unjudged.base, mean, variance, unjudged.base,
+        unjudged.high, unjudged.topic, unjudged.weight, chance, estimation=estimation, reach=_reach(model, name),
     )  # fmt: skip
+
+
+def _reach(model: RelevanceProbability, run: str) -> Callable[[float], float] | None:
+    return partial(model.reach, run) if isinstance(model, Calibrated) else None
 
 
 def draw_score(models: ChosenModels, at: int, measure: Measure, samples: int, seed: int) -> UncertainScore:
@@ -164,14 +183,15 @@ def draw_score(models: ChosenModels, at: int, measure: Measure, samples: int, se
         bounds = assumptions.low_high(measure, rankings)
         if bounds is not None:
             low[rankings.topic], high[rankings.topic] = bounds
-    collection = OpenCollection([run], facts, assumptions, [models.batches[at]])
-    completions = DrawnCompletions(collection, measure, models.of_grades(measure), samples, seed)
-    for _, part, scores in completions.scores([(0,)]):
-        draws[:, part] = scores[0].T
+    collection, model = OpenCollection([run], facts, assumptions, [models.batches[at]]), models.of_grades(measure)
+    completions = DrawnCompletions(collection, measure, model, samples, seed)
+    if not np.isnan(completions.chance).any():
+        for _, part, scores in completions.scores([(0,)]):
+            draws[:, part] = scores[0].T
     nothing = np.empty(0)
     return UncertainScore(
         run.name, measure, facts.query_ids, base, draws.mean(axis=0), draws.var(axis=0, ddof=1), low, high,
-        nothing.astype(np.int64), nothing, nothing, draws=draws,
+        nothing.astype(np.int64), nothing, nothing, draws=draws, reach=_reach(model, run.name),
     )  # fmt: skip
 
 
@@ -187,19 +207,27 @@ class Uncertainty(Result):
     """The probabilities in words."""
     samples: int
     seed: int
+    judged_to: Mapping[str, int]
+    """By run, the depth to which (nearly) all of its documents are judged."""
+    pooled: Mapping[str, bool]
+    """By run, was it pooled, as far as the judgments show?"""
     remarks: Sequence[str] = ()
     per_topic: bool = False
     """Are there rows for each topic, before those of the mean?"""
+    figures = ("leaderboard",)
 
     @property
     def columns(self) -> list[Column]:  # type: ignore[override]
         """The columns of rows and table."""
         parts = ("sd_documents", "sd_topics") if self.sources != "documents" else ()
-        with_shape = not (self.per_topic or parts) and len(self.scores) <= SHOWN_DISTRIBUTIONS
+        calibrated = any(score.reach for score in self.scores)
+        with_shape = not (self.per_topic or parts or calibrated) and len(self.scores) <= SHOWN_DISTRIBUTIONS
         return [
             Column("run"),
             Column("query_id", "topic" if self.per_topic else None, importance=5),
             Column("measure", importance=1),
+            Column("pooled", "pooled to", _pooled_to, importance=1),
+            Column("judged_to", None),
             Column("base", "judged"),
             Column("mean", importance=4),
             Column("sd"),
@@ -226,6 +254,7 @@ class Uncertainty(Result):
                 row |= {name: score.value(name, topic) for name in ("base", "mean", "low", "high")}
                 row["sd"] = score.sd(self.sources, topic)
                 row["ci_low"], row["ci_high"] = score.interval(self.confidence, self.sources, self.interval, topic)
+                row["pooled"], row["judged_to"] = self.pooled[score.run], self.judged_to[score.run]
                 if self.sources != "documents":
                     row["sd_documents"] = score.sd("documents", topic)
                     row["sd_topics"] = score.sd("topics") if topic is None else None
@@ -240,7 +269,8 @@ class Uncertainty(Result):
         chosen = [score for score in self.scores if str(score.measure) == wanted]
         if not chosen:
             raise UsageError(f"There is no score by {wanted} to sort by.")
-        means = levelled(merit(np.array([score.value("mean") for score in chosen]), chosen[0].measure))
+        mean, base = (np.array([score.value(name) for score in chosen]) for name in ("mean", "base"))
+        means = levelled(merit(np.where(np.isnan(mean), base, mean), chosen[0].measure))
         place = {chosen[at].run: place for place, at in enumerate(np.argsort(-means, kind="stable").tolist())}
         return replace(self, scores=sorted(self.scores, key=lambda score: place[score.run]))
 
@@ -252,7 +282,7 @@ class Uncertainty(Result):
     def notes(self) -> list[str]:
         """What a reader of the numbers must know, in sentences."""
         sentences = [f"{self.model} for unjudged documents.", *self.remarks]
-        drawn = [score for score in self.scores if score.draws is not None]
+        drawn = [score for score in self.scores if score.draws is not None and not math.isnan(score.sd())]
         if drawn:
             names = ", ".join(dict.fromkeys(str(score.measure) for score in drawn))
             worst = max(score.sd() for score in drawn) / math.sqrt(self.samples)
@@ -263,12 +293,17 @@ class Uncertainty(Result):
         return sentences
 
 
+def _pooled_to(row: Row) -> str:
+    return str(row["judged_to"]) if row["pooled"] else "no"
+
+
 def uncertainty(
     qrels: QrelsLike,
     runs: RunsLike,
     measures: MeasuresLike = "RBP(p=0.8)",
     *,
-    q: Any = "logistic",
+    q: Any = "groups",
+    groups: GroupsLike | None = None,
     otherwise: float | None = None,
     confidence: float = 0.95,
     tail: bool = False,
@@ -282,9 +317,10 @@ def uncertainty(
 ) -> Uncertainty:
     """Score runs with intervals for what unjudged documents may turn out to be.
 
-    For weighted sums such as RBP, mean and sd are exact, given the probabilities and that documents are relevant
-    independently of each other. Other measures (AP, nDCG) are drawn; the standard error is among the ``notes()``.
-    Estimated probabilities are an extrapolation from judged to unjudged documents.
+    How often a run's unjudged documents are relevant is learned by leaving groups of other runs out of the pool, and so
+    is how far that may be off: intervals hold the scores of other groups as often as they say. For weighted sums such
+    as RBP, mean and sd are exact, given the probabilities. Other measures (AP, nDCG) are drawn; the standard error is
+    among the ``notes()``.
 
     Parameters
     ----------
@@ -292,8 +328,12 @@ def uncertainty(
         As in ``evaluate``.
     q
         The probability that an unjudged document is relevant: a number, a sequence by rank, ``{query: {document:
-        probability}}``, a file, a model of ``rankbounds.probability.models.probabilities``, or estimated from the
-        judgments (``"logistic"``, ``"isotonic"``).
+        probability}}``, a file, a model of ``rankbounds.probability.models.probabilities``; or how to estimate it from
+        the judgments: ``"groups"`` (leaving groups of runs out of the pool), ``"sample"`` (judgments are a random
+        sample of what could have been judged), ``"logistic"`` (not calibrated: intervals are too narrow).
+    groups
+        The group of each run, such as its team: ``{run: group}``, or a file with lines of ``run group``. A run without
+        one is a group of its own.
     otherwise
         The probability of documents, topics or runs that a table lacks.
     confidence
@@ -313,7 +353,8 @@ def uncertainty(
     -------
     Uncertainty
         For each run and measure ``base`` (unjudged documents non-relevant), ``mean``, ``sd``, ``ci_low, ci_high`` and
-        the certain bounds ``low, high``; it prints as a table.
+        the certain bounds ``low, high``; ``pooled``, whether the run was pooled as far as the judgments show, and
+        ``judged_to``, the depth to which nearly all of its documents are judged. It prints as a table.
 
     Examples
     --------
@@ -328,7 +369,9 @@ def uncertainty(
     check_choice("interval", interval, INTERVALS)
     if interval == "distribution" and sources != "documents":
         raise UsageError("The distribution is that of unjudged documents alone; intervals over topics are Student's.")
-    models, chosen = ChosenModels.read(qrels, runs, measures, q, otherwise, options, confidence, samples)
+    models, chosen = ChosenModels.read(qrels, runs, measures, q, otherwise, options, confidence, samples, groups)
+    if interval == "distribution" and models.kind in ("groups", "sample"):
+        raise UsageError("The distribution is that of documents with known probabilities: give them by q (--q NUMBER).")
     scores = []
     for at in range(len(models.runs)):
         for measure in chosen:
@@ -344,7 +387,7 @@ def uncertainty(
     settings = {"q": in_words, "confidence": confidence, "sources": sources, "interval": interval, "tail": tail}
     settings |= {"samples": samples, "seed": seed}
     few = [score for score in scores if score.topics < ENOUGH_TOPICS]
-    if few and sources == "documents" and interval == "normal":
+    if few and sources == "documents" and interval == "normal" and not few[0].reach:
         off = [score.distance_from_normal() for score in few[:SHOWN_DISTRIBUTIONS]]
         known = [distance for distance in off if distance is not None]
         how_far = f": its probabilities are off by up to {max(known):.3f} here" if known else ""
@@ -352,6 +395,11 @@ def uncertainty(
             f"A normal interval needs at least {ENOUGH_TOPICS} topics, not {few[0].topics}{how_far}. Use --interval "
             "distribution instead."
         )
+    names = [run.name for run in models.runs]
+    judged_to = dict(zip(names, models.depth.judged_to.tolist(), strict=True))
+    pooled = dict(zip(names, models.depth.pooled.tolist(), strict=True))
+    remarks = [*models.remarks(), *models.pool_remarks(chosen, confidence)]
     return Uncertainty(
-        scores, confidence, sources, interval, in_words, samples, seed, models.remarks(), per_topic, settings=settings
-    )
+        scores, confidence, sources, interval, in_words, samples, seed, judged_to, pooled, remarks, per_topic,
+        settings=settings,
+    )  # fmt: skip

@@ -15,14 +15,14 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_choice, check_share
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
-from rankbounds.judging.audits.estimates import LINEARISED, Estimate, design_variance, estimates_of, select_runs
+from rankbounds.judging.audits.estimates import LINEARISED, Estimate, estimates_of, select_runs
 from rankbounds.judging.audits.expected_scores import check_measure
+from rankbounds.judging.audits.intervals import half_widths, half_widths_at_any_look, judgments_until
 from rankbounds.judging.audits.judged_sample import JudgedSample
 from rankbounds.judging.audits.labelled_pool import LabelledPool
-from rankbounds.judging.audits.sample import SURE
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.naming.parser import MeasuresLike
-from rankbounds.results import Column, Result, build_table, interval
+from rankbounds.results import Column, Result, build_table, count, interval
 from rankbounds.stats.significance import pairs_of
 from rankbounds.tables import Table
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from rankbounds.evaluation.options import OrderOptions
+    from rankbounds.judging.audits.places import AuditedPlaces
 
 SOURCES = ("judgments", "both")
 LEAST_LACKING, CHANCE = 0.02, 4.0
@@ -48,7 +49,13 @@ class Audit(Result):
     confidence: float
     sources: str
     difference: bool
+    sequential: bool = False
     remarks: Sequence[str] = ()
+
+    @property
+    def figures(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Which function of ``rankbounds.plots`` draws it."""
+        return ("differences",) if self.difference else ("leaderboard",)
 
     @property
     def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
@@ -62,19 +69,21 @@ class Audit(Result):
             interval("ci_low", "ci_high", f"{100 * self.confidence:.6g}% interval"),
             Column("judged"),
             Column("method", None),
+            *((Column("decided"), count("judgments_needed", "needed")) if self.sequential and self.difference else ()),
         )
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict per run and measure, or per pair of runs and measure."""
         first, second = pairs_of(len(self.runs))[::-1] if self.difference else (np.arange(len(self.runs)), None)
-        step = max(1, BLOCK // max(1, len(self.sample)))
         rows: list[dict[str, Any]] = []
-        for estimate, start in itertools.product(self.estimates, range(0, first.size, step)):
-            part = slice(start, start + step)
-            if second is None:
-                rows += self._rows_of(estimate, first[part], None)
-            else:
-                rows += self._rows_of(estimate, *self._orient(estimate, first[part], second[part]))
+        for estimate in self.estimates:
+            step = max(1, BLOCK // (estimate.single.shape[1] + estimate.slopes.shape[1]))
+            for start in range(0, first.size, step):
+                part = slice(start, start + step)
+                if second is None:
+                    rows += self._rows_of(estimate, first[part], None)
+                else:
+                    rows += self._rows_of(estimate, *self._orient(estimate, first[part], second[part]))
         return rows
 
     def _orient(self, estimate: Estimate, later: Ints, earlier: Ints) -> tuple[Ints, Ints]:
@@ -88,36 +97,49 @@ class Audit(Result):
     def _rows_of(self, estimate: Estimate, first: Ints, second: Ints | None) -> Iterator[dict[str, Any]]:
         """Rows of these runs, or of these pairs of them."""
         names = ([self.runs[run] for run in side.tolist()] for side in (first, second) if side is not None)
-        by_labels, value = (select_runs(column, first, second) for column in (estimate.by_labels, estimate.value))
-        numbers = (by_labels, value, *self._errors(estimate, value, first, second))
-        measure, judged, method = map(itertools.repeat, (str(estimate.measure), len(self.sample), estimate.method))
-        cells = zip(*names, measure, *(column.tolist() for column in numbers), judged, method, strict=False)
-        return map(dict, map(partial(zip, self.fields), cells))
+        value, variance, unseen = self._errors(estimate, first, second)
+        low, high = self._interval(estimate, value, variance, unseen, first, second)
+        sd = np.where(np.isfinite(variance), np.sqrt(variance), np.nan)  # one judgment has no spread
+        numbers = (select_runs(estimate.by_labels, first, second), value, sd, low, high)
+        judged = len(self.sample)
+        cells = [*names, itertools.repeat(str(estimate.measure)), *(column.tolist() for column in numbers)]
+        cells += [itertools.repeat(judged), itertools.repeat(estimate.method)]
+        if self.sequential and second is not None:
+            decided = (low > 0) | (high < 0) | (low == high)
+            most = judged + np.count_nonzero(select_runs(estimate.slopes, first, second), axis=1)
+            needed = judgments_until(np.abs(value), variance, unseen, self.confidence, judged, most)
+            cells += [decided.tolist(), np.where(decided, judged, needed).tolist()]
+        return map(dict, map(partial(zip, self.fields), zip(*cells, strict=False)))
 
-    def _errors(
-        self, estimate: Estimate, value: Floats, first: Ints, second: Ints | None
-    ) -> tuple[Floats, Floats, Floats]:
-        """The standard error of each estimate (NaN where the sample's spread does not tell it), and its interval."""
-        from scipy.special import stdtrit
-
-        variance, freedom = estimate.variance(self.sample.probability, first, second)
+    def _errors(self, estimate: Estimate, first: Ints, second: Ints | None) -> tuple[Floats, Floats, Floats]:
+        """Each estimate, its variance, and that of one error never seen."""
+        value, variance, unseen = estimate.errors(first, second)
         if self.sources == "both":
             topics = select_runs(estimate.topics, first, second)
-            number_of_topics = topics.shape[-1]
             # The estimates of topics differ by what the topics are and by the sample: their variance holds both.
-            over_topics = topics.var(axis=-1, ddof=1) / number_of_topics
-            freedom = np.where(over_topics > variance, number_of_topics - 1.0, freedom)
-            variance = np.maximum(variance, over_topics)
-        sd = np.sqrt(variance)
-        half = np.nan_to_num(sd * stdtrit(freedom, (1 + self.confidence) / 2), nan=np.inf)
-        half = np.maximum(half, estimate.reach_unsampled(self.sample.probability, first, second))
-        below, above = estimate.reach_of_exceptions(self.confidence, first, second)
+            variance = np.maximum(variance, topics.var(axis=-1, ddof=1) / topics.shape[-1])
         least, most = estimate.possible(first, second, self.sources)
-        if self.sources == "both" and not estimate.varies:  # nor is there a spread of topics: others may be exceptions
-            share = 1 - ((1 - self.confidence) / 2) ** (1 / estimate.topics.shape[-1])
-            below, above = np.maximum(below, share * (value - least)), np.maximum(above, share * (most - value))
-        low, high = value - np.maximum(half, below), value + np.maximum(half, above)
-        return np.where(estimate.varies, sd, np.nan), np.maximum(low, least), np.minimum(high, most)
+        return np.clip(value, least, most), variance, unseen
+
+    def _interval(
+        self, estimate: Estimate, value: Floats, variance: Floats, unseen: Floats, first: Ints, second: Ints | None
+    ) -> tuple[Floats, Floats]:
+        """The interval around each estimate, cut at what the score can be."""
+        if self.sequential:
+            half = half_widths_at_any_look(variance, unseen, self.confidence)
+        else:
+            half = half_widths(variance, unseen, self._critical(estimate))
+        least, most = estimate.possible(first, second, self.sources)
+        return np.maximum(value - half, least), np.minimum(value + half, most)
+
+    def _critical(self, estimate: Estimate) -> float:
+        """Student's quantile."""
+        from scipy.special import stdtrit
+
+        freedom = max(estimate.effective_size - 1, 1.0)
+        if self.sources == "both":
+            freedom = min(freedom, estimate.topics.shape[-1] - 1.0)
+        return float(stdtrit(freedom, (1 + self.confidence) / 2))
 
     def table(self) -> Table:
         """The table for people: runs by their estimates of the first measure, the best first."""
@@ -128,14 +150,26 @@ class Audit(Result):
             rows.sort(key=lambda row: (place[row["measure"]], -value[row["run"]]))
         return build_table(rows, self.columns)
 
+    def places(self) -> AuditedPlaces:
+        """Place the runs by their estimates, with intervals of places that are right all at once.
+
+        The sample must be drawn for all pairs (``compare="all"``) or for the score of every run.
+        """
+        from rankbounds.judging.audits.places import AuditedPlaces
+
+        if self.sequential or self.sources != "judgments":
+            raise UsageError("Places are for a number of judgments fixed before and for these topics.")
+        if len(self.runs) < 2:
+            raise UsageError("Two runs at least are placed.")
+        return AuditedPlaces(self)
+
     def notes(self) -> list[str]:
         """What a reader of the numbers must know, in sentences."""
         covers = "these topics only" if self.sources == "judgments" else "other topics of the same kind too"
-        certain = int(np.count_nonzero(self.sample.probability >= SURE))
-        unvaried = [str(estimate.measure) for estimate in self.estimates if not estimate.varies]
+        holds = "at every look" if self.sequential else "for a number of judgments that was fixed before"
         sentences = [
-            f"{len(self.sample):,} judgments, {certain:,} of them of documents that were certain to be drawn; the "
-            f"intervals cover the documents that were not drawn, and hold for {covers}."
+            f"{len(self.sample):,} judgments; the intervals are about the documents that nobody judged, and hold "
+            f"{holds} and for {covers}."
         ]
         linearised = [str(estimate.measure) for estimate in self.estimates if estimate.method == LINEARISED]
         if linearised:
@@ -143,13 +177,32 @@ class Audit(Result):
                 f"{', '.join(linearised)}: no sum over documents, so that estimate and interval are by linearisation, "
                 "which is approximate."
             )
-        if unvaried:
-            sentences.append(
-                f"{', '.join(unvaried)}: the sample has no spread to tell a standard error by, because all its "
-                "documents of a label were judged alike; the interval allows for as many exceptions among the others "
-                "as such a sample leaves possible."
-            )
+        if self.sequential and self.difference:
+            rows = self.rows()
+            for estimate in self.estimates:
+                sentences.append(self.settled([row for row in rows if row["measure"] == str(estimate.measure)]))
         return [*sentences, *self.remarks]
+
+    def settled(self, rows: Sequence[dict[str, Any]]) -> str:
+        """Whether the pairs of these rows, of one measure, are settled, in a sentence."""
+        if len(rows) > 1:
+            decided = sum(row["decided"] for row in rows)
+            return f"{decided:,} of {len(rows):,} pairs are settled by {rows[0]['measure']}, each taken by itself."
+        (row,) = rows
+        names, measure = (row["run"], row["against"]), row["measure"]
+        if not row["decided"]:
+            return (
+                f"Not settled after {row['judged']:,} judgments: {measure} of {names[0]} minus that of {names[1]} is "
+                f"between {row['ci_low']:.4f} and {row['ci_high']:.4f}. If it is about {row['estimate']:.4f}, as it "
+                f"seems now, about {row['judgments_needed']:,} judgments in all will settle it."
+            )
+        if row["ci_low"] == row["ci_high"] == 0:
+            return f"Settled: {names[0]} and {names[1]} have the same {measure}."
+        better, worse = names if (row["ci_low"] > 0) != self._lower_is_better(measure) else names[::-1]
+        return f"Settled: {better} is better than {worse} in {measure}."
+
+    def _lower_is_better(self, measure: str) -> bool:
+        return any(one.measure.lower_is_better for one in self.estimates if str(one.measure) == measure)
 
 
 def audit(
@@ -160,6 +213,7 @@ def audit(
     *,
     difference: bool = False,
     judgments: Any = None,
+    sequential: bool = False,
     sources: str = "judgments",
     label_rel: float | None = None,
     confidence: float = 0.95,
@@ -173,14 +227,17 @@ def audit(
         The labels that the sample was drawn from, as ``evaluate`` takes judgments. They may be on another scale than
         the judgments: what a label stands for is read off the sample.
     sample
-        A file, a frame or a list of dicts with ``query_id, doc_id, probability, relevance``: what ``draw_sample`` drew,
-        judged.
+        A file, a frame or a list of dicts with ``query_id, doc_id, order, probability, relevance``: what
+        ``draw_sample`` drew, judged in that order. Documents from the first one without a relevance on do not count.
     runs, measures, **options
         As in ``evaluate``; weighted sums over ranks (RBP, P, DCG), nDCG, AP and Recall; ties in one fixed order.
     difference
         Compare the runs in pairs.
     judgments
         Where the sample's own column ``relevance`` is not to be used: judgments of its documents, and of no others.
+    sequential
+        Whether you look at the result while people judge, and stop when it is settled: the intervals then hold at all
+        looks together. Otherwise they hold for a number of judgments that was fixed before, and are shorter.
     sources
         ``"judgments"``: the interval is about the judgments that nobody made; ``"both"``: about topics being a sample
         too.
@@ -195,9 +252,9 @@ def audit(
     Audit
         ``rows()`` are dicts ``run, measure, by_labels, estimate, sd, ci_low, ci_high, judged, method``, with
         ``difference`` ``run, against`` in place of ``run``. ``by_labels`` is what the labels alone claim, NaN where
-        they never reach the measure's ``rel``; ``sd`` is NaN where documents of a label were all judged alike, so that
-        the sample has no spread; ``judged`` the number of judgments; ``method`` says what the interval
-        rests on: ``design`` (the sampling alone) or ``linearised``.
+        they never reach the measure's ``rel``; ``judged`` the number of judgments; ``method`` says what the interval
+        rests on: ``design`` (the sampling alone) or ``linearised``. With ``sequential`` and ``difference`` there are
+        ``decided`` (the interval leaves out 0) and ``judgments_needed`` (in all, if the difference is what it seems).
 
     Notes
     -----
@@ -210,8 +267,8 @@ def audit(
     >>> import rankbounds as rb
     >>> labels = {"q": {"a": 1, "b": 1, "c": 0}}
     >>> judged = [
-    ...     {"query_id": "q", "doc_id": "a", "probability": 1.0, "relevance": 1},
-    ...     {"query_id": "q", "doc_id": "b", "probability": 1.0, "relevance": 0},
+    ...     {"query_id": "q", "doc_id": "a", "order": 1, "probability": 0.5, "relevance": 1},
+    ...     {"query_id": "q", "doc_id": "b", "order": 2, "probability": 1.0, "relevance": 0},
     ... ]
     >>> rows = rb.audit(labels, judged, {"run": {"q": ["a", "b"]}}, "P@2").rows()
     >>> [rows[0][name] for name in ("by_labels", "estimate", "sd", "judged")]
@@ -223,13 +280,15 @@ def audit(
     pool = LabelledPool.of(labels, runs, options)
     if difference and len(pool.names) < 2:
         raise UsageError("Two runs at least are compared.")
+    if sequential and sources == "both":
+        raise UsageError("Looks at every judgment are about these topics: sequential goes with sources=judgments.")
     if sources == "both" and pool.number_of_topics < 2:
         raise UsageError("One topic says nothing of others: two at least are needed for sources=both.")
     judged = JudgedSample.of(sample, pool, None if judgments is None else pool.reading.judgments(judgments))
     levels = {measure: label_level(measure, pool, label_rel) for measure in chosen}
     estimates = estimates_of(levels, pool, judged, difference=difference)
-    remarks = list(_remarks(pool, judged, levels, estimates))
-    return Audit(pool.names, estimates, judged, confidence, sources, difference, remarks)
+    remarks = [*_remarks_on_order(judged, sequential), *_remarks(pool, judged, levels, estimates)]
+    return Audit(pool.names, estimates, judged, confidence, sources, difference, sequential, remarks)
 
 
 def label_level(measure: Measure, pool: LabelledPool, label_rel: float | None) -> Measure | None:
@@ -242,6 +301,22 @@ def label_level(measure: Measure, pool: LabelledPool, label_rel: float | None) -
     if values[-1] >= measure.rel:
         return measure
     return measure.at_level(float(values[-1])) if values.size == 2 and values[-1] > 0 else None
+
+
+def _remarks_on_order(judged: JudgedSample, sequential: bool) -> Iterator[str]:
+    """What is special about how far judging has come."""
+    if judged.left and not sequential:
+        yield (
+            f"An early look: {len(judged):,} of the sample's {judged.drawn:,} documents are judged. These intervals "
+            "hold for one look at a number of judgments that was fixed before. If you look repeatedly and stop when "
+            "one leaves out 0, they are wrong far more often than they say: use sequential=True (--sequential), or "
+            "judge the whole sample."
+        )
+    if judged.unused:
+        yield (
+            f"{judged.unused:,} judgments are not used, because a document before them in the order has none. Judge "
+            "the documents in their order."
+        )
 
 
 def _remarks(
@@ -269,10 +344,11 @@ def _remarks(
             "non-relevant: nothing here speaks of what people would say of them."
         )
     for estimate in estimates:
-        weight, total = estimate.weight[judged.row], float(estimate.weight.sum())
-        expanded = float((weight / judged.probability).sum())
-        error = math.sqrt(max(float(design_variance(weight[None], judged.probability)[0][0]), 0.0))
-        if total - expanded > max(LEAST_LACKING * total, CHANCE * error):
+        weight, total = estimate.share, float(estimate.share.sum())
+        of_draws = np.cumsum(weight[judged.row]) - weight[judged.row] + weight[judged.row] / judged.probability
+        expanded = float(np.average(of_draws, weights=estimate.weight))
+        error = float(of_draws.std()) / math.sqrt(estimate.effective_size)
+        if total - expanded > max(LEAST_LACKING * total, CHANCE * error) and len(judged) > 1:
             yield (
                 f"{estimate.measure}: by its probabilities the sample speaks for {expanded / total:.0%} of the weight "
                 "that is asked about, and chance does not explain the rest: it was drawn for another question, and "

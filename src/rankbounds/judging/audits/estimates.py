@@ -1,77 +1,85 @@
-"""Estimates of scores from labels and a judged sample, and how far they may be off.
+"""Estimates of scores from labels and documents that people judged in a random order.
 
-For a weighted sum the estimate is sum of w*f over all labelled documents + sum over the sample of w*(h - f)/pi: f is
-the label calibrated on the sample (cross-fitted), h what people said, pi the probability with which a document was
-drawn. The second sum corrects the first whatever the labels are, so that a bad judge costs width and not honesty
-(Sarndal, Swensson and Wretman, Model Assisted Survey Sampling, 1992; as "prediction-powered inference" by Angelopoulos
-et al., Science 382, 2023). Its variance is that of the design (Hajek 1964; Deville 1999), with Student's quantiles for
-as many degrees of freedom as the spread of its terms leaves.
+Before each judgment the score of a run is known up to the documents that are left: the score that is expected from the
+judgments so far, with labels calibrated on them, is G, and D_i is how much it moves with document i. The next document
+is drawn with probability p_i from those that are left, and people say h_i where the label stood for f_i. Then
 
-nDCG, AP and Recall are not sums. Their expected value given the judgments, with calibrated labels for the rest, takes
-the place of the first sum, and how fast it moves with each document that of the weights (linearisation).
+    X = G + D_i * (h_i - f_i) / p_i
 
-A sample in which all documents of a label were judged alike has no spread to tell of the others. Its interval reaches
-at least as far as the score would move if so many of these judgments were otherwise as a sample without an exception
-leaves possible (Clopper and Pearson, Biometrika 26, 1934: 3.6 of 100 judgments for an interval of 95%), those that move
-it most.
+has the score with everybody's judgments as its mean, whatever the labels are and whatever was judged before, because f
+and D come from earlier judgments only: a bad judge costs width and not honesty (Des Raj, Journal of the American
+Statistical Association 51, 1956; with labels as side information as in risk-limiting audits, Shekhar, Xu, Lipton, Liang
+and Ramdas, UAI 2023). The estimate is the mean of all X, each weighted by the inverse of the variance that it was
+expected to have: the square of what was left to draw from, times how unsure labels were. The X minus their mean are
+martingale differences, so that one set of numbers makes intervals for a size fixed before and for every look
+(``intervals``).
+
+nDCG, AP and Recall are not sums. They are linearised around what is expected after all judgments, and the linear part
+is estimated as above. What linearisation leaves out is seen in collections drawn from the calibrated labels: its mean
+is added to the estimate, its spread to the error.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.qrels import Qrels
-from rankbounds.judging.audits.calibration import calibrate_labels, simulate_levels
+from rankbounds.judging.audits.calibration import DRAWN_SD, calibrate_labels, simulate_levels
 from rankbounds.judging.audits.expected_scores import Steps, expected_scores
 from rankbounds.judging.audits.judged_sample import JudgedSample
 from rankbounds.judging.audits.labelled_pool import LabelledPool
-from rankbounds.judging.audits.sample import SURE, SquaresOverRuns
+from rankbounds.judging.audits.sample import SquaresOverRuns, prior_chances
 from rankbounds.measures import Measure
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.rankings.topic_facts import TopicFacts
 
 DESIGN, LINEARISED = "design", "linearised"
+FIRST_FIT, GROWTH = 10, 1.25
+"""After how many judgments labels are calibrated for the first time, and by how much their number grows until again."""
 DRAWS = 40
 """Collections drawn to see what linearisation leaves out."""
-CAUTION, CAUTION_OF_AP = 3.0, 5.0
+CAUTION = 3.0
 """What linearisation leaves out varies more than drawn collections say, in which documents of a topic hang together by
-its richness alone: held against real labels, about so many times more. AP rewards relevant documents that stand
-together, so that most is left out there: where labels are poor, differences come out about a tenth too small."""
-MOST_EXCEPTIONS = 16
-"""More are never looked at: that many are possible at a confidence of 0.9999997."""
+its richness alone: held against real labels, about so many times more."""
+LEAST_LEFT, LEAST_UNSURE = 1e-6, 1e-3
+"""Less is never taken for what is left to draw from and for how unsure labels are, so that weights are numbers."""
+UNSEEN = 3.0
+"""What was never seen among n draws has a share of up to about this over n (rule of three)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """One measure of all runs: an estimate, what each sampled document adds to its error, and the topics' estimates."""
+    """One measure of all runs: what each judgment says of the score, in the order of judging."""
 
     measure: Measure
     by_labels: Floats
     """Of each run, what the labels alone claim; NaN where they cannot be read."""
-    value: Floats
-    """Of each run."""
-    terms: Floats
-    """Runs by sampled documents: slope times (judged - calibrated), over the number of topics."""
+    single: Floats
+    """Runs by judgments: the unbiased estimate that each draw gives."""
+    reach: Floats
+    """Runs by judgments: how far an error of the label would have moved that."""
+    weight: Floats
+    """The weight of each judgment in the mean."""
     topics: Floats
     """Runs by topics: the estimates that the value is the mean of."""
     remainder: Floats | None
     """Runs by draws: what linearisation may leave out of the mean over topics; None for weighted sums."""
-    weight: Floats
+    share: Floats
     """The weight of each document in what is asked: the root mean square of slopes over runs, or over pairs."""
-    exceptions: Floats
-    """Two by runs by sampled documents: what the value gains if documents like this one were judged higher, or lower,
-    where all of its label were judged alike."""
+    known: Floats
+    """Of each run, the score that is expected with all judgments: exact where nothing that counts is left."""
     slopes: Floats
     """Runs by documents that nobody judged: what the value gains when the document is relevant instead of not."""
-    varies: bool
-    """Were documents of one label judged differently, so that the sample has a spread?"""
-    least: Floats
-    most: Floats
-    """Between which values each run's score lies, whatever the documents are that nobody judged."""
+    doubt: Floats
+    """How far each of these documents may be from what its label stands for."""
+    certain: Floats
+    """Of each run, what the judged documents alone give."""
     limit: float
     """The highest score that any list of these lengths can have."""
 
@@ -80,45 +88,60 @@ class Estimate:
         """What the interval rests on."""
         return DESIGN if self.remainder is None else LINEARISED
 
-    def variance(self, probability: Floats, first: Ints, second: Ints | None) -> tuple[Floats, Floats]:
-        """Of the values of these runs, or of their differences; and the degrees of freedom of each."""
-        design, freedom = design_variance(select_runs(self.terms, first, second), probability)
-        if self.remainder is None:
-            return design, freedom
-        caution = CAUTION_OF_AP if self.measure.averaged == "precisions" else CAUTION
-        left_out = select_runs(self.remainder, first, second).var(axis=-1, ddof=1) * (caution**2 + 1 / DRAWS)
-        total = design + left_out
-        spread = design**2 / freedom + left_out**2 / (DRAWS - 1)
-        return total, np.divide(total**2, spread, out=np.ones(total.size), where=spread > 0)
+    @property
+    def effective_size(self) -> float:
+        """How many judgments of like weight would be as good."""
+        return float(self.weight.sum() ** 2 / np.square(self.weight).sum())
+
+    @property
+    def value(self) -> Floats:
+        """The estimate of each run."""
+        return self.topics.mean(axis=1)
+
+    @cached_property
+    def deviations(self) -> Floats:
+        """Runs by independent parts of the error; the sum of their squares is the variance, of a pair that of theirs.
+
+        A part for each judgment, and where the measure is linearised one for each collection that was drawn.
+        """
+        weight, effective = self.weight / self.weight.sum(), self.effective_size
+        parts = [weight * (self.single - (self.single @ weight)[:, None])]
+        if effective > 1:
+            parts[0] *= math.sqrt(effective / (effective - 1))
+        if self.remainder is not None:
+            scale = math.sqrt((CAUTION**2 + 1 / DRAWS) / (DRAWS - 1))
+            parts.append(scale * (self.remainder - self.remainder.mean(axis=1, keepdims=True)))
+        return np.concatenate(parts, axis=1)
+
+    def errors(self, first: Ints, second: Ints | None) -> tuple[Floats, Floats, Floats]:
+        """Of these runs, or of their differences: the estimate, its variance, and that of one error never seen.
+
+        The last is the mean square of what one judgment would have moved the estimate by, had it contradicted the
+        label, and more where few of the draws count here: then the slopes of documents that were not drawn say it.
+        """
+        reach, slopes = select_runs(self.reach, first, second), select_runs(self.slopes, first, second)
+        variance = np.square(select_runs(self.deviations, first, second)).sum(axis=1)
+        if self.effective_size <= 1:
+            variance = np.full(variance.size, np.inf)
+        value, size = select_runs(self.value, first, second), self.weight.size
+        seen = np.minimum(1.0, (np.count_nonzero(reach, axis=1) + UNSEEN) / size)  # share of draws that count here
+        hardly_drawn = np.square(np.abs(slopes) @ self.doubt / size) * (1 / seen - 1)
+        unseen = np.square(self.weight * reach).mean(axis=1) / self.weight.sum() ** 2 + hardly_drawn
+        unseen[~reach.any(axis=1)] = np.inf  # no draw says anything here
+        exact = ~slopes.any(axis=1)
+        known = select_runs(self.known, first, second)
+        return np.where(exact, known, value), np.where(exact, 0.0, variance), np.where(exact, 0.0, unseen)
 
     def possible(self, first: Ints, second: Ints | None, sources: str) -> tuple[Floats, Floats]:
         """The least and the greatest value that each run, or difference of runs, can have."""
-        least, most = self.least, self.most
-        if sources == "both":  # judgments of these topics' documents say nothing of other topics
-            least, most = np.zeros(least.size), np.full(most.size, self.limit)
-        if second is None:
-            return least[first], most[first]
-        return least[first] - most[second], most[first] - least[second]
-
-    def reach_unsampled(self, probability: Floats, first: Ints, second: Ints | None) -> Floats:
-        """How far unjudged documents may move a value that no document of the sample counts in."""
-        counting = select_runs(self.terms, first, second)[:, probability < SURE].any(axis=-1)
-        reach = np.zeros(first.size)
-        for row in np.flatnonzero(~counting).tolist():
-            own = slice(row, row + 1)
-            reach[row] = np.abs(select_runs(self.slopes, first[own], None if second is None else second[own])).sum()
-        return reach
-
-    def reach_of_exceptions(self, confidence: float, first: Ints, second: Ints | None) -> tuple[Floats, Floats]:
-        """How far below and above the estimate as many exceptions take it as a sample without one leaves possible."""
-        moves = np.stack([select_runs(way, first, second) for way in self.exceptions])
-        alike = int(np.count_nonzero(self.exceptions.any(axis=(0, 1))))
-        if not alike:
-            return np.zeros(first.size), np.zeros(first.size)
-        possible = alike * (1 - ((1 - confidence) / 2) ** (1 / alike))
-        counted = np.clip(possible - np.arange(min(alike, MOST_EXCEPTIONS)), 0.0, 1.0)
-        below, above = (np.sort(np.maximum(way.max(axis=0), 0.0), axis=-1)[:, ::-1] for way in (-moves, moves))
-        return below[:, : counted.size] @ counted, above[:, : counted.size] @ counted
+        least, most = np.zeros(first.size), np.full(first.size, self.limit)
+        if second is not None:
+            least = -most
+        if sources == "both" or self.method == LINEARISED:  # other topics, and slopes that are no weights
+            return least, most
+        certain, slopes = select_runs(self.certain, first, second), select_runs(self.slopes, first, second)
+        low, high = certain + np.minimum(slopes, 0.0).sum(axis=1), certain + np.maximum(slopes, 0.0).sum(axis=1)
+        return np.clip(low, least, most), np.clip(high, least, most)
 
 
 def estimates_of(
@@ -140,124 +163,134 @@ def estimates_of(
 
 @dataclass(frozen=True, eq=False)
 class CalibratedPool:
-    """A pool whose documents are judged, or reach each level with a probability."""
+    """A pool whose documents are judged one after the other, and reach each level with a probability until then."""
 
     pool: LabelledPool
     judged: JudgedSample
     steps: Steps
     reached: Floats
     """Levels by judged documents: 1 where the document reaches the level."""
-    calibrated: Floats
-    """The probability of every document to reach each level, as its label says."""
+    fits: dict[int, Floats] = field(default_factory=dict)
+    """What labels stand for after so many judgments, as far as it was asked."""
 
     @classmethod
     def of(cls, pool: LabelledPool, judged: JudgedSample, measure: Measure) -> CalibratedPool:
-        """Calibrate the labels on the sample, for what the measure tells apart."""
+        """For what the measure tells apart."""
         steps = Steps.of(judged.grade, TopicFacts(judged.judgments, pool.assumptions.gain), measure)
-        reached = steps.reached(judged.grade)
-        return cls(pool, judged, steps, reached, calibrate_labels(pool, judged.row, reached))
+        return cls(pool, judged, steps, steps.reached(judged.grade))
 
-    @cached_property
-    def known(self) -> Floats:
-        """As ``calibrated``, and 0 or 1 where the document is judged."""
-        known = self.calibrated.copy()
-        known[:, self.judged.row] = self.reached
+    def first(self, number: int) -> CalibratedPool:
+        """After the first judgments only, so many of them."""
+        return replace(self, judged=self.judged.first(number), reached=self.reached[:, :number])
+
+    def stages(self) -> Iterator[tuple[int, int, Floats]]:
+        """Judgments from the first number to before the second, and what labels stood for before these."""
+        start, end, size = 0, FIRST_FIT, len(self.judged)
+        while start < size:
+            yield start, min(end, size), self.calibrated(start)
+            start, end = end, max(end + 1, int(end * GROWTH))
+
+    def calibrated(self, number: int) -> Floats:
+        """The probability of every document to reach each level, as its label says after so many judgments."""
+        if number not in self.fits:
+            rows, reached = self.judged.row[:number], self.reached[:, :number]
+            fitted = calibrate_labels(self.pool, rows, reached) if number else prior_chances(self.pool, self.steps)
+            self.fits[number] = fitted
+        return self.fits[number]
+
+    def known(self, number: int) -> Floats:
+        """These probabilities, and 0 or 1 for the documents that are judged by then."""
+        known = self.calibrated(number).copy()
+        known[:, self.judged.row[:number]] = self.reached[:, :number]
         return known
 
     def estimate(self, measure: Measure, for_labels: Measure | None, *, difference: bool) -> Estimate:
-        """The expected score given what is judged, and the correction by what the sample says of the rest."""
-        pool, rows, number_of_topics = self.pool, self.judged.row, self.pool.number_of_topics
-        beyond = 1 / self.judged.probability - 1
-        rest = self.reached - self.calibrated[:, rows]
-        exact = is_weighted_sum(measure)
-        raised, lowered = self._alike
-        unjudged = np.ones(len(pool), dtype=bool)
-        unjudged[rows] = False
-        squares = SquaresOverRuns()
-        terms, topics, remainders, exceptions, certain, slopes = [], [], [], [], [], []
-        for run, (value, slope) in enumerate(expected_scores(measure, pool, self.steps, self.known)):
-            squares.add(slope)
-            of_sample = slope[:, rows] / number_of_topics
-            terms.append((of_sample * rest).sum(axis=0))
-            exceptions.append([(of_sample * raised).sum(axis=0) * beyond, -(of_sample * lowered).sum(axis=0) * beyond])
-            certain.append((of_sample * self.reached).sum())
-            slopes.append(slope[:, unjudged].sum(axis=0) / number_of_topics)
-            by_topic = value + np.bincount(
-                pool.topic[rows], terms[-1] * beyond * number_of_topics, minlength=number_of_topics
-            )
-            if not exact:
-                left_out = self._left_out(measure, run, value, slope)
-                by_topic += left_out.mean(axis=0)
-                remainders.append(left_out.mean(axis=1))
-            topics.append(by_topic)
-        drawn = self.judged.probability < SURE
-        varies = not drawn.any() or not (raised | lowered)[:, drawn].all()
-        if not varies:  # that some may be otherwise is for the interval to say
-            topics = [value for value, _ in expected_scores(measure, pool, self.steps, self._without_exceptions())]
-        estimates = np.stack(topics)
-        limit, least, most = 1.0, np.zeros(len(pool.names)), np.ones(len(pool.names))
+        """What each judgment says of each run's score, and their weighted mean."""
+        pool, size, number_of_topics = self.pool, len(self.judged), self.pool.number_of_topics
+        chance, squares = self.known(size), SquaresOverRuns()
+        values, slopes = np.empty((len(pool.names), number_of_topics)), np.empty((len(pool.names), *chance.shape))
+        for run, (value, slope) in enumerate(expected_scores(measure, pool, self.steps, chance)):
+            values[run], slopes[run] = value, slope / number_of_topics
+            squares.add(slopes[run])
+        single, reach, weight, mean_of_draws = self._draws(slopes)
+
+        def of_topics(chance: Floats) -> Floats:
+            """Runs by topics: the linear part of the score where documents reach levels so far."""
+            moved = np.einsum("rld,ld->rd", slopes, chance) * number_of_topics
+            return np.stack([np.bincount(pool.topic, of_run, number_of_topics) for of_run in moved])
+
+        constant = values - of_topics(chance)
+        topics, remainder, limit = constant + of_topics(mean_of_draws), None, 1.0
         if is_weighted_sum(measure):
             widest = max(measure.depth(rankings) for lists in pool.rankings for rankings in lists)
             limit = float(measure.weights(widest).sum() * self.steps.heights(measure).sum())
-            least = np.minimum(certain, limit)  # above it by rounding
-            most = np.minimum(least + np.sum(slopes, axis=-1), limit)
+        else:
+            left_out = np.stack([self._scores(measure, facts) for _, facts in self._drawn])
+            left_out -= np.stack([constant + of_topics(drawn) for drawn, _ in self._drawn])
+            topics += left_out.mean(axis=0)
+            remainder = left_out.mean(axis=2).T
+        unjudged = np.ones(len(pool), dtype=bool)
+        unjudged[self.judged.row] = False
         return Estimate(
             measure,
             _claims_of_labels(for_labels, pool),
-            np.clip(estimates.mean(axis=1), least, most),
-            np.stack(terms),
-            estimates,
-            None if exact else np.stack(remainders),
+            single + constant.mean(axis=1, keepdims=True),
+            reach,
+            weight,
+            topics,
+            remainder,
             np.sqrt(squares.mean(differences=difference).sum(axis=0)),
-            np.array(exceptions).swapaxes(0, 1),
-            np.stack(slopes),
-            varies,
-            least,
-            most,
+            values.mean(axis=1),
+            slopes[:, :, unjudged].sum(axis=1),
+            np.maximum(chance, 1 - chance).max(axis=0)[unjudged],
+            np.einsum("rld,ld->r", slopes[:, :, self.judged.row], self.reached),
             limit,
         )
 
-    @cached_property
-    def _alike(self) -> tuple[Flags, Flags]:
-        """Levels by judged documents: where none of a label reached the level, and where all did.
+    def _draws(self, slopes: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """What each draw says of each run, how far an error would have moved that, and the weight of each draw.
 
-        Documents that were certain to be drawn are known, and say nothing of others.
+        The last are levels by documents: what all draws together say of each document, as weighted.
         """
-        drawn = self.judged.probability < SURE
-        label = self.pool.group[self.judged.row]
-        size = np.bincount(label[drawn], minlength=label.max() + 1)
-        reaching = np.stack([np.bincount(label[drawn], of_level[drawn], size.size) for of_level in self.reached])
-        return drawn & (reaching == 0)[:, label], drawn & (reaching == size)[:, label]
+        size, rows, probability = len(self.judged), self.judged.row, self.judged.probability
+        single, reach, weight = np.empty((len(slopes), size)), np.empty((len(slopes), size)), np.empty(size)
+        counts, together = np.sqrt(np.square(slopes).mean(axis=0)), np.zeros(slopes.shape[1:])
+        left = np.maximum(np.cumprod(np.append(1.0, 1 - probability[:-1])), LEAST_LEFT)  # of the sizes, before a draw
+        for start, end, chance in self.stages():
+            part, drawn = slice(start, end), rows[start:end]
+            known, of_drawn = self.known(start), slopes[:, :, drawn]
+            rest = self.reached[:, part] - chance[:, drawn]
+            move = np.einsum("rld,ld->rd", of_drawn, rest)
+            base = np.einsum("rld,ld->r", slopes, known)[:, None]
+            single[:, part] = base + np.cumsum(move, axis=1) - move + move / probability[part]
+            extreme = np.maximum(chance, 1 - chance)[:, drawn]
+            reach[:, part] = np.einsum("rld,ld->rd", of_drawn, extreme) / probability[part]
+            unsure = (counts * np.sqrt(chance * (1 - chance))).sum() / max(counts.sum(), np.finfo(float).tiny)
+            weight[part] = (left[part] * max(unsure, LEAST_UNSURE)) ** -2.0
+            together += known * weight[part].sum()
+            after = weight[part].sum() - np.cumsum(weight[part])  # of the draws to which it is known
+            together[:, drawn] += rest * (after + weight[part] / probability[part])
+        return single, reach, weight, together / weight.sum()
 
-    def _without_exceptions(self) -> Floats:
-        """As ``known``, with the documents of a label that were all judged alike as these were."""
-        chance = self.known.copy()
-        label = self.pool.group[self.judged.row]
-        for of_level, none, all_of_them in zip(chance, *self._alike, strict=True):
-            of_level[np.isin(self.pool.group, label[none])] = 0.0
-            of_level[np.isin(self.pool.group, label[all_of_them])] = 1.0
-        chance[:, self.judged.row] = self.reached
-        return chance
-
-    def _left_out(self, measure: Measure, run: int, value: Floats, slope: Floats) -> Floats:
-        """Draws by topics: the score of a collection that may be the true one, minus what linearisation says of it."""
-        pool, (drawn, facts_of_draws) = self.pool, self._drawn
-        exact, linear = np.zeros((2, DRAWS, pool.number_of_topics))
-        for draw, facts in enumerate(facts_of_draws):
-            for rankings in pool.rankings[run]:
-                exact[draw, rankings.topic] = measure.value(rankings.rejudged(facts))
-            for level, of_documents in enumerate(slope):
-                moved = of_documents * ((drawn[draw] > level) - self.known[level])
-                linear[draw] += np.bincount(pool.topic, moved, pool.number_of_topics)
-        return exact - value - linear
+    def _scores(self, measure: Measure, facts: TopicFacts) -> Floats:
+        """Runs by topics: the scores with these judgments."""
+        scores = np.zeros((len(self.pool.names), self.pool.number_of_topics))
+        for run, lists in enumerate(self.pool.rankings):
+            for rankings in lists:
+                scores[run, rankings.topic] = measure.value(rankings.rejudged(facts))
+        return scores
 
     @cached_property
-    def _drawn(self) -> tuple[Ints, list[TopicFacts]]:
-        """Collections that may be the true one: how many levels documents reach (a row for each), and their facts."""
-        drawn = simulate_levels(self.pool, self.judged.row, self.reached, DRAWS, np.random.default_rng(0))
-        grades = np.concatenate(([0.0], self.steps.level))
+    def _drawn(self) -> list[tuple[Floats, TopicFacts]]:
+        """Collections that may be the true one: the levels that documents reach, and the facts of their judgments."""
+        rng = np.random.default_rng(0)
+        heights = simulate_levels(self.pool, self.judged.row, self.reached, DRAWS, rng, (DRAWN_SD,))
+        level, grades = np.arange(len(self.reached))[:, None], np.concatenate(([0.0], self.steps.level))
         labels, rule = self.pool.labels, self.pool.assumptions.gain
-        return drawn, [TopicFacts(Qrels._of_pairs(labels.pairs, grades[height]), rule) for height in drawn]
+        return [
+            ((height > level).astype(np.float64), TopicFacts(Qrels._of_pairs(labels.pairs, grades[height]), rule))
+            for height in heights
+        ]
 
 
 def _claims_of_labels(measure: Measure | None, pool: LabelledPool) -> Floats:
@@ -268,26 +301,6 @@ def _claims_of_labels(measure: Measure | None, pool: LabelledPool) -> Floats:
         for rankings in lists:
             claimed[run, rankings.topic] = measure.value(rankings)
     return claimed.mean(axis=1)
-
-
-def design_variance(terms: Floats, probability: Floats) -> tuple[Floats, Floats]:
-    """The variance over samples of each row's sum of terms / probability, and its degrees of freedom.
-
-    Hajek's approximation for samples of fixed size that are as random as their probabilities allow, with Deville's
-    weights. The degrees of freedom are those of a chi-squared distribution with the spread that the squares have.
-    """
-    free = probability < SURE
-    size = int(np.count_nonzero(free))
-    if size < 2:
-        return np.zeros(len(terms)) if size == 0 else np.full(len(terms), np.nan), np.ones(len(terms))
-    weight = (1 - probability[free]) * (size / (size - 1))
-    expanded = terms[:, free] / probability[free]
-    middle = (expanded @ weight / weight.sum())[:, None]
-    squares = weight * (expanded - middle) ** 2
-    variance = squares.sum(axis=1)
-    spread = squares.var(axis=1) * size
-    freedom = np.divide(2 * variance**2, spread, out=np.full(len(terms), size - 1.0), where=spread > 0)
-    return variance, np.clip(freedom, 1.0, size - 1.0)
 
 
 def select_runs(of_runs: Floats, first: Ints, second: Ints | None) -> Floats:

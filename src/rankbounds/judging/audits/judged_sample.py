@@ -1,4 +1,4 @@
-"""A sample that people have judged: which documents, with which probability each was drawn, and their grades."""
+"""A sample that people have judged: which documents in which order, how probably each was drawn, and their grades."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from rankbounds.judging.audits.labelled_pool import LabelledPool
 from rankbounds.judging.candidates import find_judgments, grades_of_pairs
 
 PROBABILITIES = named_columns.ColumnNames(value=("probability",), what="sample")
+ORDERS = named_columns.ColumnNames(value=("order",), what="sample")
 GRADES = named_columns.ColumnNames(value=("relevance", "grade", "rating", "rel"), what="sample")
 WORKLIST = named_columns.ColumnNames(value=("probability", "weight", "value"), what="judgments")
 OUTSIDE = "Leave out documents that were judged outside of it; nothing is known of why they were."
@@ -26,21 +27,41 @@ OUTSIDE = "Leave out documents that were judged outside of it; nothing is known 
 
 @dataclass(frozen=True, eq=False)
 class JudgedSample:
-    """Rows of a pool with the probability of being drawn and the grade that people gave."""
+    """Rows of a pool in the order of judging, with the probability of being drawn next and the grade people gave."""
 
     row: Ints
     probability: Floats
     grade: Floats
     judgments: Qrels
+    drawn: int
+    """How many documents the sample has."""
+    unused: int = 0
+    """How many of them were judged although one before them was not."""
 
     def __len__(self) -> int:
         return self.row.size
+
+    @property
+    def left(self) -> int:
+        """How many documents of the sample count as not judged."""
+        return self.drawn - len(self)
+
+    def first(self, number: int) -> JudgedSample:
+        """The first documents only, so many of them."""
+        kept = Qrels._of_pairs(self.judgments.pairs.take(np.arange(number)), self.judgments.grade[:number])
+        return JudgedSample(self.row[:number], self.probability[:number], self.grade[:number], kept, self.drawn)
+
+    @classmethod
+    def drawn_from(cls, pool: LabelledPool, row: Ints, probability: Floats, grade: Floats) -> JudgedSample:
+        """Of these rows of a pool, judged."""
+        return cls(row, probability, grade, Qrels._of_pairs(pool.labels.pairs.take(row), grade), row.size)
 
     @classmethod
     def of(cls, given: Any, pool: LabelledPool, judgments: Qrels | None = None) -> JudgedSample:
         """From a file, a frame or rows; grades from ``judgments`` where these are given, which hold no others.
 
-        Every document must be among the labels, have a probability above 0 and up to 1, and a grade.
+        Every document must be among the labels and have a place in the order and a probability above 0 and up to 1.
+        The documents that count are those before the first one without a grade.
         """
         drawn = _columns(given, PROBABILITIES)
         if None in (values := _values(drawn)):
@@ -50,6 +71,7 @@ class JudgedSample:
         for row in np.flatnonzero(~((probability > 0) & (probability <= 1)))[:1].tolist():
             wrong = f"the probability of {{}} is {probability[row]:g}, but a document that was drawn had one above 0 "
             _reject(pairs, row, f"{wrong}and up to 1.")
+        turn = _places_in_order(_columns(given, ORDERS))
         here, there = find_judgments(pool.labels, pairs)
         for row in np.setdiff1d(np.arange(len(pairs)), here)[:1].tolist():
             lacking = f"{{}} is in the sample, but the labels ({pool.source}) lack it."
@@ -67,11 +89,24 @@ class JudgedSample:
                 outside = f"{{}} was judged, but is not in the sample ({pairs.source.name})."
                 _reject(judgments.pairs, row, outside, OUTSIDE)
             grade = grades_of_pairs(judgments, pairs)
-        missing = np.flatnonzero(grade == POOLED_NOT_JUDGED)
-        for row in missing[:1].tolist():
-            lacking = f"{missing.size:,} of {len(pairs):,} documents of the sample have no relevance, such as {{}}."
-            _reject(pairs, row, lacking, "Judge them all: to leave some out would bend the result.")
-        return cls(in_pool, probability, np.maximum(grade, 0.0), Qrels._of_pairs(pairs, grade))
+        has_grade = grade[turn] != POOLED_NOT_JUDGED
+        used = turn[: np.argmin(np.append(has_grade, False))]
+        if not used.size:
+            none = f"{{}}, the first document of the sample of {len(pairs):,}, has no relevance."
+            _reject(pairs, int(turn[0]), none, "Judge the documents in their order, from the first on.")
+        kept = Qrels._of_pairs(pairs.take(used), grade[used])
+        unused = int(np.count_nonzero(has_grade)) - used.size
+        return cls(in_pool[used], probability[used], np.maximum(grade[used], 0.0), kept, len(pairs), unused)
+
+
+def _places_in_order(orders: named_columns.Columns) -> Ints:
+    """The rows in the order of judging."""
+    turn = np.argsort(orders.numbers, kind="stable")
+    wrong = np.flatnonzero(orders.numbers[turn] != np.arange(1, turn.size + 1))
+    for place in wrong[:1].tolist():
+        problem = f"the orders of a sample are 1, 2, 3, ...: {place + 1} is missing, or not where {{}} has it."
+        _reject(orders.pairs, int(turn[place]), problem, "Keep all rows as drawn, in any order of lines.")
+    return turn
 
 
 def _reject(pairs: Pairs, row: int, problem: str, remedy: str = "") -> NoReturn:
@@ -88,8 +123,8 @@ def _columns(given: Any, names: named_columns.ColumnNames) -> named_columns.Colu
             raise DataError(
                 os.fspath(given),
                 "this is no table with named columns.",
-                "A sample is a table with the columns query_id, doc_id, probability (as drawn) and relevance (as "
-                "judged).",
+                "A sample is a table with the columns query_id, doc_id, order and probability (as drawn) and relevance "
+                "(as judged).",
             )
     else:
         table = columns_of(given, names, source="sample")

@@ -5,7 +5,7 @@ A document without a label counts as non-relevant, as an unjudged one does elsew
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -81,7 +81,10 @@ class LabelledPool:
         """The same documents in those runs alone that are compared; in all where nothing is."""
         if compare is None:
             return self
-        chosen = runs_to_compare(self.names, compare)
+        return self.of_runs(runs_to_compare(self.names, compare))
+
+    def of_runs(self, chosen: Sequence[int]) -> LabelledPool:
+        """The same documents in these runs alone."""
         names, lists = zip(*((self.names[run], self.rankings[run]) for run in chosen), strict=True)
         return replace(self, names=names, rankings=lists)
 

@@ -1,35 +1,30 @@
-"""How many judgments an audit of a wanted width needs, from the labels alone or from a pilot sample.
+"""How many judgments an audit of a wanted width needs, by rehearsing it.
 
-The variance that a sample of n documents will have is sum of s_i * (1/pi_i - 1): pi_i is the probability with which
-the document would be drawn, and s_i its weight squared times how unsure its label is. Before anybody judged, how unsure
-labels are is a prior; a pilot sample tells it.
+Collections are drawn from what the labels stand for, before anybody judged by a prior, after a pilot as the pilot
+leaves plausible. In each one documents are drawn, judged as the collection says and audited, and the number of
+judgments is the one after which the audits' intervals have the wanted width on average.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats
 from rankbounds.choices import check_share
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
+from rankbounds.judging.audits.audit import Audit
+from rankbounds.judging.audits.calibration import simulate_levels
 from rankbounds.judging.audits.estimates import CalibratedPool
-from rankbounds.judging.audits.expected_scores import Steps, check_measure, expected_scores
+from rankbounds.judging.audits.expected_scores import check_measure
 from rankbounds.judging.audits.judged_sample import JudgedSample
 from rankbounds.judging.audits.labelled_pool import LabelledPool
-from rankbounds.judging.audits.sample import (
-    ROUNDING,
-    SquaresOverRuns,
-    asked,
-    inclusion_probabilities,
-    prior_steps,
-    sizes_of_question,
-)
+from rankbounds.judging.audits.sample import asked, draw_in_order, prior_steps, sizes_of_question
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.results import Column, Result, count
@@ -38,6 +33,13 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from rankbounds.evaluation.options import OrderOptions
+
+REHEARSALS = 4
+"""Collections that are drawn."""
+MOST_RUNS = 6
+"""More runs are not rehearsed: these stand for the others."""
+GROWTH = 1.1
+"""Numbers of judgments are tried in these steps; between them the width is taken to fall evenly, in logarithms."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,8 +89,8 @@ def plan_audit(
 ) -> AuditPlan:
     """Plan how many human judgments an audit needs for intervals of a wanted half-width.
 
-    An expectation: without a pilot it rests on the prior of ``draw_sample`` of how far labels can be trusted, and what
-    linearisation leaves out of nDCG, AP and Recall is not planned for.
+    Audits are rehearsed on drawn collections. Without a pilot these rest on the prior of ``draw_sample`` of how far
+    labels can be trusted.
 
     Parameters
     ----------
@@ -112,7 +114,7 @@ def plan_audit(
     >>> labels = {"q": {"a": 1, "b": 0, "c": 1, "d": 0}}
     >>> plan = rb.judging.plan_audit(labels, {"run": {"q": ["a", "b", "c", "d"]}}, "P@4", half_width=0.3)
     >>> plan.rows()[0]["judgments"]
-    3
+    2
     """
     check_share("The confidence", confidence)
     if not half_width > 0:
@@ -122,19 +124,13 @@ def plan_audit(
     pilot = None if sample is None else JudgedSample.of(sample, pool)
     planned = []
     for measure in chosen:
-        if pilot is None:
-            steps, chance = prior_steps(measure, pool)
-        else:
-            calibrated = CalibratedPool.of(pool, pilot, measure)
-            steps, chance = calibrated.steps, calibrated.calibrated
-        sizes = sizes_of_question(measure, pool, differences=compare is not None)
-        spread = spread_of_question(measure, pool, steps, chance, differences=compare is not None)
+        rehearsals = list(_rehearsals(measure, pool, pilot, differences=compare is not None))
         planned.append(
             {
                 "question": asked(compare, pool),
                 "measure": str(measure),
                 "half_width": half_width,
-                "judgments": judgments_needed(spread, sizes, half_width, confidence),
+                "judgments": judgments_needed(rehearsals, half_width, confidence),
                 "pool": len(pool),
                 "basis": "prior" if pilot is None else "pilot",
             }
@@ -142,33 +138,59 @@ def plan_audit(
     return AuditPlan(planned, confidence, None if pilot is None else len(pilot))
 
 
-def judgments_needed(spread: Floats, sizes: tuple[Floats, ...], half_width: float, confidence: float) -> int:
+@dataclass(frozen=True, eq=False)
+class Rehearsal:
+    """A collection that may be the true one, judged in an order that may be drawn."""
+
+    measure: Measure
+    judged: CalibratedPool
+    differences: bool
+
+    def half_width(self, number: int, confidence: float) -> float:
+        """Half the width of intervals after so many judgments: the root mean square over runs or pairs."""
+        first = self.judged.first(number)
+        estimate = first.estimate(self.measure, None, difference=self.differences)
+        audit = Audit(first.pool.names, [estimate], first.judged, confidence, "judgments", self.differences)
+        return math.sqrt(np.mean([(row["ci_high"] - row["ci_low"]) ** 2 for row in audit.rows()])) / 2
+
+
+def _rehearsals(
+    measure: Measure, pool: LabelledPool, pilot: JudgedSample | None, *, differences: bool
+) -> Iterator[Rehearsal]:
+    rng = np.random.default_rng(0)
+    steps, chance = prior_steps(measure, pool)
+    if pilot is None:
+        place = rng.random((REHEARSALS, 1, len(pool)))
+        heights = (place < chance).sum(axis=1)
+    else:
+        calibrated = CalibratedPool.of(pool, pilot, measure)
+        steps = calibrated.steps
+        heights = simulate_levels(pool, pilot.row, calibrated.reached, REHEARSALS, rng)
+    sizes = sizes_of_question(measure, pool, differences=differences)
+    few = pool.of_runs(rng.permutation(len(pool.names))[:MOST_RUNS].tolist())
+    grades = np.concatenate(([0.0], steps.level))
+    for height in heights:
+        order, probability = draw_in_order(sizes, rng)
+        judged = JudgedSample.drawn_from(pool, order, probability, grades[height[order]])
+        yield Rehearsal(measure, CalibratedPool.of(few, judged, measure), differences)
+
+
+def judgments_needed(rehearsals: list[Rehearsal], half_width: float, confidence: float) -> int:
     """The fewest judgments for which half the interval's width is expected to be no more than this."""
-    from scipy.special import ndtri
+    most = len(rehearsals[0].judged.judged)
+    sizes = [*range(2, min(10, most))]
+    while sizes and (larger := math.ceil(sizes[-1] * GROWTH)) < most:
+        sizes.append(larger)
+    expected: dict[int, float] = {most: 0.0}
 
-    counting = spread > 0
+    def width(number: int) -> float:
+        if number not in expected:
+            expected[number] = float(np.mean([one.half_width(number, confidence) for one in rehearsals]))
+        return expected[number]
 
-    def reached(judgments: int) -> bool:
-        probability = inclusion_probabilities(sizes, judgments)[counting]
-        with np.errstate(divide="ignore"):  # documents that would not be drawn at all: the width is infinite
-            variance = float((spread[counting] * (1 / probability - 1)).sum())
-        return math.sqrt(variance) * float(ndtri((1 + confidence) / 2)) <= half_width
-
-    return 1 + bisect_left(range(1, spread.size), True, key=reached)
-
-
-def spread_of_question(
-    measure: Measure, pool: LabelledPool, steps: Steps, chance: Floats, *, differences: bool
-) -> Floats:
-    """Each document's variance in what is asked: what it adds at each grade, the mean square over runs or pairs."""
-    reached = np.minimum.accumulate(chance, axis=0)
-    share = -np.diff(reached, axis=0, prepend=1.0, append=0.0)  # of documents whose grade is just this one
-    added, means = SquaresOverRuns(), SquaresOverRuns()
-    for _, slope in expected_scores(measure, pool, steps, chance):
-        of_grades = np.concatenate((np.zeros((1, len(pool))), np.cumsum(slope, axis=0))) / pool.number_of_topics
-        added.add(of_grades)
-        means.add((share * of_grades).sum(axis=0))
-    spread = (share * added.mean(differences=differences)).sum(axis=0) - means.mean(differences=differences)
-    if differences:
-        spread *= 2 * added.runs / (added.runs - 1)
-    return np.where(spread > ROUNDING * spread.max(initial=0.0), spread, 0.0)
+    place = bisect_left(sizes, True, key=lambda number: width(number) <= half_width)
+    if place == 0 or place == len(sizes):
+        return sizes[0] if sizes and place == 0 else most
+    low, high = sizes[place - 1], sizes[place]
+    slope = math.log(width(low) / max(width(high), 1e-12)) / math.log(high / low)
+    return min(high, math.ceil(low * (width(low) / half_width) ** (1 / slope)))

@@ -1,7 +1,8 @@
-"""Which documents people should judge, so that labels can be audited: a random sample with known probabilities.
+"""Which documents people should judge, so that labels can be audited: a random order with known probabilities.
 
-A document's probability of being drawn grows with its weight in what is asked and with how unsure its label is, which
-makes the audit's interval short for the number of judgments; and it is known, which makes the interval honest.
+A document's probability of being drawn next grows with its weight in what is asked and with how unsure its label is,
+which makes the audit's interval short for the number of judgments; and it is known, which makes the interval honest.
+Every prefix of the order is a sample of its own, so that people may judge as many as they like.
 """
 
 from __future__ import annotations
@@ -30,12 +31,10 @@ if TYPE_CHECKING:
 
     from rankbounds.evaluation.options import OrderOptions
 
-SURE = 1 - 1e-9
-"""From here on a probability counts as 1."""
 TOP_SHARE = 0.3
 """Of the relevant documents, the share that is expected to have the highest grade, where grades count."""
 NEGLIGIBLE = 1e-100
-"""A share of the largest size; a document with less is drawn as if it had so much."""
+"""A share of about the largest size; a document with less is drawn as if it had so much."""
 EVEN_SHARE = 0.25
 """Of the budget, the share that goes to all documents alike where weights are guesses."""
 ROUNDING = 1e-12
@@ -46,8 +45,9 @@ SHOWN = 10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sample(DocumentsToJudge):
-    """Documents to be judged, each with the probability with which it was drawn."""
+    """Documents in the order in which to judge them, each with the probability that it had of being drawn next."""
 
+    order: Ints
     probability: Floats
     labelled: int
     """How many documents have a label."""
@@ -55,14 +55,13 @@ class Sample(DocumentsToJudge):
     """How many of them have any weight in what is asked."""
     question: str
     seed: int
-    columns = (Column("query_id", "topic"), Column("doc_id", "document"), Column("probability"))
+    columns = (Column("query_id", "topic"), Column("doc_id", "document"), Column("order"), Column("probability"))
 
     def notes(self) -> list[str]:
         """What a reader must know, in sentences."""
-        certain = int(np.count_nonzero(self.probability >= SURE))
         drawn = (
-            f"{len(self):,} of {self.labelled:,} labelled documents, drawn for {self.question} (seed {self.seed}); "
-            f"{self.counting:,} have a weight in that, and {certain:,} were certain to be drawn."
+            f"{len(self):,} of {self.labelled:,} labelled documents, in the order in which to judge them, drawn for "
+            f"{self.question} (seed {self.seed}); {self.counting:,} have a weight in that."
         )
         if self.counting <= len(self):
             drawn += " All that have a weight are in the sample, so that the audit will be exact."
@@ -73,7 +72,7 @@ class Sample(DocumentsToJudge):
         whole = super().table()
         if len(self) <= SHOWN:
             return whole
-        return replace(whole, rows=[*whole.rows[:SHOWN], ["...", f"{len(self) - SHOWN:,} more", ""]])
+        return replace(whole, rows=[*whole.rows[:SHOWN], ["...", f"{len(self) - SHOWN:,} more", "", ""]])
 
 
 def draw_sample(
@@ -86,7 +85,7 @@ def draw_sample(
     seed: int = 0,
     **options: Unpack[OrderOptions],
 ) -> Sample:
-    """Draw the documents that people should judge so that labels can be audited.
+    """Draw the documents that people should judge so that labels can be audited, in the order in which to judge them.
 
     Parameters
     ----------
@@ -97,7 +96,7 @@ def draw_sample(
     measure
         What is to be audited: a weighted sum over ranks (RBP, P, DCG), nDCG, AP or Recall.
     budget
-        The exact number of documents to draw.
+        The exact number of documents to draw. A larger one with the same seed adds documents at the end.
     compare
         What is asked: the difference of two runs (their names), the differences of all pairs (``"all"``), or (None) the
         score of every run.
@@ -107,15 +106,16 @@ def draw_sample(
     Returns
     -------
     Sample
-        ``rows()`` are dicts ``query_id, doc_id, probability``; add ``relevance`` to each, and ``audit`` takes them.
+        ``rows()`` are dicts ``query_id, doc_id, order, probability``; add ``relevance`` to each, from the first on, and
+        ``audit`` takes them. The probability is that of being drawn next, given the documents before it.
 
     Notes
     -----
-    A probability is proportional to the document's weight in the question (for nDCG, AP and Recall, how fast the
-    expected score moves with it) times how unsure its label is, and at most 1. Before anybody judged, a document of the
-    lowest label is taken to be relevant with probability 0.15, one of the highest with 0.65, which only matters for how
-    short the interval gets. Where the budget goes beyond the documents that have a weight, it is filled up with others
-    that the runs hold, then with the rest.
+    The next document is drawn from those that are left, in proportion to its weight in the question (for nDCG, AP and
+    Recall, how fast the expected score moves with it) times how unsure its label is. Before anybody judged, a document
+    of the lowest label is taken to be relevant with probability 0.15, one of the highest with 0.65, which only matters
+    for how short the interval gets; no label counts as so sure that its documents are hardly drawn. Where the budget
+    goes beyond the documents that have a weight, others that the runs hold follow, then the rest.
 
     Examples
     --------
@@ -123,8 +123,8 @@ def draw_sample(
     >>> labels = {"q": {"a": 1, "b": 0, "c": 1, "d": 0}}
     >>> runs = {"one": {"q": ["a", "b", "c"]}, "two": {"q": ["a", "c", "d"]}}
     >>> sample = rb.judging.draw_sample(labels, runs, "P@2", budget=2, compare=("one", "two"), seed=1)
-    >>> sample.rows()
-    [{'query_id': 'q', 'doc_id': 'b', 'probability': 1.0}, {'query_id': 'q', 'doc_id': 'c', 'probability': 1.0}]
+    >>> [(row["order"], row["doc_id"]) for row in sample.rows()]
+    [(1, 'c'), (2, 'b')]
     """
     chosen = check_measure(parse_measure(measure))
     pool = LabelledPool.of(labels, runs, options)
@@ -136,13 +136,13 @@ def draw_sample(
         )
     pool = pool.about(compare)
     sizes = sizes_of_question(chosen, pool, differences=compare is not None)
-    probability = inclusion_probabilities(sizes, budget)
-    drawn = draw_systematically(probability, np.random.default_rng(seed))
-    pairs = pool.labels.pairs.take(drawn)
+    order, probability = draw_in_order(sizes, np.random.default_rng(seed))
+    pairs = pool.labels.pairs.take(order[:budget])
     return Sample(
         [pairs.topics[topic] for topic in pairs.topic.tolist()],
         pairs.docs.to_list(),
-        probability[drawn],
+        np.arange(1, budget + 1),
+        probability[:budget],
         len(pool),
         int(np.count_nonzero(sizes[0])),
         f"{asked(compare, pool)} in {chosen}",
@@ -199,56 +199,34 @@ def sizes_of_question(measure: Measure, pool: LabelledPool, *, differences: bool
 
 def prior_steps(measure: Measure, pool: LabelledPool) -> tuple[Steps, Floats]:
     """The levels that documents may reach, and how probably so before anybody judged."""
-    facts = TopicFacts(pool.labels, pool.assumptions.gain)
     top = max(float(pool.labels.grade.max()), measure.rel)
-    if not measure.graded:
-        return Steps(np.array([top]), facts), pool.prior[None, :]
-    return Steps(np.array([top / 2, top]), facts), np.stack((pool.prior, TOP_SHARE * pool.prior))
+    steps = Steps(np.array([top / 2, top] if measure.graded else [top]), TopicFacts(pool.labels, pool.assumptions.gain))
+    return steps, prior_chances(pool, steps)
 
 
-def inclusion_probabilities(sizes: Sequence[Floats], budget: int) -> Floats:
-    """Probabilities proportional to sizes, at most 1, that sum to the budget.
+def prior_chances(pool: LabelledPool, steps: Steps) -> Floats:
+    """How probably each document reaches each level, from its label alone, before anybody judged."""
+    share = TOP_SHARE ** np.linspace(0.0, 1.0, steps.level.size)
+    return share[:, None] * pool.prior
 
-    Where there are more to draw than documents of the first sizes, all of these are drawn, and others by the next; in
-    the end all documents alike.
+
+def draw_in_order(sizes: Sequence[Floats], rng: np.random.Generator) -> tuple[Ints, Floats]:
+    """All documents in random order, and the probability of each to be the next, given those before it.
+
+    Successive sampling: the next document is drawn from those that are left, with probabilities proportional to their
+    sizes. Sorting exponential waiting times does just that (Rosen, Annals of Mathematical Statistics 43, 1972).
+    Documents without a size come after the others, by the next sizes; in the end all documents alike.
     """
-    probability = np.zeros(sizes[0].size)
-    for size in (*sizes, np.ones(probability.size)):
-        free = (probability == 0) & (size > 0)
-        left = budget - round(float(probability.sum()))
-        if left <= 0:
-            break
-        probability[free] = _proportional(size[free], left) if left < np.count_nonzero(free) else 1.0
-    return probability
-
-
-def _proportional(size: Floats, budget: int) -> Floats:
-    """As many of the largest at 1 as needed for the others, in proportion, to be below 1."""
-    order = np.argsort(-size, kind="stable")
-    size = np.ldexp(size, -np.frexp(size.max())[1])  # about 1 at the most, so that sums and quotients are numbers
-    size = np.maximum(size, NEGLIGIBLE * size.max())  # smaller ones have no proportion that numbers can hold
-    falling = size[order]
-    rest = np.cumsum(falling[::-1])[::-1]
-    number_certain = int(np.argmax(falling * (budget - np.arange(size.size)) < rest * SURE))
-    probability = np.ones(size.size)
-    others = order[number_certain:]
-    probability[others] = size[others] * ((budget - number_certain) / rest[number_certain])
-    return probability
-
-
-def draw_systematically(probability: Floats, rng: np.random.Generator) -> Ints:
-    """Documents drawn with exactly these probabilities, as many as they sum to, in their order.
-
-    They are laid end to end in random order, each as long as its probability, and every whole step from a random start
-    on hits one.
-    """
-    certain: Flags = probability >= SURE
-    others = rng.permutation(np.flatnonzero((probability > 0) & ~certain))
-    ends = np.cumsum(probability[others])
-    drawn = np.flatnonzero(certain)
-    if ends.size:
-        number_drawn = round(float(ends[-1]))
-        ends *= number_drawn / ends[-1]
-        hit = np.searchsorted(ends, rng.random() + np.arange(number_drawn), side="right")
-        drawn = np.concatenate((drawn, others[np.minimum(hit, others.size - 1)]))
-    return np.sort(drawn)
+    left: Flags = np.ones(sizes[0].size, dtype=bool)
+    order, probability = [], []
+    for size in (*sizes, np.ones(left.size)):
+        rows = np.flatnonzero(left & (size > 0))
+        if not rows.size:
+            continue
+        left[rows] = False
+        scaled = np.ldexp(size[rows], -np.frexp(size[rows].max())[1])  # about 1 at the most, so that sums are numbers
+        scaled = np.maximum(scaled, NEGLIGIBLE)
+        turn = np.argsort(rng.standard_exponential(rows.size) / scaled, kind="stable")
+        order.append(rows[turn])
+        probability.append(scaled[turn] / np.cumsum(scaled[turn][::-1])[::-1])
+    return np.concatenate(order), np.concatenate(probability)

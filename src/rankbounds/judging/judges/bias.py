@@ -19,9 +19,9 @@ from rankbounds.arrays import Flags, Floats
 from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
 from rankbounds.judging.judges.agreement import SIGNED, TopicBootstrap
 from rankbounds.measures import Measure
-from rankbounds.stats.corrections import correct_p_values, over_all_pairs
+from rankbounds.stats.corrections import correct_p_values
 from rankbounds.stats.rank_correlation import order_signs, tau_ap_of_signs, tau_of_signs
-from rankbounds.stats.significance import RESAMPLES, Resampling, check_finite, mean_interval, p_values, pairs_of
+from rankbounds.stats.significance import Resampling, check_finite, mean_interval, p_values, pairs_of
 from rankbounds.tables import plain
 
 TOP = 10
@@ -42,8 +42,6 @@ def rows_of_runs(
 ) -> tuple[Rows, Rows, Rows]:
     """Rows on bias, orders and winners, from scores by the trusted labels and by each set of labels that is named."""
     alpha, confidence, seed = settings["alpha"], settings["confidence"], settings["seed"]
-    # With many runs, even the least p-value must be able to stay below the level once it is corrected.
-    liking = Resampling(min(max(RESAMPLES, int(2 * len(runs) / alpha)), MOST_LIKING_RESAMPLES), seed)
     bootstrap = TopicBootstrap(scores.shape[-1], Resampling(settings["resamples"], seed), confidence)
     for at, measure in enumerate(measures):
         check_finite(scores[:, at], "a comparison of labels", measure)
@@ -51,7 +49,7 @@ def rows_of_runs(
     p = np.empty((*scores.shape[:2], 0))
     if several:
         merits = np.stack([merit(scores[:, at], measure) for at, measure in enumerate(measures)], axis=1)
-        p = pair_p_values(merits.reshape(-1, *merits.shape[2:]), Resampling(RESAMPLES, seed)).reshape(*p.shape[:2], -1)
+        p = pair_p_values(merits.reshape(-1, *merits.shape[2:])).reshape(*p.shape[:2], -1)
     systems: Rows = []
     orderings: Rows = []
     changes: Rows = []
@@ -62,9 +60,7 @@ def rows_of_runs(
         correlated = correlate_orders(trusted, others, measure, bootstrap) if several else [unknown] * len(others)
         for name, scores_by_set, p_by_set, found in zip(names, others, p[1:, at], correlated, strict=True):
             of_set = {"labels": name, "measure": str(measure)}
-            bias, mean = bias_of_runs(
-                scores_by_set, trusted, measure, alpha=alpha, confidence=confidence, resampling=liking
-            )
+            bias, mean = bias_of_runs(scores_by_set, trusted, measure, alpha=alpha, confidence=confidence)
             systems += [
                 {"labels": name, "run": runs[run], "measure": str(measure)}
                 | {field: plain(column[run]) for field, column in bias.items()}
@@ -87,7 +83,7 @@ def rows_of_runs(
 
 
 def bias_of_runs(
-    by_labels: Floats, trusted: Floats, measure: Measure, *, alpha: float, confidence: float, resampling: Resampling
+    by_labels: Floats, trusted: Floats, measure: Measure, *, alpha: float, confidence: float
 ) -> tuple[dict[str, Any], Value]:
     """Every run's bias by one measure (arrays of runs by topics), as columns of rows; and the mean over all runs.
 
@@ -101,7 +97,7 @@ def bias_of_runs(
     low, high = mean_interval(by_topic, confidence, limits)
     mean_low, mean_high = mean_interval(of_all, confidence, limits)
     excess = differences(by_topic, np.broadcast_to(of_all, by_topic.shape))
-    p = p_values(excess, resampling=resampling, measure=measure) if len(excess) > 1 else np.ones(1)
+    p = p_values(excess, measure=measure) if len(excess) > 1 else np.ones(1)
     corrected = correct_p_values(p, "holm")
     beyond, p_beyond = np.full((2, len(excess)), np.nan)
     if len(excess) >= RUNS_FOR_SCALE:
@@ -110,7 +106,7 @@ def bias_of_runs(
         slopes = np.nan_to_num(_slope(means, by_topic.T))
         left = differences(excess, (means - means.mean())[:, None] * slopes)
         beyond = left.mean(axis=-1)
-        p_beyond = correct_p_values(p_values(left, resampling=resampling, measure=measure), "holm")
+        p_beyond = correct_p_values(p_values(left, measure=measure), "holm")
 
     def flags(level: Floats, size: Floats) -> list[str | None]:
         return [FLAGS[sign] for sign in np.where(level < alpha, np.sign(merit(size, measure)), 0.0).tolist()]
@@ -187,16 +183,11 @@ def _slope(trusted: Floats, others: Floats) -> Floats:
         return np.where(square > 1e-20, (apart * others).sum(axis=-1) / square, np.nan)
 
 
-def pair_p_values(scores: Floats, resampling: Resampling) -> Floats:
-    """By measure (the first axis, turned so that more is better), the p-value of every pair, as ``compare`` gives it.
-
-    Of two runs by the paired randomisation test; of more by the randomised, paired Tukey HSD over all of them.
-    """
+def pair_p_values(scores: Floats) -> Floats:
+    """By measure (the first axis, where more is better), the corrected p-value of every pair, as ``compare`` has it."""
     first, second = pairs_of(scores.shape[1])
-    if scores.shape[1] == 2:
-        apart = [differences(matrix[first], matrix[second]) for matrix in scores]
-        return p_values(np.concatenate(apart), resampling=resampling).reshape(len(scores), -1)
-    return over_all_pairs(scores, first, second, resampling)
+    apart = [differences(matrix[first], matrix[second]) for matrix in scores]
+    return correct_p_values(p_values(np.concatenate(apart)).reshape(len(scores), -1), "holm")
 
 
 def winners(

@@ -104,6 +104,11 @@ class Judges(CaptionedTables):
     changes: list[dict[str, Any]]
 
     @property
+    def figures(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Which functions of ``rankbounds.plots`` draw it, the usual one first."""
+        return ("labels_overview", "agreement_by_grade", "bias_by_run") if self.systems else ("agreement_by_grade",)
+
+    @property
     def labels(self) -> list[str]:
         """The names of the sets of labels."""
         return [row["labels"] for row in self.agreement]
@@ -246,7 +251,7 @@ def compare_judges(
     -----
     Everything is over the topics that the trusted labels and all sets have. Intervals are approximate: those of bias
     are t intervals over topics, all others the value and t times its standard error over resampled topics. A run is
-    favoured or punished when its bias differs from the mean bias of all runs by the randomisation test with Holm's
+    favoured or punished when its bias differs from the mean bias of all runs by the t test with Holm's
     correction over runs. Pairs of runs are separated as ``compare`` separates them. ``gain`` holds for labels on the
     scale of the trusted ones.
 

@@ -43,7 +43,7 @@ def _ends(row: Row, name: str, pattern: str, factor: float = 1.0) -> str:
 
 def _agreement(row: Row, settings: Row) -> list[str]:
     trusted, interval = settings["trusted"], f", {settings['confidence']:.0%} interval "
-    kappa = "kappa cannot be computed: all labels are alike"
+    kappa = "kappa cannot be computed: all labels are the same"
     if row["kappa"] is not None:
         ends = _ends(row, "kappa", "{:.2f}")
         kappa = f"kappa {row['kappa']:.2f}{ends and interval + ends}"
@@ -74,12 +74,14 @@ def _scores(row: Row, settings: Row, *, other_scale: bool) -> str:
     compared = f"{bias} {'higher' if row['mean_bias'] > 0 else 'lower'} than" if float(bias) else "as high as"
     spread = f"{settings['confidence']:.0%} interval {spread}" if spread else "no interval: the same on all topics"
     graded = other_scale and row["measure"] in settings["graded"]
-    scale = ", the other scale of its grades included" if graded else ""
+    scale = ", including the effect of its different scale" if graded else ""
     found = f"By {row['measure']} it scores {runs} {compared} {trusted}{mean} ({spread}){scale}."
     if row["slope"] is None or settings["runs"] <= 2:
         return found
     ends = _ends(row, "slope", "{:.3f}", 0.1)
-    return f"{found} What is 0.100 between runs by {trusted} is {row['slope'] / 10:.3f}{ends and f' {ends}'} by it."
+    return (
+        f"{found} A difference of 0.100 by {trusted} is on average {row['slope'] / 10:.3f}{ends and f' {ends}'} by it."
+    )
 
 
 def _likings(flagged: Sequence[Row], ordering: Row, settings: Row) -> str:
@@ -89,7 +91,7 @@ def _likings(flagged: Sequence[Row], ordering: Row, settings: Row) -> str:
     answer = f"Not shown for any of {runs}"
     if liked:
         answer = f"Yes: compared with its average over all runs, it {liked}"
-    tested = f"(randomisation test, Holm over {runs} runs, level {settings['alpha']:g})"
+    tested = f"(t test, Holm over {runs} runs, level {settings['alpha']:g})"
     found = f"Does it favour some runs? {answer} {tested}."
     if beyond:
         return f"{found} Compared with runs of similar score it {beyond}."
@@ -143,13 +145,13 @@ def _trust_in_order(orderings: Sequence[Row], trusted: str) -> str:
     if worst["reversed"]:
         answer = "mostly" if worst["reversed"] <= FEW_TURNED * worst["separated"] else "no"
         clear = f"{worst['reversed']:,} of {worst['separated']:,} clear differences"
-        return f"{answer}; by {worst['measure']} it turns {clear} around"
+        return f"{answer}; by {worst['measure']} it reverses {clear}"
     blind = max(orderings, key=lambda row: row["lost"] / max(row["separated"], 1))
     if not blind["lost"]:
-        return "yes, on these topics it finds all clear differences and turns none around"
+        return "yes, on these topics it finds all clear differences and reverses none"
     answer = "in part" if blind["lost"] > MANY_LOST * blind["separated"] else "yes, on these topics"
     missed = f"{blind['lost']:,} of {blind['separated']:,}"
-    return f"{answer}; it turns no clear difference around, but by {blind['measure']} misses {missed}"
+    return f"{answer}; it reverses no clear difference, but by {blind['measure']} misses {missed}"
 
 
 def _trust_in_scores(agreed: Row, orderings: Sequence[Row], trusted: str) -> str:
@@ -160,11 +162,11 @@ def _trust_in_scores(agreed: Row, orderings: Sequence[Row], trusted: str) -> str
         return bool(row["mean_bias"]) if low is None or high is None else low > 0 or high < 0
 
     surely = agreed["kappa"] if agreed["kappa_low"] is None else agreed["kappa_low"]
-    by_chance = f"no, that its labels agree with {trusted} by more than chance is not shown"
+    by_chance = f"no, its labels are not shown to agree with {trusted} by more than chance"
     for problem, holds in (
         ("no, by {} they are off on average", off),
         (by_chance, lambda _: surely is None or surely <= 0),
-        ("no, by {} they turn clear differences around", lambda row: row["reversed"] > FEW_TURNED * row["separated"]),
+        ("no, by {} they reverse clear differences", lambda row: row["reversed"] > FEW_TURNED * row["separated"]),
         ("not for the runs that it favours or penalises by {}", lambda row: row["favoured"] or row["punished"]),
     ):
         named = [row["measure"] for row in orderings if holds(row)]

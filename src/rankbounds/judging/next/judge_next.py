@@ -41,7 +41,7 @@ from rankbounds.measures import RankWeighted, parse_measure
 from rankbounds.measures.naming.parser import MeasureLike
 from rankbounds.probability.documents import open_measures
 from rankbounds.probability.effects import is_plain_sum
-from rankbounds.probability.models.estimates import ChosenModels
+from rankbounds.probability.models.chosen import ChosenModels
 from rankbounds.rankings.topic_facts import TopicFacts
 
 if TYPE_CHECKING:

@@ -1,0 +1,207 @@
+"""Do intervals for runs that were not pooled hold the truth? Groups left out of pools, judgments removed at random.
+
+    python benchmarks/unpooled.py QRELS RUNS [--groups FILE | --groups-prefix WHERE] [--depth 5 --depth 10]
+                                  [--condense] [--removed 50 --repeat 40] [--draws 200] [-m MEASURE]...
+
+For each depth and each group of runs in turn, the judgments are cut to the first documents of all *other* groups' runs:
+the group was not pooled. Its runs are scored with these judgments by ``uncertainty``, and held against the score with
+the full judgments of their own documents. Printed over runs of which more than a tenth of the score is open: how many,
+how often the 0.95 interval holds the truth, the mean error of the expected score and of calling unjudged documents
+non-relevant, and the mean width of the interval as a share of that of the certain bounds; then how often it holds for
+all runs. The same for differences: a run of the group minus runs of three others.
+
+With ``--removed``, so many percent of all judgments are removed at random, ``--repeat`` times, and all runs are scored
+with ``q="sample"``.
+
+``--condense`` takes documents without a judgment out of the runs, so that the truth is known; lists are cut at 100.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+import rankbounds as rb
+from rankbounds.arrays import Flags, Floats
+from rankbounds.collection.inputs import Reading
+from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.run import Run
+from rankbounds.collection.run_groups import groups_by_prefix, read_groups
+from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.judging.candidates import NOT_RETRIEVED, find_judgments, ranks, ranks_of_judgments
+from rankbounds.judging.pools import subset
+from rankbounds.measures import Measure, parse_measures
+from rankbounds.measures.formulas import is_weighted_sum
+from rankbounds.probability.differences import pair_columns
+from rankbounds.probability.mean import draw_score, exact_score
+from rankbounds.probability.models.chosen import ChosenModels
+from rankbounds.rankings.topic_facts import TopicFacts
+
+CONFIDENCE, LIST_LENGTH, OPEN, FAMILY = 0.95, 100, 0.1, re.compile("[A-Za-z]+")
+MEASURES = ("RBP(p=0.8)", "P@10", "nDCG@10", "AP@100")
+COLUMNS = "what,runs,coverage,bias,nonrelevant,width,bounds,share,coverage of all,all"
+
+
+class Cases:
+    """One line of the table: cases of one measure, each with truth, expected score, interval and certain bounds."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[float, ...]] = []
+
+    def add(self, truth: float, base: float, mean: float, low: float, high: float, least: float, most: float) -> None:
+        """Add a case."""
+        self.rows.append((truth, base, mean, low, high, least, most))
+
+    def line(self, what: str, *, least_open: float = OPEN) -> str:
+        """The line of the table."""
+        truth, base, mean, low, high, least, most = np.array(self.rows).T
+        held = (low - 1e-9 <= truth) & (truth <= high + 1e-9)
+        chosen = most - least > least_open
+        width, bounds = (high - low)[chosen].mean(), (most - least)[chosen].mean()
+        return (
+            f"| {what} | {chosen.sum()} | {held[chosen].mean():.3f} | {(mean - truth)[chosen].mean():+.4f} | "
+            f"{(base - truth)[chosen].mean():+.4f} | {width:.3f} | {bounds:.3f} | {width / bounds:.2f} | "
+            f"{held.mean():.3f} | {held.size} |"
+        )
+
+
+class Collection:
+    """Judgments, runs, their groups, and at which rank each run has each judged document."""
+
+    def __init__(self, qrels: Qrels, runs: Sequence[Run], groups: dict[str, str], *, condense: bool) -> None:
+        self.qrels, self.runs = qrels, [shorten(run, qrels, condense=condense) for run in runs]
+        self.groups = groups
+        self.rank = ranks_of_judgments(qrels, self.runs)
+
+    def members(self, group: str) -> list[int]:
+        """The runs of a group."""
+        return [at for at, run in enumerate(self.runs) if self.groups.get(run.name, run.name) == group]
+
+    def pool(self, depth: int, without: Sequence[int]) -> Flags:
+        """Which judgments a pool of this depth has when some runs do not contribute."""
+        others = np.delete(self.rank, without, axis=0)
+        flags: Flags = ((others != NOT_RETRIEVED) & (others <= depth)).any(axis=0)
+        return flags
+
+    def truth(self, known: Flags, judged: Sequence[int], measures: Sequence[Measure]) -> Floats:
+        """The mean scores of some runs when their own documents are judged as well."""
+        return self.scores(known | (self.rank[list(judged)] != NOT_RETRIEVED).any(axis=0), judged, measures)
+
+    def scores(self, known: Flags, chosen: Sequence[int], measures: Sequence[Measure]) -> Floats:
+        """The mean scores of some runs by some of the judgments."""
+        runs = [self.runs[at] for at in chosen]
+        return rb.evaluate(subset(self.qrels, known), runs, measures, bounds="none").value.mean(axis=1)
+
+    def models(self, known: Flags, q: str) -> ChosenModels:
+        """Probabilities from these judgments."""
+        facts, assumptions = TopicFacts(subset(self.qrels, known)), Assumptions()
+        return ChosenModels(q, None, self.runs, facts, assumptions, groups=self.groups)
+
+
+def shorten(run: Run, qrels: Qrels, *, condense: bool) -> Run:
+    """The first documents of each list; of those that have a judgment, if asked."""
+    if condense:
+        run = run.take(np.sort(find_judgments(qrels, run.pairs)[0]))
+    return run.take(np.flatnonzero(ranks(run, "trec", "double") <= LIST_LENGTH))
+
+
+def score(models: ChosenModels, at: int, measure: Measure, draws: int) -> tuple[float, ...]:
+    """Base, mean, interval and certain bounds of one run."""
+    if is_weighted_sum(measure):
+        found = exact_score(models.unjudged(at, measure), measure, models.of(measure))
+    else:
+        found = draw_score(models, at, measure, draws, seed=0)
+    bounds = found.value("low"), found.value("high")
+    return (found.value("base"), found.value("mean"), *found.interval(CONFIDENCE), *bounds)
+
+
+def leave_out(collection: Collection, depth: int, measures: Sequence[Measure], draws: int) -> Iterator[str]:
+    """The lines of one depth."""
+    cases = {(measure, kind): Cases() for measure in measures for kind in ("", ", A - B")}
+    names = list(dict.fromkeys(collection.groups.get(run.name, run.name) for run in collection.runs))
+    firsts = {name: collection.members(name)[0] for name in names}
+    for number, name in enumerate(names):
+        members = collection.members(name)
+        known = collection.pool(depth, members)
+        models = collection.models(known, "groups")
+        truths = {at: collection.truth(known, [at], measures)[0] for at in members}
+        for measure_number, measure in enumerate(measures):
+            for at in members:
+                found = score(models, at, measure, draws)
+                cases[measure, ""].add(truths[at][measure_number], *found)
+            rivals = [firsts[other] for other in names if other != name]
+            for rival in {rivals[(7 * number + step) % len(rivals)] for step in (0, 5, 11)}:
+                pair = [members[0], rival]
+                columns = pair_columns(models, measure, pair, CONFIDENCE, draws, 0)
+                mean, _, _, _, low, high, ci_low, ci_high, _ = (float(column[0]) for column in columns)
+                true, base = (
+                    float(one[0] - other[0])
+                    for one, other in (
+                        collection.truth(known, pair, [measure]),
+                        collection.scores(known, pair, [measure]),
+                    )
+                )
+                cases[measure, ", A - B"].add(true, base, mean, ci_low, ci_high, low, high)
+    for measure in measures:
+        for kind in ("", ", A - B"):
+            yield cases[measure, kind].line(f"depth {depth}: {measure}{kind}")
+
+
+def remove(
+    collection: Collection, percent: float, repeat: int, measures: Sequence[Measure], draws: int
+) -> Iterator[str]:
+    """The lines of judgments removed at random."""
+    rng = np.random.default_rng(0)
+    cases = {measure: Cases() for measure in measures}
+    for _ in range(repeat):
+        known = rng.random(len(collection.qrels)) >= percent / 100
+        models = collection.models(known, "sample")
+        for measure in measures:
+            step = 1 if is_weighted_sum(measure) else 12
+            for at in range(int(rng.integers(step)), len(collection.runs), step):
+                truth = float(collection.truth(known, [at], [measure])[0, 0])
+                cases[measure].add(truth, *score(models, at, measure, draws))
+    for measure in measures:
+        yield cases[measure].line(f"{percent:g}% removed: {measure}", least_open=0.0)
+
+
+def main(arguments: Iterable[str] | None = None) -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("qrels", type=Path)
+    parser.add_argument("runs", type=Path)
+    parser.add_argument("--groups", type=Path)
+    parser.add_argument("--groups-prefix")
+    parser.add_argument("--depth", type=int, action="append", default=[])
+    parser.add_argument("--condense", action="store_true")
+    parser.add_argument("--removed", type=float, action="append", default=[])
+    parser.add_argument("--repeat", type=int, default=40)
+    parser.add_argument("--draws", type=int, default=200)
+    parser.add_argument("-m", "--measure", action="append", default=[])
+    options = parser.parse_args(None if arguments is None else list(arguments))
+    runs = Reading().runs(str(options.runs))
+    names = [run.name for run in runs]
+    if options.groups:
+        groups = read_groups(options.groups)
+    elif options.groups_prefix:
+        groups = groups_by_prefix(names, options.groups_prefix)
+    else:  # the letters that a name begins with
+        families = {name: FAMILY.match(name) for name in names}
+        groups = {name: found.group().lower() if found else name for name, found in families.items()}
+    collection = Collection(Reading().judgments(str(options.qrels)), runs, groups, condense=options.condense)
+    measures = parse_measures(options.measure or MEASURES)
+    print(f"| {' | '.join(COLUMNS.split(','))} |\n|---|{'---:|' * COLUMNS.count(',')}", flush=True)
+    for depth in options.depth:
+        for line in leave_out(collection, depth, measures, options.draws):
+            print(line, flush=True)
+    for percent in options.removed:
+        for line in remove(collection, percent, options.repeat, measures, options.draws):
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

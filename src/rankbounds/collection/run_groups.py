@@ -1,0 +1,83 @@
+"""Which group each run belongs to: from a file, a mapping, or the beginning of its name.
+
+Runs of one group (a team, a system with its variants) find the same documents. What is learned by leaving a run out of
+the pool is learned by leaving out its whole group.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+from rankbounds.calls import ends_in_a_sentence
+from rankbounds.errors import DataError, UsageError
+from rankbounds.files.records import rows_of_fields
+
+GroupsLike: TypeAlias = Mapping[str, str] | str | os.PathLike[str]
+"""The group of each run: a mapping, or a file with lines of "run group"."""
+
+
+@ends_in_a_sentence
+def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
+    r"""Read from a file which group each run belongs to.
+
+    Parameters
+    ----------
+    path
+        A file with lines of two fields, ``run group``; those that begin with ``#`` are comments.
+
+    Returns
+    -------
+    dict
+        The group of each run.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import rankbounds as rb
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "groups.txt"
+    ...     _ = path.write_text("bm25 here\ndense there\n")
+    ...     print(rb.judging.pools.read_groups(path))
+    {'bm25': 'here', 'dense': 'there'}
+    """
+    groups: dict[str, str] = {}
+    for place, (run, group) in rows_of_fields(path, "run", "group"):
+        if groups.setdefault(run, group) != group:
+            raise DataError(place, f'the run "{run}" stands in two groups.')
+    return groups
+
+
+def groups_of(names: Iterable[str], groups: Mapping[str, str]) -> list[str]:
+    """The group of each run, or an error for a run that has none."""
+    try:
+        return [groups[name] for name in names]
+    except KeyError as error:
+        raise DataError(f'The groups do not say which one the run "{error.args[0]}" belongs to.') from None
+
+
+def number_groups(names: list[str], given: GroupsLike | None) -> list[int]:
+    """The number of each run's group; a run without one is a group of its own."""
+    groups = read_groups(given) if isinstance(given, str | os.PathLike) else given or {}
+    named = [name for name in names if name in groups]
+    if groups and not named:
+        raise UsageError(
+            f'None of the runs belongs to a group: the groups name runs such as "{next(iter(groups))}", the runs are '
+            f'called "{names[0]}" and so on.'
+        )
+    keys: list[tuple[str, ...]] = [("group", groups[name]) if name in groups else ("run", name) for name in names]
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    return [numbers[key] for key in keys]
+
+
+def groups_by_prefix(names: Iterable[str], prefix: str) -> dict[str, str]:
+    """Group runs by how their names begin: up to the first of these characters, or for a number so many characters."""
+    if not prefix:
+        raise UsageError('A prefix of run names ends at a character such as "-", or after a number of characters.')
+    if prefix.isdigit():
+        if int(prefix) < 1:
+            raise UsageError("A prefix has at least one character.")
+        return {name: name[: int(prefix)] for name in names}
+    ends = {name: [name.find(mark) for mark in prefix if mark in name] for name in names}
+    return {name: name[: min(found)] if found else name for name, found in ends.items()}

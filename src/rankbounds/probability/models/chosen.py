@@ -1,0 +1,224 @@
+"""The probabilities that somebody asked for: given, estimated, or calibrated for each measure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.choices import check_share
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED
+from rankbounds.collection.run import Run
+from rankbounds.collection.run_groups import GroupsLike, number_groups
+from rankbounds.collection.shapes import QrelsLike, RunsLike
+from rankbounds.errors import UsageError, warn
+from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.options import RankingOptions, chosen_options
+from rankbounds.evaluation.run_notes import RunNotes, some, topic_warnings
+from rankbounds.evaluation.scoring import join_lists
+from rankbounds.measures import Measure, RankWeighted
+from rankbounds.measures.formulas import is_weighted_sum
+from rankbounds.measures.naming.parser import MeasuresLike
+from rankbounds.probability.documents import (
+    POOLED,
+    RetrievedDocuments,
+    UnjudgedDocuments,
+    find_retrieved,
+    find_unjudged,
+    open_measures,
+)
+from rankbounds.probability.models.estimates import Estimate, estimate, lowest_relevant_grade, relevance_of
+from rankbounds.probability.models.groups_left_out import GroupedLists, GroupsLeftOut
+from rankbounds.probability.models.judged_at_random import JudgedAtRandom
+from rankbounds.probability.models.probabilities import RelevanceProbability, as_relevance_probability
+from rankbounds.probability.pool_depth import PoolDepth
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.threads import processors
+
+KINDS = ("groups", "sample", "logistic")
+"""The ways to estimate probabilities from the judgments at hand: calibrated by leaving groups of runs out of the pool,
+for judgments that are a random sample, and not calibrated."""
+
+
+class ChosenModels:
+    """Runs and the probabilities asked for; those estimated from judgments are fitted once per kind of relevance."""
+
+    def __init__(
+        self,
+        given: Any,
+        otherwise: float | None,
+        runs: list[Run],
+        facts: TopicFacts,
+        assumptions: Assumptions,
+        batches: Sequence[list[Rankings]] | None = None,
+        groups: GroupsLike | None = None,
+    ) -> None:
+        self.runs, self.facts, self.assumptions = runs, facts, assumptions
+        self.batches = batches or [list(join_lists(run, facts, assumptions).batches) for run in runs]
+        self.groups = groups
+        self.kind = given if isinstance(given, str) and given in KINDS else None
+        self.given = None if self.kind else as_relevance_probability(given, otherwise)
+        self._fitted: dict[Any, RelevanceProbability] = {}
+        self._estimated: dict[Any, Estimate] = {}
+        self._documents: RetrievedDocuments | None = None
+
+    @classmethod
+    def read(
+        cls,
+        qrels: QrelsLike,
+        runs: RunsLike,
+        measures: MeasuresLike,
+        q: Any,
+        otherwise: float | None,
+        options: RankingOptions,
+        confidence: float,
+        samples: int,
+        groups: GroupsLike | None = None,
+    ) -> tuple[ChosenModels, list[Measure]]:
+        """From everything that ``uncertainty`` takes, each run read and joined once; and the measures."""
+        check_share("The confidence", confidence)
+        if samples < 2:
+            raise UsageError(f"At least two samples are needed, not {samples}.")
+        assumptions, reading = chosen_options(options, RankingOptions, threads=processors())
+        chosen = open_measures(measures, assumptions)
+        facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
+        systems = reading.runs(runs)
+        lists_pool = bool((facts.qrels.grade == POOLED_NOT_JUDGED).any())
+        joined = [join_lists(run, facts, assumptions, keep_judgments=lists_pool) for run in systems]
+        notes = [RunNotes(missing=lists.missing, unknown=lists.unknown) for lists in joined]
+        for message in topic_warnings([run.name for run in systems], notes, assumptions.topics):
+            warn(message)
+        batches = [list(lists.batches) for lists in joined]
+        models = cls(q, otherwise, systems, facts, assumptions, batches, groups)
+        models.reject_lone_run(chosen)
+        return models, chosen
+
+    def reject_lone_run(self, measures: Sequence[Measure]) -> None:
+        """Reject probabilities of one run's unjudged documents that only its own judged ones could tell."""
+        if len(self.runs) > 1 or self.kind not in ("groups", "logistic"):
+            return
+        deepest = max((measure.cutoff or self.batches[0][0].width for measure in measures), default=0)
+        if any(rankings.holes[:, :deepest].any() for rankings in self.batches[0]):
+            raise UsageError(
+                f"{self.runs[0].name} has unjudged documents, and one run alone cannot show how often these are "
+                "relevant: its judged documents are those that other runs found too. Give the runs of the pool too, "
+                "a probability (--q 0.1), or --q sample if judgments are a random sample."
+            )
+
+    def unjudged(self, at: int, measure: RankWeighted, *, tail: bool = False) -> UnjudgedDocuments:
+        """The unjudged documents of one run under a weighted sum."""
+        batches = self.batches[at]
+        return find_unjudged(self.runs[at], self.facts, measure, self.assumptions, tail=tail, rankings_of_run=batches)
+
+    def words(self, measures: Sequence[Measure]) -> str:
+        """The probabilities in words."""
+        return ", ".join(dict.fromkeys(str(self.model_of(measure)) for measure in measures))
+
+    def of(self, measure: Measure) -> RelevanceProbability:
+        """The model for documents relevant to this measure."""
+        return self.given or self._fitted_once(measure, measure if measure.graded else None, measure.rel)
+
+    def of_grades(self, measure: Measure) -> RelevanceProbability:
+        """The model for documents that have a grade which is relevant to this measure, however relevant it is."""
+        return self.given or self._fitted_once(measure, None, lowest_relevant_grade(measure, self.facts))
+
+    def model_of(self, measure: Measure) -> RelevanceProbability:
+        """The model that scores of this measure are computed or drawn with."""
+        return self.of(measure) if is_weighted_sum(measure) else self.of_grades(measure)
+
+    def _fitted_once(self, measure: Measure, graded: Measure | None, rel: float) -> RelevanceProbability:
+        key = (graded is not None, rel, None if self.kind == "logistic" else measure)
+        if key not in self._fitted:
+
+            def relevance(grade: Floats) -> Floats:
+                return relevance_of(grade, self.facts, graded, rel)
+
+            if self.kind == "groups":
+                lists = self._grouped_lists
+                self._fitted[key] = GroupsLeftOut(lists, relevance(lists.grade), measure)
+            elif self.kind == "sample":
+                model = self._estimated_once(graded, rel)
+                self._fitted[key] = JudgedAtRandom(model, relevance, measure, self.runs, self.batches, self.facts)
+            else:
+                self._fitted[key] = self._estimated_once(graded, rel)
+        return self._fitted[key]
+
+    def _estimated_once(self, graded: Measure | None, rel: float) -> Estimate:
+        key = (graded is not None, rel)
+        if key not in self._estimated:
+            collection = (self.runs, self.facts, self.assumptions, self.batches)
+            self._documents = self._documents or find_retrieved(*collection)
+            self._estimated[key] = estimate(self._documents, self.facts, measure=graded, rel=rel)
+        return self._estimated[key]
+
+    @cached_property
+    def depth(self) -> PoolDepth:
+        """Which runs were pooled, as far as the judgments show."""
+        return PoolDepth.of(self.batches)
+
+    @cached_property
+    def _grouped_lists(self) -> GroupedLists:
+        group = np.array(number_groups([run.name for run in self.runs], self.groups))
+        return GroupedLists(self.runs, self.batches, len(self.facts.query_ids), group, self.depth)
+
+    def unpooled(self) -> list[str]:
+        """Runs whose first documents are not judged, where probabilities are an estimate that was not calibrated."""
+        known = self._documents.pooled if self._documents and self.kind == "logistic" else {}
+        return [name for name, pooled in known.items() if not pooled]
+
+    def remarks(self) -> list[str]:
+        """What a reader of estimated probabilities must know, in sentences."""
+        unpooled = self.unpooled()
+        remark = (
+            f"{some(unpooled)}: fewer than {POOLED} are judged, so the estimate relies on the documents of other runs."
+        )
+        return [f"{remark} Trust the certain bounds, not the probabilities."] if unpooled else []
+
+    def pool_remarks(self, measures: Sequence[Measure], confidence: float) -> list[str]:
+        """Which runs were pooled, and what intervals are calibrated on, in sentences."""
+        runs, pooled = len(self.runs), self.depth.pooled
+        outside = [run.name for run, inside in zip(self.runs, pooled.tolist(), strict=True) if not inside]
+        if not outside:
+            sentences = [f"As far as the judgments show, each run was pooled: its first {self.depth.pool} documents."]
+        elif len(outside) == runs:
+            sentences = ["As far as the judgments show, none of the runs was pooled."]
+        else:
+            sentences = [
+                f"As far as the judgments show, the pool holds the first {self.depth.pool} documents of "
+                f"{runs - len(outside)} of {runs} runs; not pooled: {some(outside)}."
+            ]
+        if self.kind != "groups":
+            return sentences
+        models = [model for measure in measures if isinstance(model := self.model_of(measure), GroupsLeftOut)]
+        asked = [(model, run.name) for model in models for run in self.runs if model.is_open(run.name)]
+        left_out = [model.groups_of(name) for model, name in asked]
+        needed = math.ceil(confidence / (1 - confidence) - 1e-9)
+        if not left_out:
+            return sentences
+        if min(left_out) < needed:
+            sentences.append(
+                f"A {100 * confidence:.6g}% interval takes {needed} other groups that brought documents of their own "
+                f"into the pool; there {'is' if max(left_out) == 1 else 'are'} {max(left_out)}. Intervals are the "
+                "certain bounds. Give more runs of the pool, a lower --confidence, or --q NUMBER."
+            )
+            return sentences
+        few, many = min(left_out), max(left_out)
+        sentences.append(f"Calibrated on {few if few == many else f'{few} to {many}'} groups left out of the pool.")
+        unseen = dict.fromkeys(str(model.measure) for model, name in asked if model.out_of_sight(name))
+        if unseen:
+            sentences.append(
+                f"{', '.join(unseen)}: intervals are the certain bounds where most of what is open of a run lies below "
+                f"rank {2 * self.depth.pool}, twice the pool's depth, for measures that count all relevant documents "
+                "of a topic (AP, recall), and for nDCG with more than two grades above 0."
+            )
+        if self.groups is None:
+            sentences.append(
+                "Every run counts as a group of its own. Runs of one team find the same documents: name teams by "
+                "--groups or --groups-prefix."
+            )
+        return sentences

@@ -1,0 +1,118 @@
+"""Probabilities of relevance where judgments are a random sample of what could have been judged.
+
+Where chance decided which documents were judged, unjudged documents at a rank are like the judged ones there. Relevance
+is estimated from the judgments (``estimates``), and the judged documents of a run show by how much the estimate is off:
+their errors, weighted by the odds of not being judged at their rank, are added to the run's expected score. The result
+is right on average however wrong the estimate is, and the scatter of these errors is what the sample leaves open (a
+difference estimator: Sarndal, Swensson and Wretman, Model Assisted Survey Sampling, 1992, chapter 6). The correction is
+made by a shift of all log odds of the run, so that every measure can use it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.collection.run import Run
+from rankbounds.measures import Measure
+from rankbounds.probability.documents import UnjudgedDocuments
+from rankbounds.probability.models.calibrated import Calibrated, weight_of_ranks
+from rankbounds.probability.models.estimates import Estimate
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.stats.logistic import expit
+
+MOST = 50.0
+"""The largest odds of not being judged that count: far down, where hardly anything is judged, a document stands for no
+more than this many others."""
+FAR = 30.0
+"""The longest shift of log odds."""
+
+
+class JudgedAtRandom(Calibrated):
+    """Estimated probabilities, corrected by how far they are off among each run's judged documents, for one measure.
+
+    ``relevance`` gives that of documents of these grades, between 0 and 1.
+    """
+
+    def __init__(
+        self,
+        estimate: Estimate,
+        relevance: Callable[[Floats], Floats],
+        measure: Measure,
+        runs: Sequence[Run],
+        batches: Sequence[list[Rankings]],
+        facts: TopicFacts,
+    ) -> None:
+        self.estimate, self.relevance, self.measure, self.facts = estimate, relevance, measure, facts
+        self.lists = {run.name: (run, parts) for run, parts in zip(runs, batches, strict=True)}
+        width = max(rankings.width for parts in batches for rankings in parts)
+        present, judged = np.zeros((2, width))
+        for parts in batches:
+            for rankings in parts:
+                present[: rankings.width] += rankings.present.sum(axis=0)
+                judged[: rankings.width] += (rankings.present & ~rankings.holes).sum(axis=0)
+        self.odds = np.minimum((present - judged) / np.maximum(judged, 1.0), MOST)
+        """By rank, of not being judged."""
+        self._shifts: dict[str, tuple[float, float, int]] = {}
+
+    def _shift_of(self, name: str) -> tuple[float, float, int]:
+        """The shift that corrects a run's log odds, its standard deviation, and the number of its topics."""
+        if name in self._shifts:
+            return self._shifts[name]
+        run, parts = self.lists[name]
+        place = self.estimate.documents.by_run[name]
+        correction = variance = 0.0
+        topic, rank, row = [], [], []
+        for rankings in parts:
+            assert rankings.row is not None
+            line, column = np.nonzero(rankings.present & ~rankings.holes)
+            document = place[rankings.row[line, column]]
+            error = self.relevance(rankings.grade[line, column]) - self.estimate.of_documents(document)
+            each = weight_of_ranks(self.measure, column + 1) * self.odds[column] * error
+            correction, variance = correction + float(each.sum()), variance + float(each @ each)
+            line, column = np.nonzero(rankings.holes & rankings.present)
+            topic.append(rankings.topic[line])
+            rank.append(column + 1)
+            row.append(rankings.row[line, column])
+        topics = len(self.facts.query_ids)
+        holes = UnjudgedDocuments(
+            run, self.facts, np.zeros(topics), np.zeros(topics), np.concatenate(topic), np.concatenate(rank),
+            weight_of_ranks(self.measure, np.concatenate(rank)), np.concatenate(row),
+        )  # fmt: skip
+        logit = self.estimate.logit(holes)
+        whole = float(holes.weight.sum())
+        wanted = float(np.clip(holes.weight @ expit(logit) + correction, 1e-6 * whole, (1 - 1e-6) * whole))
+        low, high = -FAR, FAR
+        for _ in range(60):  # the expected weight rises with the shift
+            middle = (low + high) / 2
+            low, high = (middle, high) if float(holes.weight @ expit(logit + middle)) < wanted else (low, middle)
+        chance = expit(logit + low)
+        slope = float(holes.weight @ (chance * (1 - chance)))
+        sd = math.sqrt(variance) / slope if slope > 0 else 0.0
+        self._shifts[name] = low, min(sd, FAR), sum(rankings.topic.size for rankings in parts)
+        return self._shifts[name]
+
+    def __call__(self, unjudged: UnjudgedDocuments) -> Floats:
+        """Return the probability of each."""
+        return expit(self.estimate.logit(unjudged) + self._shift_of(unjudged.run.name)[0])
+
+    def shift(self, run: str) -> float:
+        """Return the standard deviation of the shift of a run's log odds."""
+        return self._shift_of(run)[1]
+
+    def reach(self, run: str, confidence: float) -> float:
+        """Return the quantile of Student's t with a degree of freedom for each topic but one."""
+        from scipy.special import stdtrit
+
+        return float(stdtrit(max(self._shift_of(run)[2] - 1, 1), (1 + confidence) / 2))
+
+    def reach_of_pair(self, run: str, against: str, confidence: float) -> float:
+        """Return the larger one of the two runs."""
+        return max(self.reach(run, confidence), self.reach(against, confidence))
+
+    def __str__(self) -> str:
+        return "q estimated, judgments taken as a random sample"
