@@ -8,10 +8,17 @@ from hostile import LINES
 
 import rankbounds as rb
 from rankbounds.errors import DataError, OutOfMemoryError
-from rankbounds.files import opening
+from rankbounds.files import compression, opening
 from rankbounds.files.text_blocks import read_fully
 
 pytestmark = pytest.mark.usefixtures("both_ways")
+
+
+@pytest.fixture(params=["gzip", "isal.igzip"], autouse=True)
+def reader_of_gzip(request, monkeypatch):
+    """Python's own module and the faster one, where it is installed."""
+    pytest.importorskip(request.param, reason=f"{request.param} is not installed")
+    monkeypatch.setitem(compression.LIBRARIES, ".gz", (request.param,))
 
 
 class TestCompression:
@@ -47,16 +54,25 @@ class TestCompression:
         with pytest.raises(DataError, match="damaged"):
             rb.read_run(path)
 
+    @pytest.mark.parametrize("stated", [0, 1, 10**6, 2**32 - 1], ids="{} bytes".format)
+    def test_what_gzip_says_of_its_size_is_a_hint_only(self, tmp_path, stated):
+        """The last four bytes may be anything: those of data that follow, or the size modulo 2**32."""
+        room = compression.decompressed_size(b"x" * 96 + stated.to_bytes(4, "little"), ".gz")
+        assert 0 < room <= 1032 * 100
+        two = self.packed("gz") + gzip.compress(b"2 Q0 d 1 1 t\n")
+        (tmp_path / "run").write_bytes(two)
+        assert opening.read_text(str(tmp_path / "run")).tobytes().decode() == LINES + "2 Q0 d 1 1 t\n"
+
     def test_a_parallel_writer_begins_with_a_frame_to_skip(self, tmp_path):
         path = tmp_path / "run"
         path.write_bytes(b"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd" + self.packed("zst"))
         assert len(rb.read_run(path)) == 4000
 
     def test_little_memory_is_not_damage(self, tmp_path, monkeypatch):
-        def no_room(_):
+        def no_room(*_):
             raise MemoryError
 
-        monkeypatch.setattr(gzip, "decompress", no_room)
+        monkeypatch.setattr(compression, "open_decompressed", no_room)
         (tmp_path / "run").write_bytes(gzip.compress(LINES.encode()))
         with pytest.raises(OutOfMemoryError, match="run: there is not enough memory"):
             rb.read_run(tmp_path / "run")

@@ -105,7 +105,7 @@ class TestFilesThatChange:
         if packed:
             run.write_bytes(gzip.compress(run.read_bytes(), 0))
             os.utime(run, (1, 1))
-        place, name = (opening.compression, "decompress") if packed else (opening, "_read_at")
+        place, name = (opening.compression, "decompressed_size") if packed else (opening, "_read_at")
         look, looks = getattr(place, name), []
 
         def changed(*arguments):

@@ -10,6 +10,8 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 import rankbounds as rb
@@ -413,3 +415,79 @@ def test_other_judgments_and_tables_of_scores_do_not_go_together(command, tmp_pa
     code, out, err = command("agreement", "--against", path, "--scores", path)
     assert (code, out) == (2, "")
     assert "--against is for judgments and runs" in err
+
+
+# ---- one number per item: booleans, seeds, leaderboards of shared tasks ----
+
+ITEMS = {
+    "model": ["a"] * 6 + ["b"] * 6,
+    "item_id": [1, 1, 2, 2, 3, 3] * 2,
+    "seed": [0, 1] * 6,
+    "correct": [True, False, True, True, False, False, True, True, True, True, True, False],
+}
+AVERAGED = [[0.5, 1.0, 0.0], [1.0, 1.0, 0.5]]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "csv", "jsonl", "parquet"])
+def test_seeds_of_an_item_are_averaged(kind, tmp_path):
+    frame = pl.DataFrame(ITEMS)
+    given = {"pandas": lambda: pd.DataFrame(ITEMS), "polars": lambda: frame}.get(
+        kind, lambda: tmp_path / f"items.{kind}"
+    )()
+    if kind in ("csv", "parquet"):
+        getattr(frame, f"write_{kind}")(given)
+    elif kind == "jsonl":
+        frame.write_ndjson(given)
+    with pytest.warns(rb.RankboundsWarning, match="2 seeds per item are averaged"):
+        scores = rb.read_scores(given)
+    assert (scores.runs, list(scores.query_ids)) == (["a", "b"], ["1", "2", "3"])
+    assert scores.value[:, :, 0].tolist() == AVERAGED
+
+
+def test_seeds_do_not_make_significance():
+    rng = np.random.default_rng(3)
+    per_item = rng.normal(0.05, 0.3, 12)
+    rows = [
+        {"system": system, "item": item, "seed": seed, "score": 0.5 + (per_item[item] if system == "b" else 0)}
+        for system in "ab"
+        for item in range(12)
+        for seed in range(20)
+    ]
+    with pytest.warns(rb.RankboundsWarning, match="20 seeds"):
+        many = rb.compare(rb.read_scores(pd.DataFrame(rows)))
+    alone = rb.compare(rb.read_scores(pd.DataFrame([row for row in rows if row["seed"] == 0]).drop(columns="seed")))
+    assert many.pairs.rows()[0]["p_value"] == alone.pairs.rows()[0]["p_value"]
+
+
+def test_one_seed_each_is_no_average_and_a_seed_twice_is_an_error():
+    one = pd.DataFrame({"model": ["a", "a"], "item": [1, 2], "seed": [0, 0], "correct": [True, False]})
+    assert rb.read_scores(one).value.ravel().tolist() == [1.0, 0.0]
+    twice = pd.DataFrame({"model": ["a", "a"], "item": [1, 1], "seed": [0, 0], "correct": [True, False]})
+    with pytest.raises(rb.DataError, match="a second score of correct for item 1, run a and seed 0"):
+        rb.read_scores(twice)
+
+
+def test_a_column_of_clusters_is_no_measure():
+    table = pd.DataFrame({"model": ["a", "a"], "item": [1, 2], "conversation": ["x", "y"], "correct": [1, 0]})
+    with pytest.warns(rb.RankboundsWarning, match='column "conversation" is not used'):
+        assert [str(measure) for measure in rb.read_scores(table).measures] == ["correct"]
+
+
+@pytest.mark.parametrize("order", ["{run} {measure} {topic} {value}", "{run}\t{topic}\t{measure}\t{value}"])
+@pytest.mark.parametrize("means", [True, False])
+def test_leaderboards_of_four_fields(order, means, tmp_path):
+    measure = "quality" if means else "nDCG@10"
+    rows = [("A", "t1", 0.5), ("A", "t2", 0.25), ("B", "t1", 0.75), ("B", "t2", 0.5)]
+    rows += [("A", "all", 0.375), ("B", "all", 0.625)] if means else []
+    (tmp_path / "board.txt").write_text(
+        "".join(order.format(run=run, measure=measure, topic=topic, value=value) + "\n" for run, topic, value in rows)
+    )
+    scores = rb.read_scores(tmp_path / "board.txt")
+    assert (scores.runs, list(scores.query_ids)) == (["A", "B"], ["t1", "t2"])
+    assert scores.value[:, :, 0].tolist() == [[0.5, 0.25], [0.75, 0.5]]
+
+
+def test_a_leaderboard_with_two_readings_is_told(tmp_path):
+    (tmp_path / "board.txt").write_text("A quality t1 0.5\nA quality t2 0.25\n")
+    with pytest.raises(rb.DataError, match="the second or the third field may be the topic"):
+        rb.read_scores(tmp_path / "board.txt")

@@ -47,15 +47,22 @@ def printed(capfdbinary):
         ("out.comment.test", (), "qrels.comment.test", "results.comment.test"),
         ("out.test.a", ("-m", "all_trec"), "qrels.test", "results.test"),
         ("out.test.aq", ("-m", "all_trec", "-q"), "qrels.test", "results.test"),
-        ("out.test.aqc", ("-m", "all_trec", "-q", "-c", "--lenient"), "qrels.test", "results.trunc"),
-        ("out.test.aqcM", ("-m", "all_trec", "-q", "-c", "-M100", "--lenient"), "qrels.test", "results.trunc"),
+        ("out.test.aqc", ("-m", "all_trec", "-q", "-c"), "qrels.test", "results.trunc"),
+        ("out.test.aqcM", ("-m", "all_trec", "-q", "-c", "-M100"), "qrels.test", "results.trunc"),
         ("out.test.aql", ("-m", "all_trec", "-mrelstring.20", "-q", "-l2"), "qrels.rel_level", "results.test"),
         ("out.test.meas_params", ("-q", *PARAMETERS), "qrels.test", "results.test"),
+        ("out.test.prefs", ("-m", "all_prefs", "-q", "-R", "prefs"), "prefs.test", "prefs.results.test"),
+        ("out.test.prefs", ("-m", "all_prefs", "-q", "-R", "prefs"), "prefs.comment.test", "prefs.results.test"),
+        ("out.test.qrels_prefs", ("-m", "all_prefs", "-q", "-R", "qrels_prefs"), "qrels.test", "results.test"),
+        ("out.test.qrels_jg", ("-m", "qrels_jg", "-q", "-R", "qrels_jg"), "qrels.123", "results.test"),
+        ("out.test.qrels_jg", ("-m", "qrels_jg", "-q", "-R", "qrels_jg"), "qrels.comments.123", "results.test"),
+        ("out.test.aqZ", ("-q", "-m", "all_trec", "-Z", "zscores_file"), "qrels.test", "results.test"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 def test_trec_evals_own_outputs_byte_for_byte(unpacked, printed, output, arguments, qrels, run):
     folder = unpacked("trec_eval-test.tar.xz") / "test"
+    arguments = [folder / one if one == "zscores_file" else one for one in arguments]
     assert printed(*arguments, folder / qrels, folder / run) == (0, (folder / output).read_text())
 
 
@@ -103,6 +110,42 @@ def test_the_golden_collection_line_by_line(printed, case):
 
 def split(line: str) -> list[str]:
     return line.split("\t")
+
+
+GROUPS = "1 ann a 1\n1 ann b 0\n1 ann c 0\n1 ann d 0\n1 bob c 1\n1 bob a 0\n2 ann a 2\n2 ann b 0\n2 ann c 1\n"
+OF_GROUPS = {
+    ("-R", "qrels_jg", "-m", "qrels_jg"): "map_avgjg 0.8333 P_avgjg_5 0.3000 Rprec_mult_avgjg_1.00 0.7500",
+    ("-R", "qrels_jg", "-J", "-m", "qrels_jg"): "map_avgjg 0.8750 P_avgjg_5 0.3000 Rprec_mult_avgjg_1.00 0.7500",
+    ("-R", "qrels_prefs", "-m", "all_prefs"): "prefs_simp 0.8750 prefs_avgjg_Rnonrel 0.5625 "
+    "prefs_avgjg_Rnonrel_ret 0.5833 prefs_pair_imp 0.9167",
+}
+
+
+@pytest.mark.parametrize("arguments", OF_GROUPS)
+def test_groups_of_judgments(tmp_path, printed, arguments):
+    """Values are trec_eval 10's; documents that were compared are ranked by id up where their scores are equal."""
+    (tmp_path / "qrels").write_text(GROUPS)
+    (tmp_path / "run").write_text(
+        "1 Q0 a 1 3 t\n1 Q0 x 2 2 t\n1 Q0 c 3 1 t\n1 Q0 b 4 1 t\n2 Q0 a 1 2 t\n2 Q0 c 2 1 t\n"
+    )
+    found = dict(
+        line.split("\tall\t") for line in printed(*arguments, tmp_path / "qrels", tmp_path / "run")[1].splitlines()
+    )
+    expected = OF_GROUPS[arguments].split()
+    assert {name.strip(): value for name, value in found.items()}.items() >= dict(
+        zip(expected[::2], expected[1::2], strict=True)
+    ).items()
+
+
+def test_z_scores(files, tmp_path, printed):
+    """A measure that the reference lacks, or that never varied there and differs now, gets a number to be noticed."""
+    (tmp_path / "z").write_text("1 map 0.2 0.1\n1 P_5 0.2 0\n1 recip_rank 0.2 0\n")
+    _, out = printed("-q", "-Z", tmp_path / "z", "-m", "map", "-m", "P.5", "-m", "recip_rank", *files)
+    rows = [tuple(part.strip() for part in line.split("\t")) for line in out.splitlines()]
+    assert rows[:3] == [("Zmap", "1", "0.5000"), ("Zrecip_rank", "1", "-1000000.0000"), ("ZP_5", "1", "0.0000")]
+    assert rows[3] == ("Zmap", "2", "-1000000.0000")
+    (tmp_path / "z").write_text("1 map 0.2 no\n")
+    assert main(["trec_eval", "-Z", str(tmp_path / "z"), *map(str, files)]) == 3
 
 
 QRELS = "1 0 a 1\n1 0 b 0\n1 0 c 2\n2 0 a 1\n3 0 z 1\n"
@@ -192,7 +235,7 @@ def test_residuals_are_added_in_trec_evals_order(tmp_path, printed):
     ("arguments", "told"),
     [
         (["-m", "mapp"], 'Did you mean "map"'),
-        (["-m", "prefs_simp"], "compares pairs of preferences"),
+        (["-R", "pref"], 'Did you mean "prefs"'),
         (["-m", "P."], "parameters are missing"),
         (["-m", "P.x"], '"x" is not a number'),
         (["-m", "P.5,5"], "given twice"),

@@ -282,7 +282,6 @@ def test_a_measure_can_be_given_its_depth_later():
     ("name", "told"),
     [
         ("runid", "it is the run's name"),
-        ("prefs_simp", "it compares pairs of preferences"),
         ("Hole@10", "Unjudged@10"),
         ("Accuracy@5", "Success@k"),
         ("Compat", "Compatibility(p=0.95) adds up to depth 1000"),

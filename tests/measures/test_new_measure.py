@@ -284,7 +284,7 @@ def test_comparisons_give_bounds_or_a_true_reason(added, label, documents):
     said = sentences(added[label], documents)
     reasons = {
         "it is an estimate itself": label == "Guess",
-        "it tells subtopics apart": False,
+        "it reads more of the judgments than grades": False,
         "its values have no known limits": label == "Balance" and documents == 40,
     }
     assert {reason: reason in said for reason in reasons} == reasons

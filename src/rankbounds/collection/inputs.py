@@ -2,13 +2,16 @@
 
 Judgments and runs may be paths (runs also patterns and folders; ``"-"`` is standard input), our own ``Qrels`` and
 ``Run``, ``{query: {document: value}}``, ``{query: [document, ...]}`` (of a run the order is the ranking, of judgments
-all that is listed is relevant), pandas, polars and pyarrow frames, rows ``(query, document, value)``, other packages'
-named tuples, ranx's objects. Several runs are a list of such, a dict by name, or a frame with a column ``run``.
+all that is listed is relevant; entries may be ``(document, score)`` or objects), pandas, polars and pyarrow frames,
+rows ``(query, document, value)``, rows of one question each with lists of retrieved and expected documents, other
+packages' named tuples, ranx's objects. Several runs are a list of such, a dict by name, or a frame with a column
+``run``.
 """
 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,10 +22,12 @@ import numpy as np
 from rankbounds.collection.gains import GainRule
 from rankbounds.collection.qrels import Qrels, as_qrels, read_qrels
 from rankbounds.collection.run import Run, as_run, as_runs, read_run, with_unique_names
-from rankbounds.errors import UsageError
-from rankbounds.files.formats import pair_of_names
-from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames
-from rankbounds.files.objects import expected_shapes, is_column_wise, is_row, is_table
+from rankbounds.collection.score_matrix import is_matrix, run_of_matrix
+from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.files.formats import columns_in, pair_of_names
+from rankbounds.files.id_lists import is_hit
+from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames, holds_both
+from rankbounds.files.objects import expected_shapes, frame_columns, is_column_wise, is_list_row, is_row, is_table
 from rankbounds.files.opening import expand, plain_name
 from rankbounds.threads import in_threads
 
@@ -58,6 +63,10 @@ class Reading:
     lenient: bool = False
     threads: int = 1
     gain: GainRule = field(default_factory=GainRule)
+    query_ids: Sequence[Any] | None = None
+    """The queries of a matrix of scores, or of a list of lists, row by row."""
+    doc_ids: Sequence[Any] | None = None
+    """The documents of a matrix of scores, column by column."""
 
     def __post_init__(self) -> None:
         pair_of_names(self.formats)  # unknown names are reported before anything is read
@@ -110,9 +119,9 @@ class Reading:
                 sets["labels" if len(several) == 1 else f"labels{number}"] = self.judgments(labels)
         return sets
 
-    def runs(self, given: Any) -> list[Run]:
-        """Every run in memory, under names that differ."""
-        jobs = self.runs_to_read(given)
+    def runs(self, given: Any, qrels: Any = None) -> list[Run]:
+        """Every run in memory, under names that differ; ``qrels`` as in ``runs_to_read``."""
+        jobs = self.runs_to_read(given, qrels)
         read = list(in_threads(lambda job: job.read(), jobs, self.threads))
         return with_unique_names(read, [job.place for job in jobs], [job.name is not None for job in jobs])
 
@@ -123,10 +132,57 @@ class Reading:
             raise UsageError(f"One run was expected, but {len(jobs)} were given.")
         return jobs[0].read()
 
-    def runs_to_read(self, given: Any) -> list[RunToRead]:
-        """The runs in anything that ``evaluate`` takes: one run or several."""
+    def holds_run(self, qrels: Any) -> bool:
+        """Do these judgments come as rows that list retrieved documents, too?"""
+        if isinstance(qrels, str | os.PathLike):
+            if pair_of_names(self.formats)[0] not in (None, "csv", "tsv", "jsonl", "parquet"):
+                return False
+            columns = columns_in(os.fspath(qrels))
+        elif is_table(qrels):
+            columns = list(map(str, frame_columns(qrels) or ()))
+        else:
+            first = qrels[0] if isinstance(qrels, list | tuple) and qrels else qrels
+            own = is_column_wise(first, self._names) if first is qrels else is_list_row(first, self._names)
+            columns = list(map(str, first)) if own and isinstance(first, Mapping) else []
+        return holds_both(columns, (self._names, QRELS_COLUMNS.renamed(self.columns)))
+
+    def runs_to_read(self, given: Any, qrels: Any = None) -> list[RunToRead]:
+        """The runs in anything that ``evaluate`` takes: one run or several.
+
+        ``qrels`` that are rows of expected and retrieved documents are the first run, too, where they are not among the
+        runs already; others must expect the same.
+        """
+        if qrels is None or not self.holds_run(qrels):
+            return self._to_read(given)
+        others = [] if given is None else self._to_read(given)
+        own = self._to_read([qrels] if isinstance(qrels, str | os.PathLike) else qrels)
+        if any((job.path is not None and job.path == own[0].path) or job.given is qrels for job in others):
+            own = []
+        for job in others:
+            self._check_expected(job, qrels)
+        return [*own, *others]
+
+    def _check_expected(self, job: RunToRead, qrels: Any) -> None:
+        """Refuse a run whose rows expect other documents than the judgments."""
+        theirs = job.given if job.path is None else job.path
+        if theirs is None or theirs is qrels or not self.holds_run(theirs):
+            return
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankboundsWarning)  # they are said where the rows are read to be used
+            first, other = self.judgments(qrels).to_dict(), self.judgments(theirs).to_dict()
+        for query in other:
+            if query in first and first[query] != other[query]:
+                raise DataError(
+                    job.place,
+                    f'the question "{query[:60]}" expects other documents than in the first rows.',
+                    "Give rows that expect the same, or the judgments first in a file of their own.",
+                )
+
+    def _to_read(self, given: Any) -> list[RunToRead]:
         if isinstance(given, str | os.PathLike | RunToRead):
             given = [given]
+        if is_matrix(given) or _is_list_of_lists(given):
+            return self._in_memory(given, "run")
         if isinstance(given, Run) or is_table(given) or is_column_wise(given, self._names):
             return self._in_memory(given, "run")
         if isinstance(given, Qrels):
@@ -139,7 +195,8 @@ class Reading:
             threads = self.threads if len(given) == 1 else 1
             return [self._named(str(name), run, threads) for name, run in given.items()]
         if not isinstance(given, Iterable):
-            raise UsageError(f"No run was given: expected {expected_shapes(RUN_COLUMNS)}; got {type(given).__name__}.")
+            got = "" if given is None else f"; got {type(given).__name__}"
+            raise UsageError(f"No run was given: expected {expected_shapes(RUN_COLUMNS)}{got}.")
         several = list(given)
         if not several:
             raise UsageError("No run was given.")
@@ -167,7 +224,7 @@ class Reading:
                     f'The name "{name}" stands for one run, but {os.fspath(given)} are {len(files)} files.'
                 )
             return self._in_file(files[0], threads, name)
-        return RunToRead(name, lambda: as_run(given, name, self.columns).renamed(name), name=name, given=given)
+        return RunToRead(name, lambda: self._as_run(given, name).renamed(name), name=name, given=given)
 
     def _in_file(self, path: str, threads: int, name: str | None = None) -> RunToRead:
         return RunToRead(path, partial(read_run, path, name=name, threads=threads, **self._of_files(1)), path, name)
@@ -176,7 +233,26 @@ class Reading:
         """A frame with a column ``run`` is read at once, because only its rows say how many runs it holds."""
         if isinstance(given, Run) or is_table(given) or is_column_wise(given, self._names):
             return [RunToRead(place, lambda run=run: run) for run in as_runs(given, place, self.columns)]  # type: ignore[misc]
-        return [RunToRead(place, lambda: as_run(given, place, self.columns), given=given)]
+        return [RunToRead(place, lambda: self._as_run(given, place), given=given)]
+
+    def _as_run(self, given: Any, name: str) -> Run:
+        if is_matrix(given):
+            return run_of_matrix(given, self.query_ids, self.doc_ids, name=name)
+        if _is_list_of_lists(given):
+            if self.query_ids is None:
+                raise UsageError("A list of lists of documents needs query_ids=[...], an id for each list.")
+            if len(self.query_ids) != len(given):
+                raise UsageError(f"There are {len(given):,} lists of documents, but {len(self.query_ids):,} query_ids.")
+            given = dict(zip(self.query_ids, given, strict=True))
+        return as_run(given, name, self.columns)
+
+
+def _is_list_of_lists(given: Any) -> bool:
+    """Is this a list of hits for each query, ``[[{"corpus_id": ..., "score": ...}, ...], ...]``?"""
+    if not isinstance(given, list | tuple) or not given or not all(isinstance(one, list | tuple) for one in given):
+        return False
+    first = next((entry for one in given for entry in one), None)
+    return is_hit(first) and all(_is_one_query(one) for one in given)
 
 
 def _is_one_query(inner: Any) -> bool:
@@ -185,5 +261,5 @@ def _is_one_query(inner: Any) -> bool:
         value = next(iter(inner.values()), None)
         return not isinstance(value, Mapping | list | tuple | set | frozenset | np.ndarray)
     if isinstance(inner, list | tuple | np.ndarray):
-        return not len(inner) or isinstance(inner[0], str | bytes | int | np.generic)
+        return not len(inner) or isinstance(inner[0], str | bytes | int | np.generic) or is_hit(inner[0])
     return False

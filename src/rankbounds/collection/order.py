@@ -1,4 +1,4 @@
-"""The order in which a run ranks its documents: by score, and tied ones by a rule."""
+"""The order in which a run ranks its documents: by score, and tied ones by a rule; or by line or stated rank alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rankbounds.collection.run import Run
 from rankbounds.collection.tie_key import TieKey
 from rankbounds.errors import DataError
 
-Order = Literal["trec", "run", "line", "rank", "docid", "key"]
+Order = Literal["trec", "run", "line", "rank", "stated", "docid", "key"]
 ORDERS: tuple[str, ...] = get_args(Order)
 Precision = Literal["double", "single"]
 
@@ -46,6 +46,8 @@ def compared_scores(run: Run, precision: Precision) -> Floats:
 def ranking(run: Run, order: Order, precision: Precision, tie_key: TieKey | None = None) -> tuple[Ints | None, Flags]:
     """The permutation that ranks the rows within their topics (None: they are ranked), and which are then tied."""
     topic, score = run.pairs.topic, compared_scores(run, precision)
+    if order == "stated":  # ties are then equal ranks, in the order of lines
+        score, order = -_stated_ranks(run).astype(np.float64), "line"
     permutation: Ints | None = None
     same_topic = topic[1:] == topic[:-1]
     if order != "run" and (same_topic & (score[1:] > score[:-1])).any():
@@ -115,16 +117,19 @@ def _order_within_groups(tied: Flags, keys: list[NDArray[Any]]) -> Ints | None:
     return within
 
 
+def _stated_ranks(run: Run) -> Ints:
+    if run.stated_rank is None:
+        raise DataError(
+            f"{run.pairs.source.name}: documents cannot be ordered by rank, because this run states none. Use another "
+            'order, such as "trec" or "run".'
+        )
+    return run.stated_rank
+
+
 def _tie_break(run: Run, rows: Ints, order: Order, tie_key: TieKey | None) -> list[NDArray[Any]]:
     """Sort keys for documents of equal score, the most important last."""
     if order == "rank":
-        stated_rank = run.stated_rank
-        if stated_rank is None:
-            raise DataError(
-                f"{run.pairs.source.name}: ties cannot be ordered by rank, because this run states none. Use another "
-                'order, such as "trec" or "run".'
-            )
-        return [stated_rank[rows]]
+        return [_stated_ranks(run)[rows]]
     docs = run.pairs.docs.take(rows)
     words = docs.sort_keys()[::-1]
     if order == "docid":

@@ -11,7 +11,7 @@ from rankbounds.collection.order import Order, Precision, ranks
 from rankbounds.collection.run import Run
 from rankbounds.collection.tie_key import TieKey
 from rankbounds.columns.ids import Ids
-from rankbounds.columns.pairs import Pairs, number_pairs
+from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import UsageError
 
 
@@ -79,11 +79,7 @@ def _best_chunks(run: Run, separator: str) -> Run:
     pairs = run.pairs
     docs = Ids(pairs.docs.text, pairs.docs.start, _length_before(pairs.docs, separator.encode()))
     whole = Pairs.numbered(pairs.topics, pairs.topic, docs, pairs.source)
-    (number,) = number_pairs([whole])
-    best_first = np.lexsort((np.arange(len(run)), -run.score, number))
-    first = np.ones(len(run), dtype=bool)
-    first[1:] = np.diff(number[best_first]) != 0
-    rows = np.sort(best_first[first])
+    rows = whole.best_rows(run.score)
     return Run._of_pairs(run.name, whole.take(rows), run.score[rows], lambda: run.take(rows).stated_rank)
 
 

@@ -129,6 +129,11 @@ class Qrels(PairTable):
         given = self._subtopics
         return given() if callable(given) else given
 
+    @property
+    def are_preferences(self) -> bool:
+        """Do the grades only order documents that were compared with each other?"""
+        return isinstance(self._subtopics, Subtopics) and self._subtopics.subgroup is not None
+
     def _taken(self, pairs: Pairs, rows: Ints) -> Qrels:
         subtopics = None if self.subtopics is None else self.subtopics.taken(rows)
         return Qrels._of_pairs(
@@ -277,15 +282,20 @@ class Qrels(PairTable):
         pairs, grade, subtopic = table.pairs, table.numbers, table.subtopics
         if table.label_sources is not None or source is not None:
             return cls._of_pairs(*LabelSources.of(table).chosen(pairs, grade, source))
+        if subtopic is None and table.subgroups is not None:
+            problem = "preferences have a column judgment_subgroup, but none for the group."
+            raise DataError(
+                pairs.source.name, problem, "Add a column judgment_group: who judged, or the same on all rows."
+            )
         if subtopic is None:
             if not table.distinct:
                 pairs.reject_repeats("Keep one judgment for each document.")
             return cls._of_pairs(pairs, grade, strata=None if table.strata is None else Strata.of(table.strata))
         if not table.by_subtopic:
             return cls._of_pairs(pairs, grade, lambda: by_document(pairs, grade, subtopic)[2])
-        if not table.distinct:
+        if not table.distinct and table.subgroups is None:
             pairs.reject_repeats("Keep one judgment for each document and subtopic.", further=subtopic)
-        return cls._of_pairs(*by_document(pairs, grade, subtopic, table.importance))
+        return cls._of_pairs(*by_document(pairs, grade, subtopic, table.importance, table.subgroups))
 
     def __getitem__(self, query_id: str) -> dict[str, float]:
         """``{doc_id: relevance}`` of one topic, in the order given."""
@@ -308,11 +318,13 @@ class Qrels(PairTable):
         pair_files.reject_for_trec(self.pairs)
         pairs, columns = self._written()
         second = columns.get("subtopic", itertools.repeat("0"))
-        between = (f"{name} " for name in columns["stratum"]) if "stratum" in columns else itertools.repeat("")
+        nothing = itertools.repeat("")
+        before = (f"{name} " for name in columns["judgment_subgroup"]) if "judgment_subgroup" in columns else nothing
+        behind = (f"{name} " for name in columns["stratum"]) if "stratum" in columns else nothing
         return (
-            f"{query} {subtopic} {doc} {stratum}{pair_files.decimal(grade)}\n"
-            for (query, doc, grade), subtopic, stratum in zip(
-                pairs.rows(columns["relevance"]), second, between, strict=False
+            f"{query} {subtopic} {subgroup}{doc} {stratum}{pair_files.decimal(grade)}\n"
+            for (query, doc, grade), subtopic, subgroup, stratum in zip(
+                pairs.rows(columns["relevance"]), second, before, behind, strict=False
             )
         )
 
@@ -320,6 +332,8 @@ class Qrels(PairTable):
         if isinstance(self._subtopics, Subtopics):
             of_subtopics = self._subtopics
             columns = {"subtopic": of_subtopics.labels, "relevance": of_subtopics.grade}
+            if of_subtopics.subgroup is not None:
+                columns["judgment_subgroup"] = of_subtopics.subgroup_labels
             if of_subtopics.okay.any():
                 columns["importance"] = ["okay" if okay else "vital" for okay in of_subtopics.okay.tolist()]
             return self.pairs.take(of_subtopics.row), columns

@@ -287,7 +287,7 @@ class Run(PairTable):
             ``d7#3``). Of each document the chunk with the highest score is kept, under the document's id.
         depth : int, optional
             Keep so many documents of each list.
-        ties : {"trec", "run", "line", "rank", "docid", "key"}, default "trec"
+        ties : {"trec", "run", "line", "rank", "stated", "docid", "key"}, default "trec"
             The order of documents of equal score, where the depth cuts between them.
         ties_key : mapping or path, optional
             ``{document: value}``, or a file of such lines; means ``ties="key"`` by itself.
@@ -330,7 +330,7 @@ class Run(PairTable):
         rho : float, str or Fraction
             By which factor bands grow: after the one that begins at rank b, the next begins at ceil(rho * b). It is
             taken as it is written: 1.1 is eleven tenths.
-        ties : {"trec", "run", "line", "rank", "docid", "key"}, default "trec"
+        ties : {"trec", "run", "line", "rank", "stated", "docid", "key"}, default "trec"
             The order of documents of equal score before they are put in bands.
         ties_key : mapping or path, optional
             ``{document: value}``, or a file of such lines; means ``ties="key"`` by itself.

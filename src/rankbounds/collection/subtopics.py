@@ -1,6 +1,8 @@
-"""What judgments may tell beside grades: subtopics, and the strata of a sample.
+"""What judgments may tell beside grades: subtopics, groups of judgments, preferences, and the strata of a sample.
 
-Judgments by subtopic say which grade a document has for each of the things that a query may be about.
+Judgments by subtopic say which grade a document has for each of the things that a query may be about. Judgments by
+group have the same form: they say which grade a document has from each of several people. Preferences are judgments by
+group and subgroup, whose grades only order the documents of a subgroup.
 
 A passage's nuggets are subtopics too, each vital or merely okay. Judgments hold every document once, with the largest
 grade that it has for any subtopic: what measures read that know of no subtopics. Beside them stands this table, a row
@@ -30,7 +32,8 @@ class Subtopics:
     """For each judgment of a document for a subtopic: the document's row in the judgments, the subtopic, the grade.
 
     ``number`` counts within ``names``; the same name in two topics stands for two subtopics. ``okay`` marks judgments
-    whose subtopic is an okay nugget; all others are vital.
+    whose subtopic is an okay nugget; all others are vital. ``subgroup`` numbers the subgroups of preferences, within
+    ``subgroup_names``; None: these are no preferences.
     """
 
     names: tuple[str, ...]
@@ -38,13 +41,22 @@ class Subtopics:
     number: Ints
     grade: Floats
     okay: Flags
+    subgroup: Ints | None = None
+    subgroup_names: tuple[str, ...] = ()
 
     def taken(self, rows: Ints) -> Subtopics:
         """Of some of the judgments, which stand on these rows."""
         place = np.full(max(int(self.row.max(initial=-1)), int(rows.max(initial=-1))) + 1, -1)
         place[rows] = np.arange(rows.size)
         kept = np.flatnonzero(place[self.row] >= 0)
-        return Subtopics(self.names, place[self.row[kept]], self.number[kept], self.grade[kept], self.okay[kept])
+        return replace(
+            self,
+            row=place[self.row[kept]],
+            number=self.number[kept],
+            grade=self.grade[kept],
+            okay=self.okay[kept],
+            subgroup=None if self.subgroup is None else self.subgroup[kept],
+        )
 
     def kept(self, judged: Flags) -> Subtopics:
         """With only these of the documents judged, the others pooled; a flag for each row of the judgments."""
@@ -55,6 +67,11 @@ class Subtopics:
         """The name of each row's subtopic."""
         return [self.names[number] for number in self.number.tolist()]
 
+    @property
+    def subgroup_labels(self) -> list[str]:
+        """The name of each row's subgroup; none where these are no preferences."""
+        return [] if self.subgroup is None else [self.subgroup_names[number] for number in self.subgroup.tolist()]
+
     def same(self, other: Subtopics | None) -> bool:
         """The same judgments in the same order?"""
         return (
@@ -63,11 +80,16 @@ class Subtopics:
             and np.array_equal(self.grade, other.grade)
             and np.array_equal(self.okay, other.okay)
             and self.labels == other.labels
+            and self.subgroup_labels == other.subgroup_labels
         )
 
 
 def by_document(
-    pairs: Pairs, grade: Floats, subtopic: Ids, importance: Iterable[Any] | None = None
+    pairs: Pairs,
+    grade: Floats,
+    subtopic: Ids,
+    importance: Iterable[Any] | None = None,
+    subgroup: Ids | None = None,
 ) -> tuple[Pairs, Floats, Subtopics]:
     """Every document of a topic once, with its largest grade, and what it has for each subtopic.
 
@@ -81,7 +103,9 @@ def by_document(
     np.maximum.at(largest, row, np.where(grade == POOLED_NOT_JUDGED, -np.inf, grade))
     okay = np.zeros(len(pairs), dtype=bool) if importance is None else _okay(importance, pairs, subtopic, number)
     of_documents = np.where(np.isinf(largest), POOLED_NOT_JUDGED, largest)
-    return pairs.take(rows), of_documents, Subtopics(tuple(names), row, number, grade, okay)
+    subgroup_names, in_subgroup = ((), None) if subgroup is None else subgroup.numbered()
+    known = Subtopics(tuple(names), row, number, grade, okay, in_subgroup, tuple(subgroup_names))
+    return pairs.take(rows), of_documents, known
 
 
 def _okay(importance: Iterable[Any], pairs: Pairs, subtopic: Ids, number: Ints) -> Flags:

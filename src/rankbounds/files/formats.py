@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+import codecs
 import importlib
+import json
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import IO, Any
 
 from rankbounds.errors import DataError, UsageError, did_you_mean
-from rankbounds.files import parquet, text_formats, trec
+from rankbounds.files import objects, parquet, text_formats, trec
+from rankbounds.files.compression import compression_of, is_compressed
 from rankbounds.files.json_formats import IN_JSON, Format
-from rankbounds.files.named_columns import RUN_COLUMNS, ColumnNames, Columns, find_column
-from rankbounds.files.objects import columns_of_json_lines, columns_of_records
-from rankbounds.files.opening import PARQUET_MAGIC, Text, format_ending, is_pipe, read_content
+from rankbounds.files.named_columns import RUN_COLUMNS, ColumnNames, Columns
+from rankbounds.files.objects import columns_of_json_lines, columns_of_records, is_row
+from rankbounds.files.opening import (
+    PARQUET_MAGIC,
+    Text,
+    can_be_read_again,
+    format_ending,
+    is_pipe,
+    read_content,
+    stream,
+    text_of,
+)
 from rankbounds.files.records import parse_json
 from rankbounds.files.text_formats import IN_TEXT
 
 _MARKS = (b"\t", b",", b"qid:", b"{", b"[", b"#")
 """What the first line holds of a format other than TREC's, or of TREC's where comments come first."""
-NAMES = ("trec", "csv", "tsv", "jsonl", "parquet", *IN_JSON, *IN_TEXT, "ir_datasets")
+_LARGEST_ROW = 1 << 22
+"""How much of a file is looked at to see its first row."""
+NAMES = ("trec", "prefs", "csv", "tsv", "jsonl", "parquet", *IN_JSON, *IN_TEXT, "ir_datasets")
 
 
 def pair_of_names(given: str | tuple[str | None, str | None] | None) -> tuple[str | None, str | None]:
@@ -79,7 +93,10 @@ def _read(path: str, names: ColumnNames, kind: str | None, read_lines: Callable[
         return columns_of_json_lines(text, names)
     if kind in ("csv", "tsv"):
         return text_formats.read_delimited(text, names)
-    layout = trec.qrels_layout if names.of_judgments else trec.run_layout
+    if kind == "prefs" and not names.of_judgments:
+        raise DataError(text.name, "the format prefs holds preferences, but a run was expected.")
+    of_judgments = trec.preferences_layout if kind == "prefs" else trec.qrels_layout
+    layout = of_judgments if names.of_judgments else trec.run_layout
     return read_lines(text, layout, subtopics=names.of_judgments)
 
 
@@ -90,20 +107,20 @@ def recognise(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:
     if first.strip() and not any(mark in first for mark in _MARKS):
         return "csv" if ending == ".csv" else "trec"
     if (text.start(64) or text.start())[:1] in (b"{", b"["):
-        return "jsonl" if ending in (".jsonl", ".ndjson") or _is_row(text.start(), names) else "json"
+        lines = ending in (".jsonl", ".ndjson") or (len(first) < text.end - text.begin - 2 and _is_row(first, names))
+        return "jsonl" if lines else "json"
     for name, known in IN_TEXT.items():
         if known.recognises(text):
             return name
     return "csv" if text_formats.has_header(text, names) or ending == ".csv" else "trec"
 
 
-def _is_row(start: bytes, names: ColumnNames) -> bool:
+def _is_row(line: bytes, names: ColumnNames) -> bool:
     """Is the first line by itself a JSON object with the columns of a table?"""
     try:
-        first = parse_json(start.split(b"\n")[0], "")
+        return is_row(parse_json(line, ""), names)
     except DataError:
         return False
-    return isinstance(first, dict) and all(find_column(first, known) for known in (names.query, names.doc))
 
 
 def _from_json(text: Text, kind: str | None, names: ColumnNames) -> Columns:
@@ -115,6 +132,8 @@ def _from_json(text: Text, kind: str | None, names: ColumnNames) -> Columns:
                 return reader(content, text.name)
             except (AttributeError, KeyError, IndexError, TypeError, RecursionError):
                 raise DataError(text.name, f"this JSON has not the shape of {name} ({known.what}).") from None
+    if is_row(content, names) and isinstance(content, dict):
+        content = [content]
     if isinstance(content, list) and any(isinstance(row, dict) for row in content):
         return columns_of_records(content, names, text.name)
     raise DataError(
@@ -122,6 +141,52 @@ def _from_json(text: Text, kind: str | None, names: ColumnNames) -> Columns:
         f"this JSON is in no known format: expected {{query: {{document: {names.value[0]}}}}}, a list of "
         f"rows, or one of {', '.join(IN_JSON)}.",
     )
+
+
+def columns_in(path: str) -> list[str]:
+    """The names of the columns of a table, or the keys of its first row; none where this is no such table.
+
+    No more than the beginning of a file is read, and nothing of a pipe that could not be read again.
+    """
+    if path.startswith(_PREFIX) or not (os.path.isfile(path) or can_be_read_again(path)):
+        return []
+    start = _start_of(path)
+    if start.startswith(PARQUET_MAGIC) and not is_pipe(path) and not is_compressed(path):
+        with parquet.report_damage(path):
+            return parquet.shape_of(path)[0]
+    start = start.removeprefix(codecs.BOM_UTF8).lstrip()
+    if start.startswith(PARQUET_MAGIC):
+        return [*map(str, objects.frame_columns(parquet.read_frame(path, start)) or ())]
+    if start[:1] not in (b"{", b"["):
+        first = text_of(path, start.split(b"\n")[0] or b" ")
+        return text_formats.header(first) if text_formats.header_separator(first) else []
+    text = start.decode("utf-8", "surrogateescape")
+    try:
+        row, _ = json.JSONDecoder().raw_decode(text, text.find("{") if text[0] == "[" else 0)
+    except (ValueError, RecursionError):
+        return []
+    return list(row) if isinstance(row, dict) else []
+
+
+def _start_of(path: str) -> bytes:
+    """The beginning of a file, with all of its first row; nothing where it cannot be read, as its reader will say."""
+    try:
+        if is_pipe(path):
+            return read_content(path).tobytes()
+        with open(path, "rb") as plain:
+            if compression_of(plain.read(6)) is None:
+                plain.seek(0)
+                return _first_row(plain)
+        with stream(path) as file:
+            return _first_row(file)
+    except (OSError, DataError):
+        return b""
+
+
+def _first_row(file: IO[bytes]) -> bytes:
+    start = file.read(1 << 16)
+    in_json = start.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"{", b"[")
+    return start + file.read(_LARGEST_ROW) if in_json else start
 
 
 def _reader(known: Format, name: str, names: ColumnNames, source: str = "") -> Callable[..., Columns]:

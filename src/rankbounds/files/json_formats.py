@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankbounds.errors import DataError
+from rankbounds.files.id_lists import is_hit
 from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, Columns
 from rankbounds.files.objects import columns_of
 
@@ -37,6 +38,20 @@ def is_nested(content: Any) -> bool:
 
 def _nested_run(content: Any, name: str) -> Columns:
     return columns_of(content, RUN_COLUMNS, source=name)
+
+
+# ---- {query: [document, ...]}, also with scores; llama-index's data sets hold such lists of relevant documents ----
+
+
+def _is_lists(content: Any) -> bool:
+    if not isinstance(content, dict) or not content:
+        return False
+    few = list(content.values())[:20]
+    return all(isinstance(one, list) and all(isinstance(v, str | int) or is_hit(v) for v in one[:20]) for one in few)
+
+
+def _nested_judgments(content: Any, name: str) -> Columns:
+    return columns_of(content, QRELS_COLUMNS, source=name)
 
 
 # ---- MTEB's predictions: {subset: {split: {query: {document: score}}}}, perhaps with a note on the model ----
@@ -239,8 +254,14 @@ IN_JSON = {
     "beir": Format(
         "{query: {document: value}} in JSON",
         is_nested,
-        lambda content, name: columns_of(content, QRELS_COLUMNS, source=name),
+        _nested_judgments,
         _nested_run,
     ),
+    "llama-index": Format(
+        "data sets of questions with relevant_docs",
+        lambda content: isinstance(content, dict) and isinstance(content.get("relevant_docs"), dict),
+        _nested_judgments,
+    ),
+    "lists": Format("{query: [document, ...]} in JSON, also with scores", _is_lists, _nested_judgments, _nested_run),
 }
 """In the order in which they are tried: what looks most special first."""

@@ -16,14 +16,55 @@ from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, UsageError, did_you_mean
 
 QUERY_NAMES = ("query_id", "qid", "query-id", "q_id", "topic_id", "topic", "query")
+QUESTION_NAMES = (*QUERY_NAMES[:-1], "question_id", "id", "_id", "query", "question", "user_input", "input", "inputs")
+"""What a row with lists calls its question; ids before texts."""
 DOC_NAMES = ("doc_id", "docno", "corpus-id", "corpus_id", "doc-id", "docid", "pid", "document", "doc")
 POSITION_NAMES = ("doc position", "position", "rank")
 """The rank of a document, in tables that have no scores."""
+LISTS = {
+    "run": [
+        "retrieved_ids",
+        "retrieved_context_ids",
+        "retrieved_doc_ids",
+        "retrieved_chunk_ids",
+        "retrieved_docs",
+        "retrieved_documents",
+        "retrieved",
+        "predictions",
+        "contexts",
+        "results",
+        "candidates",
+        "hits",
+    ],
+    "judgments": [
+        "expected_ids",
+        "reference_context_ids",
+        "relevant_docs",
+        "relevant_doc_ids",
+        "relevant_ids",
+        "relevant_chunk_ids",
+        "ground_truth",
+        "ground_truth_ids",
+        "ground_truth_documents",
+        "ground_truth_doc_ids",
+        "targets",
+        "gold_docs",
+        "gold_ids",
+        "gold_doc_ids",
+        "evidence",
+        "evidence_ids",
+        "evidence_docs",
+        "answer_session_ids",
+        "expected",
+        "relevant",
+    ],
+}
+"""Columns of lists with one row per question: retrieved documents, and expected (relevant) ones."""
 NO_RUN, NAME_THE_RUN = "a row has no run", "Name its run, leave such rows out, or drop the column."
 """What is wrong with a row of no run in a table of several runs, and what to do."""
 CANONICAL = {"query_id": "query", "doc_id": "doc"} | {name: name for name in ("rank", "source", "run", "subtopic")}
 """Our own names of columns, beside those of the value, and the fields of ``ColumnNames`` for them."""
-OPTIONAL = {"run": ("rank", "run"), "judgments": ("source", "subtopic", "importance", "stratum")}
+OPTIONAL = {"run": ("rank", "run"), "judgments": ("source", "subtopic", "subgroup", "importance", "stratum")}
 """The columns that a table may have beside query, document and value, by what it holds."""
 
 
@@ -40,12 +81,16 @@ class ColumnNames:
     """Who or what made a label: people, a language model, clicks."""
     run: tuple[str, ...] = ("run", "run_id", "system", "tag")
     """The run of a row, in a table of several."""
-    subtopic: tuple[str, ...] = ("subtopic", "subtopic_id", "nugget", "nugget_id")
-    """What a document is judged for, where a query is about several things."""
+    subtopic: tuple[str, ...] = ("subtopic", "subtopic_id", "nugget", "nugget_id", "judgment_group")
+    """What a document is judged for, where a query is about several things, or by whom."""
+    subgroup: tuple[str, ...] = ("judgment_subgroup",)
+    """The documents that were compared with each other, where judgments are preferences."""
     importance: tuple[str, ...] = ("importance",)
     """Whether a nugget is vital or okay."""
     stratum: tuple[str, ...] = ("stratum",)
     """The part of the pool that a document was drawn from for judging, or could have been."""
+    lists: tuple[str, ...] = ()
+    """The user's name of the column that lists the documents of a question."""
     called: str = ""
     """Our name of the value, where a user's table has another one for it."""
 
@@ -53,6 +98,16 @@ class ColumnNames:
     def value_name(self) -> str:
         """What the value is called in messages, and in objects with fields."""
         return self.called or self.value[0]
+
+    @property
+    def listed(self) -> Sequence[str]:
+        """The names of a column that lists the documents of a question."""
+        return self.lists or LISTS.get(self.what, ())
+
+    @property
+    def lists_named(self) -> bool:
+        """Did the user name that column?"""
+        return bool(self.lists)
 
     @property
     def of_judgments(self) -> bool:
@@ -68,7 +123,7 @@ class ColumnNames:
         """With a user's own names, ``{"query_id": "q", "doc_id": "d", "score": "s", "relevance": "grade"}``."""
         if not columns:
             return self
-        known = [*CANONICAL, "score", "relevance"]
+        known = [*CANONICAL, "score", "relevance", "retrieved", "expected"]
         for name in columns:
             if name not in known:
                 hint = did_you_mean(str(name), known)
@@ -76,6 +131,9 @@ class ColumnNames:
         own = {field: (str(columns[name]).lower(),) for name, field in CANONICAL.items() if name in columns}
         if self.value_name in columns:
             own["value"] = (str(columns[self.value_name]).lower(),)
+        listed = "expected" if self.of_judgments else "retrieved"
+        if listed in columns:
+            own["lists"] = (str(columns[listed]).lower(),)
         return replace(self, **own, called=self.value_name)  # type: ignore[arg-type]
 
 
@@ -93,6 +151,7 @@ class FoundColumns(NamedTuple):
     source: str | None = None
     run: str | None = None
     subtopic: str | None = None
+    subgroup: str | None = None
     importance: str | None = None
     stratum: str | None = None
 
@@ -133,8 +192,38 @@ def found_columns(columns: list[str], names: ColumnNames, source: str) -> FoundC
     )
 
 
+def list_candidates(columns: Iterable[str], names: ColumnNames) -> list[str]:
+    """The columns that may hold this table's lists: of retrieved documents, or for judgments of expected ones."""
+    folded = {column.lower(): column for column in columns}
+    return [folded[name] for name in names.listed if name in folded]
+
+
+def has_lists(columns: Iterable[str], names: ColumnNames) -> bool:
+    """Do these columns hold lists of ids, retrieved or expected, instead of one document per row?"""
+    header = list(columns)
+    if names.lists_named:
+        return bool(list_candidates(header, names))
+    folded = {column.lower() for column in header}
+    return find_column(header, names.doc) is None and any(folded.intersection(known) for known in LISTS.values())
+
+
+def holds_both(columns: Iterable[str], names: Sequence[ColumnNames]) -> bool:
+    """Do these columns hold both lists, that of the judgments and that of a run?"""
+    header = list(columns)
+    return all(has_lists(header, own) and list_candidates(header, own) for own in names)
+
+
+def question_column(columns: Iterable[str], names: ColumnNames) -> str | None:
+    """The column that identifies the question."""
+    own = names.query if names.query != QUERY_NAMES else QUESTION_NAMES
+    return find_column(columns, own)
+
+
 def wanted_columns(columns: list[str], names: ColumnNames, source: str) -> list[str]:
     """Those of a table's columns that are read; an error where one is lacking."""
+    if has_lists(columns, names):
+        question, lists = question_column(columns, names), list_candidates(columns, names)
+        return [*lists, *([] if question is None else [question])] if lists else columns
     return [name for name in found_columns(columns, names, source) if name is not None]
 
 
@@ -161,6 +250,8 @@ class Columns:
     """What each document is judged for, where the table says so."""
     by_subtopic: bool = True
     """Are documents judged by subtopic? In TREC lines that hold each document once, it may be something else."""
+    subgroups: Ids | None = None
+    """Within which subgroup each document is compared, where the table holds preferences."""
     importance: Sequence[Any] | None = None
     """Whether each row's nugget is vital, where the table says so."""
     strata: Ids | None = None
@@ -205,7 +296,7 @@ class Columns:
                 problem = f'the column "{name}" holds {shown}, which is not a whole number up to 2**53.'
                 raise DataError(where.place(row), problem)
         checked = Ids.checked(docs, id_in(names and names.doc, "document id"), where.place)
-        for field, what in (("subtopics", "subtopic"), ("strata", "stratum")):
+        for field, what in (("subtopics", "subtopic"), ("subgroups", "subgroup"), ("strata", "stratum")):
             if further.get(field) is not None:
                 further[field] = Ids.checked(further[field], id_in(getattr(names, what, None), what), where.place)
         pairs = Pairs.numbered(topics, topic, checked, where)

@@ -15,17 +15,22 @@ from rankbounds.columns.ids import Ids
 from rankbounds.columns.native.reading import ids_and_numbers
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place
+from rankbounds.files.id_lists import columns_of_list_table, columns_of_lists
 from rankbounds.files.named_columns import (
+    LISTS,
     ColumnNames,
     Columns,
     find_column,
     found_columns,
+    has_lists,
+    question_column,
     shown_value,
 )
 from rankbounds.files.opening import Text
 from rankbounds.files.records import parse_json_lines
 
 _MOST_COLUMNS = 50
+_LISTS = (list, tuple, set, frozenset, np.ndarray)
 _SCALARS = (str, bytes, int, float, np.generic)
 
 
@@ -42,7 +47,7 @@ def is_row(given: Any, names: ColumnNames) -> bool:
     if hasattr(given, "query_id") and hasattr(given, "doc_id"):
         return True
     if isinstance(given, Mapping):
-        return _names_ids(given, names)
+        return _names_ids(given, names) or is_list_row(given, names)
     if isinstance(given, list | tuple | np.ndarray):
         return len(given) >= 3 and all(isinstance(part, _SCALARS) for part in given[:3])
     return False
@@ -52,7 +57,26 @@ def is_column_wise(given: Any, names: ColumnNames) -> bool:
     """Is this a dict of whole columns, rather than one of queries?"""
     if not isinstance(given, Mapping) or len(given) > _MOST_COLUMNS:
         return False
-    return not any(isinstance(column, Mapping | str) for column in given.values()) and _names_ids(given, names)
+    if any(isinstance(column, Mapping | str) for column in given.values()):
+        return False
+    if _names_ids(given, names):
+        return True
+    lists = _lists_in(given, names) if is_list_row(given, names) else []
+    named = len(lists) > 1 or question_column(map(str, given), names) is not None  # else it may be a run of that name
+    return named and bool(lists) and all(isinstance(cell, _LISTS) for name in lists for cell in list(given[name])[:1])
+
+
+def is_list_row(given: Any, names: ColumnNames) -> bool:
+    """Is this the row of one question, with a list of the documents that were retrieved or expected?"""
+    if not isinstance(given, Mapping) or len(given) > _MOST_COLUMNS or not has_lists(map(str, given), names):
+        return False
+    return any(isinstance(given[name], (*_LISTS, Mapping)) for name in _lists_in(given, names))
+
+
+def _lists_in(given: Mapping[Any, Any], names: ColumnNames) -> list[Any]:
+    """The keys under which lists of ids are known, of a run and of judgments."""
+    known = {*LISTS["run"], *LISTS["judgments"], *names.listed}
+    return [key for key in given if str(key).lower() in known]
 
 
 def _names_ids(given: Mapping[Any, Any], names: ColumnNames) -> bool:
@@ -68,7 +92,7 @@ def expected_shapes(names: ColumnNames) -> str:
     value, ours = names.value_name, "Qrels" if names.of_judgments else "a Run"
     return (
         f"a path, {{query: {{document: {value}}}}}, {lists}, a pandas, polars or pyarrow frame, rows (query, document, "
-        f"{value}), or {ours} of rankbounds or ranx"
+        f'{value}), rows {{"query_id": ..., "{names.listed[0]}": [...]}}, or {ours} of rankbounds or ranx'
     )
 
 
@@ -84,6 +108,7 @@ def columns_of(given: Any, names: ColumnNames, *, source: str, before: int = 0) 
         given = given.collect()
     elif package == "pyarrow" and hasattr(given, "read_all"):
         given = given.read_all()
+    given = _judged_lists(given) if names.of_judgments else given
     columns = list(given) if is_column_wise(given, names) else frame_columns(given)
     if columns is None and isinstance(given, Mapping):
         return _columns_of_nested(given, names, source)
@@ -109,6 +134,12 @@ def columns_of(given: Any, names: ColumnNames, *, source: str, before: int = 0) 
     return Columns.of(queries, docs, values, value_name=names.value_name, source=source)
 
 
+def _judged_lists(given: Any) -> Any:
+    """The relevant documents of llama-index's data sets: ``{"queries": ..., "relevant_docs": {query: [id, ...]}}``."""
+    inside = given.get("relevant_docs") if isinstance(given, Mapping) else getattr(given, "relevant_docs", None)
+    return inside if isinstance(inside, Mapping) else given
+
+
 def columns_of_records(rows: Sequence[Any], names: ColumnNames, source: str) -> Columns:
     """From a list of objects, each with the same columns."""
     for number, row in enumerate(rows, 1):
@@ -126,6 +157,8 @@ def columns_of_json_lines(text: Text, names: ColumnNames) -> Columns:
 
 def columns_of_table(header: list[str], get: Callable[[str], Any], names: ColumnNames, source: Source) -> Columns:
     """From columns by their names: those of a frame, of any package, or our own."""
+    if has_lists(header, names):
+        return columns_of_list_table(header, lambda name: listed_values(get(name)), names, source.name)
     found = found_columns(header, names, source.name)
 
     def column(name: str | None, of_kind: Callable[[Any], Any]) -> Any:
@@ -142,6 +175,7 @@ def columns_of_table(header: list[str], get: Callable[[str], Any], names: Column
         label_sources=column(found.source, listed_values),
         runs=column(found.run, id_column),
         subtopics=column(found.subtopic, id_column),
+        subgroups=column(found.subgroup, id_column),
         importance=column(found.importance, listed_values),
         strata=column(found.stratum, id_column),
     )
@@ -157,8 +191,8 @@ def _columns_of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str
     if len(set(topics)) < len(topics):
         raise DataError(source, "two query ids have the same text; ids are compared as text.")
     of_query = list(given.values())
-    if set(map(type, of_query)) != {dict}:
-        of_query = [_with_values(query, inner, names, source) for query, inner in given.items()]
+    if not all(type(inner) is dict or isinstance(inner, Mapping) for inner in of_query):
+        return columns_of_lists(topics, [_list(*item, names, source) for item in given.items()], names, source)
     counts = np.fromiter(map(len, of_query), np.int64, len(of_query))
     ids: Ids | None
     values: Any
@@ -175,24 +209,14 @@ def _columns_of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str
     return Columns(Pairs.numbered(topics, topic, ids, where), values, names.value_name, distinct=distinct)
 
 
-def _with_values(query: Any, inner: Any, names: ColumnNames, source: str) -> Mapping[Any, Any]:
-    """``{document: value}`` of one query; the order of a list gives the score, and all that is listed is relevant."""
-    if isinstance(inner, Mapping):
+def _list(query: Any, inner: Any, names: ColumnNames, source: str) -> Any:
+    """The documents of one query; of a run a set is refused, because it has no order."""
+    if isinstance(inner, Mapping | list | tuple | np.ndarray) or (
+        names.of_judgments and isinstance(inner, set | frozenset)
+    ):
         return inner
-    listed = (list, tuple, np.ndarray) + ((set, frozenset) if names.of_judgments else ())
-    try:
-        if not isinstance(inner, listed):
-            raise TypeError
-        docs = inner.tolist() if isinstance(inner, np.ndarray) else list(inner)
-        values: dict[Any, float] = {}
-        for place, doc in enumerate(docs):
-            if doc in values:
-                raise DataError(source, f'document "{doc}" of topic "{query}" is listed twice.', "Keep one.")
-            values[doc] = 1.0 if names.of_judgments else float(len(docs) - place)
-    except TypeError:
-        problem = f'expected {expected_shapes(names)}; but the entry of "{query}" is a {type(inner).__name__}.'
-        raise DataError(source, problem) from None
-    return values
+    problem = f'expected {expected_shapes(names)}; but the entry of "{query}" is a {type(inner).__name__}.'
+    raise DataError(source, problem)
 
 
 # ---- columns of frames ----
@@ -200,6 +224,8 @@ def _with_values(query: Any, inner: Any, names: ColumnNames, source: str) -> Map
 
 def frame_columns(frame: Any) -> list[Any] | None:
     """The names of a frame's columns; None where this is no frame."""
+    if type(frame).__name__ == "LazyFrame":
+        return list(frame.collect_schema().names())
     columns = getattr(frame, "column_names", None)
     columns = getattr(frame, "columns", None) if columns is None else columns
     return None if columns is None else list(columns)
@@ -238,8 +264,10 @@ def _ids_of_pandas(column: Any) -> Ids | None:
     """The ids in a pandas column that is categorical, of whole numbers, or of text that Arrow holds."""
     kind = column.dtype
     if kind.kind in "iu" and isinstance(kind, np.dtype):
-        import polars
-
+        try:
+            import polars
+        except ImportError:
+            return None
         return ids_of_series(polars.Series(column.to_numpy()).cast(polars.String))
     if hasattr(column, "cat"):
         categories, code = list(column.cat.categories), column.cat.codes.to_numpy()

@@ -27,6 +27,8 @@ _ENDINGS = frozenset(
 )
 """Of files of runs and labels; anything else behind a point may be a part of the name."""
 _PIECE_BYTES = 1 << 24
+_AT_ONCE = 1 << 20
+"""How much is decompressed at a time."""
 _LINE = re.compile(rb"[^\n]*\n")
 PARQUET_MAGIC = b"PAR1"
 """The first bytes of a Parquet file."""
@@ -122,6 +124,30 @@ class Content:
         """From the bytes themselves."""
         return cls(name, pad(data), len(data))
 
+    @classmethod
+    def decompressed(cls, name: str, data: bytes) -> Content:
+        """From bytes that may be compressed; no second copy of what they hold is made."""
+        kind = compression.compression_of(data[:6])
+        if kind is None:
+            return cls.of(name, data)
+        room, size = compression.decompressed_size(data, kind), 0
+        try:
+            buffer = padded(room)
+            with compression.open_decompressed(io.BytesIO(data), kind) as file:
+                while count := file.readinto(buffer.data[PADDING + size : PADDING + min(room, size + _AT_ONCE) + 1]):
+                    size += count
+                    if size > room:
+                        room += room // 2 + 1
+                        larger = padded(room)
+                        larger[: PADDING + size] = buffer[: PADDING + size]
+                        buffer = larger
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise compression.damage_error(name, error) from None
+        buffer[PADDING + size :] = 0
+        return cls(name, buffer, size)
+
     def tobytes(self) -> bytes:
         """The contents as bytes."""
         return self.buffer[PADDING : PADDING + self.size].tobytes()
@@ -168,7 +194,7 @@ def read_content(path: str, threads: int = 1, *, not_beyond: bytes | None = None
     try:
         if path != STANDARD_INPUT and os.path.isfile(path):
             return _read_file(path, threads, not_beyond)
-        return Content.of(name, compression.decompress(_read_stream(path), name))
+        return Content.decompressed(name, _read_stream(path))
     except (OSError, ValueError) as error:
         raise error if isinstance(error, DataError) else _unreadable(name, error) from None
     except MemoryError:
@@ -230,6 +256,11 @@ def is_pipe(path: str) -> bool:
     return path == STANDARD_INPUT or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path))
 
 
+def can_be_read_again(path: str) -> bool:
+    """Is this a pipe whose contents are kept?"""
+    return is_pipe(path) and _kept_streams is not None
+
+
 @contextlib.contextmanager
 def stream(path: str) -> Iterator[IO[bytes]]:
     """A file to read piece by piece, decompressed by content."""
@@ -269,7 +300,7 @@ def _read_file(path: str, threads: int, not_beyond: bytes | None) -> Content:
         if compression.compression_of(head) or not size:
             data = head + file.readall()
             _note_checksum(path, data)
-            return Content.of(path, compression.decompress(data, path))
+            return Content.decompressed(path, data)
         buffer = padded(size)
         size = _read_into(memoryview(buffer.data)[PADDING : PADDING + size], file, threads)
     _note_checksum(path, buffer[PADDING : PADDING + size])

@@ -62,7 +62,7 @@ def rows_of_fields(path: str | os.PathLike[str], *names: str) -> Rows:
     """The lines of a file with these columns; an error where a line has more or fewer fields."""
     for place, fields in field_lines(read_text(os.fspath(path))):
         if len(fields) != len(names):
-            count = {2: "two", 3: "three"}[len(names)]
+            count = {2: "two", 3: "three", 4: "four"}[len(names)]
             raise DataError(place, f"expected {count} fields ({', '.join(names)}), but found {len(fields)}.")
         yield place, [field.decode("utf-8", "surrogateescape") for field in fields]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.errors import DataError, Place
+from rankbounds.errors import DataError, Place, warn
 from rankbounds.files.json_formats import is_mteb_scores
 from rankbounds.files.named_columns import QUERY_NAMES, find_column
 from rankbounds.files.objects import frame_columns, listed_values
@@ -37,13 +37,35 @@ ALL = "all"
 SCORE = "score"
 """The name of a measure that a table does not name."""
 COLUMNS = {
-    "run": ("run", "run_id", "runid", "system", "model", "name", "system_id", "run_name"),
-    "query_id": QUERY_NAMES,
+    "run": ("run", "run_id", "runid", "system", "model", "name", "system_id", "run_name", "model_name", "agent"),
+    "query_id": (
+        *QUERY_NAMES,
+        "item",
+        "item_id",
+        "sample_id",
+        "question_id",
+        "task_id",
+        "example_id",
+        "instance_id",
+        "id",
+    ),
     "measure": ("measure", "metric"),
     "value": ("value", "score"),
+    "seed": ("seed", "trial", "epoch", "repeat", "replicate", "attempt", "random_seed"),
+    "cluster": ("cluster", "cluster_id", "conversation", "conversation_id", "group", "group_id"),
 }
 """Our names of columns, and those that tables have for them."""
-NOT_SCORES = ("low", "high", "judged_at_10", "certain", "residual_unjudged", "residual_tail", "residual_ties")
+NOT_SCORES = (
+    "low",
+    "high",
+    "ci_low",
+    "ci_high",
+    "judged_at_10",
+    "certain",
+    "residual_unjudged",
+    "residual_tail",
+    "residual_ties",
+)
 """Columns of our own tables beside the value."""
 MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "-"))
 """A cell without a score, in any case."""
@@ -70,12 +92,23 @@ class ScoreTable:
     """Value, low and high."""
     means: dict[tuple[str, str], float] = field(default_factory=dict)
     """(run, measure): the mean that the file states."""
+    by_seed: dict[Key, dict[str, float]] = field(default_factory=dict)
+    """The scores of an item by seed, where the file has several: they are one observation, their mean."""
 
-    def add(self, key: Key, place: Place, value: Any, low: Any = None, high: Any = None) -> None:
-        """Take in a score; a cell without one is left out."""
+    def add(
+        self, key: Key, place: Place, value: Any, low: Any = None, high: Any = None, seed: str | None = None
+    ) -> None:
+        """Take in a score; a cell without one is left out, and those of several seeds are averaged at the end."""
         run, query, measure = key
         number = _number(value, place)
         if math.isnan(number):
+            return
+        if seed is not None:
+            of_item = self.by_seed.setdefault(key, {})
+            if seed in of_item:
+                problem = f"a second score of {measure} for item {query}, run {run} and seed {seed}."
+                raise DataError(place, problem, "Keep one score of each.")
+            of_item[seed] = number
             return
         if query == ALL:
             self.means[run, measure] = number
@@ -86,7 +119,17 @@ class ScoreTable:
         self.cells[key] = number, _number(low, place), _number(high, place)
 
     def checked(self) -> ScoreTable:
-        """The table itself; refused where no topic has a score."""
+        """The table itself, scores of several seeds averaged; refused where no topic has a score."""
+        if self.by_seed:
+            for key, scores in self.by_seed.items():
+                self.cells[key] = sum(scores.values()) / len(scores), math.nan, math.nan
+            most, least = (extreme(map(len, self.by_seed.values())) for extreme in (max, min))
+            if most > 1:
+                seeds = str(most) if most == least else f"{least} to {most}"
+                warn(
+                    f"{self.file}: {seeds} seeds per item are averaged before anything is tested: an item that is "
+                    "asked again is no further item."
+                )
         if not self.cells:
             raise DataError(
                 self.file,
@@ -128,6 +171,8 @@ def read_score_table(
             if not held or not all(isinstance(row, Mapping) for _, row in held):
                 raise DataError(table.file, "a table of scores in JSON is a list of objects, or an object.")
             read(list(dict.fromkeys(name for _, row in held for name in row)), held)
+    elif _is_leaderboard(text):
+        _read_leaderboard(text, table, is_measure)
     elif _is_trec_eval(text):
         _read_trec_eval(text, table, is_measure, named=name is not None)
     else:
@@ -135,7 +180,8 @@ def read_score_table(
             raise DataError(
                 Place(table.file, 1),
                 "this is no table of scores that is known.",
-                "Known are CSV, TSV, JSON and Parquet with a score a row or a topic a row, and trec_eval -q's output.",
+                "Known are CSV, TSV, JSON and Parquet with a score or a topic per row, trec_eval -q's output, and "
+                "lines of run, measure, topic and value.",
             )
         rows = table_rows(text, table.file, "\t,;")
         _, header = next(rows, (None, []))
@@ -230,6 +276,34 @@ def _read_trec_eval(text: str, table: ScoreTable, is_measure: IsMeasure, *, name
             table.add((run, query, measure), place, value)
 
 
+def _is_leaderboard(text: str) -> bool:
+    parts = first_line_of(text).split()
+    return len(parts) == 4 and is_number(parts[3]) and not any("," in part for part in parts)
+
+
+def _read_leaderboard(text: str, table: ScoreTable, is_measure: IsMeasure) -> None:
+    """Lines ``run measure topic value`` or ``run topic measure value``, as judges of shared tasks write them."""
+    lines = [(place, line.split()) for place, line in filled_lines(text, table.file)]
+    for place, parts in lines:
+        if len(parts) != 4:
+            raise DataError(
+                place, f"a line is a run, a measure, a topic and a value; this one has {len(parts)} fields."
+            )
+    second, third = ({parts[number] for _, parts in lines} for number in (1, 2))
+    topic_second = ALL in second
+    if (ALL in second) == (ALL in third):  # the place of the means does not show it: do the names of measures?
+        topic_second = mostly(third, is_measure)
+        if topic_second == mostly(second, is_measure):
+            raise DataError(
+                table.file,
+                "the second or the third field may be the topic.",
+                "Add a first line that names the columns: run,measure,query_id,value with commas or tabs.",
+            )
+    for place, (run, one, other, value) in lines:
+        query, measure = (one, other) if topic_second else (other, one)
+        table.add((run, query, measure), place, value)
+
+
 def no_line_of_trec_eval(place: Place, fields: int) -> DataError:
     """The error for a line of so many fields."""
     problem = f"a line of trec_eval's output is a measure, a topic and a value; this one has {fields} fields."
@@ -247,7 +321,7 @@ class _Layout:
         unknown = [ours for ours in columns if ours not in COLUMNS]
         if unknown:
             problem = f'a table of scores has no "{unknown[0]}".'
-            raise DataError(file, problem, "It has run, query_id, measure and value.")
+            raise DataError(file, problem, "It has run, query_id, measure, value, seed and cluster.")
         repeated = [name for name in header if name and header.count(name) > 1]
         if repeated:
             raise DataError(self.place, f'two columns are called "{repeated[0]}".', "Rename one.")
@@ -259,12 +333,14 @@ class _Layout:
             self.found["value"] = None
         if self.found["query_id"] is None and self.found["run"] is None and header and not header[0]:
             self.found["query_id"] = ""  # what data frames write for their index
+        if self.found["cluster"] is not None:
+            warn(f'{file}: the column "{self.found["cluster"]}" is not used: items count as independent of each other.')
         wide = [name for name in header if name not in self.found.values()]
         self.wide, self.across = self._wide_columns(wide, any(map(is_measure, wide)))
 
     def _wide_columns(self, wide: list[str], measures: bool) -> tuple[list[str], str]:
         """The columns that hold scores, and what their names name; none where one column holds all scores."""
-        run, query, measure, value = self.found.values()
+        run, query, measure, value = (self.found[name] for name in ("run", "query_id", "measure", "value"))
         if query is None and (run is None or value is not None):
             raise self._lacking("topics", "query_id")
         if value is not None:
@@ -289,8 +365,9 @@ class _Layout:
 
     def read(self, rows: Iterable[tuple[Place, Mapping[str, Any]]], table: ScoreTable, of_matrix: str) -> None:
         """Put every score into the table."""
-        value = self.found["value"]
+        value, seed_name = self.found["value"], self.found["seed"]
         for place, row in rows:
+            seed = None if seed_name is None else str(row.get(seed_name))
             key = {"run": table.name, "query_id": "", "measure": of_matrix}
             for ours, what in (("query_id", "topic"), ("run", "run"), ("measure", "measure")):
                 theirs = self.found[ours]
@@ -300,10 +377,10 @@ class _Layout:
                         raise DataError(place, f"the {what} has no name.")
             if value is not None:
                 run, query, measure = key.values()
-                table.add((run, query, measure), place, row.get(value), row.get("low"), row.get("high"))
+                table.add((run, query, measure), place, row.get(value), row.get("low"), row.get("high"), seed)
             for name in self.wide:
                 run, query, measure = (key | {self.across: name}).values()
-                table.add((run, query, measure), place, row.get(name))
+                table.add((run, query, measure), place, row.get(name), seed=seed)
 
 
 # ---- JSON ----

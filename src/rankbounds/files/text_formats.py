@@ -27,6 +27,7 @@ from rankbounds.files.named_columns import (
     Columns,
     find_column,
     found_columns,
+    has_lists,
     wanted_columns,
 )
 from rankbounds.files.objects import columns_of_table
@@ -51,7 +52,10 @@ def header_separator(text: Text) -> str | None:
 
 def has_header(text: Text, names: ColumnNames = RUN_COLUMNS) -> bool:
     """Does the first line name the columns?"""
-    return header_separator(text) is not None and find_column(header(text), names.query) is not None
+    if header_separator(text) is None:
+        return False
+    named = header(text)
+    return find_column(named, names.query) is not None or has_lists(named, names)
 
 
 def read_delimited(text: Text, names: ColumnNames) -> Columns:

@@ -210,7 +210,9 @@ class LargeFile:
     def _wanted_columns(self) -> list[str]:
         with parquet.report_damage(self.path):
             columns, _ = parquet.shape_of(parquet.files_of(self.path)[0])
-            return named_columns.wanted_columns(columns, self.names, self.path)
+        if named_columns.has_lists(columns, self.names):
+            raise UsageError(f"{self.path}: rows with lists of ids are read in memory: use --engine local.")
+        return named_columns.wanted_columns(columns, self.names, self.path)
 
     def _frames(self, begin: int = 0, end: int | None = None) -> Iterator[Any]:
         """The columns that matter, some rows at a time, in the order of the file."""

@@ -2,8 +2,10 @@
 
 A run's line is ``topic Q0 document rank score tag`` (five fields: without the tag or without the Q0; three: ``topic
 document score``), a judgment's ``topic 0 document grade``. Blanks may be tabs and may repeat; lines may end in CRLF,
-come in any order, and be empty or, with a ``#`` in front, comments. Where the second field of judgments differs from
-line to line it may name subtopics, and a document may have a line for each of them.
+come in any order, and be empty or, with a ``#`` in front, comments. Where the first line of a run holds more fields
+behind its tag, these are ignored on all lines, as trec_eval does. Where the second field of judgments differs from line
+to line it may name subtopics, or who judged, and a document may have a line for each of them. Preferences are ``topic
+group subgroup document level``.
 
 Text is read in blocks that stay in the processor's cache. Where every line of a block has the same fields with one
 blank between them, the positions of the blanks are the table; any other block takes the general way.
@@ -62,12 +64,15 @@ ChooseLayout = Callable[[list[bytes], Place], Layout]
 """From the fields of the first line and its place."""
 
 RUN_LAYOUT = Layout(6, query=0, doc=2, rank=3, value=4, tag=5, description="topic Q0 document rank score tag")
+RUN_AND_MORE = replace(RUN_LAYOUT, description="topic Q0 document rank score tag, and more")
 RUN_WITHOUT_TAG = Layout(5, query=0, doc=2, rank=3, value=4, description="topic Q0 document rank score")
 RUN_WITHOUT_Q0 = Layout(5, query=0, doc=1, rank=2, value=3, tag=4, description="topic document rank score tag")
 RUN_OF_SCORES = Layout(3, query=0, doc=1, value=2, description="topic document score")
 QRELS_LAYOUT = Layout(4, query=0, doc=2, value=3, description="topic 0 document grade")
 QRELS_OF_STRATA = Layout(5, query=0, doc=2, value=4, description="topic 0 document stratum grade")
 """Judgments that are a sample: a fourth field says from which part of the pool a document was drawn, or could be."""
+PREFERENCES_LAYOUT = Layout(5, query=0, doc=3, value=4, description="topic group subgroup document level")
+"""Preferences: of two documents of a subgroup the one of the higher level is preferred."""
 KEEP_ONE_LINE = "Keep one of the two lines, or pass --lenient to keep the first."
 
 
@@ -92,9 +97,14 @@ def read_lines(
     first_fields, place = first_line(text)
     layout = choose_layout(first_fields, place)
     pairs, value = _parsed(text, layout, problems, words, threads)
-    subtopic = fields_before(pairs) if subtopics and layout is QRELS_LAYOUT and _second_fields_differ(pairs) else None
-    repeated = subtopic is not None and repeated_keys(pairs.keys).size > 0
-    if lenient:
+    subgroup = fields_before(pairs) if layout is PREFERENCES_LAYOUT else None
+    subtopic = None if subgroup is None else fields_before(pairs, subgroup.start)
+    if subtopics and layout is QRELS_LAYOUT and _second_fields_differ(pairs):
+        subtopic = fields_before(pairs)
+    repeated = subtopic is not None and (subgroup is not None or repeated_keys(pairs.keys).size > 0)
+    if subgroup is not None:
+        pass  # a document may stand in several subgroups: repeats are seen where levels become preferences
+    elif lenient:
         again = pairs.repeats(further=subtopic if repeated else None)
         if again.size:
             problems.add(REPEATED, again.size, DataError(pairs.where(int(again[0])), "this document is repeated."))
@@ -117,6 +127,7 @@ def read_lines(
         distinct=True,
         subtopics=subtopic,
         by_subtopic=repeated,
+        subgroups=subgroup,
         strata=fields_behind(pairs) if layout is QRELS_OF_STRATA else None,
     )
 
@@ -138,10 +149,10 @@ def _second_fields_differ(pairs: Pairs) -> bool:
     return not fields.equals(fields.take(np.zeros(len(pairs), dtype=np.int64))).all()
 
 
-def fields_before(pairs: Pairs) -> Ids:
-    """The field before each document on its line."""
+def fields_before(pairs: Pairs, start: Ints | None = None) -> Ids:
+    """The field before each document on its line, or before what starts there."""
     text = pairs.docs.text
-    end = past(pairs.docs.start, text, -1, blanks=True)
+    end = past(pairs.docs.start if start is None else start, text, -1, blanks=True)
     start = past(end, text, -1, blanks=False)
     return Ids(text, start, end - start)
 
@@ -167,7 +178,8 @@ def fields_behind(pairs: Pairs) -> Ids:
 def run_layout(fields: list[bytes], place: Place | str) -> Layout:
     """The layout of a run, from the fields of its first line."""
     if len(fields) >= 6:
-        return RUN_LAYOUT
+        # Where an id holds a blank, what stands in the place of the rank is seldom a number.
+        return RUN_AND_MORE if len(fields) > 6 and fields[3].isdigit() else RUN_LAYOUT
     if len(fields) == 5:
         return RUN_WITHOUT_TAG if is_number(fields[4]) else RUN_WITHOUT_Q0
     if len(fields) == 3:
@@ -191,6 +203,8 @@ def qrels_layout(fields: list[bytes], place: Place | str) -> Layout:
         return QRELS_LAYOUT
     if len(fields) == 5 and fields[1].upper() != b"Q0" and all(f.removeprefix(b"-").isdigit() for f in fields[3:]):
         return QRELS_OF_STRATA
+    if len(fields) == 5 and is_number(fields[4]) and not is_number(fields[3]):
+        return PREFERENCES_LAYOUT
     if len(fields) in (5, 6):
         raise DataError(
             place,
@@ -205,6 +219,14 @@ def qrels_layout(fields: list[bytes], place: Place | str) -> Layout:
         if len(fields) == 3
         else "",
     )
+
+
+def preferences_layout(fields: list[bytes], place: Place | str) -> Layout:
+    """The layout of preferences, from the fields of their first line."""
+    if len(fields) != 5:
+        expected = f"a line of preferences has five fields ({PREFERENCES_LAYOUT.description})"
+        raise DataError(place, f"{expected}; this one has {len(fields)}.")
+    return PREFERENCES_LAYOUT
 
 
 def first_line(text: Text) -> tuple[list[bytes], Place]:
@@ -349,10 +371,13 @@ def _fields_of_uneven_lines(
     wrong = counted != count
     if wrong.any():
         before = _line_number(text, begin)
-        for kind, rows in (
-            ("lines with too few fields left out", counted < count),
-            ("overlong lines cut", counted > count),
-        ):
+        overlong = counted > count
+        if layout is RUN_AND_MORE:
+            rank = first_field[lines[overlong]] + 3
+            wrong_rank = np.zeros(rank.size, dtype=bool)
+            wrong_rank[whole_numbers(Ids(buffer, starts[rank], ends[rank] - starts[rank]))[1]] = True
+            overlong[overlong] = wrong_rank
+        for kind, rows in (("lines with too few fields left out", counted < count), ("overlong lines cut", overlong)):
             if rows.any():
                 row = int(np.flatnonzero(rows)[0])
                 place = Place(text.name, before + int(lines[row]))

@@ -4,24 +4,37 @@
     rankbounds.interop.ir_measures.provider(ties="expected").calc_aggregate([ir_measures.AP], qrels, run)
     rankbounds.interop.ir_measures.use_first()      # from now on ir_measures asks rankbounds before all others
 
-Importing this module registers the provider as ``rankbounds``.
+Its measures are computed as it defines them: where our measure of the same name is another one, theirs is here. What
+cannot be computed so is refused, with the reason (``why_not``).
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+import numpy as np
+
+from rankbounds.arrays import Floats
 from rankbounds.collection.inputs import Reading
+from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import as_run
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.scoring import ScoreSheet, Scoring, join_run
+from rankbounds.interop import cwl_eval
+from rankbounds.interop.trec_eval import weighted_mean
 from rankbounds.measures import Measure, parse_measure
+from rankbounds.measures.compatibility import Compatibility, ideal_places, known_relevant, relevant
+from rankbounds.measures.condensed import Condensed
+from rankbounds.measures.formulas import quotient
+from rankbounds.measures.precision.interpolated_precision import interpolated
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.measures.reciprocal_rank import ERR
+from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
 try:
@@ -31,11 +44,42 @@ except ImportError:
 
 SAME = frozenset(
     [
-        *("P", "RR", "Rprec", "AP", "nDCG", "R", "NumQ", "NumRet", "NumRel", "Success", "IPrec", "Judged", "Bpref"),
-        *("infAP", "SetP", "SetR", "SetF", "SetAP", "RBP", "ERR"),
+        *("P", "RR", "Rprec", "AP", "nDCG", "R", "NumQ", "NumRet", "NumRel", "Success", "Bpref"),
+        *("infAP", "SetP", "SetR", "SetAP", "RBP", "ERR"),
     ]
 )
 """Measures of ir_measures that we have too: what they print is read as any other name of a measure."""
+BY_SUBTOPIC = frozenset(("ERR_IA", "nERR_IA", "alpha_DCG", "alpha_nDCG", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall"))
+"""The same of measures that read subtopics, from the field ``iteration`` of judgments."""
+NEEDS_DEPTH = frozenset(("P", "R", "Success", "ERR_IA", "nERR_IA", "alpha_DCG", "alpha_nDCG", "P_IA", "StRecall"))
+
+
+class Computed(Measure):
+    """A measure that has another definition there than our measure of its name."""
+
+    compute: Callable[[Rankings], Floats] = np.zeros_like
+
+    promotable = False
+    exactness = "unknown"
+
+    def value(self, rankings: Rankings) -> Floats:
+        """What the function says."""
+        return self.compute(rankings)
+
+
+Computed.name = "ir_measures"  # a name of its own would make it one of ours
+
+
+@dataclass(frozen=True)
+class Converted:
+    """Our measure for one of theirs, and what of the judgments it reads."""
+
+    measure: Measure
+    gains: tuple[tuple[float, float], ...] = ()
+    """What takes the place of grades."""
+    by_subtopic: bool = False
+    only_where_found: bool = False
+    """Are topics left out that have no value?"""
 
 
 class OurMeasure(theirs.Measure):  # type: ignore[misc]
@@ -70,54 +114,187 @@ class RankboundsProvider(theirs.Provider):  # type: ignore[misc]
         self.assumptions = assumptions or Assumptions(bounds="none", topics="shared")
 
     def supports(self, measure: Any) -> bool:
-        """Is this one of our measures, or one that we have too, with these parameters?"""
+        """Is this one of our measures, or one that we can compute as ir_measures defines it, with these parameters?"""
         measure.validate_params()
-        try:
-            return _ours(measure) is not None
-        except UsageError:
-            return False
+        return not why_not(measure)
 
     def _evaluator(self, measures: Iterable[Any], qrels: Any) -> Any:
-        return _Evaluator(list(measures), qrels, self.assumptions)
+        return _Evaluator(list(dict.fromkeys(measures)), qrels, self.assumptions)
 
 
 class _Evaluator(theirs.Evaluator):  # type: ignore[misc]
     def __init__(self, measures: list[Any], qrels: Any, assumptions: Assumptions) -> None:
-        nested = theirs.util.QrelsConverter(qrels).as_dict_of_dict()
-        super().__init__(measures, set(nested))
-        self.facts = TopicFacts(Reading().judgments(nested))
+        rows = list(theirs.util.QrelsConverter(qrels).as_namedtuple_iter())
+        super().__init__(measures, {row.query_id for row in rows})
         self.assumptions = assumptions
-        self.ours = []
-        for measure in measures:
-            converted = _ours(measure)
-            if converted is None:
-                raise ValueError(f"unsupported measure {measure}")
-            self.ours.append(converted)
-        assumptions.check(self.ours)
+        reasons = [f"{measure}: {reason}" for measure in measures if (reason := why_not(measure))]
+        if reasons:
+            raise ValueError("unsupported measure " + "; ".join(reasons))
+        self.converted = [_ours(measure) for measure in measures]
+        assumptions.check([one.measure for one in self.converted])
+        self.facts = {
+            key: TopicFacts(_judgments(rows, *key)) for key in {(one.gains, one.by_subtopic) for one in self.converted}
+        }
+
+    def iter_calc(self, run: Any) -> Iterator[Any]:
+        left_out = {measure for measure, one in zip(self.measures, self.converted, strict=True) if one.only_where_found}
+        known: set[tuple[Any, str]] = set()
+        for metric in self._iter_calc(run):
+            known.add((metric.measure, metric.query_id))
+            yield metric
+        for measure in sorted(set(self.measures) - left_out, key=str):
+            for query in sorted(self.qrel_qids):
+                if (measure, query) not in known:
+                    yield theirs.Metric(query_id=query, measure=measure, value=measure.DEFAULT)
 
     def _iter_calc(self, run: Any) -> Iterator[Any]:
         nested = theirs.util.RunConverter(run).as_dict_of_dict()
         if not nested.keys() & self.qrel_qids:
             return
-        scoring = Scoring(self.ours, self.assumptions)
-        sheet = ScoreSheet(scoring, len(self.facts.query_ids))
-        value = sheet.score(join_run(as_run(nested), self.facts, scoring), self.facts).value.tolist()
-        for query, numbers in zip(self.facts.query_ids, value, strict=True):
-            for measure, number in zip(self.measures, numbers, strict=True):
-                if number == number:
-                    yield theirs.Metric(query_id=query, measure=measure, value=number)
+        if any(isinstance(one.measure, Compat) for one in self.converted) and any(
+            min(scores.values(), default=0.0) < 0 for scores in nested.values()
+        ):
+            raise ValueError("Compat in ir_measures takes documents that a run lacks to have score 0: scores below 0")
+        given = as_run(nested)
+        for key, facts in self.facts.items():
+            chosen = [at for at, one in enumerate(self.converted) if (one.gains, one.by_subtopic) == key]
+            scoring = Scoring([self.converted[at].measure for at in chosen], self.assumptions)
+            sheet = ScoreSheet(scoring, len(facts.query_ids))
+            value = sheet.score(join_run(given, facts, scoring), facts).value.tolist()
+            for query, numbers in zip(facts.query_ids, value, strict=True):
+                for at, number in zip(chosen, numbers, strict=True):
+                    if number == number:
+                        yield theirs.Metric(query_id=query, measure=self.measures[at], value=number)
 
 
-def _ours(given: Any) -> Measure | None:
-    """Our measure for one of theirs; None where we have none of these parameters."""
+def _judgments(rows: list[Any], gains: tuple[tuple[float, float], ...], by_subtopic: bool) -> Qrels:
+    """The judgments as ir_measures reads them: of repeated ones the last counts, negative ones are none."""
+    if by_subtopic:
+        columns: dict[str, list[Any]] = {"query_id": [], "subtopic": [], "doc_id": [], "relevance": []}
+        for row in rows:
+            entry = (row.query_id, getattr(row, "iteration", "0"), row.doc_id, row.relevance)
+            for name, value in zip(columns, entry, strict=True):
+                columns[name].append(value)
+        return Reading().judgments(columns)
+    nested: dict[str, dict[str, float]] = {}
+    gain = dict(gains)
+    for row in rows:
+        nested.setdefault(row.query_id, {})[row.doc_id] = gain.get(row.relevance, row.relevance)
+    judgments = Reading().judgments(nested)
+    return judgments.only_judged(judgments.grade >= 0)
+
+
+def why_not(given: Any) -> str:
+    """Why a measure of ir_measures cannot be computed here as it defines it; nothing where it can."""
     if isinstance(given, OurMeasure):
-        return parse_measure(given["label"])
-    if given.NAME not in SAME or "gains" in given.params:
-        return None
+        return ""
+    if given.NAME in NEEDS_DEPTH and "cutoff" not in given.params:
+        return "it needs a depth"
+    if given.NAME == "nDCG" and "gains" in given.params and any(gain < 0 for gain in given["gains"].values()):
+        return "gains below 0 count as unjudged in trec_eval"
+    if given.NAME == "nDCG" and "gains" in given.params and given["dcg"] != "log2":
+        return "no provider of ir_measures has gains with this dcg"
+    if given.NAME in cwl_eval.MEASURES and "max_rel" not in given.params:
+        return "it needs max_rel"
+    if given.NAME not in SAME | BY_SUBTOPIC | _OTHERS.keys() | cwl_eval.MEASURES.keys():
+        return "it is not known here"
+    try:
+        _ours(given)
+    except UsageError as error:
+        return str(error)
+    return ""
+
+
+def _ours(given: Any) -> Converted:
+    """Our measure for one of theirs, of which ``why_not`` says nothing."""
+    if isinstance(given, OurMeasure):
+        return Converted(parse_measure(given["label"]))
+    if given.NAME in _OTHERS:
+        return _OTHERS[given.NAME](given)
+    if given.NAME in cwl_eval.MEASURES:
+        known = cwl_eval.MEASURES[given.NAME]
+        names = ("cutoff", "T", "p", "min_rel", "max_rel")
+        taken = {name: given[name] for name in names if name in known.__dataclass_fields__}
+        return Converted(known(**taken))
+    gains: tuple[tuple[float, float], ...] = ()
+    if "gains" in given.params:
+        gains = tuple(sorted(given["gains"].items()))
+        given = type(given)(**{name: value for name, value in given.params.items() if name != "gains"})
+    if given.NAME in ("SetP", "SetR") and "cutoff" in given.params:  # which they ignore
+        given = type(given)(**{name: value for name, value in given.params.items() if name != "cutoff"})
     ours = parse_measure(str(given))
     if isinstance(ours, RBP) and "rel" not in given.params:
-        return replace(ours, graded=True)
-    return replace(ours, max_grade=4.0) if isinstance(ours, ERR) else ours
+        ours = replace(ours, graded=True)
+    elif isinstance(ours, ERR):
+        ours = replace(ours, max_grade=4.0)
+    return Converted(ours, gains, given.NAME in BY_SUBTOPIC)
+
+
+def _condensed(given: Any, compute: Callable[[Rankings], Floats]) -> Converted:
+    measure = Computed(compute=compute)
+    return Converted(Condensed(measure) if given["judged_only"] else measure)
+
+
+def _depth(given: Any) -> int | None:
+    return given["cutoff"] if "cutoff" in given.params else None
+
+
+def _share_of_judged(depth: int | None, rankings: Rankings) -> Floats:
+    """Pooled documents that nobody judged count as judged, and a list is as long as it is."""
+    judged = rankings.present & (~rankings.holes | rankings.pooled_holes)
+    length = rankings.length if depth is None else np.minimum(rankings.length, depth)
+    return quotient(judged[:, :depth].sum(axis=-1), length)
+
+
+def _interpolated(recall: float, rel: float, rankings: Rankings) -> Floats:
+    """By trec_eval 9, on which the package pytrec_eval stands."""
+    return interpolated(rankings, rel, (recall,), rounding=0.9)[0]
+
+
+def _accuracy(depth: int | None, rel: float, rankings: Rankings) -> Floats:
+    """The chance that of two retrieved documents the relevant one stands above the other; no value without such two."""
+    found = rankings.relevant(rel)[:, :depth]
+    others = rankings.present[:, :depth] - found
+    above = (found * np.cumsum(others, axis=-1)).sum(axis=-1)
+    pairs = found.sum(axis=-1) * others.sum(axis=-1)
+    return np.where(pairs > 0, 1 - quotient(above, pairs), np.nan)
+
+
+class Compat(Compatibility):
+    """Compatibility that sums to the end of the list, or of the ideal ranking if that is longer."""
+
+    normalize: bool = True
+
+    def value(self, rankings: Rankings) -> Floats:
+        """The similarity of each list to its ideal ranking."""
+        known = known_relevant(rankings)
+        depth = np.maximum(rankings.length, known)
+        most = max(1, int(depth.max(initial=1)))
+        weights = self.p ** np.arange(most) / np.arange(1, most + 1)
+        until = np.append(0.0, np.cumsum(weights))  # what ranks down to a depth weigh
+
+        def added(from_depth: Any, end: Any) -> Floats:
+            return until[end] - until[np.minimum(from_depth - 1, end)]
+
+        common_from = np.maximum(np.arange(1, rankings.width + 1), ideal_places(rankings))
+        common = np.where(relevant(rankings), added(common_from, depth[:, None]), 0.0).sum(axis=-1)
+        if not self.normalize:
+            return common * (1 - self.p) / (1 - self.p**depth)
+        rank = np.arange(1, int(known.max(initial=0)) + 1)
+        ideal = np.where(rank <= known[:, None], added(rank, depth[:, None]), 0.0).sum(axis=-1)
+        return quotient(common, ideal)
+
+
+_OTHERS: dict[str, Callable[[Any], Converted]] = {
+    "Judged": lambda given: Converted(Computed(compute=partial(_share_of_judged, _depth(given)))),
+    "Accuracy": lambda given: Converted(
+        Computed(compute=partial(_accuracy, _depth(given), float(given["rel"]))), only_where_found=True
+    ),
+    "Compat": lambda given: Converted(Compat(p=given["p"], normalize=given["normalize"])),
+    "IPrec": lambda given: _condensed(given, partial(_interpolated, given["recall"], float(given["rel"]))),
+    "SetF": lambda given: _condensed(given, partial(weighted_mean, given["beta"], float(given["rel"]))),
+}
+"""Measures of theirs that are not ours of that name."""
 
 
 def provider(ties: str = "trec", unjudged: str = "nonrelevant", score_precision: str = "double") -> RankboundsProvider:
@@ -129,9 +306,7 @@ def provider(ties: str = "trec", unjudged: str = "nonrelevant", score_precision:
 
 def use_first(chosen: RankboundsProvider | None = None) -> None:
     """Let ir_measures ask rankbounds before all other providers."""
-    first = chosen or theirs.providers.registry["rankbounds"]
+    first = chosen or RankboundsProvider()
+    theirs.providers.register(first)
     pipeline = theirs.DefaultPipeline.providers
     pipeline[:] = [first, *(other for other in pipeline if other.NAME != "rankbounds")]
-
-
-theirs.providers.register(RankboundsProvider())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -22,6 +23,7 @@ from rankbounds.rankings.topic_facts import TopicFacts
 T = TypeVar("T")
 _NO_NUMBERS = ("runid", "relstring")
 """What trec_eval prints and pytrec_eval gives as 0."""
+_WITH_PARAMETERS = re.compile(rf"({'|'.join(sorted(FAMILIES, key=len, reverse=True))})[._]([0-9.,]+)")
 supported_nicknames: dict[str, set[str]] = {
     nickname: {name for name in names if not name.startswith("rbp") and name != "unj"}
     for nickname, names in NICKNAMES.items()
@@ -71,7 +73,7 @@ class RelevanceEvaluator:
         score_precision: str = "single",
     ) -> None:
         given = [measures] if isinstance(measures, str | Measure) else list(measures)
-        named = {name: measure for part in given for name, measure in _named(part)}
+        named, self._no_numbers = _named(given)
         self.names = list(named)
         self.measures = [
             measure if relevance_level == 1 else at_level(measure, relevance_level) for measure in named.values()
@@ -79,6 +81,9 @@ class RelevanceEvaluator:
         if judged_docs_only_flag:
             self.measures = [Condensed(measure) for measure in self.measures]
         assumptions = Assumptions(ties, bounds="none", topics="shared", score_precision=score_precision)
+        self._topics: set[str] = set()
+        if isinstance(query_relevance, Mapping) and not any(map(len, query_relevance.values())):
+            return  # nothing is judged, and nothing is scored
         judgments = Reading().judgments(query_relevance)
         facts = TopicFacts(judgments.only_judged(judgments.grade >= 0))
         self._topics = set(facts.query_ids)
@@ -88,7 +93,10 @@ class RelevanceEvaluator:
         """``{query: {measure: value}}`` for the queries that the run and the judgments share."""
         if self._topics.isdisjoint(scores):
             return {}
-        return self._prepared.by_name(scores, self.names)
+        values = self._prepared.by_name(scores, self.names)
+        return (
+            {query: of_query | self._no_numbers for query, of_query in values.items()} if self._no_numbers else values
+        )
 
 
 def aggregate(name: str, values: Iterable[float]) -> float:
@@ -132,17 +140,36 @@ def _parsed(lines: Iterable[str], count: int, column: int, number_in: Callable[[
     return nested
 
 
-def _named(given: str | Measure) -> list[tuple[str, Measure]]:
-    """Measures by the names under which their values are given back."""
-    if isinstance(given, Measure):
-        return [(trec_name(given), given)]
-    if given in _NO_NUMBERS:
-        return []
-    if given in NICKNAMES:
-        names = (name for name in NICKNAMES[given] if name in supported_measures)
-        return [measure for name in names for measure in _named(name)]
-    base, dot, parameters = given.partition(".")
-    if base in FAMILIES and (parameters or not dot):
-        return family(base, parameters)
-    measure = parse_measure(given)
-    return [(given if trec_name(measure) == given else str(measure), measure)]
+def _named(given: Iterable[str | Measure]) -> tuple[dict[str, Measure], dict[str, float]]:
+    """Measures by the names under which their values are given back, and names whose values are no numbers.
+
+    Parameters of one measure that stand in several names are put together; its usual ones count where none are given.
+    """
+    expanded = {name: isinstance(one, str) and one in NICKNAMES for one in given for name in _expanded(one)}
+    names = [name for name, from_nickname in expanded.items() if name in supported_measures or not from_nickname]
+    parameters: dict[str, set[str]] = {}
+    for name in names:
+        base, values = _family_of(name)
+        parameters.setdefault(base, set()).update(values)
+    named: dict[str, Measure] = {}
+    for name in names:
+        base = _family_of(name)[0]
+        if base:
+            named |= family(base, ",".join(parameters[base]))
+        elif name not in _NO_NUMBERS:
+            measure = parse_measure(name)
+            same = isinstance(name, Measure) or trec_name(measure) == name
+            named[trec_name(measure) if same else str(measure)] = measure
+    return named, {name: 0.0 for name in _NO_NUMBERS if name in names}
+
+
+def _expanded(given: str | Measure) -> Iterable[str | Measure]:
+    return NICKNAMES.get(given, [given]) if isinstance(given, str) else [given]
+
+
+def _family_of(name: str | Measure) -> tuple[str, list[str]]:
+    """The name of a measure at several depths, and the depths that stand behind it; nothing for other names."""
+    match = _WITH_PARAMETERS.fullmatch(name) if isinstance(name, str) else None
+    if match:
+        return match[1], match[2].split(",")
+    return (str(name) if name in FAMILIES else ""), []

@@ -17,22 +17,28 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.collection.gains import GainRule, gain_rule
+from rankbounds.collection.order import Order
 from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.errors import DataError, UsageError, coded, did_you_mean, warn
 from rankbounds.evaluation.run_notes import some
 from rankbounds.files.pair_files import shown, unheld_by_trec
+from rankbounds.files.records import is_number, rows_of_fields
 from rankbounds.measures import Measure, parse_measure
+from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.counts import Utility
 from rankbounds.measures.discounted_gain import RnDCG
 from rankbounds.measures.facts import Total
 from rankbounds.measures.formulas import quotient
+from rankbounds.measures.judgment_groups import OverGroups, mean_over_groups
 from rankbounds.measures.naming.elsewhere import ABSENT, FAMILIES, NICKNAMES
 from rankbounds.measures.precision.interpolated_precision import POINTS, interpolated
 from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.rankings.join import join
-from rankbounds.rankings.rankings import Rankings
+from rankbounds.measures.stated_preferences import PrefShareR, StatedPreferences
+from rankbounds.rankings.join import Joined, join
+from rankbounds.rankings.preferences import CountedPreferences
+from rankbounds.rankings.rankings import NOT_POOLED, Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
 Column = Callable[[Rankings], Floats]
@@ -40,19 +46,49 @@ PRINTED = (
     *("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank"),
     *("iprec_at_recall", "P", "relstring", "recall", "infAP", "gm_bpref", "Rprec_mult", "utility", "11pt_avg"),
     *("binG", "G", "dcg", "ideal_dcg", "ndcg", "ndcg_rel", "Rndcg", "ndcg_cut", "map_cut", "relative_P", "success"),
-    *("set_P", "set_relative_P", "set_recall", "set_map", "set_F", "num_nonrel_judged_ret", "yaap", "rbp"),
-    *("rbp_resid", "unj"),
+    *("set_P", "set_relative_P", "set_recall", "set_map", "set_F", "num_nonrel_judged_ret"),
+    *("prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret", "prefs_simp", "prefs_pair"),
+    *("prefs_avgjg", "prefs_avgjg_Rnonrel", "prefs_simp_ret", "prefs_pair_ret", "prefs_avgjg_ret"),
+    *("prefs_avgjg_Rnonrel_ret", "prefs_simp_imp", "prefs_pair_imp", "prefs_avgjg_imp", "map_avgjg", "P_avgjg"),
+    *("Rprec_mult_avgjg", "yaap", "rbp", "rbp_resid", "unj"),
 )
 """The names that there are, in the order in which they are printed, whatever the order in which they are asked for."""
 OF_ALL_TOPICS = ("runid", "num_q", "gm_map", "gm_bpref")
 """Printed for all topics together only."""
 TAKES_GAINS = ("ndcg", "dcg", "ideal_dcg", "ndcg_rel", "Rndcg", "G", "rbp")
 """Measures whose parameters are the gains of grades: ``ndcg.1=3,2=9``."""
-LENGTH_OF_RELSTRING, PERSISTENCE = 10, 0.9
+FORMATS = ("qrels", "qrels_jg", "qrels_prefs", "prefs")
+"""What judgments may be: the same lines with groups of judgments, or preferences, in them; or preferences alone."""
+LENGTH_OF_RELSTRING, PERSISTENCE, NO_Z_SCORE = 10, 0.9, -1_000_000.0
 NONRELEVANT = 0.5
 """What grade 0 becomes. An unjudged document counts as one of grade 0, but in trec_eval it gains nothing where a table
 gives grade 0 something: the two must differ."""
 LINEAR = GainRule(((NONRELEVANT, 0.0),))
+
+
+@dataclass(frozen=True)
+class ZScores:
+    """The mean and the standard deviation of measures over reference runs, by topic and measure."""
+
+    source: str
+    reference: dict[tuple[str, str], tuple[float, float]]
+
+    @classmethod
+    def read(cls, path: str) -> ZScores:
+        """From lines of a topic, a measure, its mean and its standard deviation."""
+        reference: dict[tuple[str, str], tuple[float, float]] = {}
+        for place, row in rows_of_fields(path, "topic", "measure", "mean", "standard deviation"):
+            if not (is_number(row[2]) and is_number(row[3])):
+                raise DataError(place, f'"{row[2]} {row[3]}" are not a mean and a standard deviation.')
+            reference[row[0], row[1]] = float(row[2]), float(row[3])
+        return cls(path, reference)
+
+    def __call__(self, topic: str, name: str, value: float) -> float:
+        """How many standard deviations a value lies above the mean."""
+        mean, deviation = self.reference.get((topic, name), (nan, 0.0))
+        if deviation:
+            return (value - mean) / deviation
+        return 0.0 if value == mean else NO_Z_SCORE
 
 
 @dataclass(frozen=True)
@@ -64,6 +100,7 @@ class Options:
     judged_docs_only: bool = False
     complete_rel_info: bool = False
     number_docs_in_coll: int = 0
+    z_scores: ZScores | None = None
 
 
 @dataclass(frozen=True)
@@ -75,10 +112,18 @@ class Entry:
     column: Column
     gains: GainRule
     total: Total
+    of_groups: bool = False
+    """Does it read what each group of judgments says, in the place of ``gains``?"""
+    order: Order = "trec"
+    """Where documents are compared, ties are broken the other way around."""
+    in_deviations: bool = False
+    """Are values z-scores?"""
 
     def line(self, topic: str, value: float) -> str:
         """The line for a topic; counts, which are summed up, are whole numbers."""
-        return f"{self.name:<22}\t{topic}\t{f'{value:.0f}' if self.total == 'sum' else f'{value:6.4f}'}\n"
+        whole = self.total == "sum" and not self.in_deviations
+        name = f"{'Z' if self.in_deviations else ''}{self.name:<22}"
+        return f"{name}\t{topic}\t{f'{value:.0f}' if whole else f'{value:6.4f}'}\n"
 
 
 @dataclass(frozen=True)
@@ -97,24 +142,42 @@ class Evaluation:
 def evaluation(qrels: Qrels, run: Run, asked: dict[str, str], options: Options) -> Evaluation:
     """Score the run for the names asked for, each with its parameters."""
     entries = [entry for base in PRINTED if base in asked for entry in _entries(base, asked[base], options)]
+    if options.z_scores is not None:
+        entries = [replace(entry, in_deviations=True) for entry in entries]
+    graded = [entry.name for entry in entries if entry.order == "trec" and entry.base not in ("num_q", "num_ret")]
+    if qrels.are_preferences and graded:
+        raise UsageError(f"{graded[0]} reads grades, and these judgments are preferences: ask for prefs or all_prefs.")
     judgments = _as_trec_eval_reads(qrels)
+    of_groups = TopicFacts(qrels) if any(entry.of_groups for entry in entries) else None
     facts_by_rule = {rule: TopicFacts(judgments, rule) for rule in {LINEAR, *(entry.gains for entry in entries)}}
     facts = facts_by_rule[LINEAR]
-    joined = join(Preparation(depth=options.max_retrieved_per_topic)(run), facts, topics="shared")
+    orders = sorted({"trec", *(entry.order for entry in entries)}, reverse=True)  # that of most measures first
+
+    def join_by(order: Order) -> Joined:
+        prepared = Preparation(depth=options.max_retrieved_per_topic, order=order)(run)
+        return join(prepared, facts, order=order, topics="shared", keep_judgments=of_groups is not None)
+
+    by_order = {order: join_by(order) for order in orders}
+    joined = by_order["trec"]
     missing = [facts.topic_number[name] for name in joined.missing]
     one = np.full(len(missing), 1)  # a topic that the run lacks has one document, which nobody judged
-    lacking = [Rankings(np.full((one.size, 1), nan), one, np.array(missing), facts)] if missing else []
+    unjudged = np.full((one.size, 1), NOT_POOLED)
+    lacking = [Rankings(unjudged * nan, one, np.array(missing), facts, judgment=unjudged)] if missing else []
     value = np.full((len(facts.query_ids), len(entries)), nan)
     strings = [""] * len(facts.query_ids)
     length = int(_number(asked.get("relstring") or LENGTH_OF_RELSTRING, "relstring"))
-    for rankings in chain(joined.batches, lacking if options.complete_rel_info else []):
-        rankings = rankings.condensed() if options.judged_docs_only else rankings
-        with_gains = {rule: replace(rankings, facts=own, _memory={}) for rule, own in facts_by_rule.items()}
-        for place, entry in enumerate(entries):
-            value[rankings.topic, place] = entry.column(with_gains[entry.gains])
-        if "relstring" in asked:
-            for row, number in enumerate(rankings.topic.tolist()):
-                strings[number] = _relstring(rankings, row, length)
+    for order, lists in by_order.items():
+        for rankings in chain(lists.batches, lacking if options.complete_rel_info else []):
+            with_groups = rankings if of_groups is None else rankings.rejudged(of_groups)
+            rankings = rankings.condensed() if options.judged_docs_only else rankings
+            with_gains = {rule: replace(rankings, facts=own, _memory={}) for rule, own in facts_by_rule.items()}
+            for place, entry in enumerate(entries):
+                if entry.order == order:
+                    given = with_groups if entry.of_groups else with_gains[entry.gains]
+                    value[rankings.topic, place] = entry.column(given)
+            if "relstring" in asked and order == "trec":
+                for row, number in enumerate(rankings.topic.tolist()):
+                    strings[number] = _relstring(rankings, row, length)
     # trec_eval scores one document that nobody judged for a topic that the run lacks, and takes these back.
     taken_back = [entry.base in ("num_ret", "utility", "rbp_resid", "unj") for entry in entries]
     for number in missing:
@@ -122,6 +185,12 @@ def evaluation(qrels: Qrels, run: Run, asked: dict[str, str], options: Options) 
         strings[number] = strings[number] if asked.get("relstring") else ""
     kept = set(range(len(facts.query_ids))).difference(() if options.complete_rel_info else missing)
     topics = sorted(kept, key=lambda number: facts.query_ids[number].encode("utf-8", "surrogateescape"))
+    if options.z_scores is not None:
+        for place, entry in enumerate(entries):
+            if entry.base != "num_q":
+                value[topics, place] = [
+                    options.z_scores(facts.query_ids[number], entry.name, value[number, place]) for number in topics
+                ]
     return Evaluation(
         [facts.query_ids[number] for number in topics],
         entries,
@@ -200,7 +269,12 @@ def _entries(base: str, parameters: str, options: Options) -> Iterator[Entry]:
         return
     if base in FAMILIES:
         for label, measure in family(base, parameters):
-            yield Entry(base, label, at_level(measure, level).value, LINEAR, measure.total)
+            yield Entry(
+                base, label, _column(at_level(measure, level), options), LINEAR, "mean", measure.reads_judgments
+            )
+    elif base.startswith("prefs_avgjg_Rnonrel"):
+        preferences = _Rnonrel(retrieved=2 if base.endswith("_ret") else 0)
+        yield Entry(base, name, preferences.value, LINEAR, "mean", True, "docid")
     elif base in ("rbp", "rbp_resid"):
         pairs = parameters.split(",") if parameters else []
         p = next((_number(pair[2:], base) for pair in pairs if pair.startswith("p=")), PERSISTENCE)
@@ -216,12 +290,21 @@ def _entries(base: str, parameters: str, options: Options) -> Iterator[Entry]:
         yield Entry(base, name, at_level(_utility(parameters, options), level).value, LINEAR, "mean")
     elif base == "set_F":
         weight = _number(parameters or 1.0, base)
-        yield Entry(base, name, partial(_weighted_mean, weight, level), LINEAR, "mean")
+        yield Entry(base, name, partial(weighted_mean, weight, level), LINEAR, "mean")
     elif parameters and base not in TAKES_GAINS:
         raise UsageError(f'"{base}.{parameters}": {base} takes no parameters.')
     else:
         measure = parse_measure(base)
-        yield Entry(base, name, at_level(measure, level).value, _gains(base, parameters), measure.total)
+        order: Order = "docid" if isinstance(measure, StatedPreferences) else "trec"
+        column, gains = _column(at_level(measure, level), options), _gains(base, parameters)
+        yield Entry(base, name, column, gains, measure.total, measure.reads_judgments, order)
+
+
+def _column(measure: Measure, options: Options) -> Column:
+    """What computes a measure; of judged documents alone, each group of judgments has its own."""
+    if options.judged_docs_only and isinstance(measure, OverGroups):
+        return partial(mean_over_groups, Condensed(measure.of_group()))
+    return measure.value
 
 
 def _name(base: str, parameters: str) -> str:
@@ -234,7 +317,7 @@ def family(base: str, parameters: str = "") -> list[tuple[str, Measure]]:
     Without parameters at the depths that trec_eval takes: ``P.5,10`` is ``P_5`` and ``P_10``, ``P`` has nine of them.
     """
     values = sorted(_number(part, base) for part in (parameters.split(",") if parameters else FAMILIES[base]))
-    if base not in ("iprec_at_recall", "Rprec_mult"):
+    if base not in ("iprec_at_recall", "Rprec_mult", "Rprec_mult_avgjg"):
         values = [float(int(value)) for value in values]
     if len(set(values)) < len(values):
         raise UsageError(f'"{base}.{parameters}": a depth is given twice.')
@@ -271,6 +354,37 @@ def _utility(parameters: str, options: Options) -> Measure:
     return Utility(hit, noise, miss, rest, options.number_docs_in_coll)
 
 
+class _Rnonrel(PrefShareR):
+    """As trec_eval computes it: documents of level 0 are compared with each other too."""
+
+    def limited(self, rankings: Rankings) -> CountedPreferences:
+        counts = super().limited(rankings)
+        if not counts.partial.any():
+            return counts
+        # Where there are subgroups, the limit is the number of all relevant documents.
+        of_group, rows = rankings.facts.preferences.counted(rankings, "group"), counts.partial[:, None]
+        possible = np.where(rows, of_group.possible, counts.possible)
+        return replace(counts, possible=possible, fulfilled=np.where(rows, of_group.fulfilled, counts.fulfilled))
+
+    def share(self, counts: CountedPreferences, fulfilled: Floats, possible: Floats) -> Floats:
+        relevant, nonrelevant = self.documents(counts)
+        most, others = relevant, nonrelevant
+        more, whole = others > most, ~counts.partial
+        if self.retrieved:
+            above, each = most * (most - 1) / 2, others * most
+        else:
+            met = np.minimum(counts.nonrelevant[:, 1], most)
+            above, each = met * (most - 1) - met * (met - 1) / 2, others * most
+        lacking = np.maximum(relevant - nonrelevant, 0.0)
+        fulfilled = fulfilled + counts.relevant[:, 1] * lacking + np.where(more & whole, above, 0.0)
+        possible = possible + counts.relevant.sum(axis=-1) * lacking + np.where(more & whole, each, 0.0)
+        # A group that prefers nothing makes the sum over groups no number, which is printed as 0.
+        return np.divide(fulfilled, possible, out=np.full(possible.shape, nan), where=possible > 0)
+
+    def value(self, rankings: Rankings) -> Floats:
+        return np.nan_to_num(super().value(rankings))
+
+
 class _RnDCG(RnDCG):
     """Grades are gains, but a topic without a relevant document scores 0."""
 
@@ -290,7 +404,7 @@ def _mean_of_points(points: tuple[float, ...], level: float, rankings: Rankings)
     return np.cumsum(interpolated(rankings, level, points)[::-1], axis=0)[-1] / len(points)
 
 
-def _weighted_mean(weight: float, level: float, rankings: Rankings) -> Floats:
+def weighted_mean(weight: float, level: float, rankings: Rankings) -> Floats:
     """F as trec_eval computes it, from precision and recall: its values round as they do there."""
     number = rankings.relevant(level).sum(axis=-1)
     precision, recall = quotient(number, rankings.length), quotient(number, rankings.num_relevant(level))
@@ -313,7 +427,7 @@ def _as_trec_eval_reads(qrels: Qrels) -> Qrels:
 
 def _summed(entry: Entry, values: Floats, facts: TopicFacts, options: Options) -> float:
     """Added up topic by topic, as trec_eval does: means half way between two printed numbers then round alike."""
-    if entry.base == "num_rel" and options.complete_rel_info:  # whatever the level is
+    if entry.base == "num_rel" and options.complete_rel_info and not entry.in_deviations:  # whatever the level is
         return float(facts.relevant(1.0).sum())
     total = float(np.cumsum(values)[-1])
     if entry.total == "sum":

@@ -19,6 +19,10 @@ from rankbounds.measures.cwl.continuing import TBG as TBG
 from rankbounds.measures.cwl.continuing import Continuing as Continuing
 from rankbounds.measures.cwl.continuing import ContinuingByRelevance as ContinuingByRelevance
 from rankbounds.measures.cwl.continuing import UMeasure as UMeasure
+from rankbounds.measures.cwl.nearly_err import NERR8 as NERR8
+from rankbounds.measures.cwl.nearly_err import NERR9 as NERR9
+from rankbounds.measures.cwl.nearly_err import NERR10 as NERR10
+from rankbounds.measures.cwl.nearly_err import NERR11 as NERR11
 from rankbounds.measures.cwl.stopping_by_gain import BPM as BPM
 from rankbounds.measures.cwl.stopping_by_gain import IFT as IFT
 from rankbounds.measures.cwl.stopping_by_gain import IFT_C1 as IFT_C1
@@ -42,6 +46,9 @@ from rankbounds.measures.diversity import nERR_IA as nERR_IA
 from rankbounds.measures.diversity import nNRBP as nNRBP
 from rankbounds.measures.formulas import Normalised as Normalised
 from rankbounds.measures.formulas import RankWeighted as RankWeighted
+from rankbounds.measures.judgment_groups import AP_JG as AP_JG
+from rankbounds.measures.judgment_groups import P_JG as P_JG
+from rankbounds.measures.judgment_groups import RPrec_JG as RPrec_JG
 from rankbounds.measures.measure import Measure as Measure
 from rankbounds.measures.naming.parser import MeasureLike as MeasureLike
 from rankbounds.measures.naming.parser import MeasuresLike as MeasuresLike
@@ -60,6 +67,7 @@ from rankbounds.measures.precision.interpolated_precision import IPrecMean as IP
 from rankbounds.measures.precision.precision_and_recall import F as F
 from rankbounds.measures.precision.precision_and_recall import P as P
 from rankbounds.measures.precision.precision_and_recall import Recall as Recall
+from rankbounds.measures.precision.precision_and_recall import RecallAll as RecallAll
 from rankbounds.measures.precision.precision_and_recall import RelP as RelP
 from rankbounds.measures.precision.precision_and_recall import RPrec as RPrec
 from rankbounds.measures.precision.precision_and_recall import SetAP as SetAP
@@ -88,5 +96,9 @@ from rankbounds.measures.samples import infP as infP
 from rankbounds.measures.samples import xinfAP as xinfAP
 from rankbounds.measures.search_effort import ESL as ESL
 from rankbounds.measures.search_effort import RankPower as RankPower
+from rankbounds.measures.stated_preferences import NumPrefs as NumPrefs
+from rankbounds.measures.stated_preferences import NumPrefsFulfilled as NumPrefsFulfilled
+from rankbounds.measures.stated_preferences import PrefShare as PrefShare
+from rankbounds.measures.stated_preferences import PrefShareR as PrefShareR
 
 __all__: list[str]

@@ -72,6 +72,8 @@ class Facts:
     """The value describes the list as it was retrieved, whatever is assumed of unjudged documents."""
     reads_judgments: ClassVar[bool] = False
     """The value needs more of a document's judgments than its grade: for which subtopics, from which stratum."""
+    reads_preferences: ClassVar[bool] = False
+    """The value needs to know which documents are preferred to which, and of grades nothing else."""
     order_free: ClassVar[bool] = False
     """In whatever order the documents stand, the value is the same."""
     topic_only: ClassVar[bool] = False

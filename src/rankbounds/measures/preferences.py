@@ -335,7 +335,8 @@ class Rpref_N(Preference):  # noqa: N801 (the paper's name)
     The penalty is divided by the judged documents' distance from the largest gain, summed: N where gains are binary,
     when it is Bpref_N. Bounds are not known.
 
-    Source: De Beer and Moens, SIGIR 2006; Sakai 2007, equation 16.
+    Source: De Beer and Moens, SIGIR 2006; Sakai 2007, equation 16: over the relevant documents that were retrieved
+    (equation 2 also credits those that were not).
     """
 
     example = ("Rpref_N", 0.3333)
@@ -352,7 +353,8 @@ class Rpref_N(Preference):  # noqa: N801 (the paper's name)
 class Rpref_relative(RelativePreference):  # noqa: N801 (the paper's name)
     """Rpref divided by the number of judged documents above. A document at the first rank counts for nothing.
 
-    Bounds are not known. Source: De Beer and Moens, SIGIR 2006; Sakai 2007, equation 17.
+    Bounds are not known. Source: De Beer and Moens, SIGIR 2006; Sakai 2007, equation 17 (not 7, which
+    divides by 0 below unjudged documents).
     """
 
     example = ("Rpref_relative", 0.1667)

@@ -236,6 +236,12 @@ class Rankings(Memory):
 
         return self.remembered("by subtopic", lambda: lists_by_subtopic(self))
 
+    def by_group(self) -> ListsBySubtopic:
+        """Each list once for every group of judgments of its topic, with the judgments of that group alone."""
+        from rankbounds.rankings.subtopics import lists_by_subtopic
+
+        return self.remembered("by group", lambda: lists_by_subtopic(self, given=True))
+
     def condensed(self) -> Rankings:
         """The lists without their unjudged documents."""
         return self.remembered("condensed", self._condensed)

@@ -62,12 +62,22 @@ class SubtopicFacts:
         """How many subtopics each topic has."""
         return np.diff(self.first)
 
+    def judgments(self) -> tuple[Ints, Ints, Floats]:
+        """All judgments for subtopics: rows of the documents, the subtopic's place in its topic, grades (NaN: none)."""
+        return self._row, self._place, self._grade
+
     @cached_property
     def grades(self) -> Floats:
         """Row by row for the judgments the grades for each subtopic, and behind them rows for documents without."""
-        judged = ~np.isnan(self.of_topics.grade)
-        table = np.full((judged.size + 2, max(1, int(self.count.max(initial=1)))), np.nan)
-        table[:-2][judged] = 0.0
+        table = self.grades_given.copy()
+        judged = np.append(~np.isnan(self.of_topics.grade), [False, False])
+        table[judged] = np.where(np.isnan(table[judged]), 0.0, table[judged])
+        return table
+
+    @cached_property
+    def grades_given(self) -> Floats:
+        """As ``grades``, but a document is unjudged for the subtopics that no judgment of it names."""
+        table = np.full((self.of_topics.grade.size + 2, max(1, int(self.count.max(initial=1)))), np.nan)
         table[-2] = 0.0  # what BEYOND stands for; NOT_POOLED is the last
         known = ~np.isnan(self._grade)
         table[self._row[known], self._place[known]] = self._grade[known]
@@ -148,8 +158,11 @@ class ListsBySubtopic:
         return np.bincount(self.number, weights=values, minlength=self.lists).astype(np.float64, copy=False)
 
 
-def lists_by_subtopic(rankings: Rankings) -> ListsBySubtopic:
-    """Each list once for every subtopic of its topic."""
+def lists_by_subtopic(rankings: Rankings, *, given: bool = False) -> ListsBySubtopic:
+    """Each list once for every subtopic of its topic.
+
+    ``given``: a document that is judged for others alone is unjudged, as where each group of judgments is a subtopic.
+    """
     known: SubtopicFacts = rankings.facts.subtopics
     lists = rankings.length.size
     if known.facts is rankings.facts:
@@ -164,7 +177,7 @@ def lists_by_subtopic(rankings: Rankings) -> ListsBySubtopic:
     return ListsBySubtopic(
         replace(
             rankings,
-            grade=known.grades[rankings.judgment[number], place[:, None]],
+            grade=(known.grades_given if given else known.grades)[rankings.judgment[number], place[:, None]],
             length=rankings.length[number],
             topic=topic,
             facts=known.facts,

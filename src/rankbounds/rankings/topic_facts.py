@@ -15,6 +15,7 @@ from rankbounds.columns.native.ranking import HeldDocuments
 from rankbounds.errors import UsageError
 
 if TYPE_CHECKING:
+    from rankbounds.rankings.preferences import PreferenceFacts
     from rankbounds.rankings.strata import StrataFacts
     from rankbounds.rankings.subtopics import SubtopicFacts
 
@@ -92,6 +93,13 @@ class TopicFacts(Memory):
         from rankbounds.rankings.subtopics import SubtopicFacts
 
         return SubtopicFacts(self)
+
+    @cached_property
+    def preferences(self) -> PreferenceFacts:
+        """Which documents the judgments prefer to which."""
+        from rankbounds.rankings.preferences import PreferenceFacts
+
+        return PreferenceFacts(self)
 
     @cached_property
     def strata(self) -> StrataFacts:

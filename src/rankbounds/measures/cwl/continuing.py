@@ -88,7 +88,7 @@ class ContinuingByRelevance(Measure):
     [0.5, 0.8]
     """
 
-    takes = ("rel",)
+    takes: ClassVar[tuple[str, ...]] = ("rel",)
     value_range = (0.0, 1.0)
     has_residual = True
     tail_adds = False

@@ -12,6 +12,14 @@ from __future__ import annotations
 
 _ES = "Elasticsearch and OpenSearch"
 NAMES: dict[str, dict[str, str]] = {
+    "trec_eval": {
+        "prefs_num_prefs_ful_ret": "NumPrefsFulfilled(retrieved=2)",
+        **{
+            f"prefs_{name}{ending}": f"PrefShare(average={average},retrieved={retrieved})"
+            for name, average in (("simp", "preferences"), ("pair", "pairs"), ("avgjg", "groups"))
+            for ending, retrieved in (("", 0), ("_imp", 1), ("_ret", 2))
+        },
+    },
     "ir_measures": {
         "BPref": "Bpref",
         "SetR": "Recall",
@@ -34,21 +42,60 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "BEIR and MTEB": {"R_cap": "RelP", "hit": "Success", "mean_average_precision": "AP", "top_k_accuracy": "Success"},
     _ES: {"mean_reciprocal_rank": "RR", "expected_reciprocal_rank": "ERR", "coverage": "Judged"},
+    "ragas": {
+        "context_precision": "AP*",
+        "non_llm_context_precision_with_reference": "AP*",
+        "id_based_context_precision": "SetP",
+        "context_recall": "Recall",
+        "non_llm_context_recall": "Recall",
+        "id_based_context_recall": "Recall",
+    },
+    "LongMemEval": {"recall_any": "Success"},
+    "trulens": {"ir_hit_rate": "Success"},
+    "haystack": {
+        "document_map": "AP",
+        "document_mrr": "RR",
+        "document_ndcg": "nDCG",
+        "document_recall_multi_hit": "Recall",
+    },
+    "torchmetrics": {
+        "retrieval_average_precision": "AP*",
+        "retrieval_map": "AP*",
+        "retrieval_reciprocal_rank": "RR",
+        "retrieval_mrr": "RR",
+        "retrieval_hit_rate": "Success",
+        "retrieval_normalized_dcg": "nDCG",
+        "retrieval_precision": "P",
+        "retrieval_recall": "Recall",
+        "retrieval_r_precision": "RPrec",
+    },
+    "sentence-transformers": {
+        f"{similarity}_{theirs}": ours
+        for similarity in ("cosine", "dot", "euclidean", "manhattan")
+        for theirs, ours in {
+            **{"accuracy": "Success", "precision": "P", "recall": "Recall"},
+            **{"ndcg": "nDCG", "mrr": "RR", "map": "AP"},
+        }.items()
+    },
 }
 """For each tool, in the order that decides: its name, and the label that the name stands for."""
 
 _DEPTHS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
 FAMILIES: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("P", "recall", "map_cut", "ndcg_cut", "relative_P"), _DEPTHS),
+    **dict.fromkeys(("P", "recall", "map_cut", "ndcg_cut", "relative_P", "P_avgjg"), _DEPTHS),
     "success": ("1", "5", "10"),
     "unj": ("5", "10", "20"),
     "iprec_at_recall": tuple(f"{tenth / 10:.2f}" for tenth in range(11)),
-    "Rprec_mult": tuple(f"{tenth / 5:.2f}" for tenth in range(1, 11)),
+    **dict.fromkeys(("Rprec_mult", "Rprec_mult_avgjg"), tuple(f"{tenth / 5:.2f}" for tenth in range(1, 11))),
 }
 """trec_eval's names for a measure at several depths (or points), and those that it takes where none are given."""
 
 _COUNTS = ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret")
 _OFFICIAL = (*_COUNTS, "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P")
+_PREFERENCES = (
+    *("runid", "num_q", "prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret"),
+    *("prefs_simp", "prefs_pair", "prefs_avgjg"),
+)
 NICKNAMES: dict[str, tuple[str, ...]] = {
     "official": _OFFICIAL,
     "set": (*_COUNTS, "utility", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"),
@@ -58,6 +105,12 @@ NICKNAMES: dict[str, tuple[str, ...]] = {
         *("ndcg_rel", "Rndcg", "ndcg_cut", "map_cut", "relative_P", "success", "set_P", "set_relative_P", "set_recall"),
         *("set_map", "set_F", "num_nonrel_judged_ret", "rbp", "rbp_resid", "unj"),
     ),
+    "prefs": _PREFERENCES,
+    "all_prefs": (
+        *(*_PREFERENCES, "prefs_avgjg_Rnonrel", "prefs_simp_ret", "prefs_pair_ret", "prefs_avgjg_ret"),
+        *("prefs_avgjg_Rnonrel_ret", "prefs_simp_imp", "prefs_pair_imp", "prefs_avgjg_imp"),
+    ),
+    "qrels_jg": ("runid", "num_q", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg"),
 }
 """trec_eval's names for several measures, in the order in which it prints them."""
 
@@ -83,27 +136,43 @@ DIFFERENT: tuple[tuple[str, str, str, str], ...] = (
     ("Recall", "trec_eval", "recall.5,10,15,20,30,100,200,500,1000", "without a depth, these nine"),
     ("Success", "trec_eval", "success.1,5,10", "without a depth, these three"),
     ("F", "trec_eval, ir_measures", "set_F.X", "X (beta in ir_measures) is the square of our beta, the same at 1"),
+    ("AP*", "ragas", "", "its context_precision adds 1e-10 to the divisor, so that a perfect list has 0.9999999999"),
+    ("AP", "torchmetrics", "", "knows the scored documents only, and divides by the relevant ones among them"),
+    ("AP", "sentence-transformers", "", "AP@k is divided by k where more than k documents are relevant, not by all"),
+    ("AP", "llama-index", "", "divides by the number of expected ids; a repeated id counts again, up to above 1"),
+    (
+        "nDCG",
+        "MLflow",
+        "",
+        "the ideal is cut at what was retrieved: one retrieved of five expected has 1",
+    ),
+    ("nDCG", "llama-index", "", "a repeated id gains again, so that the value can be above 1"),
+    (
+        "nDCG",
+        "torchmetrics",
+        "",
+        "the ideal ranking holds the scored documents only, and tied documents share their gain",
+    ),
+    ("P", "MLflow", "", "a list shorter than k is divided by its length"),
+    ("P", "llama-index", "SetP", "the distinct ids retrieved that are expected, over all distinct ids retrieved"),
+    ("P", "torchmetrics", "SetP", "without top_k, k is the number of scored documents"),
+    ("Recall", "torchmetrics", "", "only relevant documents that were scored are counted, so that a whole list has 1"),
+    ("Success", "llama-index", "Success", "hit_rate asks whether any expected id was retrieved, at whatever rank"),
+    ("Success", "haystack", "Success", "DocumentRecallEvaluator with mode single_hit, at whatever rank"),
     ("Hits", "papers on knowledge graphs", "Success", "the share of questions with a hit, where ranx counts the hits"),
     ("Unjudged", "BEIR", "", "its Hole@k counts documents that no topic's judgments know, so that it is lower"),
 )
 """Our name, the tool that means something else by it, how to ask for that here (empty: there is no way), and why."""
 
-_BY_JUDGE = "averages over several judges' judgments; give each judge's judgments as a file of its own"
-_CWL = "is one of the C/W/L family that is missing; RBP, INST, INSQ, BPM and SDCG are there, with residuals"
+_R_NONRELEVANT = (
+    "also counts pairs of documents of level 0 as preferences; PrefShareR is what its help describes, and the command "
+    "trec_eval prints its number"
+)
 ABSENT: dict[str, str] = {
     "runid": "is the run's name, no number; the command trec_eval prints it",
     "relstring": "is text, no number; the command trec_eval prints it",
     "rbp_resid": "is what RBP(p=0.9) prints behind its value (high - low); the command trec_eval prints it alone",
-    **dict.fromkeys(("map_avgjg", "P_avgjg", "Rprec_mult_avgjg"), _BY_JUDGE),
-    **dict.fromkeys(
-        (
-            *("prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret", "prefs_simp", "prefs_pair"),
-            *("prefs_avgjg", "prefs_avgjg_Rnonrel", "prefs_simp_ret", "prefs_pair_ret", "prefs_avgjg_ret"),
-            *("prefs_avgjg_Rnonrel_ret", "prefs_simp_imp", "prefs_pair_imp", "prefs_avgjg_imp"),
-        ),
-        "compares pairs of preferences, which are not read here",
-    ),
-    **dict.fromkeys(("NERR8", "NERR9", "NERR10", "NERR11"), _CWL),
+    **dict.fromkeys(("prefs_avgjg_Rnonrel", "prefs_avgjg_Rnonrel_ret"), _R_NONRELEVANT),
     "Accuracy": "is Success@k where top-k accuracy is meant, as in BEIR; the chance that a relevant document stands "
     "above another, which ir_measures calls so, is not here",
     "Compat": "adds up to the end of the list or of the ideal ranking, whichever is longer; Compatibility(p=0.95) "

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from rankbounds.errors import UsageError, did_you_mean, warn
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.measure import Measure
-from rankbounds.measures.naming.elsewhere import ABSENT, AT_SIGN, FAMILIES, NICKNAMES, WITH_PARAMETER
+from rankbounds.measures.naming.elsewhere import ABSENT, AT_SIGN, FAMILIES, NAMES, NICKNAMES, WITH_PARAMETER
 from rankbounds.measures.naming.registry import REGISTRY, class_named, folded, is_name, label_elsewhere
 
 _BETWEEN = re.compile(r",(?![^{]*\})")
@@ -125,7 +125,8 @@ def trec_name(measure: Measure) -> str:
         name = template.format(**values)
         if from_trec_name(name) == measure:
             return name
-    return str(measure)
+    labels = NAMES["trec_eval"].items()
+    return next((name for name, label in labels if _from_label(label) == measure), str(measure))
 
 
 _PRIMES = "'\u2019\u2032"

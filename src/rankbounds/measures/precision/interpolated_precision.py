@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.measures.measure import Measure
+from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.measures.parameters import SHARE, Allowed, parameter
 from rankbounds.rankings.rankings import Rankings, TiedGroups
 
@@ -14,6 +16,8 @@ EXACT_STEPS = 50_000_000
 LEVELS = 512
 EARLY = 32
 """And from those precisions that are reached within so many places of a group, each of which is likely."""
+CELLS = 1 << 18
+"""How many numbers are looked at together, so that they stay in the processor's cache."""
 POINTS = {11: tuple(tenth / 10 for tenth in range(11)), 3: (0.2, 0.5, 0.8)}
 
 
@@ -32,7 +36,38 @@ class Interpolated(Measure):
         raise NotImplementedError
 
     def value(self, rankings: Rankings) -> Floats:
-        return np.mean(interpolated(rankings, self.rel, self.recalls), axis=0)
+        return self._mean(rankings.relevant_so_far(self.rel), rankings.num_relevant(self.rel))
+
+    def _mean(self, so_far: Floats, number: Floats) -> Floats:
+        return np.mean(highest_precisions(so_far, number, self.recalls), axis=0)
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        """Of k relevant among the unjudged, the best case has the k highest and the worst the k lowest.
+
+        More of them raise precision everywhere, and also what recall needs. So with the found of ``first`` and the
+        needs of ``last`` the value is no more than with any number between the two, and the other way around.
+        """
+        judged = rankings.assume(0.0)
+        found, number = judged.relevant_so_far(self.rel), judged.num_relevant(self.rel)
+        holes, turned = np.cumsum(rankings.holes, axis=-1), rankings.num_holes
+        room = rankings.room(rankings.facts.relevant(self.rel)[rankings.topic])
+
+        def least(line: Ints, first: Ints, last: Ints) -> Floats:
+            lowest = np.maximum(holes[line] - (turned[line] - first)[:, None], 0)
+            return self._mean(found[line] + lowest, number[line] + np.maximum(last, room[line]))
+
+        def most(line: Ints, first: Ints, last: Ints) -> Floats:
+            highest = np.minimum(holes[line], last[:, None])
+            return self._mean(found[line] + highest, number[line] + first)
+
+        low = smallest(least, turned, rankings.width)
+        if len(self.recalls) > 1:
+            return low, -smallest(lambda *between: -most(*between), turned, rankings.width)
+        # At each rank it is best that all unjudged documents down to it are relevant and none behind it, because each
+        # of them adds one to what is found, and at most one to what is needed.
+        found_all, needed = found + holes, _needed(self.recalls[0], number[:, None] + holes)
+        precision = found_all / np.arange(1, rankings.width + 1)
+        return low, np.where(found_all >= needed, precision, 0.0).max(axis=-1)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
         return np.mean(expected_interpolated(rankings, self.rel, self.recalls), axis=0)
@@ -90,17 +125,48 @@ class IPrecMean(Interpolated):
         return POINTS[self.points]
 
 
-def interpolated(rankings: Rankings, rel: float, recalls: tuple[float, ...]) -> list[Floats]:
-    """For each recall the highest precision from the rank on where it is reached."""
-    so_far = rankings.relevant_so_far(rel)
-    precision = so_far / np.arange(1, rankings.width + 1)
-    number = rankings.num_relevant(rel)
-    return [np.where(so_far >= _needed(recall, number)[:, None], precision, 0.0).max(axis=-1) for recall in recalls]
+def interpolated(rankings: Rankings, rel: float, recalls: tuple[float, ...], rounding: float = 0.5) -> list[Floats]:
+    """For each recall the highest precision from the rank on where it is reached; ``rounding`` as in ``_needed``."""
+    return highest_precisions(rankings.relevant_so_far(rel), rankings.num_relevant(rel), recalls, rounding)
 
 
-def _needed(recall: float, number: Floats) -> Floats:
-    """How many of so many relevant documents must have been found; without end, where there are any number of them."""
-    return np.floor(recall * number + 0.5) if recall > 0 else np.zeros(number.shape)
+def highest_precisions(
+    so_far: Floats, number: Floats, recalls: tuple[float, ...], rounding: float = 0.5
+) -> list[Floats]:
+    """The same, where so many are found down to each rank, and so many are relevant."""
+    precision = so_far / np.arange(1, so_far.shape[-1] + 1)
+    needed = [_needed(recall, number, rounding)[:, None] for recall in recalls]
+    return [np.where(so_far >= least, precision, 0.0).max(axis=-1) for least in needed]
+
+
+def smallest(bound: Callable[[Ints, Ints, Ints], Floats], most: Ints, width: int) -> Floats:
+    """For each list the smallest value over k from 0 to ``most``.
+
+    ``bound`` says for lists, and a first and a last k for each, what no value between is smaller than; where the two
+    are one, it is the value itself. Spans of k are halved as long as they may hold a smaller value than is known.
+    """
+    everyone, none = np.arange(most.size), np.zeros(most.size, dtype=np.int64)
+    best = np.minimum(bound(everyone, none, none), bound(everyone, most, most))
+    spans = np.stack((everyone, none + 1, most - 1))[:, most > 1]
+    while spans.shape[1]:
+        parts = np.array_split(spans, max(1, spans.shape[1] * width // CELLS), axis=1)
+        below = np.concatenate([bound(*part) for part in parts])
+        kept = below < best[spans[0]]
+        (line, first, last), below = spans[:, kept], below[kept]
+        alone = first == last
+        np.minimum.at(best, line[alone], below[alone])
+        line, first, last = line[~alone], first[~alone], last[~alone]
+        middle = (first + last) // 2
+        spans = np.stack((np.tile(line, 2), np.append(first, middle + 1), np.append(middle, last)))
+    return best
+
+
+def _needed(recall: float, number: Floats, rounding: float = 0.5) -> Floats:
+    """How many of so many relevant documents must have been found; without end, where there are any number of them.
+
+    ``rounding`` is what is added before fractions are cut off: 0.5 in trec_eval 10, 0.9 in version 9.
+    """
+    return np.floor(recall * number + rounding) if recall > 0 else np.zeros(number.shape)
 
 
 def expected_interpolated(rankings: Rankings, rel: float, recalls: tuple[float, ...]) -> list[Floats]:

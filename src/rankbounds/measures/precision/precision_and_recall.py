@@ -154,6 +154,47 @@ class Shaw(Measure):
         return np.einsum("ln,ln->l", chances, values)
 
 
+class RecallAll(Measure):
+    """1 if all of the topic's known relevant documents are among the first k (without a depth: retrieved), else 0.
+
+    Its mean is the share of questions whose evidence is complete, where an answer needs all of it; Success@k asks for
+    any of it. A topic without relevant documents has 0. ``low`` and ``high``: an unjudged document above the depth
+    can only be the first that is relevant; one below, or outside of the list, can make a complete list incomplete.
+
+    Source: recall_all@k of LongMemEval (Wu et al., ICLR 2025), which calls Success@k recall_any@k.
+    """
+
+    takes = ("rel", "cutoff")
+    sources = ("wu2025longmemeval",)
+    value_range = (0.0, 1.0)
+    aliases = ("recall_all",)
+    example = ("RecallAll @ 3", 0.0)
+    examples = ("RecallAll@3", "RecallAll@5", "RecallAll")
+    collection_exactness = "exact"
+    outside = "lowers"
+    vanishes = True
+
+    def value(self, rankings: Rankings) -> Floats:
+        found = rankings.relevant(self.rel)[..., : self.depth(rankings)].sum(axis=-1)
+        known = rankings.num_relevant(self.rel)
+        return ((found == known) & (known > 0)).astype(np.float64)
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        found, known, within, below = found_and_open(self, rankings)
+        more, complete = np.maximum(below, rankings.room(known)), found == known
+        low, high = complete & (known > 0) & (more == 0), complete & ((known > 0) | (within > 0))
+        return low.astype(np.float64), high.astype(np.float64)
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats | None:
+        if not rankings.certain:
+            return None
+        at_cut = groups_at_cut(rankings, rankings.relevant(self.rel), self.depth(rankings))
+        number = np.arange(int(at_cut.relevant.max(initial=0)) + 1)
+        known = rankings.num_relevant(self.rel)[:, None]
+        complete = (at_cut.above[:, None] + number == known) & (known > 0)
+        return np.where(complete, chance_of_number(at_cut, number.size - 1), 0.0).sum(axis=-1)
+
+
 class Success(BestRelevant):
     """1 if at least one of the first k documents is relevant, else 0. Its mean is the share of topics served at all.
 

@@ -1,0 +1,116 @@
+"""Score matrices: a row for each query and a column for each document, as embedding models and rerankers produce them.
+
+The best documents of each query are taken block by block, so that no more than a block is copied at a time. A group of
+tied documents is never cut: where the last place is shared, all that share it are kept, because which of them comes
+first is for the rule on ties to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankbounds.collection.run import Run
+from rankbounds.columns.ids import Ids, mix
+from rankbounds.columns.pairs import Pairs, Source
+from rankbounds.errors import DataError, UsageError
+
+DEPTH = 1000
+"""How many documents of each query are kept, as in TREC's runs."""
+BLOCK_SCORES = 1 << 22
+MOST_ROWS = 200_000_000
+"""Tied groups may hold more documents than memory does: beyond this they are refused."""
+
+
+def is_matrix(given: Any) -> bool:
+    """Is this an array with two axes, of NumPy or of any package that shares its arrays?"""
+    if isinstance(given, np.ndarray):
+        return given.ndim == 2 and given.dtype.kind in "fiub"
+    shared = hasattr(given, "__array__") or hasattr(given, "__dlpack__")
+    return shared and not hasattr(given, "columns") and len(getattr(given, "shape", ())) == 2
+
+
+def run_of_matrix(
+    scores: Any,
+    query_ids: Sequence[Any] | None,
+    doc_ids: Sequence[Any] | None,
+    *,
+    name: str = "run",
+    depth: int = DEPTH,
+) -> Run:
+    """The best documents of each query, and all that are tied with the last of them; -inf stands for not retrieved."""
+    matrix = _array(scores)
+    if query_ids is None or doc_ids is None:
+        raise UsageError(
+            f"A matrix of scores ({matrix.shape[0]:,} x {matrix.shape[1]:,}) needs ids: query_ids=[...] for its rows "
+            "and doc_ids=[...] for its columns."
+        )
+    where = Source(name)
+    queries = Ids.checked(list(query_ids), "a query id", where.place)
+    docs = Ids.checked(list(doc_ids), "a document id", where.place)
+    if matrix.shape != (len(queries), len(docs)):
+        raise DataError(
+            name,
+            f"the matrix has {matrix.shape[0]:,} rows and {matrix.shape[1]:,} columns, but there are {len(queries):,} "
+            f"query ids and {len(docs):,} document ids.",
+        )
+    topics = queries.to_list()
+    for what, ids in (("query", topics), ("document", docs.to_list())):
+        if len(set(ids)) < len(ids):
+            raise DataError(name, f"two {what} ids of the matrix have the same text.")
+    rows, columns, best = _best(matrix, depth, name)
+    keys = mix(docs.hashes()[columns], queries.hashes()[rows])
+    run = Run._of_pairs(name, Pairs(tuple(topics), rows, docs.take(columns), keys, where), best)
+    return run.noted(f"the best {depth:,} of {len(docs):,} documents") if depth < len(docs) else run
+
+
+def _array(scores: Any) -> NDArray[Any]:
+    """The scores as an array of NumPy, without a copy where the package allows that."""
+    if hasattr(scores, "detach"):  # a tensor of torch: one that is trained, or on another device, has to be freed first
+        scores = scores.detach().cpu()
+        scores = scores.float() if "bfloat16" in str(scores.dtype) else scores
+    array = np.asarray(scores) if hasattr(scores, "__array__") else np.from_dlpack(scores)
+    if array.dtype.kind not in "fiub":
+        raise DataError("run", f"a matrix of scores holds numbers, not {array.dtype}.")
+    return array
+
+
+def _best(matrix: NDArray[Any], depth: int, name: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Row, column and score of what is kept, query by query, each query's documents in the order of the columns."""
+    count, width = matrix.shape
+    found: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = []
+    kept = 0
+    precise = np.float64 if matrix.dtype.kind in "iu" or matrix.dtype.itemsize > 4 else np.float32
+    for begin in range(0, count, step := max(1, BLOCK_SCORES // max(1, width))):
+        block = np.asarray(matrix[begin : begin + step], dtype=precise)
+        if np.isnan(block).any():
+            raise _not_finite(name, begin, np.argwhere(np.isnan(block))[0])
+        least = np.full((len(block), 1), -np.inf)
+        if depth < width:
+            least = np.partition(block, width - depth, axis=1)[:, width - depth, None]
+        chosen = block >= np.maximum(least, np.finfo(precise).min)  # -inf is not retrieved
+        row, column = np.divmod(np.flatnonzero(chosen), width)
+        best = block[row, column].astype(np.float64)
+        if np.isinf(best).any():
+            first = int(np.isinf(best).argmax())
+            raise _not_finite(name, begin, (row[first], column[first]))
+        kept += row.size
+        if kept > MOST_ROWS:
+            raise DataError(
+                name,
+                f"so many documents have the same score as that at rank {depth:,} that {kept:,} would be kept.",
+                "Scores that hardly differ rank nothing: round them less.",
+            )
+        found.append(((row + begin).astype(np.int32), column, best))
+    if not found:
+        raise DataError(name, "the run is empty.")
+    rows, columns, scores = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return rows, columns, scores
+
+
+def _not_finite(name: str, begin: int, place: Any) -> DataError:
+    problem = f"the score in row {begin + int(place[0])} and column {int(place[1])} is not a finite number."
+    return DataError(name, problem, "Only -inf may stand for a document that is not retrieved.")

@@ -1,0 +1,227 @@
+"""Lists of document ids: rows with one list per question (retrieved, expected), and every way to write such a list.
+
+RAG and memory benchmarks, evaluation frameworks and rerankers keep one row per question, with the ids that were
+retrieved, the ids that were expected, or both. An entry of a list is an id, ``(id, score)``, an object with an id and
+perhaps a score, or a hit with such attributes. The tables of names below say what the columns and fields are called.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Ints
+from rankbounds.columns.ids import Ids, is_missing
+from rankbounds.columns.pairs import Pairs, Source
+from rankbounds.errors import DataError, UsageError, warn
+from rankbounds.files.named_columns import (
+    DOC_NAMES,
+    LISTS,
+    QUERY_NAMES,
+    QUESTION_NAMES,
+    ColumnNames,
+    Columns,
+    find_column,
+    id_in,
+    list_candidates,
+    question_column,
+    shown_value,
+)
+
+ENTRY_NAMES = (*DOC_NAMES, "id", "_id", "chunk_id", "context_id", "node_id", "passage_id", "document_id", "id_")
+"""What an entry of a list calls its document."""
+ENTRY_VALUES = {"run": ("score", "_score", "sim", "similarity"), "judgments": ("relevance", "label", "grade", "rating")}
+"""What an entry of a list calls its value, by what the list holds."""
+IDS = (str, bytes, int, np.integer, np.str_)
+
+
+# ---- tables with a column of lists ----
+
+
+def columns_of_list_table(header: list[str], get: Callable[[str], Any], names: ColumnNames, source: str) -> Columns:
+    """From a table with one row per question and a column of lists."""
+    found = list_candidates(header, names)
+    role, other = ("expected", LISTS["run"]) if names.of_judgments else ("retrieved", LISTS["judgments"])
+    if not found:
+        own = next((name for name in header if name.lower() not in (*QUESTION_NAMES, *other)), "NAME")
+        raise DataError(
+            source,
+            f"no column lists the {role} documents: this table has {', '.join(header)}.",
+            f"Say which one it is: --columns {role}={own} (in Python columns={{'{role}': '{own}'}}).",
+        )
+    lists = {name: list(get(name)) for name in found}
+    if len(found) > 1:
+        lists = {name: column for name, column in lists.items() if _may_hold_lists(column)} or lists
+    if len(lists) > 1:
+        two = " and ".join(list(lists)[:2])
+        raise UsageError(
+            f"{source}: {two} may both list the {role} documents. Say which one counts: --columns "
+            f"{role}={next(iter(lists))} (in Python columns={{'{role}': '{next(iter(lists))}'}})."
+        )
+    ((column, cells),) = lists.items()
+    question = question_column(header, names)
+    if question is None:
+        warn(f"{source}: no column names the questions: rows are numbered from 1.")
+    queries = list(range(1, len(cells) + 1)) if question is None else list(map(_question, get(question)))
+    where = Source(source, "row")
+    topics = Ids.checked(queries, id_in(question, "query id"), where.place).to_list()
+    if len(set(topics)) < len(topics):
+        first: dict[str, int] = {}
+        row = next(row for row, topic in enumerate(topics) if first.setdefault(topic, row) != row)
+        raise DataError(
+            where.place(row),
+            f'the question "{topics[row][:60]}" (column "{question}") has a row already.',
+            "Keep one row per question, or name a column of ids: --columns query_id=NAME.",
+        )
+    entries = [_cell(cell, column, where.place(row)) for row, cell in enumerate(cells)]
+    return columns_of_lists(topics, entries, names, source, column)
+
+
+def _may_hold_lists(column: Sequence[Any]) -> bool:
+    first = next((cell for cell in column if not _is_nothing(cell)), None)
+    return first is None or not isinstance(first, str) or first.lstrip()[:1] in ("[", "{")
+
+
+def _is_nothing(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, str) and not cell.strip()) or (is_missing(cell) and np.ndim(cell) == 0)
+
+
+def _question(entry: Any) -> Any:
+    """The id of a question; that of an object, ``{"qid": ..., "text": ...}``, stands inside."""
+    if isinstance(entry, Mapping):
+        inside = find_column(map(str, entry), QUESTION_NAMES)
+        return entry.get(inside) if inside else entry
+    return entry
+
+
+def _cell(cell: Any, column: str, place: Any) -> Any:
+    """The list in a cell of a table; in CSV it is JSON, or what Python prints for a list."""
+    if _is_nothing(cell):
+        return None
+    if isinstance(cell, str):
+        for read in (json.loads, ast.literal_eval):
+            try:
+                parsed = read(cell)
+            except (ValueError, SyntaxError, RecursionError, MemoryError):
+                continue
+            if isinstance(parsed, list | tuple | dict | set):
+                return parsed
+    elif isinstance(cell, list | tuple | set | frozenset | np.ndarray | Mapping):
+        return cell
+    elif hasattr(cell, "to_list"):
+        return cell.to_list()
+    raise DataError(
+        place, f'the column "{column}" holds {shown_value(cell)[:60]}, not a list.', 'Write lists as ["d1", "d2"].'
+    )
+
+
+# ---- entries ----
+
+
+def is_hit(entry: Any) -> bool:
+    """Is this an entry of one question's list that is more than an id: ``(id, score)``, or an object with an id?"""
+    if isinstance(entry, tuple | list):
+        return len(entry) == 2 and isinstance(entry[0], IDS) and isinstance(entry[1], int | float | np.number)
+    if isinstance(entry, Mapping):
+        return find_column(map(str, entry), QUERY_NAMES) is None and _field(entry, ENTRY_NAMES, IDS) is not None
+    if isinstance(entry, (*IDS, float, np.generic, np.ndarray, set, frozenset)) or hasattr(entry, "query_id"):
+        return False
+    return _field(entry, ENTRY_NAMES, IDS) is not None
+
+
+def _field(entry: Any, known: Sequence[str], kinds: tuple[type, ...]) -> Any:
+    """The first field of an object that has one of these names and holds such a value."""
+    if isinstance(entry, Mapping):
+        folded = {str(key).lower(): value for key, value in entry.items()}
+        values: Iterable[Any] = (folded[name] for name in known if name in folded)
+    else:
+        values = (getattr(entry, name, None) for name in known)
+    return next((value for value in values if isinstance(value, kinds)), None)
+
+
+def entries_of(listed: Any, names: ColumnNames) -> tuple[list[Any], list[Any] | None]:
+    """The ids of one question's list, and their values where the entries state them.
+
+    Raises ``TypeError`` where an entry is no id and has none.
+    """
+    if isinstance(listed, Mapping):
+        return list(listed), list(listed.values())
+    entries = listed.tolist() if isinstance(listed, np.ndarray) else list(listed)
+    if all(isinstance(entry, IDS) for entry in entries):
+        return entries, None
+    docs, values = [], []
+    for entry in entries:
+        doc, value = entry, None
+        if isinstance(entry, tuple | list) and len(entry) == 2:
+            doc, value = entry
+        elif not isinstance(entry, IDS):
+            doc = _field(entry, ENTRY_NAMES, IDS)
+            value = _field(entry, ENTRY_VALUES[names.what], (int, float, np.number))
+        if not isinstance(doc, IDS):
+            raise TypeError(f"an entry is {shown_value(entry)[:80]}, which has no id")
+        docs.append(doc)
+        values.append(value)
+    stated = [value is not None for value in values]
+    if any(stated) and not all(stated):
+        raise TypeError(f"some entries state a {names.value_name} and others do not")
+    return docs, values if all(stated) and values else None
+
+
+def columns_of_lists(
+    topics: Sequence[str], lists: Sequence[Any], names: ColumnNames, source: str, column: str = ""
+) -> Columns:
+    """From a list for each question; where entries state no score, the order is the ranking.
+
+    A document that a list names again counts once: with its best score, so at its first place.
+    """
+    docs: list[Any] = []
+    values: list[Any] = []
+    counts = np.zeros(len(topics), dtype=np.int64)
+    falls: list[bool] = []
+    for number, (topic, listed) in enumerate(zip(topics, lists, strict=True)):
+        try:
+            own, stated = ([], None) if listed is None else entries_of(listed, names)
+        except TypeError as error:
+            raise DataError(source, f'the list of "{topic}" cannot be read: {error}.') from None
+        counts[number] = len(own)
+        docs += own
+        if stated is not None:
+            values += stated
+            if names.of_run and len(stated) > 1 and not isinstance(listed, Mapping):
+                falls.append(stated[0] >= stated[-1])
+        else:
+            values += [1.0] * len(own) if names.of_judgments else map(float, range(len(own), 0, -1))
+    where = Source(source)
+    ids = Ids.checked(docs, "a document id", where.place)
+    topic_of = np.repeat(np.arange(len(topics), dtype=np.int32), counts)
+    pairs = Pairs.numbered(topics, topic_of, ids, where)
+    table = Columns(pairs, values, names.value_name)
+    again = pairs.repeats()
+    if again.size:
+        kept = pairs.best_rows(table.numbers)
+        entries = "1 entry repeats" if again.size == 1 else f"{again.size:,} entries repeat"
+        first = pairs.describe(int(again[0]))
+        warn(f"{source}: {entries} a document of the same list, which counts once, at its best place (first: {first}).")
+        table = Columns(pairs.take(kept), table.numbers[kept], names.value_name)
+    _note_what_is_odd(counts, falls, names, source, column)
+    if names.of_judgments:
+        table = Columns(table.pairs.without_unused_topics(), table.values, names.value_name)
+    return Columns(table.pairs, table.values, names.value_name, distinct=True)
+
+
+def _note_what_is_odd(counts: Ints, falls: list[bool], names: ColumnNames, source: str, column: str) -> None:
+    if len(falls) > 1 and not any(falls):
+        warn(
+            f"{source}: in every list scores rise from first to last. Documents are ranked by score, so that the last "
+            "comes first; if these are distances, the order of the lists is the ranking: --ties run (in Python "
+            'ties="run").'
+        )
+    empty = int(np.count_nonzero(counts == 0))
+    if empty and names.of_judgments:
+        called = f' (column "{column}")' if column else ""
+        questions = "1 question expects" if empty == 1 else f"{empty:,} questions expect"
+        warn(f"{source}: {questions} no document{called}: where nothing can be found, nothing is scored.")

@@ -1,0 +1,248 @@
+"""A server of tools for assistants (Model Context Protocol): one call, one plain answer, and the numbers behind it.
+
+Every tool does what the function or command of its name does, on files of one folder. An answer has the sentences, the
+first rows of the result, and the path of a file with all of them where they are too many for a conversation.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import threading
+import warnings
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from rankbounds.checking.explanation import explain
+from rankbounds.checking.submissions import check
+from rankbounds.comparison.verdict import compare
+from rankbounds.errors import RankboundsError, RankboundsWarning, UsageError
+from rankbounds.evaluation.evaluate import evaluate
+from rankbounds.interop.confined import ConfinedFolder
+from rankbounds.judging.audits.audit import audit
+from rankbounds.judging.audits.sample import draw_sample
+from rankbounds.judging.next.judge_next import judge_next
+from rankbounds.version import __version__
+
+MOST_ROWS = 40
+MOST_CHARACTERS = 12_000
+"""How much of a result is put into a conversation; all of it is in the file that the answer names."""
+MOST_NOTES = 8
+INSTRUCTIONS = """Scores ranked retrieval and says how sure one can be. Judgments (qrels) and runs are paths below the
+server's folder (TREC files, CSV, JSON, JSON lines, Parquet; runs also patterns, folders and name=path), or small data
+themselves: {query: {document: grade}}, {query: [document, ...]}, or rows {"question", "retrieved_ids", "expected_ids"},
+which need no runs. Before a number is reported: check. One system: evaluate. Two or more: compare, whose sentences say
+whether a difference may be noise, and what unjudged documents leave open. A rule for CI: gate. A number that differs
+from another tool's: explain. What to judge: judge_next. Labels by a model: sample, let people judge it, then audit.
+Quote the sentences; do not compute measures by hand."""
+
+_NUMBER = re.compile(r"(.*=)?\s*[-+]?\d*\.?\d+(e[-+]?\d+)?\s*%?\s*", re.IGNORECASE)
+"""``nDCG@10=0.534``, ``53.4%``: what was reported, and not a file of it."""
+Data = str | list[Any] | dict[str, Any]
+
+
+class Tools:
+    """What the server offers, as functions of plain values; ``writes`` allows files for results that are too long."""
+
+    def __init__(self, folder: str | os.PathLike[str], *, writes: bool = True) -> None:
+        self.folder, self.writes = ConfinedFolder(folder), writes
+
+    def check(self, runs: Data, qrels: Data | None = None) -> dict[str, Any]:
+        """Check whether runs can be read and scored: errors with file and line, warnings, ties. Call this first."""
+        found = check(self.folder.inputs(runs), None if qrels is None else self._judgments(qrels))
+        return self._answer("check", found.words(), found)
+
+    def evaluate(
+        self,
+        qrels: Data,
+        runs: Data | None = None,
+        measures: list[str] | None = None,
+        per_topic: bool = False,
+        ties: str = "trec",
+        unjudged: str = "nonrelevant",
+        columns: dict[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """Score runs against judgments; low and high are what unjudged documents leave open."""
+        scores = evaluate(
+            *self._collection(qrels, runs), **_given(measures=measures, ties=ties, unjudged=unjudged, columns=columns)
+        )
+        return self._answer("evaluate", str(scores), scores, per_topic=per_topic)
+
+    def compare(
+        self,
+        qrels: Data,
+        runs: Data,
+        measures: list[str] | None = None,
+        baseline: str | None = None,
+        ties: str = "trec",
+        columns: dict[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """Compare runs: is one better, or is it noise? Of two runs the second is held against the first."""
+        found = self._compared(qrels, runs, measures, baseline, ties, columns)
+        return self._answer("compare", found.words(), found)
+
+    def gate(
+        self,
+        qrels: Data,
+        runs: Data,
+        conditions: list[str],
+        margin: float = 0.0,
+        baseline: str | None = None,
+        columns: dict[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """Hold runs against conditions such as "nDCG@10 worse" or "judged@10 < 0.5": pass, fail or undecided."""
+        held = self._compared(qrels, runs, None, baseline, "trec", columns).gate(conditions, margin=margin)
+        return self._answer("gate", held.words(), held) | {"exit_code": held.exit_code}
+
+    def explain(self, qrels: Data, run: Data, reported: str) -> dict[str, Any]:
+        """Find out why another tool reports another number: reported is "nDCG@10=0.534", or a file of its output."""
+        if os.sep in reported or not _NUMBER.fullmatch(reported):
+            reported = self.folder.file(reported)
+        found = explain(*self._collection(qrels, run), reported)
+        return self._answer("explain", found.words(), found)
+
+    def judge_next(
+        self,
+        qrels: Data,
+        runs: Data,
+        budget: int = 20,
+        measure: str | None = None,
+        compare: list[str] | None = None,
+        columns: dict[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """List the unjudged documents whose judgment would tell most; compare names two runs, or is ["all"]."""
+        pair: Any = None if compare is None else "all" if compare == ["all"] else tuple(compare)
+        plan = judge_next(
+            *self._collection(qrels, runs), budget=budget, **_given(measure=measure, compare=pair, columns=columns)
+        )
+        return self._answer("judge_next", plan.words(), plan)
+
+    def sample(self, labels: Data, runs: Data, budget: int, measure: str = "nDCG@10", seed: int = 0) -> dict[str, Any]:
+        """Draw the documents that people should judge to audit a model's labels; fill in the column relevance."""
+        drawn = draw_sample(*self._collection(labels, runs), measure, budget=budget, seed=seed)
+        words = (
+            f"{len(drawn.rows())} documents were drawn (seed {seed}). Let people judge each of them, then call audit."
+        )
+        return self._answer("sample", words, drawn, file="csv")
+
+    def audit(
+        self,
+        labels: Data,
+        sample: str | list[Any],
+        runs: Data,
+        measures: list[str] | None = None,
+        difference: bool = False,
+    ) -> dict[str, Any]:
+        """Correct scores by a model's labels with a sample that people judged, with intervals that cover."""
+        given, systems = self._collection(labels, runs)
+        judged: Any = self.folder.inputs(sample)
+        found = audit(given, judged, systems, difference=difference, **_given(measures=measures))
+        return self._answer("audit", found.words(), found)
+
+    def _judgments(self, given: Data) -> Any:
+        confined = self.folder.inputs(given)
+        if isinstance(given, str) and not isinstance(confined, str):
+            raise UsageError(f'"{given}" names {len(confined)} files, and judgments are one.')
+        return confined
+
+    def _collection(self, qrels: Data, runs: Data | None) -> tuple[Any, Any]:
+        return self._judgments(qrels), None if runs is None else self.folder.inputs(runs)
+
+    def _compared(
+        self,
+        qrels: Data,
+        runs: Data,
+        measures: list[str] | None,
+        baseline: str | None,
+        ties: str,
+        columns: dict[str, str] | None,
+    ) -> Any:
+        chosen = _given(measures=measures, baseline=baseline, ties=ties, columns=columns)
+        return compare(*self._collection(qrels, runs), **chosen)
+
+    def _answer(self, name: str, words: str, result: Any, *, file: str = "", **how: Any) -> dict[str, Any]:
+        """The sentences, the first rows, and where all rows are."""
+        written = result.render("json", **how)
+        rows = json.loads(written)
+        shown = rows[:MOST_ROWS]
+        while len(shown) > 1 and len(json.dumps(shown)) > MOST_CHARACTERS:
+            shown = shown[: len(shown) // 2]
+        answer: dict[str, Any] = {"answer": _short(self.folder.shown(words)), "rows": shown}
+        if len(shown) < len(rows):
+            answer["rows_left_out"] = len(rows) - len(shown)
+        if self.writes and (file or len(shown) < len(rows)):
+            path = self.folder.to_write(name, f".{file or 'json'}")
+            path.write_text(result.render(file) if file else written, encoding="utf-8", errors="surrogateescape")
+            answer["file"] = os.path.relpath(path, self.folder.root)
+        return answer
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    """The options that were given; others have the defaults of the function."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _short(text: str) -> str:
+    if len(text) <= MOST_CHARACTERS:
+        return text
+    return f"{text[:MOST_CHARACTERS]} ... ({len(text) - MOST_CHARACTERS:,} characters more)"
+
+
+NAMES = ("check", "evaluate", "compare", "gate", "explain", "judge_next", "sample", "audit")
+
+
+def tool_server(folder: str | os.PathLike[str] = ".", *, writes: bool = True) -> Any:
+    """Return a server of tools for assistants, of the package ``mcp``; ``run("stdio")`` serves it.
+
+    Parameters
+    ----------
+    folder : path
+        What the tools may read. Paths that lead out of it are refused.
+    writes : bool, default True
+        May results that are too long for a conversation be written into ``rankbounds-results`` below the folder?
+
+    Returns
+    -------
+    MCPServer
+        With the tools check, evaluate, compare, gate, explain, judge_next, sample and audit.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> from rankbounds.interop import tool_server
+    >>> server = tool_server(".")  # doctest: +SKIP
+    >>> [tool.name for tool in asyncio.run(server.list_tools())][:3]  # doctest: +SKIP
+    ['check', 'evaluate', 'compare']
+    """
+    try:
+        from mcp.server.mcpserver import MCPServer
+        from mcp.server.mcpserver.exceptions import ToolError
+    except ImportError:
+        raise UsageError('The tool server needs the package mcp: pip install "rankbounds[mcp]".') from None
+    tools, one_at_a_time = Tools(folder, writes=writes), threading.Lock()
+    server = MCPServer("rankbounds", instructions=INSTRUCTIONS, version=__version__)
+
+    def guarded(function: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+        """The function with its warnings as notes, and its errors as one sentence."""
+
+        @wraps(function)
+        def call(*given: Any, **options: Any) -> dict[str, Any]:
+            with one_at_a_time, warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", RankboundsWarning)
+                try:
+                    answer = function(*given, **options)
+                except RankboundsError as error:
+                    raise ToolError(tools.folder.shown(str(error))) from None
+                except OSError as error:
+                    raise ToolError(tools.folder.shown(f"A file cannot be used ({error.strerror or error}).")) from None
+            said = (str(one.message) for one in caught if issubclass(one.category, RankboundsWarning))
+            notes = [tools.folder.shown(note) for note in dict.fromkeys(said)]
+            return answer | {"notes": notes[:MOST_NOTES]} if notes else answer
+
+        return call
+
+    for name in NAMES:
+        server.tool(name=name)(guarded(getattr(tools, name)))
+    return server

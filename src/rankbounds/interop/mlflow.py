@@ -1,0 +1,73 @@
+"""MLflow: metrics for ``mlflow.models.evaluate`` with intervals and bounds, and the report as an artifact."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from rankbounds.interop.paired_lists import score_lists
+from rankbounds.measures.naming.parser import MeasureLike, parse_measure
+
+
+def mlflow_metric(measure: MeasureLike, *, confidence: float = 0.95) -> Any:
+    """Return a metric of MLflow that scores lists of retrieved ids against lists of expected ones.
+
+    Parameters
+    ----------
+    measure : str or Measure
+        Such as ``"nDCG@5"``; MLflow's own name ``ndcg_at_5`` is read too. The ideal ranking has all that is expected.
+    confidence : float, default 0.95
+        That of the interval over questions.
+
+    Returns
+    -------
+    EvaluationMetric
+        For ``extra_metrics=``: a score for each row, and ``mean``, ``ci_low``, ``ci_high``, ``low`` and ``high``.
+
+    Examples
+    --------
+    >>> from rankbounds.interop import mlflow_metric
+    >>> metric = mlflow_metric("nDCG@5")  # doctest: +SKIP
+    >>> mlflow.models.evaluate(data=frame, predictions="retrieved", targets="expected",
+    ...     model_type="retriever", extra_metrics=[metric])  # doctest: +SKIP
+    """
+    from mlflow.metrics import MetricValue, make_metric
+
+    chosen = parse_measure(measure)
+
+    def eval_fn(predictions: Any, targets: Any) -> Any:
+        found = score_lists(list(targets), list(predictions), chosen, confidence)
+        return MetricValue(scores=found.values, aggregate_results=found.summary)
+
+    name = "".join(letter if letter.isalnum() else "_" for letter in str(chosen)).strip("_")
+    return make_metric(eval_fn=eval_fn, greater_is_better=not chosen.lower_is_better, name=name)
+
+
+def log_mlflow_report(report: Any, artifact_file: str = "rankbounds.html") -> None:
+    """Log a report as an artifact of MLflow's active run.
+
+    Parameters
+    ----------
+    report : Report
+        What ``rb.report`` made.
+    artifact_file : str
+        The artifact's path.
+
+    Returns
+    -------
+    None
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> from rankbounds.interop import log_mlflow_report
+    >>> log_mlflow_report(rb.report("qrels.txt", "runs/*"))  # doctest: +SKIP
+    """
+    import mlflow
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / Path(artifact_file).name
+        path.write_text(report.page, encoding="utf-8")
+        parent = Path(artifact_file).parent.as_posix()
+        mlflow.log_artifact(str(path), None if parent == "." else parent)

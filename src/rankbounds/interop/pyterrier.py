@@ -1,0 +1,99 @@
+"""PyTerrier: an experiment that ends in a verdict, and our tests of significance for ``pt.Experiment``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rankbounds.comparison.comparison import Comparison
+from rankbounds.comparison.verdict import compare
+from rankbounds.errors import UsageError
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
+from rankbounds.stats.significance import DEFAULT_TEST, check_test, p_values
+
+
+def pyterrier_test(test: str = DEFAULT_TEST) -> Callable[[Sequence[float], Sequence[float]], tuple[float, float]]:
+    """Return a test of significance for ``pt.Experiment(test=...)``: of two lists of scores, the difference and p.
+
+    Parameters
+    ----------
+    test : str
+        A name in ``rankbounds.stats.significance.TESTS``.
+
+    Returns
+    -------
+    callable
+        ``(a, b) -> (mean difference b - a, p)``.
+
+    Examples
+    --------
+    >>> from rankbounds.interop import pyterrier_test
+    >>> difference, p = pyterrier_test("sign")([0.1, 0.2, 0.3], [0.2, 0.4, 0.5])
+    >>> round(difference, 4), p
+    (0.1667, 0.25)
+    """
+    check_test(test, "two-sided")
+
+    def tested(one: Sequence[float], other: Sequence[float]) -> tuple[float, float]:
+        differences = np.asarray(other, dtype=np.float64) - np.asarray(one, dtype=np.float64)
+        return float(differences.mean()), float(p_values(differences[None], test)[0])
+
+    return tested
+
+
+def pyterrier_experiment(
+    retr_systems: Sequence[Any] | Mapping[str, Any],
+    topics: Any,
+    qrels: Any,
+    measures: Any = DEFAULT_MEASURES,
+    names: Sequence[str] | None = None,
+    **options: Any,
+) -> Comparison:
+    """Run transformers on topics, as ``pt.Experiment`` does, and compare what they retrieve.
+
+    Parameters
+    ----------
+    retr_systems : sequence or mapping
+        Transformers, or frames of what they retrieved; a mapping names them.
+    topics, qrels : DataFrame
+        With the columns ``qid, query`` and ``qid, docno, label``.
+    measures : str, Measure, ir_measures' measure, or several
+        What to compare by.
+    names : sequence of str, optional
+        Of the systems; by default what they print themselves as.
+    **options
+        Those of ``rankbounds.compare``: ``baseline=``, ``test=``, ``correction=``, ...
+
+    Returns
+    -------
+    Comparison
+        With sentences, intervals, bounds for unjudged documents and tables for a paper.
+
+    Examples
+    --------
+    >>> from rankbounds.interop import pyterrier_experiment
+    >>> pyterrier_experiment({"bm25": bm25, "monoT5": bm25 >> mono}, topics, qrels, ["nDCG@10"])  # doctest: +SKIP
+    """
+    systems = list(retr_systems.values()) if isinstance(retr_systems, Mapping) else list(retr_systems)
+    if names is None:
+        names = list(retr_systems) if isinstance(retr_systems, Mapping) else _printed(systems)
+    if len(names) != len(systems) or len(set(names)) < len(names):
+        raise UsageError(f"{len(systems)} systems need as many names that differ, not {', '.join(map(str, names))}.")
+    asked = set(topics["qid"].astype(str))
+    runs = {}
+    for name, system in zip(names, systems, strict=True):
+        retrieved = (
+            system.transform(topics) if hasattr(system, "transform") and hasattr(system, "__rshift__") else system
+        )
+        runs[str(name)] = retrieved[retrieved["qid"].astype(str).isin(asked)]
+    judged = qrels[qrels["qid"].astype(str).isin(asked)]
+    return compare(judged, runs, measures, **options)
+
+
+def _printed(systems: Sequence[Any]) -> list[str]:
+    """What systems print themselves as; frames are numbered."""
+    return [
+        f"system{number}" if hasattr(system, "columns") else str(system) for number, system in enumerate(systems, 1)
+    ]

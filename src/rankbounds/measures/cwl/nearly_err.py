@@ -1,0 +1,131 @@
+"""Not, but nearly, ERR: users who stop at a document with the probability that it satisfies them, in the C/W/L frame.
+
+ERR is no C/W/L measure: it weighs the rank at which users stop, not what they meet on the way. These four are what
+comes near it. A document that gains g, as a share of the most, satisfies with probability g; who is not satisfied goes
+on with a probability of rank alone. The value is what is gained per document examined.
+
+More gain at any rank raises what is gained and lowers what is examined, so that bounds follow from two fillings. Behind
+the end of the list, ``value`` and ``low`` go on with documents that gain nothing, and ``high`` with one that satisfies.
+
+Source: Azzopardi, Mackenzie and Moffat, ERR is not C/W/L: Exploring the Relationship Between Expected Reciprocal Rank
+and Other Metrics, ICTIR 2021 (equations 8 to 11).
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.measures.cwl.continuing import ContinuingByRelevance
+from rankbounds.measures.parameters import PERSISTENCE, POSITIVE, parameter
+from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.rankings.rankings import Rankings
+
+
+class NearlyERR(ContinuingByRelevance):
+    """A subclass has ``unsatisfied`` and ``unsatisfied_beyond``."""
+
+    max_grade: float | None = parameter(
+        "The gain that satisfies for certain; None: the collection's largest.", POSITIVE, default=None
+    )
+
+    takes: ClassVar[tuple[str, ...]] = ()
+    sources = ("azzopardi2021err",)
+    graded = True
+    monotone = True
+
+    def unsatisfied(self, rank: Floats) -> Floats:
+        """The probability of looking past these ranks for users whom the document there does not satisfy."""
+        raise NotImplementedError
+
+    def unsatisfied_beyond(self, rank: int) -> float:
+        """How many documents behind this rank a user at the next one examines, if none of them satisfies."""
+        raise NotImplementedError
+
+    def worth(self, rankings: Rankings) -> Floats:
+        return RBP(p=0.0, graded=True, max_grade=self.max_grade).worth(rankings)
+
+    def continuation(self, relevant: Floats) -> Floats:
+        return self.unsatisfied(np.arange(1.0, relevant.shape[-1] + 1)) * (1 - relevant)
+
+    def examined_beyond(self, relevant: Floats, *, relevant_beyond: bool) -> Floats:
+        examined = 1.0 if relevant_beyond else self.unsatisfied_beyond(relevant.shape[-1])
+        return np.full(relevant.shape[:-1], examined)
+
+
+class NERR8(NearlyERR):
+    """What a user gains per document who reads until a document satisfies, down to depth k at most.
+
+    With binary judgments it is RR@k.
+    """
+
+    takes = ("cutoff",)
+    example = ("NERR8 @ 3", 0.5)
+    examples = ("NERR8@3", "NERR8@6")
+    needs_cutoff = True
+
+    def unsatisfied(self, rank: Floats) -> Floats:
+        assert self.cutoff is not None
+        return (rank < self.cutoff).astype(np.float64)
+
+    def unsatisfied_beyond(self, rank: int) -> float:
+        assert self.cutoff is not None
+        return max(0.0, self.cutoff - rank)
+
+
+class NERR9(NERR8):
+    """What a user gains per document who reads until a document satisfies, goes on from rank i to the next with
+    probability i / (i + 1) otherwise, and never past depth k.
+    """
+
+    example = ("NERR9 @ 3", 0.4706)
+    examples = ("NERR9@3", "NERR9@6")
+
+    def unsatisfied(self, rank: Floats) -> Floats:
+        return super().unsatisfied(rank) * rank / (rank + 1)
+
+    def unsatisfied_beyond(self, rank: int) -> float:
+        assert self.cutoff is not None
+        return float(((rank + 1) / np.arange(rank + 1, self.cutoff + 1)).sum())
+
+
+class NERR10(NearlyERR):
+    """What a user gains per document who reads until a document satisfies, and goes on with probability p otherwise.
+
+    RBP's user, who also stops when satisfied.
+    """
+
+    p: float = parameter("The probability of going on where a document does not satisfy.", PERSISTENCE, default=0.9)
+
+    example = ("NERR10(p=0.8)", 0.4767)
+    examples = ("NERR10(p=0.9)", "NERR10(p=0.5)")
+    always_shown = ("p",)
+
+    def unsatisfied(self, rank: Floats) -> Floats:
+        return np.full(rank.shape, self.p)
+
+    def unsatisfied_beyond(self, rank: int) -> float:  # noqa: ARG002
+        return 1 / (1 - self.p)
+
+
+class NERR11(NearlyERR):
+    """What a user gains per document who reads until a document satisfies, and grows less likely to stop otherwise:
+    INSQ's user, who also stops when satisfied.
+    """
+
+    T: float = parameter("How much gain the user hopes for.", POSITIVE, default=1.0)
+
+    example = ("NERR11(T=2)", 0.4683)
+    examples = ("NERR11(T=1)", "NERR11(T=2.5)")
+    always_shown = ("T",)
+
+    def unsatisfied(self, rank: Floats) -> Floats:
+        return ((rank + 2 * self.T - 1) / (rank + 2 * self.T)) ** 2
+
+    def unsatisfied_beyond(self, rank: int) -> float:
+        from scipy.special import zeta
+
+        read = rank + 2 * self.T
+        return float(read**2 * zeta(2, read))

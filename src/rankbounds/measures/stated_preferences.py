@@ -1,0 +1,169 @@
+"""How many of the preferences that judgments state a list fulfils.
+
+A judgment group, one person's judgments of one topic, prefers every document to those to which it gives a lower level;
+``rankbounds.rankings.preferences`` has what follows from several. Ordinary judgments state preferences too: each grade
+over the lower ones. A preference is fulfilled where the better document stands above the worse one, or was retrieved
+and the worse one was not.
+
+Documents that nobody compared change nothing, wherever they stand. What they would be preferred to if somebody looked
+is not known, and no bounds are given.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.measures.facts import Exactness
+from rankbounds.measures.formulas import quotient
+from rankbounds.measures.measure import Measure
+from rankbounds.measures.parameters import Allowed, parameter
+from rankbounds.rankings.preferences import CountedPreferences
+from rankbounds.rankings.rankings import Rankings
+
+RETRIEVED = "How many of its two documents must be retrieved for a preference to count: 0, 1 or 2."
+ZERO_ONE_OR_TWO = Allowed("must be 0, 1 or 2", lambda value: value in (0, 1, 2))
+AVERAGES = ("preferences", "pairs", "groups")
+
+
+class StatedPreferences(Measure):
+    """Preferences that are fulfilled, as a number or a share of those that count."""
+
+    retrieved: int = parameter(RETRIEVED, ZERO_ONE_OR_TWO, default=0)
+
+    reads_judgments = True
+    reads_preferences = True
+    judged_only = True
+    graded = True
+    promotable = False
+    exactness: ClassVar[Exactness] = "unknown"
+
+    def counted(self, rankings: Rankings) -> tuple[CountedPreferences, Floats, Floats]:
+        """The counts, and of them for each list and group the preferences fulfilled and those that count."""
+        counts = rankings.facts.preferences.counted(rankings)
+        fulfilled, possible = (part[:, self.retrieved :].sum(axis=-1) for part in (counts.fulfilled, counts.possible))
+        return counts, fulfilled, possible
+
+
+class NumPrefs(StatedPreferences):
+    """The number of preferences that the topic's judgments state.
+
+    All topics together are the sum. Source: as in trec_eval (prefs_num_prefs_poss).
+    """
+
+    example = ("NumPrefs()", 3.0, "graded")
+    examples = ("NumPrefs", "NumPrefs(retrieved=1)")
+    trec_names = ("prefs_num_prefs_poss",)
+    total = "sum"
+
+    def value(self, rankings: Rankings) -> Floats:
+        counts, _, possible = self.counted(rankings)
+        return counts.total(possible)
+
+
+class NumPrefsFulfilled(StatedPreferences):
+    """The number of preferences that the list fulfils; with retrieved=2, of those between documents that it holds.
+
+    All topics together are the sum. Source: as in trec_eval (prefs_num_prefs_ful, prefs_num_prefs_ful_ret).
+    """
+
+    example = ("NumPrefsFulfilled()", 1.0, "graded")
+    examples = ("NumPrefsFulfilled", "NumPrefsFulfilled(retrieved=2)")
+    trec_names = ("prefs_num_prefs_ful",)
+    total = "sum"
+
+    def value(self, rankings: Rankings) -> Floats:
+        counts, fulfilled, _ = self.counted(rankings)
+        return counts.total(fulfilled)
+
+
+class PrefShare(StatedPreferences):
+    """The share of the preferences stated for a topic that the list fulfils.
+
+    By default every preference of every group counts the same, and one of which neither document was retrieved is not
+    fulfilled. ``average="groups"`` takes the share of each judgment group and their mean, so that nobody who compared
+    many documents outweighs others. ``average="pairs"`` takes for every two documents the share of the groups that
+    prefer the one that stands higher, and the mean over such pairs. Groups may contradict each other: then no list
+    reaches 1.
+
+    Source: as in trec_eval (prefs_simp, prefs_pair, prefs_avgjg; their names end in _imp where retrieved is 1, in _ret
+    where it is 2).
+    """
+
+    average: str = parameter("What counts the same: preferences, pairs (of documents) or groups.", default=AVERAGES[0])
+
+    example = ("PrefShare()", 0.3333, "graded")
+    examples = (
+        "PrefShare",
+        "PrefShare(average=pairs)",
+        "PrefShare(average=groups,retrieved=1)",
+        "PrefShare(retrieved=2)",
+    )
+    value_range = (0.0, 1.0)
+
+    def check(self) -> None:
+        if self.average not in AVERAGES:
+            hint = did_you_mean(self.average, list(AVERAGES))
+            raise UsageError(f'PrefShare: average is one of {", ".join(AVERAGES)}, not "{self.average}".{hint}')
+
+    def value(self, rankings: Rankings) -> Floats:
+        counts, fulfilled, possible = self.counted(rankings)
+        if self.average == "groups":
+            return quotient(counts.total(quotient(fulfilled, possible)), counts.total(np.ones(possible.shape)))
+        share = quotient(counts.total(fulfilled), counts.total(possible))
+        several = rankings.facts.subtopics.count[rankings.topic] > 1
+        if self.average == "preferences" or not several.any():
+            return share
+        number, summed = rankings.facts.preferences.shares_of_pairs(rankings)
+        of_pairs = quotient(summed[:, self.retrieved :].sum(axis=-1), number[:, self.retrieved :].sum(axis=-1))
+        return np.where(several, of_pairs, share)
+
+
+class PrefShareR(StatedPreferences):
+    """The share of preferences that the list fulfils, as if each group had judged as many documents of level 0, which
+    are not relevant, as relevant ones; averaged over groups. With one group and two levels it is akin to bpref.
+
+    How many documents somebody judged not relevant is mostly chance, and should not decide how much a topic weighs. A
+    group with R relevant documents counts the first R of level 0 that the list holds (then, by their ids, of those that
+    it lacks). Where it has fewer, those that it lacks are taken to stand below all others. With retrieved=2, R is the
+    number of relevant documents that were retrieved.
+
+    trec_eval's prefs_avgjg_Rnonrel and prefs_avgjg_Rnonrel_ret mean the same, and compute something else: where a group
+    has more than R documents of level 0, they also count every pair of these, as preferences of which few are
+    fulfilled; and where a group has nothing to prefer, the topic scores 0.
+
+    Source: the help of trec_eval.
+    """
+
+    retrieved: int = parameter(
+        "How many of its two documents must be retrieved for a preference to count: 0 or 2.",
+        Allowed("must be 0 or 2", lambda value: value in (0, 2)),
+        default=0,
+    )
+
+    example = ("PrefShareR()", 0.6, "graded")
+    examples = ("PrefShareR", "PrefShareR(retrieved=2)")
+    value_range = (0.0, 1.0)
+
+    def documents(self, counts: CountedPreferences) -> tuple[Floats, Floats]:
+        """How many relevant documents, and how many of level 0, each group has; or has retrieved."""
+        first = 1 if self.retrieved else 0
+        return counts.relevant[:, first:].sum(axis=-1), counts.nonrelevant[:, first:].sum(axis=-1)
+
+    def share(self, counts: CountedPreferences, fulfilled: Floats, possible: Floats) -> Floats:
+        """The share for each list and group, of preferences that count."""
+        relevant, nonrelevant = self.documents(counts)
+        lacking = np.maximum(relevant - nonrelevant, 0.0)
+        return quotient(fulfilled + counts.relevant[:, 1] * lacking, possible + relevant * lacking)
+
+    def limited(self, rankings: Rankings) -> CountedPreferences:
+        """The counts without the documents of level 0 beyond as many as are relevant."""
+        return rankings.facts.preferences.counted(rankings, "retrieved" if self.retrieved else "group")
+
+    def value(self, rankings: Rankings) -> Floats:
+        counts = self.limited(rankings)
+        fulfilled, possible = (part[:, self.retrieved :].sum(axis=-1) for part in (counts.fulfilled, counts.possible))
+        return quotient(counts.total(self.share(counts, fulfilled, possible)), counts.total(np.ones(possible.shape)))

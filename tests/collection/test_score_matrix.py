@@ -1,0 +1,125 @@
+"""Matrices of scores, queries x documents: the same numbers as dicts, whole tied groups, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rankbounds as rb
+from rankbounds.collection import score_matrix
+from rankbounds.collection.score_matrix import run_of_matrix
+
+RNG = np.random.default_rng(5)
+QUERIES, DOCS = [f"q{number}" for number in range(6)], [f"d{number}" for number in range(40)]
+SCORES = RNG.integers(0, 12, (6, 40)).astype(np.float32)  # with many ties
+QRELS = {query: {doc: int(RNG.integers(0, 3)) for doc in RNG.choice(DOCS, 15, replace=False)} for query in QUERIES}
+MEASURES = ["nDCG@10", "AP", "Recall@20", "RBP(p=0.8)"]
+DICTS = {query: dict(zip(DOCS, row.tolist(), strict=True)) for query, row in zip(QUERIES, SCORES, strict=True)}
+IDS = {"query_ids": QUERIES, "doc_ids": DOCS}
+
+
+def same(one, other):
+    assert one.value.tolist() == other.value.tolist()
+    assert one.low.tolist() == other.low.tolist()
+    assert one.high.tolist() == other.high.tolist()
+
+
+@pytest.mark.parametrize("ties", ["trec", "expected", "best"])
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.float16, np.int64])
+def test_a_matrix_scores_as_its_dicts_do(ties, kind):
+    ours = rb.evaluate(QRELS, SCORES.astype(kind), MEASURES, ties=ties, **IDS)
+    same(ours, rb.evaluate(QRELS, DICTS, MEASURES, ties=ties))
+
+
+@pytest.mark.parametrize("block", [1, 100, 1 << 22])
+@pytest.mark.parametrize("depth", [1, 7, 39, 40, 100])
+def test_the_best_are_kept_with_all_that_are_tied_with_the_last(monkeypatch, block, depth):
+    monkeypatch.setattr(score_matrix, "BLOCK_SCORES", block)
+    kept = run_of_matrix(SCORES, QUERIES, DOCS, depth=depth).to_dict()
+    for query, docs in DICTS.items():
+        least = sorted(docs.values(), reverse=True)[min(depth, 40) - 1]
+        assert kept[query] == {doc: score for doc, score in docs.items() if score >= least}
+
+
+def test_a_constant_scorer_gets_what_chance_gets():
+    constant = rb.evaluate(QRELS, np.zeros((6, 40)), "P@10", ties="expected", **IDS)
+    relevant = [sum(grade > 0 for grade in QRELS[query].values()) for query in QUERIES]
+    assert constant.value.ravel().tolist() == pytest.approx([count / 40 for count in relevant])
+
+
+def test_several_matrices_and_other_functions():
+    two = {"a": SCORES, "b": SCORES[:, ::-1].copy()}
+    assert list(rb.evaluate(QRELS, two, "AP", **IDS).runs) == ["a", "b"]
+    assert list(rb.evaluate(QRELS, [*two.values()], "AP", **IDS).runs) == ["run1", "run2"]
+    compared = rb.compare(QRELS, two, "AP", **IDS)
+    by_dicts = {
+        name: {q: dict(zip(DOCS, r.tolist(), strict=True)) for q, r in zip(QUERIES, m, strict=True)}
+        for name, m in two.items()
+    }
+    assert compared.pairs.rows() == rb.compare(QRELS, by_dicts, "AP").pairs.rows()
+
+
+def test_minus_infinity_is_not_retrieved():
+    masked = SCORES.copy()
+    masked[:, 3] = -np.inf
+    without = {query: {doc: score for doc, score in docs.items() if doc != "d3"} for query, docs in DICTS.items()}
+    same(rb.evaluate(QRELS, masked, MEASURES, **IDS), rb.evaluate(QRELS, without, MEASURES))
+
+
+class Shared:
+    """An array that is shared by DLPack alone."""
+
+    def __init__(self, array):
+        self.array, self.shape = array, array.shape
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def test_arrays_of_other_packages():
+    expected = rb.evaluate(QRELS, SCORES, MEASURES, **IDS)
+    same(rb.evaluate(QRELS, Shared(SCORES), MEASURES, **IDS), expected)
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    for tensor in (torch.tensor(SCORES), torch.tensor(SCORES, requires_grad=True), torch.tensor(SCORES).bfloat16()):
+        same(rb.evaluate(QRELS, tensor, MEASURES, **IDS), expected)
+        same(rb.evaluate(QRELS, {"run": tensor}, MEASURES, **IDS), expected)
+
+
+def test_lists_of_hits_by_query_ids():
+    hits = [
+        [{"corpus_id": doc, "score": score} for doc, score in sorted(docs.items(), key=lambda item: -item[1])]
+        for docs in DICTS.values()
+    ]
+    same(rb.evaluate(QRELS, hits, MEASURES, query_ids=QUERIES), rb.evaluate(QRELS, DICTS, MEASURES))
+    with pytest.raises(rb.UsageError, match="needs query_ids="):
+        rb.evaluate(QRELS, hits, MEASURES)
+    with pytest.raises(rb.UsageError, match="There are 6 lists of documents, but 2 query_ids"):
+        rb.evaluate(QRELS, hits, MEASURES, query_ids=["q0", "q1"])
+
+
+@pytest.mark.parametrize(
+    ("scores", "ids", "message"),
+    [
+        (SCORES, {}, r"A matrix of scores \(6 x 40\) needs ids"),
+        (
+            SCORES,
+            {"query_ids": QUERIES, "doc_ids": DOCS[:-1]},
+            "6 rows and 40 columns, but there are 6 query ids and 39",
+        ),
+        (SCORES, {"query_ids": ["q0"] * 6, "doc_ids": DOCS}, "two query ids of the matrix have the same text"),
+        (np.where(SCORES[2, 3] == SCORES, np.nan, SCORES), IDS, "is not a finite number"),
+        (np.where(np.arange(40) == 5, np.inf, SCORES), IDS, "row 0 and column 5 is not a finite number"),
+    ],
+)
+def test_what_does_not_fit_is_refused(scores, ids, message):
+    with pytest.raises(rb.RankboundsError, match=message):
+        rb.evaluate(QRELS, scores, "AP", **ids)
+
+
+def test_ties_without_end_are_refused(monkeypatch):
+    monkeypatch.setattr(score_matrix, "MOST_ROWS", 100)
+    with pytest.raises(rb.DataError, match="have the same score as that at rank 1,000"):
+        rb.evaluate(QRELS, np.zeros((6, 40)), "AP", **IDS)

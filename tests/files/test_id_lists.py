@@ -1,0 +1,318 @@
+"""Rows with one list per question: every key name and shape, in files and in Python, read as judgments and as a run."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import rankbounds as rb
+from rankbounds.cli import main
+from rankbounds.files.named_columns import LISTS
+
+EXPECTED = {"q1": ["d1", "d9"], "q2": ["d4"]}
+RETRIEVED = {"q1": ["d1", "d2", "d9"], "q2": ["d7", "d4"]}
+MEASURES = ["nDCG@10", "Recall@2", "RR", "AP"]
+TRUTH = rb.evaluate(
+    {query: dict.fromkeys(docs, 1) for query, docs in EXPECTED.items()},
+    {query: {doc: -rank for rank, doc in enumerate(docs)} for query, docs in RETRIEVED.items()},
+    MEASURES,
+)
+
+
+def numbers(scores):
+    return scores.value[0].tolist()
+
+
+def rows(question="query_id", retrieved="retrieved_ids", expected="expected_ids", entry=lambda doc, rank: doc):
+    return [
+        {
+            question: query,
+            retrieved: [entry(doc, rank) for rank, doc in enumerate(RETRIEVED[query])],
+            expected: EXPECTED[query],
+        }
+        for query in EXPECTED
+    ]
+
+
+ENTRIES = {
+    "ids": lambda doc, rank: doc,
+    "docid and score": lambda doc, rank: {"docid": doc, "score": 9.0 - rank, "doc": {"text": "..."}},
+    "corpus_id and score": lambda doc, rank: {"corpus_id": doc, "score": 9.0 - rank},
+    "id": lambda doc, rank: {"id": doc},
+    "Elasticsearch's hits": lambda doc, rank: {"_id": doc, "_score": 9.0 - rank},
+    "pairs": lambda doc, rank: [doc, 9.0 - rank],
+}
+
+
+@pytest.mark.parametrize(
+    "question", ["query", "question", "user_input", "input", "query_id", "id", "qid", "question_id"]
+)
+def test_names_of_the_question(question):
+    assert numbers(rb.evaluate(rows(question=question), measures=MEASURES)) == numbers(TRUTH)
+
+
+@pytest.mark.parametrize("retrieved", LISTS["run"])
+def test_names_of_the_retrieved_list(retrieved):
+    assert numbers(rb.evaluate(rows(retrieved=retrieved), measures=MEASURES)) == numbers(TRUTH)
+
+
+@pytest.mark.parametrize("expected", LISTS["judgments"])
+def test_names_of_the_expected_list(expected):
+    assert numbers(rb.evaluate(rows(expected=expected), measures=MEASURES)) == numbers(TRUTH)
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_entries_are_ids_pairs_or_objects(entry):
+    assert numbers(rb.evaluate(rows(entry=ENTRIES[entry]), measures=MEASURES)) == numbers(TRUTH)
+
+
+def write_json(path, made):
+    path.write_text(json.dumps(made, indent=1))
+
+
+def write_lines(path, made):
+    path.write_text("".join(json.dumps(row) + "\n" for row in made))
+
+
+def write_csv(path, made):
+    pd.DataFrame(
+        {key: [json.dumps(r[key]) if key.endswith("ids") else r[key] for r in made] for key in made[0]}
+    ).to_csv(path, index=False)
+
+
+FILES = {
+    "rows.json": write_json,
+    "rows.jsonl": write_lines,
+    "rows": write_lines,
+    "rows.csv": write_csv,
+    "printed lists.csv": lambda path, made: pd.DataFrame(made).to_csv(path, index=False),
+    "rows.parquet": lambda path, made: pl.DataFrame(made).write_parquet(path),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("entry", ["ids", "docid and score"])
+def test_files_are_judgments_and_run_at_once(name, entry, tmp_path, capsys):
+    path = tmp_path / name
+    made = rows(question="question", entry=ENTRIES[entry])
+    FILES[name](path, made)
+    assert numbers(rb.evaluate(path, measures=MEASURES)) == numbers(TRUTH)
+    assert rb.Qrels(path).to_dict() == {query: dict.fromkeys(docs, 1.0) for query, docs in EXPECTED.items()}
+    assert main(["evaluate", str(path), "-m", ",".join(MEASURES), "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [row["value"] for row in told] == TRUTH.mean().value.ravel().tolist()
+
+
+FRAMES = {
+    "dict of columns": dict,
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "polars, lazy": pl.LazyFrame,
+    "pyarrow": pa.table,
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_frames_with_columns_of_lists(kind):
+    frame = FRAMES[kind](
+        {"question": list(EXPECTED), "predictions": [*RETRIEVED.values()], "targets": [*EXPECTED.values()]}
+    )
+    assert numbers(rb.evaluate(frame, measures=MEASURES)) == numbers(TRUTH)
+
+
+SHAPES = {
+    "{q: [doc]}": RETRIEVED,
+    "{q: [(doc, score)]}": {q: [(doc, 9.0 - rank) for rank, doc in enumerate(docs)] for q, docs in RETRIEVED.items()},
+    "{q: [{corpus_id, score}]}": {
+        q: [{"corpus_id": doc, "score": 9.0 - rank} for rank, doc in enumerate(docs)] for q, docs in RETRIEVED.items()
+    },
+    "{q: [hit]}": {
+        q: [SimpleNamespace(docid=doc, score=9.0 - rank) for rank, doc in enumerate(docs)]
+        for q, docs in RETRIEVED.items()
+    },
+    "sentence-transformers": [
+        {"query_id": q, "query": "text", "results": [{"corpus_id": d, "score": 9.0 - r} for r, d in enumerate(docs)]}
+        for q, docs in RETRIEVED.items()
+    ],
+    "RankLLM": [
+        {
+            "query": {"qid": q, "text": "text"},
+            "candidates": [{"docid": d, "score": 9.0 - r, "doc": {"contents": "x"}} for r, d in enumerate(docs)],
+        }
+        for q, docs in RETRIEVED.items()
+    ],
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_runs_of_other_tools(shape, tmp_path):
+    run = SHAPES[shape]
+    assert numbers(rb.evaluate(EXPECTED, run, MEASURES)) == numbers(TRUTH)
+    assert numbers(rb.evaluate(EXPECTED, {"mine": run}, MEASURES)) == numbers(TRUTH)
+    assert numbers(rb.evaluate(EXPECTED, [run], MEASURES)) == numbers(TRUTH)
+    if shape == "{q: [hit]}":
+        return
+    if isinstance(run, list):
+        write_lines(tmp_path / "run.jsonl", run)
+        assert numbers(rb.evaluate(EXPECTED, tmp_path / "run.jsonl", MEASURES)) == numbers(TRUTH)
+    write_json(tmp_path / "run.json", run)
+    assert numbers(rb.evaluate(EXPECTED, tmp_path / "run.json", MEASURES)) == numbers(TRUTH)
+
+
+def test_llama_index_data_sets(tmp_path):
+    data = {
+        "queries": {"q1": "who?", "q2": "when?"},
+        "corpus": {"d1": "text"},
+        "relevant_docs": EXPECTED,
+        "mode": "text",
+    }
+    write_json(tmp_path / "set.json", data)
+    for given in (data, SimpleNamespace(**data), tmp_path / "set.json"):
+        assert numbers(rb.evaluate(given, RETRIEVED, MEASURES)) == numbers(TRUTH)
+
+
+def test_a_document_returned_twice_counts_once_at_its_best_place():
+    run = {"q1": ["d1", "d2", "d1", "d9"], "q2": ["d7", "d4"]}
+    with pytest.warns(rb.RankboundsWarning, match='1 entry repeats a document .*document "d1" of topic "q1"'):
+        scores = rb.evaluate(EXPECTED, run, "P@3")
+    assert scores.value[0, 0, 0] == 2 / 3
+    scored = {"q1": [("d2", 5.0), ("d1", 1.0), ("d1", 9.0)], "q2": [("d4", 1.0)]}
+    with pytest.warns(rb.RankboundsWarning, match="1 entry repeats"):
+        assert rb.Run(scored).to_dict()["q1"] == {"d2": 5.0, "d1": 9.0}
+
+
+def test_a_question_that_expects_nothing_is_left_out_and_told():
+    made = [*rows(), {"query_id": "q3", "retrieved_ids": ["d1"], "expected_ids": []}]
+    with pytest.warns(rb.RankboundsWarning) as said:
+        scores = rb.evaluate(made, measures="RR")
+    assert list(scores.query_ids) == ["q1", "q2"]
+    assert any("1 question expects no document" in str(one.message) for one in said)
+
+
+def test_a_question_with_nothing_retrieved_scores_zero():
+    made = [{**row, "retrieved_ids": row["retrieved_ids"] if row["query_id"] == "q1" else None} for row in rows()]
+    assert rb.evaluate(made, measures="RR").value.ravel().tolist() == [1.0, 0.0]
+
+
+def test_two_readings_are_told_with_the_option_that_decides(tmp_path, capsys):
+    made = [{**row, "evidence": ["d2"]} for row in rows(expected="gold_docs")]
+    write_lines(tmp_path / "two.jsonl", made)
+    assert main(["evaluate", str(tmp_path / "two.jsonl")]) == 2
+    told = capsys.readouterr().err
+    assert "gold_docs and evidence may both list the expected documents" in told
+    assert "--columns expected=gold_docs" in told
+    chosen = rb.evaluate(tmp_path / "two.jsonl", measures=MEASURES, columns={"expected": "gold_docs"})
+    assert numbers(chosen) == numbers(TRUTH)
+    other = rb.evaluate(made, measures="P@2", columns={"expected": "evidence"})
+    assert other.value.ravel().tolist() == [0.5, 0.0]
+
+
+def test_a_column_of_texts_is_no_second_reading():
+    made = [{**row, "ground_truth": "an answer in words"} for row in rows()]
+    assert numbers(rb.evaluate(made, measures=MEASURES)) == numbers(TRUTH)
+
+
+def test_any_column_can_be_named(tmp_path):
+    made = [{"q": row["query_id"], "mine": row["retrieved_ids"], "gold": row["expected_ids"]} for row in rows()]
+    named = {"query_id": "q", "retrieved": "mine", "expected": "gold"}
+    assert numbers(rb.evaluate(made, made, MEASURES, columns=named)) == numbers(TRUTH)
+    assert numbers(rb.evaluate(made, measures=MEASURES, columns=named)) == numbers(TRUTH)
+    for name, write in FILES.items():
+        if name != "rows.csv":
+            write(tmp_path / name, made)
+            assert numbers(rb.evaluate(tmp_path / name, measures=MEASURES, columns=named)) == numbers(TRUTH)
+
+
+def test_scores_that_rise_in_every_list_are_told():
+    made = rows(entry=lambda doc, rank: {"id": doc, "score": float(rank)})
+    with pytest.warns(rb.RankboundsWarning, match="scores rise .* --ties run"):
+        rb.evaluate(made, measures="RR")
+    with pytest.warns(rb.RankboundsWarning, match="scores rise"):
+        assert numbers(rb.evaluate(made, measures=MEASURES, ties="run")) == numbers(TRUTH)
+
+
+def test_several_files_are_several_systems_against_the_same_lists(tmp_path, capsys):
+    write_lines(tmp_path / "a.jsonl", rows())
+    write_lines(tmp_path / "b.jsonl", [{**row, "retrieved_ids": row["expected_ids"]} for row in rows()])
+    first, second = str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")
+    scores = rb.evaluate(first, second, "AP")
+    assert list(scores.runs) == ["a", "b"]
+    assert scores.value[1].ravel().tolist() == [1.0, 1.0]
+    assert list(rb.evaluate(first, [first, second], "AP").runs) == ["a", "b"]
+    assert list(rb.evaluate(rows(), {"x": rows()}, "AP").runs) == ["run", "x"]
+    for command in (["compare", "-m", "AP"], ["evaluate"], ["report", "-o", str(tmp_path / "r.html")], ["judge-next"]):
+        assert main([command[0], first, second, *command[1:]]) == 0, capsys.readouterr().err
+    capsys.readouterr()
+    assert main(["check", first, "--qrels", second]) == 0
+    assert main(["explain", "AP=1.0", first, second]) == 0
+    assert rb.compare(first, second, "AP").pairs.rows()[0]["difference"] == pytest.approx(
+        1 - TRUTH.mean()["AP"].value.item()
+    )
+    write_lines(tmp_path / "b.jsonl", [{**row, "expected_ids": ["d2"]} for row in rows()])
+    with pytest.raises(rb.DataError, match=r'b\.jsonl: the question "q1" expects other documents'):
+        rb.evaluate(first, second, "AP")
+
+
+def test_standard_input_holds_both(tmp_path, monkeypatch, capsys):
+    import io
+    import sys
+
+    text = "".join(json.dumps(row) + "\n" for row in rows())
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(text.encode()), closed=False))
+    assert main(["evaluate", "-", "-m", "RR", "--format", "csv"]) == 0
+    assert "stdin,all,RR,0.75" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        ([{"question": "a", "retrieved_ids": ["x"]}], "no column lists the expected documents"),
+        ([*rows(), rows()[0]], 'row 3: the question "q1" .* has a row already'),
+        ([{"id": 1, "retrieved_ids": [{"text": "x"}], "expected_ids": ["x"]}], "which has no id"),
+        ([{"id": 1, "retrieved_ids": ["x", ("y", 2)], "expected_ids": ["x"]}], "some entries state a score"),
+        ([{"query_id": 1, "retrieved_ids": "x, y", "expected_ids": ["x"]}, *rows()], "not a list"),
+    ],
+)
+def test_mistakes_are_one_sentence(made, message):
+    with pytest.raises(rb.RankboundsError, match=message):
+        rb.evaluate(made, made, "RR")
+
+
+def test_rows_without_a_question_are_numbered():
+    made = [{"predictions": row["retrieved_ids"], "targets": row["expected_ids"]} for row in rows()]
+    with pytest.warns(rb.RankboundsWarning, match="rows are numbered from 1"):
+        scores = rb.evaluate(made, measures=MEASURES)
+    assert list(scores.query_ids) == ["1", "2"]
+    assert numbers(scores) == numbers(TRUTH)
+
+
+def test_ids_come_before_texts():
+    made = [{"query": "who is it?", **row} for row in rows(question="id")]
+    assert rb.Run(made).query_ids == ("q1", "q2")
+    texts = [{**row, "query": f"text of {row['id']}"} for row in made]
+    assert rb.Run(texts, columns={"query_id": "query"}).query_ids == ("text of q1", "text of q2")
+
+
+def test_arrays_and_whole_numbers():
+    made = {"id": [1, 2], "retrieved": [np.array([3, 4]), np.array([5])], "expected": [[4], ["5"]]}
+    assert rb.evaluate(pd.DataFrame(made), measures="RR").value.ravel().tolist() == [0.5, 1.0]
+
+
+def test_a_run_may_have_the_name_of_a_list():
+    rows_of_a_run = [(query, doc, -rank) for query, docs in RETRIEVED.items() for rank, doc in enumerate(docs)]
+    for run in (rows_of_a_run, RETRIEVED, {query: [(doc, 9.0)] for query, (doc, *_) in RETRIEVED.items()}):
+        assert rb.evaluate(EXPECTED, {"results": run}, "RR").runs == ["results"]
+
+
+def test_judgments_alone_need_a_run(tmp_path, capsys):
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
+    assert main(["evaluate", str(tmp_path / "qrels.txt")]) == 2
+    assert "No run was given" in capsys.readouterr().err
+    with pytest.raises(rb.UsageError, match="No run was given"):
+        rb.evaluate({"q": {"d": 1}})

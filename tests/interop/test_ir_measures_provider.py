@@ -1,0 +1,126 @@
+"""Our provider for ir_measures beside its own ones: the same numbers for every measure that both compute."""
+
+from __future__ import annotations
+
+import csv
+import random
+import shutil
+
+import pytest
+
+import rankbounds as rb
+from rankbounds.interop import cwl_eval
+
+theirs = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
+from rankbounds.interop import ir_measures as ours  # noqa: E402 (needs the package)
+
+LABELS = {
+    "pytrec_eval": """
+        AP AP(rel=2)@5 P@5 P(rel=2,judged_only=True)@5 RR R(rel=2)@5 Rprec nDCG nDCG@5 nDCG(judged_only=True)@5
+        nDCG(gains={0:1,1:4})@5 nDCG(gains={0:1,1:4}) SetP SetP(relative=True) SetR SetF SetF(beta=2.0)
+        SetF(judged_only=True) SetAP NumQ NumRet NumRet(rel=1) NumRel Success@3 Bpref infAP IPrec@0.1 IPrec@0.35
+        IPrec(rel=2)@0.5 IPrec(judged_only=True)@0.2""",
+    "cwl_eval": """
+        BPM(T=1.0,max_rel=2)@20 BPM(T=2.5,max_rel=3)@4 INSQ(T=1.0,max_rel=2) INSQ(T=3.0,max_rel=4)
+        INST(T=1.0,max_rel=2) INST(T=2.5,min_rel=1,max_rel=3) SDCG(max_rel=2)@10 SDCG(max_rel=3)@3
+        NERR8(max_rel=2)@10 NERR8(max_rel=4)@3 NERR9(max_rel=2)@10 NERR9(max_rel=3)@4 NERR10(p=0.8,max_rel=2)
+        NERR11(T=2.0,max_rel=3) RBP(p=0.7,rel=1) RBP(rel=2) P(rel=2)@3""",
+    "gdeval": "ERR@5 ERR@20 nDCG(dcg='exp-log2')@5 nDCG(dcg='exp-log2')@20",
+    "judged": "Judged Judged@3 Judged@100",
+    "accuracy": "Accuracy Accuracy(rel=2) Accuracy@4",
+    "compat": "Compat Compat(p=0.8) Compat(p=0.9,normalize=False)",
+}
+DIGITS = {"gdeval": 6e-6}
+"""Of what a program prints."""
+
+
+def collection(seed: int):
+    """Two topics of graded judgments, some of them negative, and lists without ties; a third topic is not retrieved."""
+    chance = random.Random(seed)
+    qrels = {q: {f"d{n}": chance.choice([-1, 0, 0, 1, 2, 3]) for n in range(chance.randint(5, 25))} for q in "123"}
+    run = {}
+    for query in "12":
+        documents = chance.sample([f"d{n}" for n in range(35)], chance.randint(8, 30))
+        run[query] = {document: float(99 - place) for place, document in enumerate(documents)}
+    return qrels, run
+
+
+@pytest.mark.parametrize(("provider", "label"), [(name, label) for name in LABELS for label in LABELS[name].split()])
+def test_the_same_numbers_as_its_own_provider(provider, label):
+    if provider == "cwl_eval":
+        pytest.importorskip("cwl.ruler.measures", reason="cwl-eval is not installed")
+    if provider == "gdeval" and not shutil.which("perl"):
+        pytest.skip("ir_measures computes this with perl")
+    measure = theirs.parse_measure(label)
+    assert ours.RankboundsProvider().supports(measure)
+    for seed in range(4):
+        qrels, run = collection(seed)
+        if provider == "pytrec_eval":
+            qrels = {query: {doc: grade for doc, grade in docs.items() if grade >= 0} for query, docs in qrels.items()}
+        expected, found = (
+            {one.query_id: one.value for one in calc.iter_calc([measure], qrels, run)}
+            for calc in (getattr(theirs, provider), ours.RankboundsProvider())
+        )
+        assert found == pytest.approx(expected, abs=DIGITS.get(provider, 1e-9)), seed
+        together = ours.RankboundsProvider().calc_aggregate([measure, theirs.AP], qrels, run)[measure]
+        known = getattr(theirs, provider).calc_aggregate([measure], qrels, run)[measure]
+        assert together == pytest.approx(known, abs=DIGITS.get(provider, 1e-9), nan_ok=True)
+
+
+SUBTOPICS = "ERR_IA@20 nERR_IA@20 alpha_DCG@20 alpha_nDCG@20 NRBP nNRBP AP_IA P_IA@20 StRecall@20"
+COLUMNS = "ERR-IA@20 nERR-IA@20 alpha-DCG@20 alpha-nDCG@20 NRBP nNRBP MAP-IA P-IA@20 strec@20"
+
+
+def test_subtopics_as_ndeval_has_them(unpacked):
+    folder = unpacked("references.tar.xz")
+    folder = folder / "references" if (folder / "references").exists() else folder
+    qrels = list(theirs.read_trec_qrels(str(folder / "subtopics.qrels")))
+    for number in range(3):
+        run = list(theirs.read_trec_run(str(folder / f"run{number}.txt")))
+        with (folder / f"run{number}.ndeval.csv").open(newline="") as lines:
+            printed = {row["topic"]: row for row in csv.DictReader(lines)}
+        compared = 0
+        for label, column in zip(SUBTOPICS.split(), COLUMNS.split(), strict=True):
+            for one in ours.RankboundsProvider().iter_calc([theirs.parse_measure(label)], qrels, run):
+                if one.query_id in printed:
+                    compared += 1
+                    assert one.value == pytest.approx(float(printed[one.query_id][column]), abs=6e-7), label
+        assert compared > 30
+
+
+@pytest.mark.parametrize(
+    ("measure", "reason"),
+    [
+        (theirs.alpha_nDCG, "needs a depth"),
+        (theirs.nDCG(gains={1: -2}), "gains below 0"),
+        (theirs.nDCG(dcg="exp-log2", gains={1: 3}) @ 5, "no provider of ir_measures has gains"),
+    ],
+)
+def test_what_cannot_be_computed_as_defined_is_refused_with_the_reason(measure, reason):
+    qrels, run = collection(1)
+    assert not ours.RankboundsProvider().supports(measure)
+    with pytest.raises(ValueError, match=reason):
+        ours.RankboundsProvider().calc_aggregate([measure], qrels, run)
+
+
+def test_compat_of_scores_below_0_is_refused():
+    with pytest.raises(ValueError, match="scores below 0"):
+        ours.RankboundsProvider().calc_aggregate([theirs.Compat], {"1": {"a": 1}}, {"1": {"a": -1.0, "b": -2.0}})
+
+
+def test_importing_the_provider_registers_nothing():
+    """What other code computes with ir_measures does not change by an import."""
+    assert all(one.NAME != "rankbounds" for one in theirs.DefaultPipeline.providers)
+
+
+@pytest.mark.parametrize("T", [1, 2, 5])
+def test_how_far_1000_ranks_are_from_all_of_them(T):  # noqa: N803 (the parameter's name)
+    """cwl_eval's INSQ, whose weights sum to 1 over 1,000 ranks, is larger by the weight of what lies beyond."""
+    qrels, run = collection(2)
+    qrels = {query: qrels[query] for query in run}
+    exact = rb.evaluate(qrels, run, rb.measures.INSQ(T=T)).mean().value.item()
+    theirs_insq = theirs.INSQ(T=float(T), max_rel=1)
+    found = ours.RankboundsProvider().calc_aggregate([theirs_insq], qrels, run)[theirs_insq]
+    weights = rb.measures.INSQ(T=T).weights(cwl_eval.RANKS)
+    assert found == pytest.approx(exact / weights.sum())
+    assert 1 < found / exact < 1.011
