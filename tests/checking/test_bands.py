@@ -89,7 +89,7 @@ def test_worst_difference_is_the_largest_over_all_runs(measure, rho):
 
 
 @pytest.mark.parametrize(
-    ("measure", "told"), [("AP", "no sum over ranks"), ("nDCG@5", "no sum"), ("DCG", "give it a depth")]
+    ("measure", "told"), [("AP", "not a sum over ranks"), ("nDCG@5", "not a sum"), ("DCG", "give it a depth")]
 )
 def test_measures_without_a_worst_difference(measure, told):
     with pytest.raises(rb.UsageError, match=told):

@@ -10,7 +10,7 @@ import rankbounds as rb
 from rankbounds.checking.findings import KINDS, in_words, places
 
 KEYS = ["run", "file", "ok", "errors", "warnings", "lines", "topics", "findings"]
-FINDING = ["kind", "severity", "count", "share", "message", "places", "examples"]
+FINDING = ["kind", "severity", "count", "share", "message", "places", "examples", "topics"]
 CLEAN = "1 Q0 a 1 3.0 clean\n1 Q0 b 2 2.0 clean\n2 Q0 a 1 1.0 clean\n2 Q0 c 2 0.5 clean\n"
 TIED = (
     "1 Q0 a 1 3.0 tied\n1 Q0 b 2 3.0 tied\n1 Q0 c 3 3.0 tied\n1 Q0 d 4 1.0 tied\n2 Q0 a 1 3.0 tied\n2 Q0 b 2 2.0 tied\n"
@@ -61,7 +61,7 @@ def test_python_has_what_the_command_has(command, run_file):
 def test_ties(run_file):
     found = checked(run_file(TIED))
     assert found.ok
-    assert (found.tied_documents, found.tied_topics) == (3, 2)
+    assert (found.count("ties"), found.topics_with("ties")) == (3, 2)
     assert found.findings[0].message == (
         "3 documents (42.9% of lines) tied with the one before, in 2 of 2 topics (2 among the first 10); the largest "
         "group has 3"
@@ -70,7 +70,7 @@ def test_ties(run_file):
 
 
 def test_a_tie_across_topics_is_none(run_file):
-    assert checked(run_file("1 Q0 a 1 1.0 t\n2 Q0 b 1 1.0 t\n3 Q0 c 1 1.0 t\n")).tied_documents == 0
+    assert checked(run_file("1 Q0 a 1 1.0 t\n2 Q0 b 1 1.0 t\n3 Q0 c 1 1.0 t\n")).count("ties") == 0
 
 
 def test_ties_below_the_first_ten_are_told_apart(run_file):
@@ -84,7 +84,7 @@ def test_ties_below_the_first_ten_are_told_apart(run_file):
 
 def test_ties_that_only_single_precision_would_make(run_file):
     path = run_file("1 Q0 a 1 1.00000001 t\n1 Q0 b 2 1.0 t\n1 Q0 c 3 1e-200 t\n1 Q0 d 4 1e-300 t\n")
-    assert (checked(path).tied_documents, finding(path, "single_precision").count) == (0, 2)
+    assert (checked(path).count("ties"), finding(path, "single_precision").count) == (0, 2)
 
 
 def test_every_bad_line_is_reported(command, run_file):
@@ -139,7 +139,7 @@ def test_a_run_in_memory_that_cannot_be_used_is_an_error():
 
 def test_a_bad_first_line_does_not_hide_the_rest(run_file):
     found = checked(run_file("just words\n" + TIED))
-    assert (found.errors, found.tied_documents, found.lines) == (1, 3, 8)
+    assert (found.errors, found.count("ties"), found.lines) == (1, 3, 8)
 
 
 def test_line_order_against_score(run_file):
@@ -362,7 +362,7 @@ def test_the_runs_of_trec_8(unpacked):
     by_name = {one.run: one for one in found}
     (exponents,) = [one for one in by_name["UB99T"].findings if one.kind == "line_against_score"]
     assert (exponents.count, "16 of them sorted" in exponents.message) == (16, True)
-    assert by_name["UB99SW"].tied_documents / by_name["UB99SW"].lines == pytest.approx(0.988, abs=5e-4)
+    assert by_name["UB99SW"].count("ties") / by_name["UB99SW"].lines == pytest.approx(0.988, abs=5e-4)
 
 
 def test_what_is_wrong_with_a_file_has_its_place_whatever_the_file_is_called(tmp_path):

@@ -202,7 +202,7 @@ class TestReasons:
             qrels, run, lines_of("nDCG@10", qrels, run, exponential), "gains: 2^grade - 1", "-m 'nDCG(gain=exp)@10'"
         )
         linear = lines_of("ndcg_burges@10", qrels, run, lambda docs, grades: ndcg(docs, grades, 10))
-        self.expect(qrels, run, linear, "gains: the grade in place of", "-m 'nDCG@10'")
+        self.expect(qrels, run, linear, "gains: the grade instead of", "-m 'nDCG@10'")
         binary = lambda docs, grades: ndcg(docs, grades, 10, gain=lambda grade: float(grade > 0))  # noqa: E731
         self.expect(qrels, run, lines_of("nDCG@10", qrels, run, binary), "gains: every relevant", "--gain 1=1,2=1,3=1")
         upper = lambda docs, grades: ndcg(docs, grades, 10, gain=lambda grade: grade * (grade >= 2))  # noqa: E731
@@ -543,7 +543,7 @@ class TestTrecEvalsOutput:
         ("options", "told"),
         [
             ({}, "equal"),
-            ({"ties": "docid"}, "ties: documents of equal score in rising order"),
+            ({"ties": "docid"}, "ties: documents of equal score in ascending order"),
             ({"score_precision": "single"}, "precision: scores were compared in 32 bits"),
             ({"topics": "shared"}, "missing topics: without -c"),
             ({"unjudged": "condensed"}, "unjudged: documents without a judgment"),
@@ -586,7 +586,7 @@ class TestTrecEvalsOutput:
         assert any("floor(r R + 0.9)" in explanation.why for explanation in found)
 
     def test_command(self, tmp_path, capsys):
-        (tmp_path / "out").write_text("map\tall\t0.5000\nprefs_simp\tall\t3.0\n")
+        (tmp_path / "out").write_text("map\tall\t0.5000\nprefs_avgjg_Rnonrel\tall\t3.0\n")
         (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n")
         (tmp_path / "run").write_text("1 Q0 b 1 2 t\n1 Q0 a 2 1 t\n")
         files = [str(tmp_path / name) for name in ("out", "qrels", "run")]
@@ -594,7 +594,7 @@ class TestTrecEvalsOutput:
         out = capsys.readouterr().out
         assert "missing topics" in out
         assert "topic all: 0.5000 there, 0.2500 here" in out
-        assert "Not in rankbounds: prefs_simp." in out
+        assert "Not in rankbounds: prefs_avgjg_Rnonrel." in out
         assert main(["explain", "nDGC@10=0.5", *files[1:]]) == 2
         assert "nDCG" in capsys.readouterr().err
         main(["explain", *files, "--format", "json"])

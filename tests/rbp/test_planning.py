@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 
 import numpy as np
@@ -12,6 +13,8 @@ from test_papers import LIST, collection
 from test_residuals import collection as random_collection
 
 import rankbounds as rb
+from rankbounds.cli import main
+from rankbounds.commands.demo import DATA
 from rankbounds.rbp.planning import best_agreement
 from test_laws import LAW
 
@@ -202,3 +205,57 @@ def test_a_measure_of_effort_agrees_with_rbp_when_the_same_runs_are_better():
     runs = {name: {"q": {doc: 3.0 - rank for rank, doc in enumerate(docs)}} for name, docs in order.items()}
     rows = rb.rbp.persistence_agreement(qrels, runs, ["RankPower", "AP"], p=(0.5,))
     assert {row["measure"]: row["tau"] for row in rows} == {"RankPower": 1.0, "AP": 1.0}
+
+
+@pytest.mark.parametrize("p", [0.1, 0.5, 0.8, 0.95])
+@pytest.mark.parametrize("depth", [1, 2, 4, 20, 100])
+def test_a_residual_leaves_the_digits_that_its_depth_was_planned_for(p, depth):
+    found = rb.rbp.plan_residual(p, depth, relevant=3, rank=depth + 1)
+    assert found["residual"] == pytest.approx(p**depth)
+    assert found["reaches"] == found["residual"]  # the chance to read on below the depth
+    assert found["ceiling"] == pytest.approx((1 - p) * (1 + p + p**2))
+    assert found["print_at_most"] == found["digits"] + 1
+    if found["digits"]:
+        assert rb.rbp.plan_depth(p, found["digits"]) <= depth
+    assert rb.rbp.plan_depth(p, found["digits"] + 1) > depth
+
+
+def test_residuals_on_the_command_line(capsys):
+    assert (
+        main(["rbp", "depth", "--p", "0.8", "--depth", "20", "--relevant", "5", "--rank", "11", "--format", "json"])
+        == 0
+    )
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["digits"], row["print_at_most"]) == (1, 2)
+    assert row["ceiling"] == pytest.approx(1 - 0.8**5)
+    assert main(["rbp", "depth", "--p", "0.8", "--digits", "4", "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["depth"], row["significant_ranks"]) == (42, 45)
+    for wrong in (["--rank", "3"], ["--p", "0.8", "--depth", "0"], ["--depth", "5", "--relevant", "2"]):
+        assert main(["rbp", "depth", *wrong]) == 2
+
+
+def test_vectors_on_the_command_line(capsys):
+    """R_G has a relevant document wherever the score allows one, R_L only where it must."""
+    asked = ["rbp", "transfer", "0.40", "--p", "0.8", "--to", "0.5", "--vectors", "--format", "json"]
+    assert main(asked) == 0
+    greatest, least = json.loads(capsys.readouterr().out)
+    for row in (greatest, least):
+        assert row["score"] == pytest.approx(sum(0.2 * 0.8**at for at, one in enumerate(row["ranks"]) if one == "1"))
+        assert row["score_there"] == pytest.approx(
+            sum(0.5 ** (at + 1) for at, one in enumerate(row["ranks"]) if one == "1")
+        )
+        assert f"{row['score']:.2f}" == "0.40"
+    assert greatest["ranks"] > least["ranks"]
+    assert main([*asked, "--residual", "0.10"]) == 0
+    rows = {row["vector"]: row["ranks"] for row in json.loads(capsys.readouterr().out)}
+    assert list(rows) == ["R_G", "R_L", "R'_G", "R'_L"]
+    assert rows["R'_G"].replace("?", "0") == rows["R_G"]
+
+
+def test_digits_that_say_nothing_are_named(capsys):
+    files = [str(DATA / "qrels.txt"), str(DATA / "runs")]
+    assert main(["evaluate", *files, "-m", "RBP(p=0.8)", "--digits", "4"]) == 0
+    assert "digits behind the first say nothing" in capsys.readouterr().err
+    assert main(["evaluate", *files, "-m", "RBP(p=0.8)"]) == 0
+    assert "say nothing" not in capsys.readouterr().err

@@ -28,7 +28,9 @@ def numbers(scores):
 
 
 def test_some_measures_have_a_residual():
-    assert {measure.name for measure in SPLIT} == {"RBP", "RBP2", "INST", "SDCG", "INSQ", "TBG", "UMeasure", "CWLA"}
+    nearly_err = {f"NERR{number}" for number in (8, 9, 10, 11)}
+    others = {"RBP", "RBP2", "INST", "SDCG", "INSQ", "TBG", "UMeasure", "CWLA"}
+    assert {measure.name for measure in SPLIT} == nearly_err | others
 
 
 @settings(LAW, max_examples=10)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import rankbounds as rb
@@ -123,3 +125,47 @@ def test_the_solver_keeps_off_standard_output():
     command = [sys.executable, "-m", "rankbounds", "rbp", "transfer", *arguments.split(), "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["high"] < 1
+
+
+class TestOtherWeights:
+    """Sums of fixed weights at another depth or base, against linear programs and lists themselves."""
+
+    MEASURES = ("P@3", "DCG@5", "SDCG(base=2)@4", "SDCG(base=3)@6", "RBP(p=0.7)@5")
+
+    @pytest.mark.parametrize(("source", "target"), list(itertools.permutations(MEASURES, 2)))
+    def test_ends_are_those_of_a_linear_program(self, source, target):
+        from scipy.optimize import linprog
+
+        weights, wanted = (np.zeros(6), np.zeros(6))
+        for into, name in ((weights, source), (wanted, target)):
+            measure = rb.parse_measure(name)
+            into[: measure.cutoff] = measure.weights(measure.cutoff)
+        for score in ("0.2", "0.55", "0.800"):
+            half = 0.5 * 10.0 ** -len(score[2:])
+            box = {"A_ub": [weights, -weights], "b_ub": [float(score) + half, half - float(score)], "bounds": (0, 1)}
+            low, high = linprog(wanted, **box).fun, -linprog(-wanted, **box).fun
+            found = rb.rbp.transfer_weights(score, source, target)
+            assert (found.low, found.high) == pytest.approx((low, high), abs=1e-9)
+
+    @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+    @pytest.mark.parametrize(("source", "target"), [("P@3", "DCG@5"), ("SDCG(base=2)@4", "P@6")])
+    def test_no_list_leaves_the_range(self, source, target):
+        for relevant in itertools.product((0, 1), repeat=6):
+            qrels = {"q": {f"d{at}": one for at, one in enumerate(relevant)}}
+            value = rb.evaluate(qrels, {"q": list(qrels["q"])}, [source, target], bounds="none").value[0, 0]
+            found = rb.rbp.transfer_weights(f"{value[0]:.3f}", source, target)
+            assert found.low <= value[1] <= found.high
+
+    def test_command(self, capsys):
+        asked = ["rbp", "transfer", "0.5000", "--measure", "P@2", "--to", "P@4"]
+        assert main(asked) == 0
+        assert capsys.readouterr().out.splitlines()[1].split() == ["0.5000", "P@2", "P@4", "[0.2499,", "0.7501]"]
+        for wrong in (
+            [*asked, "--p", "0.8"],
+            ["rbp", "transfer", "0.5", "--measure", "AP", "--to", "P@4"],
+            ["rbp", "transfer", "0.5", "--p", "0.8", "--to", "P@4"],
+            ["rbp", "transfer", "0.5", "--to", "0.8"],
+            ["rbp", "transfer", "x", "--measure", "P@2", "--to", "P@4"],
+        ):
+            assert main(wrong) == 2
+        assert main(["rbp", "transfer", "1.5", "--measure", "P@2", "--to", "P@4"]) == 3

@@ -11,13 +11,16 @@ import pytest
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
+from rankbounds.commands.study import Clock
 from rankbounds.stats.separation import discriminative_power
 from rankbounds.studies import bounds_by_depth, bounds_by_persistence, power_by_judgment_rate, power_by_measure
 from rankbounds.studies.moffat_zobel import TESTS
-from rankbounds.studies.study import STUDIES, Study, StudyResult, study_called
+from rankbounds.studies.papers import PAPERS, items_in, sources_in
+from rankbounds.studies.study import STUDIES, Study, StudyResult, studies_called
 
 FILES = [str(DATA / "qrels.txt"), str(DATA / "runs")]
 SLOW = {"coverage-by-relevance-ratio", "deciding-by-persistence", "settling-by-judging-order"}
+ON_EXAMPLES = {"contribution-by-document", "loss-by-rho", "ranks-by-persistence", "range-by-persistence"}
 PROMISED = {
     "agreement-by-judgment-rate",
     "agreement-by-measure",
@@ -40,32 +43,40 @@ def test_list_tells_every_question_and_need(capsys):
     assert set(rows) >= PROMISED
     assert all("?" in row["question"] for row in rows.values())
     assert rows["power-by-measure"]["needs"] == "judgments, runs"
-    assert rows["uncertainty-by-relevance-ratio"]["needs"] == "nothing (simulated)"
+    assert rows["uncertainty-by-relevance-ratio"]["needs"] == "nothing (no files)"
+    assert rows["power-by-alternative"]["source"] == "Sakai 2007, Table 3"
+    assert main(["study", "list", "--paper", "sakai", "--format", "json"]) == 0
+    assert {row["source"][:10] for row in json.loads(capsys.readouterr().out)} == {"Sakai 2007"}
 
 
 @pytest.mark.parametrize("name", sorted(set(STUDIES) - SLOW - {"change-by-leaving-a-group-out"}))
 @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 def test_each_writes_table_figure_and_answer(name, tmp_path, capsys):
-    files = FILES if "qrels" in study_called(name).needs else []
+    study = STUDIES[name]
+    files = FILES if "qrels" in study.needs else []
     assert main(["study", name, *files, "-o", str(tmp_path)]) == 0
     made = tmp_path / name
     files = {one.name for one in made.iterdir()}
-    assert files == {"table.csv", "figure.svg", "figure.png", "figure.pdf", "README.md", "settings.json"}
-    assert (made / "figure.png").read_bytes().startswith(b"\x89PNG")
-    assert (made / "figure.pdf").read_bytes().startswith(b"%PDF")
+    figures = {f"{figure}.{kind}" for figure in study.figures for kind in ("svg", "png", "pdf")}
+    assert figures
+    assert files == {"table.csv", "README.md", "settings.json"} | figures
+    for figure in study.figures:
+        assert (made / f"{figure}.png").read_bytes().startswith(b"\x89PNG")
+        assert (made / f"{figure}.pdf").read_bytes().startswith(b"%PDF")
     with open(made / "table.csv", encoding="utf-8") as table:
         rows = list(csv.DictReader(table))
     assert rows
     readme = (made / "README.md").read_text()
     answer = capsys.readouterr().out.removeprefix(f"{name}: ").strip()
-    assert answer in readme
-    assert study_called(name).question in readme
+    assert answer.split(". ")[0] in readme
+    assert study.question in readme
+    assert study.source in readme
 
 
 @pytest.mark.parametrize("name", sorted(SLOW))
 @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 def test_slow_ones_draw_what_they_found(name):
-    study = study_called(name)
+    study = STUDIES[name]
     collection = {"qrels": FILES[0], "runs": [FILES[1]]}
     given = {
         "coverage-by-relevance-ratio": {"collections": 2, "relevance_ratios": (1.0, 0.5), "ways": ("true share",)},
@@ -107,7 +118,8 @@ def test_all_goes_on_after_a_failure_and_tells_what_it_leaves_out(tmp_path, caps
     told = capsys.readouterr().err
     assert "change-by-leaving-a-group-out: skipped, it needs groups of runs (--groups)" in told
     assert "power-by-measure: failed: Discriminative power needs at least two runs." in told
-    assert {one.name for one in tmp_path.iterdir()} == {"bounds-by-depth", "uncertainty-by-relevance-ratio"}
+    made = {"bounds-by-depth", "uncertainty-by-relevance-ratio", "moffat-zobel.md", "park.md"}
+    assert {one.name for one in tmp_path.iterdir()} == made
 
 
 @pytest.mark.parametrize(
@@ -129,12 +141,14 @@ def test_wrong_usage_is_one_clear_line(arguments, code, word, capsys, tmp_path):
 
 
 def test_bounds_close_with_depth_and_open_with_persistence():
-    by_depth = bounds_by_depth(*FILES, persistences=(0.8,), depths=(1, 5, 10, 40))
-    for run in {row["run"] for row in by_depth.rows()}:
-        low, high = np.array([(row["low"], row["high"]) for row in by_depth.rows() if row["run"] == run]).T
+    by_depth = bounds_by_depth(*FILES, persistences=(0.8,), depths=(1, 5, 10, 40), pool_depth=5)
+    assert {row["judgments"] for row in by_depth.rows()} == {"pool depth 5", "all judgments"}
+    for run in {(row["judgments"], row["run"]) for row in by_depth.rows()}:
+        own = [row for row in by_depth.rows() if (row["judgments"], row["run"]) == run]
+        low, high = np.array([(row["low"], row["high"]) for row in own]).T
         assert (np.diff(low) >= 0).all()
         assert (np.diff(high) <= 1e-12).all()
-    by_p = bounds_by_persistence(*FILES, persistences=(0.5, 0.8, 0.95))
+    by_p = bounds_by_persistence(*FILES, persistences=(0.5, 0.8, 0.95), pool_depth=0)
     mean = rb.evaluate(*FILES, "RBP(p=0.8)").mean()
     told = [(row["low"], row["high"]) for row in by_p.rows() if row["p"] == 0.8]
     np.testing.assert_allclose(told, np.stack([mean.low[:, 0, 0], mean.high[:, 0, 0]], axis=-1))
@@ -154,13 +168,13 @@ def test_figures_draw_the_rows():
     t = discriminative_power(scores, 0.05, "t").rows()
     assert [100 * row["power"] for row in t] == pytest.approx([power["t", "AP"], power["t", "P@10"]])
     lines = bounds_by_persistence.draw(bounds_by_persistence(*FILES, persistences=(0.5, 0.8))).get_lines()
-    assert len(lines) == 6
+    assert len(lines) == 4
     assert all((high.get_ydata() >= low.get_ydata()).all() for low, high in zip(lines[::2], lines[1::2], strict=True))
 
 
 @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 def test_power_with_all_judgments_is_that_of_the_t_test():
-    found = power_by_judgment_rate(*FILES, measures=["AP"], rates=(50,), seeds=2)
+    found = power_by_judgment_rate(*FILES, measures=["AP"], rates=(50,), seeds=2, test="t")
     scores = rb.evaluate(*FILES, "AP")
     separated = [row["p_value"] < 0.05 for row in rb.compare(scores, test="t").pairs.rows()]
     assert found.rows()[0]["rate"] == 100
@@ -177,9 +191,9 @@ class TestOptionsOfStudies:
     )
     @pytest.mark.parametrize("name", sorted(STUDIES))
     def test_each_study_takes_an_option_or_refuses_it(self, name, flag, option, value, tmp_path, capsys, monkeypatch):
-        study = study_called(name)
+        study = STUDIES[name]
         called = {}
-        monkeypatch.setattr("rankbounds.studies.study.write_folder", lambda *_: None)
+        monkeypatch.setattr("rankbounds.studies.folders.write_folder", lambda *_: None)
 
         def compute(_study, **taken):
             called.update(taken)
@@ -222,6 +236,65 @@ class TestOptionsOfStudies:
         assert main(["study", "uncertainty-by-relevance-ratio", *FILES, "-o", str(tmp_path)]) == 2
         assert "takes no judgments and no runs" in capsys.readouterr().err
 
+    def test_settings_are_of_the_type_of_their_default(self):
+        banding, depths = STUDIES["change-by-banding"], STUDIES["bounds-by-depth"]
+        assert depths.setting("depths", "5, 10") == (5, 10)
+        assert depths.setting("persistences", "1,0.5") == (1.0, 0.5)
+        assert banding.setting("rhos", "1.10,2") == ("1.10", "2")
+        assert banding.setting("bits", "8,float16") == (8, "float16")
+        assert banding.setting("rhos", "none") == ()
+        assert banding.setting("best", "all") == 0
+        assert list(map(str, banding.setting("measures", "RBP(p=0.5),AP"))) == ["RBP(p=0.5)", "AP"]
+        assert STUDIES["range-by-persistence"].setting("score", "0.4320") == "0.4320"
+        for name, text, words in (
+            ("depths", "5.5", "whole numbers"),
+            ("depth", "5", "Did you mean"),
+            ("alpha", "x", "numbers"),
+        ):
+            with pytest.raises(rb.UsageError, match=words):
+                (banding if name == "alpha" else depths).setting(name, text)
+
+    def test_set_changes_what_is_computed_and_is_kept(self, tmp_path, capsys):
+        asked = [
+            "study",
+            "bounds-by-depth",
+            *FILES,
+            "--set",
+            "depths=1,7",
+            "--set",
+            "pool-depth=0",
+            "-o",
+            str(tmp_path),
+        ]
+        assert main(asked) == 0
+        with open(tmp_path / "bounds-by-depth" / "table.csv", encoding="utf-8") as table:
+            assert {row["depth"] for row in csv.DictReader(table)} == {"1", "7"}
+        assert "--set depths=1,7 --set pool_depth=0" in (tmp_path / "bounds-by-depth" / "README.md").read_text()
+        assert main(asked) == 0
+        assert "complete already" in capsys.readouterr().err
+        assert main(["study", "bounds-by-depth", *FILES, "--set", "depts=1", "-o", str(tmp_path)]) == 2
+        assert 'There is no setting "depts". Did you mean "depths"?' in capsys.readouterr().err
+
+    def test_help_of_a_study_lists_its_settings(self, capsys):
+        with pytest.raises(SystemExit):
+            main(["study", "Yang table 3", "--help"])
+        told = capsys.readouterr().out
+        assert "change-by-banding: How exact must a ranking be?" in told
+        assert "rhos=1.1,1.2,1.4,1.7,2.0" in told
+        assert "best=80" in told
+        with pytest.raises(SystemExit):
+            main(["study", "--help"])
+        assert "--set NAME=VALUE" in capsys.readouterr().out
+
+    def test_the_best_runs_are_those_of_the_mean(self, tmp_path, capsys):
+        means = rb.evaluate(*FILES, "P@5", bounds="none").sort("P@5").runs
+        asked = ["study", "range-by-ties", *FILES, "--best", "2", "--best-by", "P@5", "-o", str(tmp_path)]
+        assert main(asked) == 0
+        assert f"the 2 best of {len(means)} runs by P@5" in capsys.readouterr().out
+        with open(tmp_path / "range-by-ties" / "table.csv", encoding="utf-8") as table:
+            assert {row["run"] for row in csv.DictReader(table)} == set(means[:2])
+        assert main([*asked[:-2], "--best", "0", "-o", str(tmp_path)]) == 2
+
     def test_among_all_a_study_says_what_it_does_not_take(self, tmp_path, capsys, monkeypatch):
         for name in set(STUDIES) - {"bounds-by-depth", "range-by-ties"}:
             monkeypatch.delitem(STUDIES, name)
@@ -229,3 +302,89 @@ class TestOptionsOfStudies:
         told = capsys.readouterr().err
         assert "bounds-by-depth: takes no -m; computed without" in told
         assert "range-by-ties: takes" not in told
+
+
+class TestSources:
+    """Tables and figures of papers lead to studies."""
+
+    def test_every_study_names_tables_or_figures_of_a_known_paper(self):
+        labels = {paper.label for paper in PAPERS.values()} | {"Voorhees and Buckley 2002", "Sanderson and Zobel 2005"}
+        assert {source.paper for study in STUDIES.values() for source in study.sources} <= labels
+
+    @pytest.mark.parametrize(
+        ("asked", "names"),
+        [
+            ("Yang table 3", ["change-by-banding"]),
+            ("yang Figure 2", ["range-by-ties"]),
+            ("Moffat & Zobel Table IV", ["power-by-measure"]),
+            ("moffat-zobel fig. 5", ["bounds-by-depth"]),
+            ("Moffat and Zobel 2008, Table I", ["contribution-by-document"]),
+            ("park figure 3", ["uncertainty-by-relevance-ratio"]),
+            ("Zhang table 1", ["ranks-by-persistence"]),
+            ("alternatives to bpref figure 3", ["power-by-judgment-rate"]),
+            ("power-by-measure", ["power-by-measure"]),
+        ],
+    )
+    def test_items_are_found(self, asked, names):
+        assert [study.name for study in studies_called(asked)] == names
+
+    def test_a_paper_stands_for_its_studies(self):
+        assert len(studies_called("sakai")) == 6
+        assert {source.paper for study in studies_called("sakai") for source in study.sources} == {"Sakai 2007"}
+
+    @pytest.mark.parametrize(
+        ("asked", "words"),
+        [
+            ("yang table 9", "Of this paper: Figure 2, Figure 3"),
+            ("knuth table 1", "no study"),
+            ("nothing", "study list"),
+        ],
+    )
+    def test_what_is_not_there_says_what_is(self, asked, words):
+        with pytest.raises(rb.UsageError, match=words):
+            studies_called(asked)
+
+    def test_items_in_words(self):
+        assert items_in("Fig. 3 and table iv, Equation 12") == ["Figure 3", "Table 4", "Equation 12"]
+        assert [str(one) for one in sources_in("A and B 2008, Table 3, Figure 1; C 2007")] == [
+            "A and B 2008, Table 3", "A and B 2008, Figure 1", "C 2007",
+        ]  # fmt: skip
+
+    def test_a_paper_gets_a_page_with_tables_figures_and_agreement(self, tmp_path, capsys):
+        assert main(["study", "--paper", "zhang", *FILES, "--set", "pairs=2", "-o", str(tmp_path)]) == 0
+        page = (tmp_path / "zhang.md").read_text()
+        assert page.startswith("# Parameter Sensitivity in Rank-Biased Precision\n")
+        for name in ("ranks-by-persistence", "range-by-persistence", "deciding-by-persistence"):
+            assert f"## {STUDIES[name].question}" in page
+            for figure in STUDIES[name].figures:
+                assert f"]({name}/{figure}.svg)" in page
+                assert (tmp_path / name / f"{figure}.svg").exists()
+        assert "Of 18 cells of Table 1, 17 come out; not so: 1,902 for 1,001" in page
+        assert "| 0.9500 | 104 | 194 | 373 |" in page
+        capsys.readouterr()
+        assert main(["study", "zhang", *FILES, "--set", "pairs=2", "-o", str(tmp_path)]) == 0
+        assert capsys.readouterr().err.count("complete already") == 3
+
+
+def test_numbers_that_papers_print_come_out():
+    for name in ON_EXAMPLES - {"ranks-by-persistence", "range-by-persistence"}:
+        agreement = STUDIES[name]().agreement
+        counts = [int(word) for word in agreement.replace(",", "").split() if word.isdigit()]
+        assert counts[0] == counts[-1] > 10 or name == "loss-by-rho"
+    assert "Of 15 printed values of Table 2, 15 come out" in STUDIES["loss-by-rho"]().agreement
+    assert "Of the 20 contributions" in STUDIES["contribution-by-document"]().agreement
+
+
+def test_the_time_left_is_estimated_from_what_is_done(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("rankbounds.commands.study.time.monotonic", lambda: now[0])
+    several = [STUDIES[name] for name in ("power-by-measure", "swaps-by-topics", "settling-by-judging-order")]
+    clock = Clock(several)
+    assert clock.words() == ""
+    clock.advance(several[0], counted=False)  # complete already: it says nothing of this machine
+    assert clock.words() == ""
+    now[0] += 3 * several[1].seconds
+    clock.advance(several[1], counted=True)
+    assert clock.words() == f", about {3 * several[2].seconds / 60:.0f} min left"
+    clock.advance(several[2], counted=True)
+    assert clock.words() == ""

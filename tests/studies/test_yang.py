@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import rankbounds as rb
-from rankbounds.studies import change_by_banding, range_by_ties
+from rankbounds.studies import change_by_banding, range_by_ties, ties_by_level
 from rankbounds.studies.yang import boxes_of_changes, p_values_before_and_after
 
 MEASURES = ["RR", "AP"]
@@ -140,15 +140,16 @@ def test_figure_of_ranges(collection):
 
 
 def test_figure_of_changes(result, changes):
-    axes = rendered(boxes_of_changes(result, measure=1))
-    assert [label.get_text() for label in axes.get_xticklabels()] == changes.treatments
+    panels = boxes_of_changes(result)
+    axes = rendered(panels.flat[1])
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1.4", "2.0", *changes.treatments[2:]]
     medians = [line.get_ydata()[0] for line in axes.lines if line.get_color() == "#D55E00"]
     assert medians == pytest.approx([np.median(changes.differences(at, 1)) for at in range(5)])
-    assert "AP" in axes.get_ylabel()
+    assert axes.get_title() == "AP"
 
 
 def test_figure_of_p_values(result, changes):
-    axes = rendered(p_values_before_and_after(result, measure=1, treatment=1))
+    axes = rendered(p_values_before_and_after(result, treatment=1).flat[1])
     points = np.asarray(axes.collections[0].get_offsets())
     assert points[:, 0] == pytest.approx(np.maximum(changes.p_values(1), 1e-10))
     assert points[:, 1] == pytest.approx(np.maximum(changes.p_values(1, 1), 1e-10))
@@ -156,6 +157,29 @@ def test_figure_of_p_values(result, changes):
     assert {text.get_text() for text in axes.texts} == {
         f"{row[f'significant_{which}']:.1%}" for which in ("both", "before_only", "after_only", "neither")
     }
+
+
+def test_ties_by_level_are_those_of_a_plain_count(collection):
+    """Shares of systems, lists and documents, counted list by list from the scores themselves."""
+    qrels, runs = collection
+    found = {row["what"]: row for row in ties_by_level(qrels, runs).rows()}["tied scores"]
+    tied = [
+        [len(run[query]) - len({score for _, score in run[query]}) for query in run.query_ids] for run in runs
+    ]  # fmt: skip
+    assert found["systems"] == pytest.approx(sum(map(any, tied)) / 6)
+    assert found["lists"] == pytest.approx(sum(count > 0 for counts in tied for count in counts) / 72)
+    assert found["documents"] == pytest.approx(sum(map(sum, tied)) / sum(map(len, runs)))
+
+
+def test_contradictions_by_level(tmp_path):
+    (tmp_path / "a").write_text("1 Q0 x 1 3 a\n1 Q0 y 3 2 a\n1 Q0 z 2 1 a\n2 Q0 x 1 1 a\n2 Q0 y 2 2 a\n")
+    (tmp_path / "b").write_text("1 Q0 x 1 3 b\n2 Q0 y 1 2 b\n")
+    rows = {row["what"]: row for row in ties_by_level({"1": {"x": 1}}, str(tmp_path)).rows()}
+    levels = ("systems", "lists", "documents")
+    # Sorted by score, topic 1 has ranks 1, 3, 2 and topic 2 ranks 2, 1; by line, scores rise once in topic 2.
+    assert [rows["rank against score"][level] for level in levels] == pytest.approx([1 / 2, 2 / 4, 2 / 7])
+    assert [rows["line order against score"][level] for level in levels] == pytest.approx([1 / 2, 1 / 4, 1 / 7])
+    assert [rows["line order against rank"][level] for level in levels] == pytest.approx([1 / 2, 1 / 4, 1 / 7])
 
 
 def test_the_study_states_what_bands_can_cost_at_most():

@@ -78,8 +78,8 @@ def worst_difference(measure: MeasureLike, rho: Rho) -> float:
         return _worst_reciprocal_rank(measure, rho)
     if not is_weighted_sum(measure):
         raise UsageError(
-            f"{measure} has no known worst difference: it is no sum over ranks of fixed weights. Use RR, RBP, P@k or "
-            "DCG@k."
+            f"{measure} has no known worst difference: it is not a sum over ranks with fixed weights. Use RR, RBP, P@k "
+            "or DCG@k."
         )
     weights = measure.weights(_depth(measure))
     if (np.diff(weights) > NEGLIGIBLE).any():
@@ -106,7 +106,7 @@ def _depth(measure: RankWeighted) -> int:
     while measure.tail(np.array([depth]))[0] > NEGLIGIBLE or measure.weights(depth + 1)[-1] > NEGLIGIBLE:
         depth *= 2
         if depth > MOST_RANKS:
-            raise UsageError(f"{measure} counts ranks without end here: give it a depth, as in {measure.name}@1000.")
+            raise UsageError(f"{measure} has no end here: give it a depth, as in {measure.name}@1000.")
     return depth
 
 

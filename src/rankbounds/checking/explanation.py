@@ -130,7 +130,7 @@ class Explanations(Result):
         said = []
         if self.of_any_measure:
             if not any(explanation.settled for explanation in known):
-                said.append("No well-known measure gives this number; as it is computed here, this one comes nearest.")
+                said.append("No well-known measure gives this number; this one, as computed here, comes closest.")
         elif len(known) == 1:
             said.append(f"{known[0].name} differs." if differing else f"{known[0].name} agrees on every line.")
         else:
@@ -145,8 +145,7 @@ class Explanations(Result):
         if any(explanation.settled and explanation.lines < BY_CHANCE for explanation in changed):
             tried = max(explanation.tried for explanation in differing)
             said.append(
-                f"Up to {tried} ways were tried on few numbers, so that one may fit by chance: scores by topic would "
-                "tell."
+                f"Up to {tried} ways were tried on few numbers, so one may fit by chance: scores by topic would tell."
             )
         if any(not explanation.switch for explanation in changed):
             said.append('"-": rankbounds has no option that computes so.')

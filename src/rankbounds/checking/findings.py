@@ -7,7 +7,7 @@ tools disagree about it, a note is worth knowing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -82,6 +82,8 @@ class Finding:
     """The first places, as ``file:line``."""
     examples: Sequence[str] = ()
     """What is wrong at each of these places."""
+    topics: int | None = None
+    """In how many topics, where documents are counted."""
 
     @classmethod
     def of(
@@ -92,13 +94,14 @@ class Finding:
         more: str = "",
         examples: Iterable[tuple[Place, str]] = (),
         severity: Severity | None = None,
+        topics: int | None = None,
     ) -> Finding:
         """Build a finding of ``number_of`` among ``whole``; ``more`` is appended to the usual words."""
         share = number_of / whole if whole else None
         told = list(examples)
         message = f"{KINDS[kind].counted(number_of, share)} {KINDS[kind].words}{more}"
         where, what = [str(place) for place, _ in told], [words for _, words in told]
-        return cls(kind, severity or KINDS[kind].severity, number_of, share, message, where, what)
+        return cls(kind, severity or KINDS[kind].severity, number_of, share, message, where, what, topics)
 
     def lines(self) -> Iterator[str]:
         """In words, and below them the first places."""
@@ -124,11 +127,11 @@ class JudgedOutside:
 
     def __str__(self) -> str:
         if not self.documents:
-            return f"Corpus: it holds the documents of all {self.judged:,} judgments."
+            return f"Corpus: it contains the documents of all {self.judged:,} judgments."
         topic, document, _ = self.documents[0]
         are = "is" if len(self.documents) == 1 else "are"
         return (
-            f"Corpus: {len(self.documents):,} of {self.judged:,} judgments {are} of documents that it does not hold, "
+            f"Corpus: {len(self.documents):,} of {self.judged:,} judgments {are} of documents not in it, "
             f'{self.relevant:,} of them relevant (topic {topic}, "{document}"): no system can retrieve them.'
         )
 
@@ -158,8 +161,6 @@ class CheckedRun:
     lines: int = 0
     topics: int = 0
     findings: Sequence[Finding] = ()
-    tied_topics: int = 0
-    """How many topics have documents of equal score."""
     judged: float | None = None
     """The share of the first ten documents that is judged."""
     effects: Sequence[TieEffect] = ()
@@ -170,6 +171,10 @@ class CheckedRun:
     def count(self, kind: str) -> int:
         """How often this was found."""
         return sum(finding.count for finding in self.findings if finding.kind == kind)
+
+    def topics_with(self, kind: str) -> int:
+        """In how many topics this was found."""
+        return sum(finding.topics or 0 for finding in self.findings if finding.kind == kind)
 
     @property
     def errors(self) -> int:
@@ -185,11 +190,6 @@ class CheckedRun:
     def ok(self) -> bool:
         """Are there no errors, and where the check is strict no warnings?"""
         return not (self.errors or (self.strict and self.warnings))
-
-    @property
-    def tied_documents(self) -> int:
-        """Documents with the score of the one before them, once ranked by score."""
-        return self.count("ties")
 
     def words(self) -> str:
         """Everything that was found, with the first places."""
@@ -207,6 +207,11 @@ class Checks(Result):
     judged_outside: JudgedOutside | None = None
     """What the judgments name and the corpus lacks, where both were given."""
 
+    @property
+    def figures(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Which functions of ``rankbounds.plots`` draw it; a leaderboard shows what ties leave open of scores."""
+        return ("findings", "leaderboard") if self._moved else ("findings",)
+
     def __iter__(self) -> Iterator[CheckedRun]:
         return iter(self.runs)
 
@@ -215,6 +220,11 @@ class Checks(Result):
 
     def __getitem__(self, number: int) -> CheckedRun:
         return self.runs[number]
+
+    def best(self, number_of: int) -> Checks:
+        """The runs with the best means of the first measure that ties were tried on, in the order given."""
+        kept = {row["run"] for row in places(self.runs)[:number_of]}
+        return replace(self, runs=[run for run in self.runs if run.run in kept])
 
     @property
     def ok(self) -> bool:
@@ -360,15 +370,15 @@ def in_words(ranking: Sequence[Row]) -> str:
         return f"By {ranking[0]['measure']}, no run's place depends on how ties are broken."
     widest = max(movable, key=lambda row: (row["lowest_place"] - row["highest_place"], row["range"], row["run"]))
     sentences = [
-        "By {measure}, the places of {} of {} runs depend on how ties are broken; most of all that of {run}, which "
+        "By {measure}, the places of {} of {} runs depend on how ties are broken; most of all for {run}, which "
         "is in place {place} and could be anywhere from {highest_place} to {lowest_place}.".format(
             len(movable), len(ranking), **widest
         )
     ]
     if top := ["{run} ({highest_place} to {lowest_place})".format(**row) for row in movable if row["place"] <= SHOWN]:
-        sentences.append(f"Among the first {SHOWN}: {some(top)}.")
+        sentences.append(f"Among the top {SHOWN}: {some(top)}.")
     moved = [row for row in ranking if row["place"] != row["expected_place"]]
     example = ", such as {run} from {place} to {expected_place}".format(**moved[0]) if moved else ""
     changed = f"{len(moved)} run{'s' * (len(moved) != 1)} would change place{example}"
-    sentences.append(f"With the mean over all orders in place of trec_eval's, {changed}.")
+    sentences.append(f"With the mean over all orders instead of trec_eval's order, {changed}.")
     return " ".join(sentences)

@@ -99,7 +99,7 @@ def _of_order(run: Run) -> Iterator[Quirk]:
         why = "precision: scores were compared in 32 bits, as trec_eval 9 and pytrec_eval do"
         yield Quirk.of_option("precision", why, "score_precision", "single")
     fixed: dict[Order, str] = {
-        "docid": "ties: documents of equal score in rising order of their ids",
+        "docid": "ties: documents of equal score in ascending order of their ids",
         "line": "ties: documents of equal score in the order of the file",
         "rank": "ties: documents of equal score in the order of the stated rank",
         "run": "order: the file's line order, scores ignored",
@@ -182,9 +182,9 @@ def _of_grades(qrels: Qrels) -> Iterator[Quirk]:
     if len(grades) < 2:
         return
     exponential = ",".join(f"{grade:g}={2**grade - 1:g}" for grade in grades)
-    why = "gains: 2^grade - 1 in place of the grade"
+    why = "gains: 2^grade - 1 instead of the grade"
     yield Quirk("grades", why, measure=partial(_with_gain, "exp"))
-    yield Quirk("grades", "gains: the grade in place of 2^grade - 1", measure=partial(_with_gain, "linear"))
+    yield Quirk("grades", "gains: the grade instead of 2^grade - 1", measure=partial(_with_gain, "linear"))
     yield Quirk.of_option("grades", why, "gain", exponential, measure=partial(_graded, without="gain"))
     binary = ",".join(f"{grade:g}=1" for grade in grades)
     yield Quirk.of_option("grades", "gains: every relevant document gains 1", "gain", binary, measure=_graded)

@@ -162,9 +162,8 @@ def _check_one(source: RunToRead, limits: _Limits, measures: list[Measure], exam
     # Among tied documents the stated rank contradicts nothing.
     rows, tied = ranked_rows(run, order="line" if run.stated_rank is None else "rank")
     found += _contradictions(run, rows, lines, examples)
-    ties, tied_topics = _ties(run, rows, tied, lines, more.get("effects", ()))
-    name = source.name or run.name
-    return CheckedRun(name, file, lines, len(run.query_ids), [*found, *ties], tied_topics, **more)
+    found += _ties(run, rows, tied, lines, more.get("effects", ()))
+    return CheckedRun(source.name or run.name, file, lines, len(run.query_ids), found, **more)
 
 
 def corpus_ids(given: str | os.PathLike[str] | Iterable[str]) -> frozenset[bytes]:
@@ -174,7 +173,7 @@ def corpus_ids(given: str | os.PathLike[str] | Iterable[str]) -> frozenset[bytes
     path = os.fspath(given)
     ids = frozenset(line.split(None, 1)[0] for line in read_text(path).tobytes().splitlines() if line.strip())
     if any(document.startswith((b"{", b"[")) for document in list(ids)[:1]):
-        raise DataError(path, "this is JSON; a corpus is given as a file with a document's id in front of every line.")
+        raise DataError(path, "this is JSON; a corpus is a file with a document id at the start of every line.")
     return ids
 
 
@@ -242,28 +241,24 @@ def _documents(run: Run, lines_read: int, corpus: frozenset[bytes] | None, examp
         yield Finding.of("outside_corpus", len(rows), lines_read, examples=where)
 
 
-def _ties(
-    run: Run, rows: Ints, tied: Flags, lines_read: int, effects: Sequence[TieEffect]
-) -> tuple[list[Finding], int]:
-    """Ties among rows in the order of the scores, those that single precision adds, and how many topics have ties."""
+def _ties(run: Run, rows: Ints, tied: Flags, lines_read: int, effects: Sequence[TieEffect]) -> Iterator[Finding]:
+    """Ties among rows in the order of the scores, and those that single precision adds."""
     topic, score = run.pairs.topic[rows], run.score[rows]
     first_of_topic = np.flatnonzero(np.diff(topic, prepend=-1))
     rank = np.arange(tied.size) - np.repeat(first_of_topic, np.diff(first_of_topic, append=tied.size))
     with np.errstate(over="ignore", under="ignore"):
         single = score.astype(np.float32)
     same_in_single = (topic[1:] == topic[:-1]) & (single[1:] == single[:-1]) & ~tied[1:]
-    found, topics = [], np.unique(topic[tied]).size
-    if topics:
+    if topics := np.unique(topic[tied]).size:
         largest = int(np.diff(np.flatnonzero(~tied), append=tied.size).max())
         at_top = np.unique(topic[tied & (rank <= COVERAGE_DEPTH)]).size
         reach = f" ({at_top:,} among the first {COVERAGE_DEPTH})" if at_top else ""
         moved = ", ".join(f"{one.measure} by {one.width:.4f}" for one in effects if one.width >= 0.00005)
         more = f", in {topics:,} of {len(run.query_ids):,} topics{reach}; the largest group has {largest:,}"
         more += f"; their order can move {moved}" if moved else ""
-        found.append(Finding.of("ties", int(np.count_nonzero(tied)), lines_read, more))
+        yield Finding.of("ties", int(np.count_nonzero(tied)), lines_read, more, topics=topics)
     if in_single := int(np.count_nonzero(same_in_single)):
-        found.append(Finding.of("single_precision", in_single, lines_read))
-    return found, topics
+        yield Finding.of("single_precision", in_single, lines_read)
 
 
 def _contradictions(run: Run, rows: Ints, lines_read: int, examples: int) -> Iterator[Finding]:
@@ -283,7 +278,8 @@ def _contradictions(run: Run, rows: Ints, lines_read: int, examples: int) -> Ite
             for above, below in against[:examples].tolist()
         )
         if len(against):
-            yield Finding.of("rank_against_score", len(against), lines_read, examples=where)
+            topics = _topics_of(run, against)
+            yield Finding.of("rank_against_score", len(against), lines_read, examples=where, topics=topics)
     rising = _pairs_of(run, lines, run.score[lines][1:] > run.score[lines][:-1])
     if len(rising):
         # Scores that all rise, as distances do, are no matter of exponents.
@@ -302,7 +298,7 @@ def _contradictions(run: Run, rows: Ints, lines_read: int, examples: int) -> Ite
         # As a text sort does: -1.37 before -7.8e-05.
         counted = any(mistaken) and len(read) == len(rising)
         more = f"; {sum(mistaken):,} of them sorted as if exponents were not there" if counted else ""
-        yield Finding.of("line_against_score", len(rising), lines_read, more, where)
+        yield Finding.of("line_against_score", len(rising), lines_read, more, where, topics=_topics_of(run, rising))
     if ranks is not None:
         falling = _pairs_of(run, lines, ranks[lines][1:] < ranks[lines][:-1])
         where = (
@@ -310,7 +306,8 @@ def _contradictions(run: Run, rows: Ints, lines_read: int, examples: int) -> Ite
             for above, below in falling[:examples].tolist()
         )
         if len(falling):
-            yield Finding.of("line_against_rank", len(falling), lines_read, examples=where)
+            topics = _topics_of(run, falling)
+            yield Finding.of("line_against_rank", len(falling), lines_read, examples=where, topics=topics)
         gaps = _topics_with_gaps(pairs.topic, ranks)
         if gaps.size and lines_read == len(run):  # lines that could not be used leave gaps of their own
             told = (f'topic "{run.query_ids[topic]}" begins here.' for topic in gaps.tolist())
@@ -336,6 +333,11 @@ def _pairs_of(run: Run, rows: Ints, out_of_order: Flags) -> Ints:
     """Neighbours of one topic that are out of order, the upper first."""
     upper = np.flatnonzero(out_of_order & (run.pairs.topic[rows][1:] == run.pairs.topic[rows][:-1]))
     return np.stack([rows[upper], rows[upper + 1]], axis=-1)
+
+
+def _topics_of(run: Run, pairs: Ints) -> int:
+    """In how many topics these pairs of rows stand."""
+    return int(np.unique(run.pairs.topic[pairs[:, 0]]).size)
 
 
 def _topics_with_gaps(topic: Ints, ranks: Ints) -> Ints:

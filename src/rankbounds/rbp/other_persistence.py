@@ -29,7 +29,7 @@ from rankbounds.arrays import Floats
 from rankbounds.choices import check_choice, check_persistence
 from rankbounds.errors import DataError, UsageError
 from rankbounds.rbp.integer_program import solve
-from rankbounds.rbp.published_score import ARITHMETIC, BINARY, Published, greedy_vectors
+from rankbounds.rbp.published_score import ARITHMETIC, BINARY, Published, vectors_of
 
 Method: TypeAlias = Literal["tightest", "exact", "relaxed", "greedy"]
 METHODS = ("tightest", "exact", "relaxed", "greedy")
@@ -69,11 +69,11 @@ class Transferred:
         return f"{self.method}: {'no tighter range exists' if self.proven else 'holds, a tighter range may exist'}"
 
 
-def outward_interval(low: float, high: float, digits: int = 4) -> str:
-    """``[0.1234, 0.5678]``, rounded outwards."""
+def outward_interval(low: float, high: float, digits: int = 4, limit: float = 1.0) -> str:
+    """``[0.1234, 0.5678]``, rounded outwards, within 0 and the limit."""
     unit, noise = Decimal(1).scaleb(-digits), 2e-7  # less than this at an end is arithmetic, no information
     least = max(Decimal(low + noise).quantize(unit, ROUND_FLOOR), Decimal(0))
-    most = min(Decimal(high - noise).quantize(unit, ROUND_CEILING), Decimal(1))
+    most = min(Decimal(high - noise).quantize(unit, ROUND_CEILING), Decimal(limit).quantize(unit, ROUND_CEILING))
     return f"[{least:.{digits}f}, {max(most, least):.{digits}f}]"
 
 
@@ -138,8 +138,7 @@ def _greedy(published: Published, to: float) -> Transferred:
     if to == published.p:
         low, high = published.values, published.values + residual
     else:
-        vectors = greedy_vectors(published.values, published.p, 10.0**-published.known_digits, residual)
-        low, high = vectors.range(to)
+        low, high = vectors_of(published).range(to)
     return Transferred(published, to, *_numbers_if_single(low, high), "greedy", proven=False)
 
 

@@ -245,6 +245,50 @@ def plan_depth(p: float, digits: int) -> int:
     return max(1, math.floor(wanted) + 1)
 
 
+def plan_residual(p: float, depth: int, *, relevant: int | None = None, rank: int | None = None) -> dict[str, Any]:
+    """Compute what judging to a depth leaves open of RBP, and with how many decimals scores may be printed.
+
+    Parameters
+    ----------
+    p, depth
+        The persistence, and how many documents of each list are judged.
+    relevant
+        How many relevant documents a topic has: adds the ``ceiling`` of its score, 1 - p^relevant.
+    rank
+        Adds ``reaches``, the chance that the user looks at this rank, p^(rank - 1).
+
+    Returns
+    -------
+    dict
+        ``residual``, p^depth, which is also the chance that the user reads on below that depth; ``digits``, how many
+        decimals are certain (the residual is below 10^-digits, as in ``plan_depth``); ``print_at_most``, one more: the
+        last one that says anything.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> found = rb.rbp.plan_residual(0.8, 20, relevant=5, rank=11)
+    >>> round(found["residual"], 4), found["digits"], found["print_at_most"]
+    (0.0115, 1, 2)
+    >>> round(found["ceiling"], 4), round(found["reaches"], 4)
+    (0.6723, 0.1074)
+    """
+    exact = Fraction(repr(check_persistence(p)))
+    for what, number in (("depth", depth), ("number of relevant documents", relevant), ("rank", rank)):
+        if number is not None and number < 1:
+            raise UsageError(f"The {what} must be a whole number from 1 on, not {number}.")
+    residual = exact**depth
+    digits = 0
+    while residual and residual * 10 ** (digits + 1) < 1:
+        digits += 1
+    found = {"p": p, "depth": depth, "residual": float(residual), "digits": digits, "print_at_most": digits + 1}
+    if relevant is not None:
+        found["ceiling"] = float(1 - exact**relevant)
+    if rank is not None:
+        found["reaches"] = float(exact ** (rank - 1))
+    return found | {"expected_examined": expected_examined(p)}
+
+
 def plan_persistence(depth: int, digits: int) -> float:
     """The largest persistence for which judging to this depth leaves less than 10^-digits open.
 

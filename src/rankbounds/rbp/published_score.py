@@ -100,6 +100,16 @@ class GreedyVectors:
             accumulate(self.least + self.unjudged_least, to),
         )
 
+    def named(self) -> list[tuple[str, str]]:
+        """R_G and R_L of one score, and R'_G and R'_L where ranks are unjudged, as text: 1, 0, and ? for unjudged."""
+        pairs = {"R_G": self.greatest, "R_L": self.least}
+        found = [(name, "".join("1" if one else "0" for one in vector)) for name, vector in pairs.items()]
+        for (name, marks), unjudged in zip(list(found), (self.unjudged_greatest, self.unjudged_least), strict=True):
+            if self.unjudged_greatest.any() or self.unjudged_least.any():
+                marked = "".join("?" if flag else one for one, flag in zip(marks, unjudged, strict=True))
+                found.append((f"R'_{name[-1]}", marked))
+        return found
+
     def range(self, to: float) -> tuple[Floats, Floats]:
         """The paper's range at persistence ``to``: R_L to R'_G below p, R_G to R'_L above it. It can be violated."""
         greatest, least, greatest_open, least_open = self.scores(to)
@@ -238,6 +248,7 @@ class Published:
     topics: int = 1
     gains: Any = BINARY
     depth: int | None = None
+    figures = ("range_over_persistence",)
 
     def __post_init__(self) -> None:
         check_persistence(self.p)
@@ -399,3 +410,9 @@ def _digits(values: Any) -> int:
 def _rounds_to(values: Floats, digits: int) -> tuple[Floats, Floats]:
     half = 0.5 * 10.0**-digits * (1 + 1e-9) + INEXACT
     return np.clip(values - half, 0.0, 1.0), np.clip(values + half, 0.0, 1.0)
+
+
+def vectors_of(published: Published) -> GreedyVectors:
+    """The greedy vectors of a published score, with its residual if it has one."""
+    residual = 0.0 if published.open_values is None else published.open_values
+    return greedy_vectors(published.values, published.p, 10.0**-published.known_digits, residual)

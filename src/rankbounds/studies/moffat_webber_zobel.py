@@ -28,10 +28,11 @@ from rankbounds.judging.pools import subset
 from rankbounds.measures import Measure, RankWeighted, parse_measure, parse_measures
 from rankbounds.measures.formulas import is_weighted_sum, weights_by_rank
 from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.probability.models.estimates import ChosenModels
+from rankbounds.probability.models.chosen import ChosenModels
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.rank_correlation import kendall_tau
-from rankbounds.studies.study import Measures, Progress, Rows, Study, StudyResult, draw_series, rows_by
+from rankbounds.studies.drawing import draw_series
+from rankbounds.studies.study import Measures, Progress, Rows, StudyResult, rows_by, study
 from rankbounds.threads import track
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ STAND_IN = RBP(p=0.9)
 ORDERS = ("random", "pool", *STRATEGIES, "effect", "value")
 
 
-@Study
+@study("Moffat, Webber and Zobel 2007", seconds=6)
 def residual_by_judging_strategy(
     qrels: QrelsLike,
     runs: RunsLike,
@@ -62,7 +63,7 @@ def residual_by_judging_strategy(
 ) -> StudyResult:
     """How many judgments does each strategy of choosing documents save against pooling to a depth?
 
-    Moffat, Webber and Zobel (SIGIR 2007). Judging starts from nothing; documents are judged as the judgments at hand
+    Judging starts from nothing; documents are judged as the judgments at hand
     say, those that nobody judged as non-relevant. For every pool depth the study notes what the pool cost and what it
     left open, and how many judgments the targeted strategies A, B and C needed to leave no more open. Strategies B and
     C are brought up to date after every ``rounds``-th part of the largest pool, C with the outcomes seen so far.
@@ -170,13 +171,13 @@ def residuals_by_judgments(result: StudyResult, axes: Axes) -> None:
     axes.legend(fontsize="small", frameon=False)
 
 
-@Study
+@study("Moffat, Webber and Zobel 2007", seconds=60)
 def settling_by_judging_order(
     qrels: QrelsLike,
     runs: RunsLike,
     *,
     measures: Measures = ("RBP(p=0.8)", "nDCG@10", "AP"),
-    pairs: int = 20,
+    pairs: int = 8,
     depth: int = 20,
     kept: int = 1,
     seed: int = 0,

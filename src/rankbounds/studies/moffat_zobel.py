@@ -12,18 +12,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Flags
+from rankbounds.collection.inputs import Reading
+from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.run import Run
 from rankbounds.collection.shapes import QrelsLike, RunsLike
+from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.judged_runs import JudgedRuns
 from rankbounds.evaluation.score_differences import merit
 from rankbounds.judging.candidates import ranks_of_judgments
+from rankbounds.judging.pools import subset
 from rankbounds.measures import parse_measures
-from rankbounds.plots.style import COLOURS, draw_band
+from rankbounds.plots.style import COLOURS, colour_of, draw_band
 from rankbounds.rbp import curves
+from rankbounds.rbp.contributions import list_contributions
 from rankbounds.stats.rank_correlation import kendall_tau
 from rankbounds.stats.separation import discriminative_power
-from rankbounds.studies.study import BESIDE, Measures, Progress, Rows, Study, StudyResult, draw_series, rows_by
+from rankbounds.studies.drawing import BESIDE, draw_series, draw_shades
+from rankbounds.studies.study import Measures, Progress, Rows, StudyResult, pivoted, rows_by, study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,79 +39,163 @@ FINE_PERSISTENCES = (
     *(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.88, 0.9),
     *(0.92, 0.94, 0.95, 0.96, 0.97, 0.975, 0.98, 0.985, 0.99),
 )
-BANDS_DRAWN = 3
 POOLED_MEASURES = ("AP", "RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)")
-ORDERING_MEASURES = (
-    *("RR", "P@10", "RPrec", "AP", "nDCG(base=2)@1000", "RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)"),
-    *("Q", "AP'", "Q'", "nDCG'(base=2)@1000", "Bpref_R", "Bpref_N", "Rpref_N", "Rpref_relative2"),
-)
-SEPARATING_MEASURES = (
-    *("RR", "P@10", "RPrec", "AP", "nDCG@10", "nDCG", "RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)"),
-    *("Q", "Bpref", "AP'", "Q'", "nDCG'"),
-)
+ORDERING_MEASURES = ("RR", "P@10", "RPrec", "AP", "RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)", "nDCG(base=2)@1000")
+EXAMPLE = "$$---$----$-----$---"
+PRINTED_CONTRIBUTIONS = {
+    "AP": (0.3633, 0.1633, 0.0633, 0.0299, 0.0118),
+    "RBP(p=0.5)": (1.0, 0.5, 0.0313, 0.0010, 0.0),
+    "RBP(p=0.8)": (1.0, 0.8, 0.3277, 0.1074, 0.0281),
+    "RBP(p=0.95)": (1.0, 0.95, 0.7738, 0.5987, 0.4401),
+}
+"""Tables I and II, for the relevant documents of ``EXAMPLE``; Table II before the factor 1 - p."""
 TESTS = {"bootstrap": "bootstrap", "t": "t test", "wilcoxon": "Wilcoxon's test"}
 LEVEL = 0.05
 
 
-@Study
+@study("Moffat and Zobel 2008, Table 1, Table 2", seconds=0.1)
+def contribution_by_document(
+    *, ranking: str = EXAMPLE, measures: Measures = tuple(PRINTED_CONTRIBUTIONS)
+) -> StudyResult:
+    """What does each relevant document add to a score?
+
+    Of a list that is written rank by rank, $ for relevant and - for not, each relevant document's share of AP (every
+    relevant document at or below it counts it once) and of RBP. ``rbp contributions`` does the same for a topic of a
+    run.
+    """
+    if set(ranking) - {"$", "-"} or "$" not in ranking:
+        raise UsageError(f'A ranking is written with $ and -, such as {EXAMPLE}, not "{ranking}".')
+    documents = {f"d{rank}": int(mark == "$") for rank, mark in enumerate(ranking, 1)}
+    rows = [
+        {"measure": row["measure"], "rank": row["rank"], "contribution": row["contribution"], "share": row["share"]}
+        for row in list_contributions({"list": documents}, {"list": list(documents)}, "list", measures)
+        if row["relevance"]
+    ]
+    totals = {name: sum(row["contribution"] for row in own) for name, own in _by_measure(rows).items()}
+    answer = "; ".join(f"{name} is {total:.4f}" for name, total in totals.items()) + "."
+    agreement = _agreement_with_tables(rows) if ranking == EXAMPLE else ""
+    tables = {"Contribution of each relevant document, by rank": pivoted(rows, "measure", "rank", "contribution")}
+    if agreement:
+        ranks = [row["rank"] for row in rows if row["measure"] == rows[0]["measure"]]
+        tables["As the paper prints them, of RBP before the factor 1 - p"] = [
+            {"measure": name} | dict(zip(map(str, ranks), printed, strict=True))
+            for name, printed in PRINTED_CONTRIBUTIONS.items()
+        ]
+    return StudyResult(rows, answer, tables=tables, agreement=agreement)
+
+
+def _by_measure(rows: Rows) -> dict[str, Rows]:
+    return {name: [row for row in rows if row["measure"] == name] for name in {row["measure"]: None for row in rows}}
+
+
+def _agreement_with_tables(rows: Rows) -> str:
+    cells = off = 0
+    for name, own in _by_measure(rows).items():
+        # Table II has the weights before they are multiplied by 1 - p, which is the weight of rank 1.
+        factor = 1.0 if name == "AP" else own[0]["contribution"]
+        printed = PRINTED_CONTRIBUTIONS.get(name, ())
+        cells += len(printed)
+        off += sum(abs(row["contribution"] / factor - one) > 5.1e-5 for row, one in zip(own, printed, strict=False))
+    return f"Of the {cells} contributions printed in Tables I and II, {cells - off} come out to the last digit."
+
+
+@contribution_by_document.figure()
+def shares_by_rank(result: StudyResult, axes: Axes) -> None:
+    """The share of the score that each relevant document adds, by measure."""
+    draw_series(axes, result.rows(), "rank", "share")
+    axes.set(xlabel="rank of the relevant document", ylabel="share of the score", ylim=(0, 1))
+    axes.legend(frameon=False)
+
+
+def _sets_of_judgments(qrels: QrelsLike, runs: RunsLike, pool_depth: int) -> tuple[list[Run], dict[str, Qrels]]:
+    """The runs, and the judgments of a pool of this depth (none for 0) beside all judgments."""
+    judgments, read = Reading().judgments(qrels), Reading(threads=worth_starting()).runs(runs)
+    sets = {"all judgments": judgments}
+    if pool_depth > 0:
+        kept = ranks_of_judgments(judgments, read).min(axis=0) <= pool_depth
+        sets = {f"pool depth {pool_depth}": subset(judgments, kept), **sets}
+    return read, sets
+
+
+@study("Moffat and Zobel 2008, Figure 5", seconds=2)
 def bounds_by_depth(
     qrels: QrelsLike,
     runs: RunsLike,
     *,
     persistences: Sequence[float] = curves.PERSISTENCES,
     depths: Sequence[int] = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100),
+    pool_depth: int = 10,
     gain: Any = None,
     progress: Progress | None = None,
 ) -> StudyResult:
     """How deep must a list be judged before its RBP is known?
 
     Mean RBP of every run read to growing depths, all beyond counted as unknown: low rises and high falls towards the
-    value with its residual at full depth. The more patient the user (the larger p), the deeper one must look.
-
-    Source: Moffat and Zobel (TOIS 2008, Figure 5).
+    value with its residual at full depth. The more patient the user (the larger p), the deeper one must look; with the
+    judgments of a shallow pool the bounds do not meet, however deep one reads. The figure shows the average of the
+    runs; the rows have every run.
     """
-    mean = curves.bounds_by_depth(qrels, runs, depths, persistences, gain=gain, progress=progress).mean()
-    rows = rows_by({"run": mean.runs, "p": persistences, "depth": depths}, {"low": mean.low, "high": mean.high})
-    width = (mean.high - mean.low)[:, 0].mean(axis=0).reshape(len(persistences), len(depths))
-    answer = " ".join(
-        f"At p = {p:g} a run's mean is open by {width[row, 0]:.3f} on average at depth {depths[0]} and by "
-        f"{width[row, -1]:.3f} at depth {depths[-1]}."
-        for row, p in enumerate(persistences)
-    )
-    return StudyResult(rows, answer)
+    read, sets = _sets_of_judgments(qrels, runs, pool_depth)
+    rows: Rows = []
+    answers = []
+    for name, judgments in sets.items():
+        mean = curves.bounds_by_depth(judgments, read, depths, persistences, gain=gain, progress=progress).mean()
+        axes: dict[str, Any] = {"judgments": [name], "run": mean.runs, "p": persistences, "depth": depths}
+        rows += rows_by(axes, {"low": mean.low, "high": mean.high})
+        width = (mean.high - mean.low)[:, 0].mean(axis=0).reshape(len(persistences), len(depths))
+        open_at = ", ".join(f"{width[row, -1]:.3f} at p = {p:g}" for row, p in enumerate(persistences))
+        answers.append(f"With {name}, a run's mean is open on average at depth {depths[-1]} by {open_at}.")
+    averaged = [
+        {"judgments": name, "p": p, "depth": depth}
+        | {end: float(np.mean([row[end] for row in rows if (row["judgments"], row["p"], row["depth"]) == place]))
+           for end in ("low", "high")}
+        for place in itertools.product(sets, persistences, depths)
+        for name, p, depth in [place]
+    ]  # fmt: skip
+    return StudyResult(rows, " ".join(answers), averaged)
 
 
-@bounds_by_depth.figure(figsize=(6.0, 3.4))
-def bands_by_depth(result: StudyResult, axes: Axes) -> None:
-    """Low and high by depth for each p, averaged over the runs."""
-    depths = result.settings["depths"]
-    for p, rows, colour in result.by("p"):
-        low, high = (np.reshape([row[end] for row in rows], (-1, len(depths))).mean(axis=0) for end in ("low", "high"))
-        draw_band(axes, depths, low, high, colour, f"p = {p:g}")
-    axes.set_xscale("log")
-    axes.set_xticks([1, 10, 100], ["1", "10", "100"])
-    axes.set(xlabel="depth read (ranks)", ylabel="bounds of mean RBP, average of runs", ylim=(0, 1))
-    axes.legend(**BESIDE)
+@bounds_by_depth.figure(
+    figsize=lambda result: (3.2 * len({row["judgments"] for row in result.data}) + 1.0, 3.4),
+    panels=lambda result: (1, len({row["judgments"] for row in result.data})),
+)
+def bands_by_depth(result: StudyResult, axes: Any) -> None:
+    """Low and high by depth for each p, averaged over the runs, a panel for each set of judgments (Figure 5)."""
+    for panel, name in zip(axes.flat, dict.fromkeys(row["judgments"] for row in result.data), strict=True):
+        for number, p in enumerate(result.settings["persistences"]):
+            own = [row for row in result.data if row["judgments"] == name and row["p"] == p]
+            depth, low, high = ([row[key] for row in own] for key in ("depth", "low", "high"))
+            draw_band(panel, depth, low, high, colour_of(number), f"p = {p:g}")
+        panel.set_xscale("log")
+        panel.set_xticks([1, 10, 100], ["1", "10", "100"])
+        panel.set(xlabel="depth read (ranks)", ylim=(0, 1))
+        panel.set_title(name, fontsize=9)
+    axes.flat[0].set_ylabel("bounds of mean RBP, average of runs")
+    axes.flat[-1].legend(**BESIDE)
 
 
-@Study
+@study("Moffat and Zobel 2008, Figure 6", seconds=2)
 def bounds_by_persistence(
     qrels: QrelsLike,
     runs: RunsLike,
     *,
     persistences: Sequence[float] = FINE_PERSISTENCES,
+    pool_depth: int = 10,
     gain: Any = None,
     progress: Progress | None = None,
 ) -> StudyResult:
     """How do scores, and what the judgments leave open of them, depend on the user's persistence?
 
-    Mean RBP of every run with its low and high over a range of p. Where bands overlap, unjudged documents could reverse
-    the order of runs; where lines cross, the order depends on how patient the user is.
-
-    Source: Moffat and Zobel (TOIS 2008, Figure 6).
+    Mean RBP of every run with its low and high over a range of p, under the judgments of a shallow pool and under all.
+    Where bands overlap, unjudged documents could reverse the order of runs; where lines cross, the order depends on how
+    patient the user is.
     """
-    mean = curves.bounds_by_persistence(qrels, runs, persistences, gain=gain, progress=progress).mean()
-    low, high = mean.low[:, 0], mean.high[:, 0]
+    read, sets = _sets_of_judgments(qrels, runs, pool_depth)
+    rows: Rows = []
+    for name, judgments in sets.items():
+        mean = curves.bounds_by_persistence(judgments, read, persistences, gain=gain, progress=progress).mean()
+        low, high = mean.low[:, 0], mean.high[:, 0]
+        rows += rows_by({"judgments": [name], "run": mean.runs, "p": persistences}, {"low": low, "high": high})
     leaders = list(dict.fromkeys(mean.runs[run] for run in low.argmax(axis=0).tolist()))
     width = (high - low).mean(axis=0)
     answer = (
@@ -112,24 +203,33 @@ def bounds_by_persistence(
         f"{persistences[-1]:g}. A run's mean is open by {width[0]:.3f} on average at p = {persistences[0]:g} and by "
         f"{width[-1]:.3f} at p = {persistences[-1]:g}."
     )
-    return StudyResult(rows_by({"run": mean.runs, "p": persistences}, {"low": low, "high": high}), answer)
+    return StudyResult(rows, answer)
 
 
 @bounds_by_persistence.figure(figsize=(6.4, 3.6))
 def bands_by_persistence(result: StudyResult, axes: Axes) -> None:
-    """Bands from low to high: the runs that reach the highest low, and the one with the widest band."""
-    bands = {name: rows for name, rows, _ in result.by("run")}
-    best = sorted(bands, key=lambda name: -sum(row["low"] for row in bands[name]))[:BANDS_DRAWN]
-    widest = max(bands, key=lambda name: sum(row["high"] - row["low"] for row in bands[name]))
-    for number, name in enumerate(dict.fromkeys([*best, widest])):
-        p, low, high = ([row[key] for row in bands[name]] for key in ("p", "low", "high"))
-        draw_band(axes, p, low, high, COLOURS[number], name)
+    """The best and the median run: bands are bounds under a shallow pool, lines under all judgments (Figure 6)."""
+    sets = list(dict.fromkeys(row["judgments"] for row in result.rows()))
+    total: dict[str, float] = {}
+    for row in result.rows():
+        if row["judgments"] == sets[-1]:
+            total[row["run"]] = total.get(row["run"], 0.0) + row["low"]
+    ranked = sorted(total, key=lambda run: -total[run])
+    for number, name in enumerate(dict.fromkeys([ranked[0], ranked[len(ranked) // 2]])):
+        for judged in sets:
+            own = [row for row in result.rows() if row["run"] == name and row["judgments"] == judged]
+            p, low, high = ([row[key] for row in own] for key in ("p", "low", "high"))
+            style: dict[str, Any] = {"color": colour_of(number), "label": f"{name}, {judged}"}
+            if judged == sets[0] and len(sets) > 1:
+                axes.fill_between(p, low, high, alpha=0.2, linewidth=0, **style)
+            else:
+                axes.plot(p, low, "-", **style)
+                axes.plot(p, high, "-", color=style["color"])
     axes.set(xlabel="persistence p", ylabel="mean RBP, low to high", ylim=(0, 1))
-    title = f"{len(best)} best run{'s' if len(best) > 1 else ''} and\nthe widest band"
-    axes.legend(title=title, fontsize=8, title_fontsize=8, **BESIDE)
+    axes.legend(fontsize=8, **BESIDE)
 
 
-@Study
+@study("Moffat and Zobel 2008, Figure 2, Figure 4", seconds=2)
 def score_by_pool_depth(
     qrels: QrelsLike,
     runs: RunsLike,
@@ -141,9 +241,9 @@ def score_by_pool_depth(
 ) -> StudyResult:
     """Are scores from a shallow pool those of a deep one?
 
-    Moffat and Zobel (TOIS 2008, Figures 2 and 4): each run's score under the judgments of a shallow pool against its
-    score under all judgments (``full``). ``low`` and ``high`` are the bounds under the shallow pool. AP from a shallow
-    pool is nearly always too large; RBP can only rise as judgments are added, by what its residual said.
+    Each run's score under the judgments of a shallow pool against its score under all judgments (``full``). ``low`` and
+    ``high`` are the bounds under the shallow pool. AP from a shallow pool is nearly always too large; RBP can only rise
+    as judgments are added, by what its residual said.
     """
     if not depths or min(depths) < 1:
         raise UsageError("Pool depths must be at least 1.")
@@ -155,6 +255,10 @@ def score_by_pool_depth(
     full, value = means[0].T[:, None], np.moveaxis(means[1:], -1, 0)
     bounds = [[judged.low_high(subset, measure) for subset in subsets[1:]] for measure in chosen]
     low, high = np.moveaxis(np.array(bounds).mean(axis=-1), 2, 0)
+    pairs = zip(chosen, value, full, strict=True)
+    fell = [str(measure) for measure, shallow, whole in pairs if (shallow > whole + 1e-12).any()]
+    told = f"here scores fall by {', '.join(fell)} and by no other measure" if fell else "here none falls"
+    agreement = f"In the paper RBP never falls as judgments are added, and AP nearly always does; {told}."
     answers = [
         f"{measure} at depth {depth}: {np.mean(shallow > whole + 1e-12):.0%} of runs score higher than under all "
         f"judgments, mean change {np.mean(shallow - whole):+.4f}, tau {kendall_tau(shallow, whole):.3f}."
@@ -163,7 +267,7 @@ def score_by_pool_depth(
     ]
     numbers = {"value": value, "low": low, "high": high, "full": np.broadcast_to(full, value.shape)}
     rows = rows_by({"measure": list(map(str, chosen)), "depth": depths, "run": judged.names}, numbers)
-    return StudyResult([{"run": row["run"]} | row for row in rows], " ".join(answers))
+    return StudyResult([{"run": row["run"]} | row for row in rows], " ".join(answers), agreement=agreement)
 
 
 @score_by_pool_depth.figure(figsize=(4.8, 4.4))
@@ -177,7 +281,7 @@ def shallow_and_full_scores(result: StudyResult, axes: Axes) -> None:
     axes.legend(fontsize="x-small", frameon=False)
 
 
-@Study
+@study("Moffat and Zobel 2008, Table 3", seconds=4)
 def agreement_by_measure(
     qrels: QrelsLike,
     runs: RunsLike,
@@ -192,14 +296,18 @@ def agreement_by_measure(
     Kendall's tau between the orders of runs by every two measures, and between the order by each measure when only a
     shallow pool is judged and that by every measure under all judgments. ``pool_depth`` is empty where both use all
     judgments. Where it is a number, the first measure sees the judgments of a pool of that depth alone, and the other
-    all of them.
-
-    Sources: Moffat and Zobel (TOIS 2008, Table III); Sakai, Alternatives to Bpref (SIGIR 2007, Table 2).
+    all of them. ``rankbounds agreement`` has other coefficients, among them Spearman's, which the paper mentions.
     """
+    return order_agreement(JudgedRuns(qrels, runs, gain=gain), measures, depths, progress)
+
+
+def order_agreement(
+    judged: JudgedRuns, measures: Measures, depths: Sequence[int], progress: Progress | None
+) -> StudyResult:
+    """Kendall's tau between orders of runs, under all judgments and under pools of these depths."""
     chosen = parse_measures(measures)
     if len(chosen) < 2:
         raise UsageError("Agreement needs at least two measures.")
-    judged = JudgedRuns(qrels, runs, gain=gain)
     best = ranks_of_judgments(judged.qrels, judged.runs).min(axis=0)
     means = judged.scores([None, *(best <= depth for depth in depths)], chosen, progress=progress).mean(axis=2)
     means = np.stack([merit(means[..., column], measure) for column, measure in enumerate(chosen)], axis=-1)
@@ -216,17 +324,21 @@ def agreement_by_measure(
         f"{closest['measure']} and {closest['other']} order runs most alike (tau {closest['tau']:.3f}), "
         f"{farthest['measure']} and {farthest['other']} least ({farthest['tau']:.3f})."
     )
+    tables = {"Kendall's tau, all judgments": pivoted(whole, "measure", "other", "tau")}
     for depth in depths:
-        kept = [row for row in rows if row["pool_depth"] == depth and row["measure"] == row["other"]]
+        own = [row for row in rows if row["pool_depth"] == depth]
+        tables[f"Kendall's tau: pool depth {depth} (down) against all judgments (across)"] = pivoted(
+            own, "measure", "other", "tau"
+        )
+        kept = [row for row in own if row["measure"] == row["other"]]
         most, least = (pick(kept, key=lambda row: row["tau"]) for pick in (max, min))
         answer += (
             f" Judged to depth {depth} only, {most['measure']} keeps its order best (tau {most['tau']:.3f} with that "
             f"under all judgments) and {least['measure']} worst ({least['tau']:.3f})."
         )
-    return StudyResult(rows, answer, settings={"runs": len(judged.names)})
+    return StudyResult(rows, answer, tables=tables, settings={"runs": len(judged.names)})
 
 
-@agreement_by_measure.figure(figsize=lambda result: (1.7 + 0.32 * len(result.settings["measures"]),) * 2)
 def tau_of_measures(result: StudyResult, axes: Axes) -> None:
     """Kendall's tau between the orders of runs by every two measures, as a table of shades."""
     names = result.settings["measures"]
@@ -235,22 +347,23 @@ def tau_of_measures(result: StudyResult, axes: Axes) -> None:
         if row["pool_depth"] is None:
             a, b = names.index(row["measure"]), names.index(row["other"])
             tau[a, b] = tau[b, a] = row["tau"]
-    least = float(tau.min())
-    axes.imshow(tau, cmap="Blues", vmin=least - 0.1 * (1 - least), vmax=1.0)
-    for (a, b), shade in np.ndenumerate(tau):
-        colour = "white" if shade > least + 0.5 * (1 - least) else "black"
-        axes.text(b, a, f"{shade:.2f}", ha="center", va="center", fontsize=6, color=colour)
-    axes.set_xticks(range(len(names)), names, rotation=45, ha="right", fontsize=7)
-    axes.set_yticks(range(len(names)), names, fontsize=7)
-    axes.set_title("Kendall's tau between orders of runs, all judgments", fontsize=9)
+    draw_shades(axes, tau, names, "Kendall's tau, all judgments")
 
 
-@Study
+def square(result: StudyResult) -> tuple[float, float]:
+    """The size of a figure with a row and a column for each measure."""
+    return (1.7 + 0.32 * len(result.settings["measures"]),) * 2
+
+
+agreement_by_measure.figure(figsize=square)(tau_of_measures)
+
+
+@study("Moffat and Zobel 2008, Table 4", seconds=9)
 def power_by_measure(
     qrels: QrelsLike,
     runs: RunsLike,
     *,
-    measures: Measures = SEPARATING_MEASURES,
+    measures: Measures = (*ORDERING_MEASURES, "nDCG@10", "Q", "Bpref"),
     resamples: int = 1000,
     seed: int = 0,
     gain: Any = None,
@@ -260,36 +373,49 @@ def power_by_measure(
 
     For every measure the share of pairs of runs that a paired test over topics separates (discriminative power) by the
     bootstrap, the t test and Wilcoxon's, and the difference of means that was large enough for every pair (bootstrap).
-
-    Sources: Moffat and Zobel (TOIS 2008, Table IV); Sakai, Alternatives to Bpref (SIGIR 2007, Table 3).
     """
     scores = evaluate(qrels, runs, measures, bounds="none", gain=gain)
     rows: Rows = []
     for test in TESTS:
         slow = progress if test == "bootstrap" else None
         rows += discriminative_power(scores, (LEVEL, 0.01), test, resamples=resamples, seed=seed, progress=slow).rows()
-    ranked = sorted(_at_level(rows, "bootstrap"), key=lambda row: -row["power"])
+    counts = [row | {"column": f"{TESTS[row['test']]}, {1 - row['alpha']:.0%}"} for row in rows]
+    tables = {f"Pairs separated, of {rows[0]['pairs']:,}": pivoted(counts, "measure", "column", "discriminated")}
+    ranked = sorted(at_level(rows, "t"), key=lambda row: -row["power"])
+    by_rbp = [row["power"] for row in at_level(rows, "t") if row["measure"].startswith("RBP(")]
+    rising = "separates more pairs" if by_rbp == sorted(by_rbp) else "does not always separate more pairs"
+    agreement = f"In the paper a larger p separates more pairs; here RBP of a larger p {rising} (t test)."
+    agreement = agreement if len(by_rbp) > 1 else ""
     answer = (
-        f"At level {LEVEL:g} by the bootstrap, {ranked[0]['measure']} separates most pairs of runs "
+        f"At level {LEVEL:g} by the t test, {ranked[0]['measure']} separates most pairs of runs "
         f"({ranked[0]['power']:.1%} of {ranked[0]['pairs']:,}), {ranked[-1]['measure']} fewest "
         f"({ranked[-1]['power']:.1%})."
     )
-    return StudyResult(rows, answer, settings={"tests": list(TESTS)})
+    return StudyResult(rows, answer, tables=tables, agreement=agreement, settings={"tests": list(TESTS)})
 
 
-def _at_level(rows: Rows, test: str) -> Rows:
+def at_level(rows: Rows, test: str) -> Rows:
+    """The rows of a test at the usual level."""
     return [row for row in rows if row["alpha"] == LEVEL and row["test"] == test]
 
 
-@power_by_measure.figure(figsize=lambda result: (6.0, 1.2 + 0.22 * len(result.settings["measures"])))
 def power_of_measures(result: StudyResult, axes: Axes) -> None:
     """A bar for each measure: the share of pairs it separates at level 0.05 by the bootstrap; marks for other tests."""
-    rows = sorted(_at_level(result.rows(), "bootstrap"), key=lambda row: row["power"])
+    rows = sorted(at_level(result.rows(), "bootstrap"), key=lambda row: row["power"])
     names = [row["measure"] for row in rows]
     axes.barh(names, [100 * row["power"] for row in rows], color=COLOURS[5], label=TESTS["bootstrap"])
     for test, marker, colour in (("t", "o", COLOURS[0]), ("wilcoxon", "x", COLOURS[6])):
-        power = {row["measure"]: 100 * row["power"] for row in _at_level(result.rows(), test)}
-        axes.plot([power[name] for name in names], names, marker, color=colour, markersize=4, label=TESTS[test])
+        power = {row["measure"]: 100 * row["power"] for row in at_level(result.rows(), test)}
+        if power:
+            axes.plot([power[name] for name in names], names, marker, color=colour, markersize=4, label=TESTS[test])
     axes.set(xlabel=f"pairs of runs separated at level {LEVEL:g} (%)", xlim=(0, 100))
     axes.tick_params(axis="y", labelsize=8)
     axes.legend(fontsize=8, **BESIDE)
+
+
+def bars(result: StudyResult) -> tuple[float, float]:
+    """The size of a figure with a bar for each measure."""
+    return 6.0, 1.2 + 0.22 * len(result.settings["measures"])
+
+
+power_by_measure.figure(figsize=bars)(power_of_measures)

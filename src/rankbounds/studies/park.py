@@ -10,19 +10,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import stats
 
 from rankbounds.arrays import Flags
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.plots.uncertainty import SHARES, rbp_uncertainty, urn_contours
 from rankbounds.probability.documents import find_retrieved, find_unjudged
 from rankbounds.probability.mean import exact_score
 from rankbounds.probability.models.estimates import estimate
 from rankbounds.probability.models.probabilities import Constant
 from rankbounds.probability.models.urn import sample_rankings, urn_moments
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.studies.study import BESIDE, Progress, Rows, Study, StudyResult, rows_by
+from rankbounds.studies.drawing import BESIDE
+from rankbounds.studies.study import Progress, Rows, StudyResult, pivoted, rows_by, study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +33,64 @@ if TYPE_CHECKING:
 WAYS = ("true share", "judged rate", "logistic", "both sources")
 
 
-@Study
+@study("Park 2016, Figure 1, Figure 2, Equation 7, Equation 8", seconds=2)
+def distribution_by_share(
+    *,
+    shares: Sequence[float] = SHARES,
+    n_documents: int = 100,
+    p: float = 0.8,
+    judged_depth: int = 10,
+    topics: int = 50,
+    confidence: float = 0.95,
+) -> StudyResult:
+    """How are scores distributed that unjudged documents leave open, on one topic and in the mean?
+
+    Every document below the judged depth is relevant with the same probability q, on its own. Mean and standard
+    deviation of what they add to RBP are exact for one topic and for the mean over topics, which is nearly normal; the
+    interval of a mean is the paper's equation 8.
+    """
+    weights = ((1 - p) * p ** np.arange(n_documents))[judged_depth:]
+    far = float(stats.norm.ppf((1 + confidence) / 2))
+    rows: Rows = []
+    for q in shares:
+        mean, sd = q * weights.sum(), float(np.sqrt(q * (1 - q) * (weights**2).sum()))
+        of_mean = sd / np.sqrt(topics)
+        ends = {"low": mean - far * of_mean, "high": mean + far * of_mean}
+        rows.append({"q": q, "mean": mean, "sd": sd, "sd_of_mean": of_mean} | ends)
+    widest = max(rows, key=lambda row: row["sd_of_mean"])
+    answer = (
+        f"At q = {widest['q']:g}, ranks {judged_depth + 1} to {n_documents} add {widest['mean']:.4f} on average, with "
+        f"a standard deviation of {widest['sd']:.4f} on one topic and {widest['sd_of_mean']:.4f} in the mean over "
+        f"{topics}."
+    )
+    return StudyResult([{name: float(one) for name, one in row.items()} for row in rows], answer)
+
+
+@distribution_by_share.figure(
+    figsize=lambda result: (2.6 * len(result.settings["shares"]), 2.4),
+    panels=lambda result: (1, len(result.settings["shares"])),
+)
+def distributions_of_a_topic(result: StudyResult, axes: Any) -> None:
+    """The distribution of what unjudged documents add on one topic, a panel for each q (Figure 1)."""
+    for panel, q in zip(axes.flat, result.settings["shares"], strict=True):
+        rbp_uncertainty(panel, q=[q], topics=1, **_ranks_of(result))
+        panel.set_xlabel("added to RBP", fontsize=9)
+        panel.get_legend().remove()
+        panel.set_title(f"q = {q:g}", fontsize=9)
+
+
+@distribution_by_share.figure()
+def distributions_of_means(result: StudyResult, axes: Axes) -> None:
+    """The distribution of what they add to the mean; dashes are the normal approximation (Figure 2)."""
+    rbp_uncertainty(axes, q=result.settings["shares"], topics=result.settings["topics"], **_ranks_of(result))
+
+
+def _ranks_of(result: StudyResult) -> dict[str, Any]:
+    settings = result.settings
+    return {"p": settings["p"], "judged_depth": settings["judged_depth"], "depth": settings["n_documents"]}
+
+
+@study("Park 2016, Figure 3, Equation 12", seconds=3)
 def uncertainty_by_relevance_ratio(
     *,
     relevance_ratios: Sequence[float] = (0.05, 0.1, 0.2, 0.5, 0.7, 1.0),
@@ -44,9 +104,9 @@ def uncertainty_by_relevance_ratio(
 ) -> StudyResult:
     """How do mean and spread of what lies below the judged depth move with the quality of the system?
 
-    The experiment of section 3 of Park, Uncertainty in Rank-Biased Precision (ADCS 2016): rankings from an urn with
-    relevance ratio w and share of relevant documents q, the first ranks judged, the rest open. Mean and standard
-    deviation of the open part of mean RBP are computed exactly; ``simulations`` repeats the paper's way beside them.
+    Rankings come from an urn with relevance ratio w and share of relevant documents q; the first ranks are judged, the
+    rest are open. Mean and standard deviation of the open part of mean RBP are computed exactly; ``simulations``
+    repeats the paper's way beside them.
     """
     ratios = np.array(relevance_ratios)
     exact = urn_moments(n_documents, np.array(shares)[:, None], ratios, p, judged_depth, topics)
@@ -72,7 +132,19 @@ def uncertainty_by_relevance_ratio(
     if mixed:
         answer += f"For q = {mixed} it turns: with few relevant documents a very good system has none left. "
     answer += f"The standard deviation falls with w throughout for q = {spread or 'none of the shares'}."
-    return StudyResult(rows, answer)
+    agreement = "The paper says that both fall as w falls; under its own model the mean mostly rises (see the errata)."
+    tables = {f"{name} by q and w": pivoted(rows, "q", "relevance_ratio", name) for name in ("mean", "sd")}
+    return StudyResult(rows, answer, tables=tables, agreement=agreement if falling else "")
+
+
+@uncertainty_by_relevance_ratio.figure(figsize=(8.4, 3.6), panels=lambda _: (1, 2))
+def contours_of_moments(result: StudyResult, axes: Any) -> None:
+    """Contours of mean and standard deviation by relevance ratio and share of relevant documents (Figure 3)."""
+    settings = result.settings
+    chosen = {name: settings[name] for name in ("p", "n_documents", "judged_depth", "topics")}
+    for panel, what in zip(axes.flat, ("mean", "sd"), strict=True):
+        urn_contours(panel, what=what, **chosen)
+        panel.set_title({"mean": "mean", "sd": "standard deviation"}[what], fontsize=9)
 
 
 @uncertainty_by_relevance_ratio.figure(figsize=(5.6, 3.6))
@@ -87,7 +159,7 @@ def moments_by_ratio(result: StudyResult, axes: Axes) -> None:
     axes.legend(frameon=False)
 
 
-@Study
+@study("Park 2016, Section 3", seconds=5)
 def coverage_by_relevance_ratio(
     *,
     collections: int = 1000,
@@ -161,7 +233,7 @@ class JudgedToDepth:
             grade = self.documents.grade.copy()
             grade[self.place] = judged
             documents = replace(self.documents, grade=grade)
-            model = estimate("logistic", documents, self.facts)
+            model = estimate(documents, self.facts)
             return exact_score(unjudged, self.measure, model).interval(
                 confidence, "both" if way == "both sources" else "documents"
             )

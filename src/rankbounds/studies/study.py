@@ -1,54 +1,50 @@
 """What a study is: a question, a function that computes the answer, and figures that draw it.
 
-A study is declared by its function, named observed_by_varied. The first line of the docstring asks the question, and
-everything that can be varied is a keyword argument with a default::
+A study is declared by its function, named observed_by_varied, under the tables and figures that it repeats. The first
+line of the docstring asks the question, and everything that can be varied is a keyword argument with a default::
 
-    @Study
+    @study("Moffat and Zobel 2008, Figure 5", seconds=2)
     def score_by_depth(qrels, runs, *, depths=(10, 100)) -> StudyResult:
         '''Do scores rise with the depth that is read?'''
 
     @score_by_depth.figure(figsize=(6.4, 3.8))
     def lines_by_depth(result, axes): ...
 
-``score_by_depth(qrels, runs)`` computes it, ``score_by_depth.draw(result)`` draws its first figure. A study's folder
-holds its table, its figure and the answer in words; what is complete need not be computed again.
+``score_by_depth(qrels, runs)`` computes it, ``score_by_depth.draw(result)`` draws its first figure. A study that takes
+runs also takes ``best`` and ``best_by``: how many of the best runs to keep, by which measure.
 """
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import itertools
-import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rankbounds.arrays import Floats
 from rankbounds.calls import ends_in_a_sentence
+from rankbounds.collection.inputs import Reading
+from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError, did_you_mean
-from rankbounds.files.opening import checksum
-from rankbounds.files.writing import make_folder, writing
+from rankbounds.evaluation.best_runs import keep_best
 from rankbounds.measures import Measure, parse_measure, parse_measures
-from rankbounds.plots.style import COLOURS, colour_of, fresh_axes, marker_of
+from rankbounds.plots.style import colour_of, fresh_panels, styled
 from rankbounds.results import Result
+from rankbounds.studies.papers import Source, items_in, papers_called, sources_in
 from rankbounds.tables import plain
 from rankbounds.threads import Progress as Progress
-from rankbounds.threads import in_threads, processors
-from rankbounds.version import __version__
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Measures: TypeAlias = Sequence[str | Measure]
 Rows: TypeAlias = list[dict[str, Any]]
-BESIDE: dict[str, Any] = {"frameon": False, "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-"""A legend to the right of the axes, where it covers nothing."""
-FIGURE_FORMATS = ("svg", "png", "pdf")
 NOT_SETTINGS = ("qrels", "runs", "groups", "progress")
 OTHER_NAMES = {"measures": "measure", "seed": "first_seed"}
 """The parameter for an option of the command where a study takes one measure, or several seeds from one on."""
+NOTHING = ("none", "all", "")
 
 PARAMETERS = {
     "qrels": "The judgments, as in ``evaluate``.",
@@ -65,13 +61,21 @@ PARAMETERS = {
     "rates": "Which percentages of the judgments are kept.",
     "depths": "The depths of pools, or to which lists are read.",
     "depth": "The depth of the pool, or to which lists are read.",
+    "pool_depth": "The depth of the shallow pool whose judgments are held against all of them; 0: no such pool.",
     "persistences": "Values of RBP's p.",
     "p": "RBP's persistence.",
+    "precisions": "To which precisions scores are known.",
+    "score": "The published score, as printed.",
+    "residual": "Its published residual.",
+    "scores": "The published scores of the panels.",
+    "ranking": "A list from rank 1 on: $ is relevant, - is not.",
     "rhos": "By which factors bands grow.",
     "bits": "To how many bits scores are rounded, as in ``Run.rounded``.",
-    "digits": "To how many digits scores are rounded.",
-    "best": "How many of the best runs to keep; by default all.",
+    "digits": "To how many digits scores are rounded or known.",
+    "best": "How many of the best runs to keep; 0 for all.",
+    "best_by": "The measure by which runs are best.",
     "alpha": "The significance level.",
+    "test": "The test of significance, as in ``compare``.",
     "confidence": "Of the intervals.",
     "resamples": "How often tests that resample draw.",
     "collections": "How many collections are drawn.",
@@ -89,24 +93,29 @@ PARAMETERS = {
     "kept": "The depth of the pool whose judgments are kept.",
     "splits": "How often the topics are split.",
 }
-"""What docstrings of studies say of their parameters."""
+"""What docstrings and the command's help say of the parameters of studies."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StudyResult(Result):
-    """What a study found: rows, the answer in words, and in ``data`` arrays that figures draw and rows do not hold."""
+    """What a study found: rows and the answer in words, and what its page shows beside them."""
 
     found: Rows
     answer: str
     data: Any = None
+    """Arrays that figures draw and rows do not hold."""
+    tables: Mapping[str, Rows] = field(default_factory=dict)
+    """Tables in the form that the paper prints, by their captions; without them, the rows where they are few."""
+    agreement: str = ""
+    """Whether the paper's own numbers, or what it concludes, come out."""
 
     def rows(self) -> Rows:
         """The rows of the table; a row may lack a column."""
         return self.found
 
     def words(self) -> str:
-        """The answer."""
-        return self.answer
+        """The answer, and how it agrees with the paper."""
+        return " ".join(filter(None, (self.answer, self.agreement)))
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -122,30 +131,46 @@ class StudyResult(Result):
 class Study:
     """One experiment, made from the function that computes it."""
 
-    def __init__(self, compute: Callable[..., StudyResult]) -> None:
-        self.compute = compute
+    def __init__(self, compute: Callable[..., StudyResult], source: str, best: int, seconds: float) -> None:
+        self.compute, self.source, self.seconds = compute, source, seconds
         self.name = compute.__name__.replace("_", "-")
-        self.figures: dict[str, Callable[..., Axes]] = {}
-        self.__signature__ = inspect.signature(compute)
+        self.figures: dict[str, Callable[..., Any]] = {}
+        signature = inspect.signature(compute)
+        parameters = [*signature.parameters.values()]
+        if "runs" in signature.parameters:
+            more = {"best": best, "best_by": "AP"}
+            parameters += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=more[name]) for name in more]
+        self.__signature__ = signature.replace(parameters=parameters)
         self.__doc__ = self._documented() if compute.__doc__ else None  # Python drops docstrings under -OO
         STUDIES[self.name] = self
 
     @ends_in_a_sentence
     def __call__(self, *given: Any, **named: Any) -> StudyResult:
         """Compute the study; its settings are the arguments it was called with and what the function adds."""
-        bound = inspect.signature(self.compute).bind(*given, **named)
+        bound = self.__signature__.bind(*given, **named)
         bound.apply_defaults()
-        result = self.compute(*bound.args, **bound.kwargs)
-        chosen = {name: value for name, value in bound.arguments.items() if name not in NOT_SETTINGS}
+        arguments = dict(bound.arguments)
+        chosen = {name: value for name, value in arguments.items() if name not in NOT_SETTINGS}
+        best, by, kept = arguments.pop("best", 0), arguments.pop("best_by", ""), ""
+        if best:
+            judgments = Reading().judgments(arguments["qrels"])
+            runs = Reading(threads=worth_starting()).runs(arguments["runs"])
+            arguments |= {"qrels": judgments, "runs": keep_best(judgments, runs, best, by)}
+            if best < len(runs):
+                kept = f" Computed from the {best} best of {len(runs)} runs by {by}; best=0 (--best all) takes all."
+            else:
+                chosen["best"] = 0
+        result = self.compute(**arguments)
         settings = {name: _plain_setting(name, value) for name, value in chosen.items() if value is not None}
-        return replace(result, settings=settings | result.settings)
+        return replace(result, answer=result.answer + kept, settings=settings | result.settings)
 
     def _documented(self) -> str:
-        """The function's docstring, with its parameters and an example."""
+        """The function's docstring, with its source, its parameters and an example."""
         entries = "\n".join(f"{name}\n    {PARAMETERS[name]}" for name in self.parameters)
         return (
             f"{inspect.getdoc(self.compute)}\n\nParameters\n----------\n{entries}\n\nReturns\n-------\nStudyResult\n"
             "    ``rows()``, the answer in ``words()``; ``draw`` of the study draws its figure.\n\n"
+            f"Notes\n-----\nSource: {self.source}.\n\n"
             "Examples\n--------\n>>> import rankbounds as rb\n"
             f">>> rb.studies.{self.compute.__name__}.question\n{self.question!r}\n"
         )
@@ -156,9 +181,19 @@ class Study:
         return (inspect.getdoc(self.compute) or "").splitlines()[0]
 
     @property
+    def sources(self) -> list[Source]:
+        """The tables and figures that the study repeats."""
+        return sources_in(self.source)
+
+    @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
         """What the study takes."""
-        return inspect.signature(self.compute).parameters
+        return self.__signature__.parameters
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What can be varied, with the defaults."""
+        return {name: one.default for name, one in self.parameters.items() if name not in NOT_SETTINGS}
 
     @property
     def needs(self) -> list[str]:
@@ -172,33 +207,55 @@ class Study:
     def takes(self, option: str, value: Any) -> bool:
         """Does the study take what the option was given?"""
         name = self.parameter(option)
-        return name is not None and not (name == "measure" and len(value) > 1)
+        return name is not None and not (name == "measure" and not isinstance(value, str) and len(value) > 1)
 
     def taken(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of a call, of what was given."""
-        return {
-            str(self.parameter(option)): value[0] if self.parameter(option) == "measure" else value
-            for option, value in given.items()
-            if value is not None and self.takes(option, value)
-        }
+        taken = {option: value for option, value in given.items() if value is not None and self.takes(option, value)}
+        named = ((str(self.parameter(option)), value) for option, value in taken.items())
+        return {name: value[0] if name == "measure" and isinstance(value, list) else value for name, value in named}
+
+    def setting(self, name: str, text: str) -> Any:
+        """The value of a setting that was written as text, of the type of its default."""
+        if name not in self.settings:
+            hint = did_you_mean(name, list(self.settings))
+            raise UsageError(f'{self.name} has no setting "{name}".{hint} Its settings: {", ".join(self.settings)}.')
+        default = self.settings[name]
+        if text in NOTHING:
+            return () if isinstance(default, tuple) else 0 if default is not None else None
+        if name == "measures":
+            return parse_measures(text)
+        if not isinstance(default, tuple):
+            return _of_type(name, text, default)
+        return tuple(_of_type(name, part.strip(), default[0] if default else None) for part in text.split(","))
 
     def figure(
-        self, figsize: tuple[float, float] | Callable[[StudyResult], tuple[float, float]] = (5.0, 3.4)
-    ) -> Callable[[Callable[..., None]], Callable[..., Axes]]:
-        """Add a figure: a function that draws a result on axes. ``figsize`` is that of new axes."""
+        self,
+        figsize: tuple[float, float] | Callable[[StudyResult], tuple[float, float]] = (5.0, 3.4),
+        panels: Callable[[StudyResult], tuple[int, int]] | None = None,
+    ) -> Callable[[Callable[..., None]], Callable[..., Any]]:
+        """Add a figure: a function that draws a result on axes, or on an array of ``panels`` (rows and columns).
 
-        def add(drawing: Callable[..., None]) -> Callable[..., Axes]:
-            def draw(result: StudyResult, ax: Axes | None = None, **options: Any) -> Axes:
-                axes = fresh_axes(ax, figsize=figsize(result) if callable(figsize) else figsize)
-                drawing(result, axes, **options)
-                return axes
+        ``figsize`` is that of a new figure.
+        """
 
-            self.figures[drawing.__name__] = draw
+        def add(drawing: Callable[..., None]) -> Callable[..., Any]:
+            def draw(result: StudyResult, ax: Any = None, **options: Any) -> Any:
+                with styled(ax):
+                    if ax is None:
+                        size = figsize(result) if callable(figsize) else figsize
+                        ax = fresh_panels(*(panels(result) if panels else (1, 1)), figsize=size)
+                        ax = ax if panels else ax[0, 0]
+                    drawing(result, ax, **options)
+                return ax
+
+            draw.__doc__ = inspect.getdoc(drawing)
+            self.figures[drawing.__name__.replace("_", "-")] = draw
             return draw
 
         return add
 
-    def draw(self, result: StudyResult, ax: Axes | None = None) -> Axes:
+    def draw(self, result: StudyResult, ax: Axes | None = None) -> Any:
         """Draw the first figure."""
         return next(iter(self.figures.values()))(result, ax)
 
@@ -207,21 +264,50 @@ STUDIES: dict[str, Study] = {}
 """Every study by its name: the package declares them all."""
 
 
+def study(source: str, *, best: int = 0, seconds: float = 1.0) -> Callable[[Callable[..., StudyResult]], Study]:
+    """Declare a function as the study of tables and figures: ``Sakai 2007, Table 2; Yang ... 2016, Figure 3``.
+
+    ``best`` is how many of the best runs the paper keeps, ``seconds`` how long the study takes on the 129 runs of
+    TREC-8, which estimates of the time left go by.
+    """
+    return lambda compute: Study(compute, source, best, seconds)
+
+
+def _of_type(name: str, text: str, like: Any) -> Any:
+    """The word as a value of the type of another one; where that is not known, as a number if it is one."""
+    for kind in (int, float):
+        if isinstance(like, kind) or like is None:
+            with contextlib.suppress(ValueError):
+                return kind(text)
+    if isinstance(like, int | float):
+        raise UsageError(f'{name} takes {"whole " if isinstance(like, int) else ""}numbers, not "{text}".')
+    return text
+
+
 def _plain_setting(name: str, value: Any) -> Any:
     """A setting as JSON holds it, measures by their labels."""
     if name == "measures":
         return [str(measure) for measure in parse_measures(value)]
-    if name in ("measure", "warning"):
+    if name in ("measure", "warning", "best_by"):
         return str(parse_measure(value))
     return list(value) if isinstance(value, tuple) else value
 
 
-def study_called(name: str) -> Study:
-    """The study of this name."""
-    if name not in STUDIES:
-        hint = did_you_mean(name, list(STUDIES))
-        raise UsageError(f'There is no study "{name}".{hint} "rankbounds study list" shows all.')
-    return STUDIES[name]
+def studies_called(name: str) -> list[Study]:
+    """The studies of a name: one of ours, a paper ("sakai"), or a table or figure of it ("Yang table 3")."""
+    if name in STUDIES:
+        return [STUDIES[name]]
+    papers, items = {paper.label for paper in papers_called(name)}, items_in(name)
+    of_paper = [each for each in STUDIES.values() if any(source.paper in papers for source in each.sources)]
+    wanted = {Source(paper, item) for paper in papers for item in items}
+    found = [each for each in of_paper if not items or wanted.intersection(each.sources)]
+    if found:
+        return sorted(found, key=lambda each: each.name)
+    if of_paper:
+        known = sorted({source.item for each in of_paper for source in each.sources if source.paper in papers} - {""})
+        raise UsageError(f'No study repeats "{name}". Of this paper: {", ".join(known) or "no single item"}.')
+    hint = did_you_mean(name, list(STUDIES))
+    raise UsageError(f'There is no study "{name}".{hint} "rankbounds study list" shows all.')
 
 
 def rows_by(axes: Mapping[str, Sequence[Any]], values: Mapping[str, Floats]) -> Rows:
@@ -233,56 +319,9 @@ def rows_by(axes: Mapping[str, Sequence[Any]], values: Mapping[str, Floats]) -> 
     ]
 
 
-def draw_series(axes: Axes, rows: Rows, x: str, y: str, label: str = "{measure}", **style: Any) -> None:
-    """One column of the rows against another, with a colour and marks for each label; a band where rows have ends."""
-    series: dict[str, Rows] = {}
+def pivoted(rows: Rows, down: str, across: str, value: str) -> Rows:
+    """The rows with a column for each value of ``across``, as papers print them."""
+    table: dict[Any, dict[str, Any]] = {}
     for row in rows:
-        series.setdefault(label.format_map(row), []).append(row)
-    for number, (name, members) in enumerate(series.items()):
-        across, along = [row[x] for row in members], [row[y] for row in members]
-        # The palette has fewer colours than there may be measures: the second time round lines are dashed.
-        line = {"linestyle": "-" if number < len(COLOURS) else "--", "color": colour_of(number)} | style
-        axes.plot(across, along, marker=marker_of(number), label=name, **line)
-        if "low_draw" in members[0]:
-            low, high = ([row[end] for row in members] for end in ("low_draw", "high_draw"))
-            axes.fill_between(across, low, high, color=line["color"], alpha=0.1, linewidth=0)
-
-
-def fingerprints(files: Sequence[str]) -> dict[str, str]:
-    """The checksum of every file, by its name."""
-    return dict(zip(map(os.path.basename, files), in_threads(checksum, files, processors()), strict=True))
-
-
-def is_complete(folder: Path, made_from: Mapping[str, Any]) -> bool:
-    """Does the folder hold this study's outcome for the same files, options and version?"""
-    try:
-        return bool(json.loads((folder / "settings.json").read_text("utf-8"))["made_from"] == dict(made_from))
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
-
-
-def write_folder(study: Study, result: StudyResult, folder: Path, made_from: Mapping[str, Any], command: str) -> None:
-    """Table, figure and answer. The settings come last: a folder that has them is complete."""
-    make_folder(folder)
-    (folder / "settings.json").unlink(missing_ok=True)
-    with writing(folder / "table.csv") as out:
-        out.write(result.render("csv"))
-    axes = study.draw(result)
-    for kind in FIGURE_FORMATS:
-        with writing(folder / f"figure.{kind}", "wb") as out:
-            axes.get_figure().savefig(out, format=kind, dpi=200)  # type: ignore[union-attr]
-    with writing(folder / "README.md") as out:
-        out.write(_readme(study, result, made_from, command))
-    with writing(folder / "settings.json") as out:
-        json.dump({"made_from": dict(made_from), "settings": result.settings}, out, indent=1, default=str)
-
-
-def _readme(study: Study, result: StudyResult, made_from: Mapping[str, Any], command: str) -> str:
-    settings = "\n".join(f"- {key}: {value}" for key, value in result.settings.items())
-    files = made_from.get("files", {})
-    return (
-        f"# {inspect.getdoc(study.compute)}\n\n## Answer\n\n{result.answer}\n\n![{study.name}](figure.svg)\n\n"
-        f"The numbers are in `table.csv` ({len(result.rows()):,} rows).\n\n## Settings\n\n{settings}\n\n"
-        f"Made by rankbounds {__version__} with `{command}`"
-        + (f" from {len(files):,} files; their checksums are in `settings.json`.\n" if files else ".\n")
-    )
+        table.setdefault(row[down], {down: row[down]})[str(row[across])] = row[value]
+    return list(table.values())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,8 @@ from rankbounds.measures import Measure, parse_measure, parse_measures
 from rankbounds.measures.naming.parser import MeasureLike
 from rankbounds.plots.style import COLOURS
 from rankbounds.stats.significance import p_values, pairs_of
-from rankbounds.studies.study import Measures, Rows, Study, StudyResult
+from rankbounds.studies.drawing import draw_boxes, draw_series
+from rankbounds.studies.study import Measures, Rows, StudyResult, pivoted, study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,32 +39,120 @@ LEAST_RANGE = 1e-6
 LEAST_P = 1e-10
 LIMITS = (0.99, 0.97)
 BANDS = "rho="
+BEST = 80
+RHOS = ("1.1", "1.2", "1.4", "1.7", "2.0")
+SHOWN_RHO = "1.4"
+"""The bands that Figure 4 shows."""
+LEVELS = ("systems", "lists", "documents")
+DISORDER = {
+    "ties": "tied scores",
+    "rank_against_score": "rank against score",
+    "line_against_score": "line order against score",
+    "line_against_rank": "line order against rank",
+}
+PRINTED_LOSSES = {
+    "RR": (0.0038, 0.0119, 0.0417, 0.0833, 0.0833),
+    "RBP(p=0.5)": (0.0002, 0.0052, 0.0429, 0.0945, 0.1016),
+    "RBP(p=0.85)": (0.0087, 0.0231, 0.0482, 0.0777, 0.0971),
+}
+"""Table 2, by rho."""
 
 
-@Study
-def range_by_ties(
-    qrels: QrelsLike, runs: RunsLike, *, measure: MeasureLike = "AP", best: int | None = None
-) -> StudyResult:
+@study("Yang, Moffat and Turpin 2016, Table 1", seconds=3)
+def ties_by_level(qrels: QrelsLike, runs: RunsLike) -> StudyResult:  # noqa: ARG001 (they say which runs are best)
+    """How common are tied scores, and ranks and lines that contradict the scores?
+
+    The shares of systems, of lists (a system and a topic) and of documents with a score equal to that of the document
+    before, once lists are sorted by score and then by stated rank; and the same for neighbours whose stated ranks, or
+    whose order of lines, say the opposite. ``rankbounds check`` shows them run by run.
+    """
+    found = list(check(runs, examples=0))
+    lists, lines = sum(run.topics for run in found), sum(run.lines for run in found)
+    rows: Rows = [
+        {
+            "what": words,
+            "systems": float(np.mean([run.count(kind) > 0 for run in found])),
+            "lists": sum(run.topics_with(kind) for run in found) / max(lists, 1),
+            "documents": sum(run.count(kind) for run in found) / max(lines, 1),
+        }
+        for kind, words in DISORDER.items()
+    ]
+    tied, contradicted = rows[0], rows[1]
+    answer = (
+        f"{tied['documents']:.1%} of documents in {tied['systems']:.1%} of systems have the score of the one before; "
+        f"stated ranks contradict scores for {contradicted['documents']:.1%} of documents."
+    )
+    agreement = "On TREC-7 the paper counts 14.0% of documents tied and 1.4% contradicted."
+    table = [{"what": row["what"]} | {name: f"{row[name]:.1%}" for name in LEVELS} for row in rows]
+    size = {"runs": len(found), "lists": lists, "documents": lines}
+    return StudyResult(rows, answer, tables={"Share affected": table}, agreement=agreement, settings=size)
+
+
+@ties_by_level.figure(figsize=(6.0, 3.2))
+def shares_by_level(result: StudyResult, axes: Axes) -> None:
+    """The share of systems, lists and documents with ties and contradictions (Table 1)."""
+    shares = ((row["what"], level, 100 * row[level]) for row in result.rows() for level in LEVELS)
+    rows = [dict(zip(("what", "level", "share"), each, strict=True)) for each in shares]
+    draw_series(axes, rows, "level", "share", "{what}")
+    axes.set(ylabel="share affected (%)", ylim=(0, 102))
+    axes.legend(frameon=False, fontsize="small")
+
+
+@study("Yang, Moffat and Turpin 2016, Table 2", seconds=0.2)
+def loss_by_rho(*, measures: Measures = tuple(PRINTED_LOSSES), rhos: Sequence[Rho] = RHOS) -> StudyResult:
+    """How much can bands of ranks take from any list at all?
+
+    The most that a score can lose when documents are ranked in bands that grow by the factor rho, taking the mean over
+    all orders inside a band. ``rankbounds bands --table`` prints the same.
+    """
+    rows: Rows = [
+        {"measure": str(measure), "rho": str(rho), "loss": worst_difference(measure, rho)}
+        for measure in parse_measures(measures)
+        for rho in rhos
+    ]
+    printed = {(name, rho): one for name, ours in PRINTED_LOSSES.items() for rho, one in zip(RHOS, ours, strict=True)}
+    both = [(row["loss"], printed[place]) for row in rows if (place := (row["measure"], row["rho"])) in printed]
+    equal = sum(f"{ours:.4f}" == f"{theirs:.4f}" for ours, theirs in both)
+    agreement = f"Of {len(both)} printed values of Table 2, {equal} come out to the last digit." if both else ""
+    worst = max(rows, key=lambda row: row["loss"])
+    answer = f"At most {worst['loss']:.4f} is lost (by {worst['measure']}, with rho = {worst['rho']})."
+    theirs = [row | {"loss": printed[place]} for row in rows if (place := (row["measure"], row["rho"])) in printed]
+    tables = {"Most that is lost": rows, "The same, as the paper prints it": theirs}
+    tables = {caption: pivoted(of, "rho", "measure", "loss") for caption, of in tables.items() if of}
+    return StudyResult(rows, answer, tables=tables, agreement=agreement)
+
+
+@loss_by_rho.figure()
+def losses_by_rho(result: StudyResult, axes: Axes) -> None:
+    """The most that each measure can lose, by the growth of bands (Table 2)."""
+    draw_series(axes, result.rows(), "rho", "loss")
+    axes.set(xlabel="growth of bands, rho", ylabel="most that a score can lose", ylim=(0, None))
+    axes.legend(frameon=False)
+
+
+@study("Yang, Moffat and Turpin 2016, Figure 2", best=BEST, seconds=4)
+def range_by_ties(qrels: QrelsLike, runs: RunsLike, *, measure: MeasureLike = "AP") -> StudyResult:
     """How far can ties move a system's score, and does the order of systems depend on how they are broken?
 
     For each run the mean of a measure with every tied group in its worst, its best and in trec_eval's order, and the
     mean over all orders; with the places that the run could take among the others. Rows are by falling score under
-    trec_eval's order; ``best`` is how many of the best runs to keep, as the paper does.
-
-    Source: Yang, Moffat and Turpin, How Precise Does Document Scoring Need to Be?, 2016, section 3 (Figure 2).
+    trec_eval's order.
     """
     checked = {one.run: one for one in check(runs, qrels=qrels, measures=[parse_measure(measure)], examples=0)}
     ranking = places(checked.values())
-    if best is not None:
-        ranking = places([checked[row["run"]] for row in ranking[:best]])
-    counted = ("tied_documents", "tied_topics", "lines")
-    rows = [row | {name: getattr(checked[row["run"]], name) for name in counted} for row in ranking]
-    return StudyResult(rows, in_words(ranking))
+    rows = [
+        row | {"tied_documents": one.count("ties"), "tied_topics": one.topics_with("ties"), "lines": one.lines}
+        for row in ranking
+        for one in [checked[row["run"]]]
+    ]
+    narrow = np.mean([row["range"] < 1e-4 for row in rows])
+    agreement = f"The paper finds ranges below 0.0001 for most runs; here for {narrow:.0%}."
+    return StudyResult(rows, in_words(ranking), agreement=agreement)
 
 
 @range_by_ties.figure(figsize=(6.0, 4.0))
 def ranges_of_runs(result: StudyResult, axes: Axes) -> None:
-    """For each run a line from its score with ties at worst to that with ties at best, by how far apart the two are.
+    """For each run a line from its score with ties at worst to that at best, by how far apart they are (Figure 2).
 
     Circles are trec_eval's order, triangles the mean over all; darker is more tied. Ranges below one in a million are
     drawn there.
@@ -84,16 +173,15 @@ def ranges_of_runs(result: StudyResult, axes: Axes) -> None:
     figure.colorbar(points, ax=axes, label="share of documents tied to the one before")
 
 
-@Study
+@study("Yang, Moffat and Turpin 2016, Figure 3, Table 3, Figure 4", best=BEST, seconds=6)
 def change_by_banding(
     qrels: QrelsLike,
     runs: RunsLike,
     *,
     measures: Measures = ("RR", "RBP(p=0.5)", "RBP(p=0.85)", "AP"),
-    rhos: Sequence[Rho] = ("1.1", "1.2", "1.4", "1.7", "2.0"),
+    rhos: Sequence[Rho] = RHOS,
     bits: Sequence[str | int] = (),
     digits: Sequence[int] = (),
-    best: int | None = None,
     alpha: float = 0.05,
     gain: Any = None,
 ) -> StudyResult:
@@ -102,28 +190,33 @@ def change_by_banding(
     Each run is scored as it is, and again with its documents in bands (``rhos``) or its scores rounded (to ``bits`` or
     ``digits``), taking the mean over all orders inside a band. Per topic the score changes a little; the questions are
     how much, for how many systems it can be ruled out that more than 1% or 3% of the score is lost (a one-sided paired
-    t-test), and whether pairs of systems that differed significantly still do, and no others. ``best`` is how many of
-    the best runs by the last measure to keep.
-
-    Source: Yang, Moffat and Turpin, How Precise Does Document Scoring Need to Be?, 2016, section 4 (Figures 3 and 4,
-    Tables 1 to 3).
+    t-test), and whether pairs of systems that differed significantly still do, and no others.
     """
     treatments: dict[str, Callable[[Run], Run]] = {f"{BANDS}{rho}": partial(Run.banded, rho=rho) for rho in rhos}
     for number in bits:
         treatments[f"{number} bits" if str(number).isdigit() else str(number)] = partial(Run.rounded, bits=number)
     treatments |= {f"{number} digits": partial(Run.rounded, digits=number) for number in digits}
     changes = Changes.measured(qrels, runs, measures, treatments, gain)
-    if best is not None:  # the paper leaves out the worst by AP
-        kept = np.argsort(-changes.before[..., -1].mean(axis=-1), kind="stable")[:best]
-        names = [changes.runs[number] for number in kept]
-        changes = replace(changes, runs=names, before=changes.before[kept], after=changes.after[:, kept])
     rows = [
         changes.summary(treatment, measure, alpha)
         for measure in range(len(changes.measures))
         for treatment in range(len(changes.treatments))
     ]
     settings = {"limits": list(LIMITS), "treatments": changes.treatments}
-    return StudyResult(rows, _answer(rows, alpha), changes, settings=settings)
+    tables = {
+        f"Runs of {len(changes.runs)} that keep {limit:.0%} of the score (t test, {alpha:g})": pivoted(
+            rows, "treatment", "measure", f"runs_within_{limit:.0%}"
+        )
+        for limit in LIMITS
+    }
+    fine = [row for row in rows if row["treatment"] in (f"{BANDS}1.1", f"{BANDS}1.2")]
+    lost = sum(row["runs_within_99%"] < row["runs"] for row in fine)
+    agreement = (
+        f"In Table 3 all runs keep 99% with rho up to 1.2; here in {len(fine) - lost} of {len(fine)} cells."
+        if fine
+        else ""
+    )
+    return StudyResult(rows, _answer(rows, alpha), changes, tables, agreement, settings=settings)
 
 
 @dataclass(frozen=True)
@@ -238,41 +331,52 @@ def _answer(rows: Rows, alpha: float) -> str:
     return "\n".join(sentences)
 
 
-@change_by_banding.figure()
-def mean_changes(result: StudyResult, axes: Axes) -> None:
-    """The mean change of each measure by treatment."""
-    axes.axhline(0, color="0.8", linewidth=0.8, zorder=0)
-    for measure, rows, colour in result.by("measure"):
-        change = [row["mean_change"] for row in rows]
-        axes.plot(result.settings["treatments"], change, marker="o", color=colour, label=measure)
-    axes.set(xlabel="how documents are ranked (rho: growth of bands)", ylabel="score lost, mean over topics and runs")
-    axes.legend(frameon=False)
+def _by_measure(result: StudyResult) -> tuple[int, int]:
+    """A panel for each measure, two in a row."""
+    count = len(result.data.measures)
+    return (count + 1) // 2, min(count, 2)
 
 
-@change_by_banding.figure()
-def boxes_of_changes(result: StudyResult, axes: Axes, measure: int = 0) -> None:
-    """Box plots of the score lost on each topic of each run, by treatment. Whiskers end within 1.5 box lengths."""
+def _size(result: StudyResult) -> tuple[float, float]:
+    rows, columns = _by_measure(result)
+    return 3.4 * columns, 2.9 * rows
+
+
+@change_by_banding.figure(figsize=_size, panels=_by_measure)
+def boxes_of_changes(result: StudyResult, axes: Any) -> None:
+    """The score lost on each topic of each run, by treatment; whiskers end within 1.5 box lengths (Figure 3)."""
     changes: Changes = result.data
-    lost = [changes.differences(treatment, measure) for treatment in range(len(changes.treatments))]
-    axes.axhline(0, color="0.8", linewidth=0.8, zorder=0)
-    boxes = axes.boxplot(lost, whis=1.5, widths=0.6, patch_artist=True, flierprops={"markersize": 2, "alpha": 0.3})
-    for box in boxes["boxes"]:
-        box.set(facecolor="white", edgecolor=COLOURS[0])
-    for line in boxes["medians"]:
-        line.set(color=COLOURS[1])
-    axes.set_xticks(range(1, len(lost) + 1), changes.treatments, rotation=30 if len(lost) > 6 else 0)
-    axes.set_ylabel(f"{changes.measures[measure]} lost on a topic")
+    names = [name.removeprefix(BANDS) for name in changes.treatments]
+    for measure, panel in enumerate(axes.flat[: len(changes.measures)]):
+        lost = [changes.differences(treatment, measure) for treatment in range(len(names))]
+        draw_boxes(panel, lost, names, "lost on a topic")
+        panel.set_title(str(changes.measures[measure]), fontsize=9)
+        panel.set_xlabel("growth of bands, rho, or rounding")
+    _hide_rest(axes, len(changes.measures))
 
 
-@change_by_banding.figure(figsize=(4.2, 4.0))
-def p_values_before_and_after(
-    result: StudyResult, axes: Axes, measure: int = 0, treatment: int = 0, alpha: float = 0.05
-) -> None:
-    """The p-values of all pairs of runs before (across) and after (up), and the share of pairs in each quadrant."""
+@change_by_banding.figure(figsize=_size, panels=_by_measure)
+def p_values_before_and_after(result: StudyResult, axes: Any, treatment: int | None = None) -> None:
+    """The p-values of all pairs of runs before (across) and after (up), and the share in each quadrant (Figure 4)."""
     changes: Changes = result.data
+    if treatment is None:
+        middle = len(changes.treatments) // 2
+        shown = f"{BANDS}{SHOWN_RHO}"
+        treatment = changes.treatments.index(shown) if shown in changes.treatments else middle
+    for measure, panel in enumerate(axes.flat[: len(changes.measures)]):
+        _draw_p_values(changes, panel, measure, treatment, float(result.settings["alpha"]))
+    _hide_rest(axes, len(changes.measures))
+
+
+def _hide_rest(axes: Any, used: int) -> None:
+    for panel in axes.flat[used:]:
+        panel.set_visible(False)
+
+
+def _draw_p_values(changes: Changes, axes: Axes, measure: int, treatment: int, alpha: float) -> None:
     before, after = changes.p_values(measure), changes.p_values(measure, treatment)
     shown = [np.maximum(levels, LEAST_P) for levels in (before, after)]  # smaller ones are drawn there
-    axes.scatter(shown[0], shown[1], s=6, alpha=0.4, color=COLOURS[0], linewidths=0)
+    axes.scatter(shown[0], shown[1], s=4, alpha=0.4, color=COLOURS[0], linewidths=0, rasterized=True)
     axes.set(xscale="log", yscale="log", xlim=(LEAST_P / 2, 2), ylim=(LEAST_P / 2, 2))
     axes.axvline(alpha, color="0.4", linestyle=":")
     axes.axhline(alpha, color="0.4", linestyle=":")
@@ -280,6 +384,16 @@ def p_values_before_and_after(
     style["bbox"] = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 2}
     for along, y, late in (("top", 0.96, after > alpha), ("bottom", 0.04, after <= alpha)):
         for across, x, early in (("left", 0.04, before <= alpha), ("right", 0.96, before > alpha)):
-            axes.text(x, y, f"{(early & late).mean():.1%}", ha=across, va=along, **style)
-    label = changes.measures[measure]
-    axes.set(xlabel=f"p of {label}, exact", ylabel=f"p of {label}, {changes.treatments[treatment]}")
+            if before.size:
+                axes.text(x, y, f"{(early & late).mean():.1%}", ha=across, va=along, **style)
+    axes.set_title(str(changes.measures[measure]), fontsize=9)
+    axes.set(xlabel="p, exact", ylabel=f"p, {changes.treatments[treatment]}")
+
+
+@change_by_banding.figure()
+def mean_changes(result: StudyResult, axes: Axes) -> None:
+    """The mean change of each measure by treatment."""
+    axes.axhline(0, color="0.8", linewidth=0.8, zorder=0)
+    draw_series(axes, result.rows(), "treatment", "mean_change")
+    axes.set(xlabel="how documents are ranked (rho: growth of bands)", ylabel="score lost, mean over topics and runs")
+    axes.legend(frameon=False)

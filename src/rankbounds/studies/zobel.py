@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.collection.run_groups import groups_of, read_groups
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.judged_runs import JudgedRuns
 from rankbounds.evaluation.score_differences import TOLERANCE, better
 from rankbounds.judging.candidates import ranks_of_judgments
-from rankbounds.judging.pools import groups_of, read_groups, unique_to_group
+from rankbounds.judging.pools import unique_to_group
 from rankbounds.measures import Measure, parse_measure, parse_measures
 from rankbounds.stats.significance import check_finite, pairs_of
-from rankbounds.studies.study import BESIDE, Measures, Progress, Rows, Study, StudyResult, draw_series
+from rankbounds.studies.drawing import BESIDE, draw_series
+from rankbounds.studies.study import Measures, Progress, Rows, StudyResult, study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +40,7 @@ FURTHER = (1, 2, 4)
 """To how many times the topics at hand swaps are extrapolated."""
 
 
-@Study
+@study("Zobel 1998; Voorhees and Buckley 2002; Sanderson and Zobel 2005", seconds=6)
 def swaps_by_topics(
     qrels: QrelsLike,
     runs: RunsLike,
@@ -60,8 +62,6 @@ def swaps_by_topics(
     a model in which true differences of pairs and the noise of topics are normal (of n topics, pairs swap with the
     probability arccos(n / (n + r)) / pi), which tends to promise too much; and by a power of n that goes on falling as
     slowly as between the larger sets observed, which tends to promise too little.
-
-    Sources: Zobel (SIGIR 1998); Voorhees and Buckley (SIGIR 2002); Sanderson and Zobel (SIGIR 2005).
 
     Rows of sets observed have ``swaps, significant, swaps_of_significant, repeated``. Rows that are extrapolated have
     ``swaps_low`` and ``swaps_high`` instead, and ``topics_for_5_low`` and ``topics_for_5_high``: between how many
@@ -238,7 +238,7 @@ def swaps_by_size(result: StudyResult, axes: Axes) -> None:
     axes.legend(fontsize=8, **BESIDE)
 
 
-@Study
+@study("Zobel 1998", seconds=5)
 def change_by_leaving_a_group_out(
     qrels: QrelsLike,
     runs: RunsLike,

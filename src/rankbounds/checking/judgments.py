@@ -1,0 +1,163 @@
+"""What judgments hold: topics, judged and relevant documents of a topic by grade, and how deep runs are judged.
+
+Source of the table: Sakai, Alternatives to Bpref, SIGIR 2007, Table 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Flags
+from rankbounds.collection.inputs import Reading
+from rankbounds.collection.order import ranks
+from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.run import Run
+from rankbounds.collection.shapes import QrelsLike, RunsLike
+from rankbounds.evaluation.run_notes import some
+from rankbounds.results import Column, Result, count
+from rankbounds.tables import number
+from rankbounds.threads import in_threads, processors
+
+POOLED = -1
+"""The grade of documents that were pooled and not judged."""
+MOST_GRADES = 12
+"""Of more grades than these, as of probabilities, no table is made."""
+FEW = 5
+"""With fewer relevant documents than this, a topic's scores move by large steps."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DescribedJudgments(Result):
+    """How many documents of each kind a topic has, and how far runs are judged."""
+
+    found: list[dict[str, Any]]
+    topics: int
+    without_relevant: list[str]
+    """Topics that have no relevant document."""
+    with_few: int
+    """How many topics have relevant documents, but fewer than five."""
+    runs: list[dict[str, Any]]
+    """For each run, down to which rank all its documents are judged, and how many of all are not."""
+
+    columns = (
+        Column("documents", left=True, importance=3),
+        count("topics", "topics with some"),
+        count("least", importance=2),
+        Column("mean", "mean per topic", lambda row: number(row["mean"], 1), importance=2),
+        Column("median", cell=lambda row: f"{row['median']:g}"),
+        count("most", importance=2),
+        count("total", importance=1),
+    )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each kind of document: ``least``, ``mean``, ``median`` and ``most`` of a topic, and ``total``."""
+        return self.found
+
+    def words(self) -> str:
+        """What to know before one scores with these judgments."""
+        kinds = {row["documents"]: row for row in self.found}
+        relevant, judged = kinds["relevant"], kinds["judged"]
+        share = f" ({relevant['total'] / judged['total']:.1%})" if judged["total"] else ""
+        sentences = [
+            f"{self.topics:,} topics have {judged['total']:,} judgments, {relevant['total']:,} of them{share} relevant."
+        ]
+        if self.without_relevant:
+            sentences.append(f"Without a relevant document: {some(self.without_relevant)}.")
+        if self.with_few:
+            have = "topic has" if self.with_few == 1 else "topics have"
+            sentences.append(f"{self.with_few:,} {have} fewer than {FEW} relevant documents.")
+        if self.runs:
+            depth = [run["judged_to"] for run in self.runs]
+            unjudged, all_of_them = (sum(run[name] for run in self.runs) for name in ("unjudged", "documents"))
+            share = f"{unjudged / max(all_of_them, 1):.1%} of what they retrieve is not judged"
+            sentences.append(
+                f"{len(self.runs):,} runs: {share}; in the median run all lists are judged to depth "
+                f"{np.median(depth):g}, in the least judged one to depth {min(depth):,}."
+            )
+        return " ".join(sentences)
+
+    def render(self, kind: str, *, raw: bool = False) -> str:
+        """In any text format of the command line; below a table for people the sentences."""
+        text = super().render(kind, raw=raw)
+        return f"{text}\n{self.words()}\n" if kind == "table" else text
+
+
+def describe(qrels: QrelsLike, runs: RunsLike | None = None, *, rel: float = 1.0) -> DescribedJudgments:
+    """Describe judgments: how many documents of a topic are judged, relevant, of each grade; how deep runs are judged.
+
+    Parameters
+    ----------
+    qrels
+        Judgments, in any form that ``evaluate`` takes.
+    runs
+        Runs, in any form that ``evaluate`` takes: down to which rank their documents are judged.
+    rel
+        The lowest grade that is relevant.
+
+    Returns
+    -------
+    DescribedJudgments
+        A ``Result`` with a row for each kind of document (judged, relevant, each grade, non-relevant, pooled but not
+        judged): ``topics`` that have some, ``least``, ``mean``, ``median`` and ``most`` of a topic, ``total``.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> found = rb.checking.describe({"1": {"a": 2, "b": 0, "c": 1}, "2": {"a": 0, "b": 0}})
+    >>> [(row["documents"], row["least"], row["mean"], row["most"]) for row in found.rows()]  # doctest: +ELLIPSIS
+    [('judged', 2, 2.5, 3), ('relevant', 0, 1.0, 2), ('grade 2', 0, 0.5, 1), ...]
+    >>> found.without_relevant
+    ['2']
+    """
+    judgments = Reading().judgments(qrels)
+    grade, topic = judgments.grade, judgments.pairs.topic
+    judged, relevant = grade != POOLED, grade >= rel
+    kinds: dict[str, Flags] = {"judged": judged, "relevant": relevant}
+    grades = np.unique(grade[relevant])[::-1].tolist()
+    if 1 < len(grades) <= MOST_GRADES:
+        kinds |= {f"grade {each:g}": grade == each for each in grades}
+    kinds["non-relevant"] = judged & ~relevant
+    if not judged.all():
+        kinds["pooled, not judged"] = ~judged
+    topics = len(judgments.query_ids)
+    counts = {name: np.bincount(topic[flags], minlength=topics) for name, flags in kinds.items()}
+    found = [
+        {
+            "documents": name,
+            "topics": int(np.count_nonzero(each)),
+            "least": int(each.min()),
+            "mean": float(each.mean()),
+            "median": float(np.median(each)),
+            "most": int(each.max()),
+            "total": int(each.sum()),
+        }
+        for name, each in counts.items()
+    ]
+    number_relevant = counts["relevant"]
+    without = [judgments.query_ids[at] for at in np.flatnonzero(number_relevant == 0).tolist()]
+    few = int(np.count_nonzero((number_relevant > 0) & (number_relevant < FEW)))
+    judgments.pairs.index  # noqa: B018 (built once, before threads share it)
+    jobs = [] if runs is None else Reading().runs_to_read(runs)
+    depths = list(in_threads(lambda job: _depth(job.read(), judgments, judged), jobs, processors()))
+    return DescribedJudgments(found, topics, without, few, depths, settings={"rel": rel})
+
+
+def _depth(run: Run, judgments: Qrels, judged: Flags) -> dict[str, Any]:
+    """Down to which rank all documents of a run's judged topics are judged, and how many of all are not."""
+    index = judgments.pairs.index
+    topic = index.topics_of(run.pairs)
+    here, judgment = index.find(run.pairs, topic)
+    known = np.zeros(len(run), dtype=bool)
+    known[here] = judged[judgment]
+    asked = topic[run.pairs.topic] >= 0
+    open_ranks = ranks(run)[asked & ~known]
+    longest = int(np.bincount(run.pairs.topic[asked]).max(initial=0))
+    return {
+        "run": run.name,
+        "documents": int(np.count_nonzero(asked)),
+        "unjudged": int(open_ranks.size),
+        "judged_to": int(open_ranks.min() - 1) if open_ranks.size else longest,
+    }

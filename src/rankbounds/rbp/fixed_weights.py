@@ -1,0 +1,108 @@
+"""A score by one sum of fixed weights, bounded by another: DCG at another depth or base, P@10 from SDCG@20.
+
+What Zhang, Park and Moffat (ADCS 2008) do for RBP's persistence, and suggest for "other evaluation metrics that have
+fixed relevance contributions for each given position". With gains relaxed to any number from 0 to 1, the lists that
+score S are those with sum of w_i g_i = S, and the greatest sum of v_i g_i fills the ranks by falling v_i / w_i, the
+least by rising v_i / w_i, with one rank in part. That holds for means over topics too, since means of such lists are
+such lists.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.errors import DataError, UsageError
+from rankbounds.measures import RankWeighted, parse_measure
+from rankbounds.measures.naming.parser import MeasureLike
+from rankbounds.rbp.other_persistence import outward_interval
+
+SLACK = 1e-12
+"""Given away at either end for floating point."""
+
+
+@dataclass(frozen=True)
+class WeightedRange:
+    """Between which values a score lies by another measure."""
+
+    score: str
+    measure: RankWeighted
+    to: RankWeighted
+    low: float
+    high: float
+
+    @property
+    def within(self) -> str:
+        """The range as text, rounded outwards."""
+        return outward_interval(self.low, self.high, limit=float(_weights(self.to, self.to.cutoff or 0).sum()))
+
+    def __str__(self) -> str:
+        return f"{self.measure} of {self.score} lies in {self.within} by {self.to}"
+
+
+def transfer_weights(score: str | float, measure: MeasureLike, to: MeasureLike) -> WeightedRange:
+    """Bound a published score by another sum of fixed weights over ranks: DCG at another depth, SDCG of another base.
+
+    Parameters
+    ----------
+    score
+        The score as printed: ``"0.4320"`` is known to four decimals.
+    measure, to
+        The measure it was published in, and the one asked for: P, RBP, DCG, SDCG with a depth, such as
+        ``"SDCG(base=2)@10"``.
+
+    Returns
+    -------
+    WeightedRange
+        ``low`` and ``high`` hold for all lists whose documents gain between 0 and 1, and for means over topics;
+        unjudged documents count as non-relevant. Lists of relevant and non-relevant documents alone may have a
+        narrower range.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> print(rb.rbp.transfer_weights("0.5000", "P@2", "P@4"))
+    P@2 of 0.5000 lies in [0.2499, 0.7501] by P@4
+    """
+    source, target = (_fixed(one) for one in (measure, to))
+    depth = max(source.cutoff or 0, target.cutoff or 0)
+    from_weights, to_weights = (_weights(one, depth) for one in (source, target))
+    try:
+        printed = Decimal(str(score))
+    except InvalidOperation:
+        raise UsageError(f'A score is a number, not "{score}".') from None
+    half = 0.5 * 10.0 ** min(0, int(printed.as_tuple().exponent))
+    least, most = float(printed) - half, float(printed) + half
+    if not (float(printed) >= 0 and least <= from_weights.sum()):
+        raise DataError(f"{source} lies between 0 and {from_weights.sum():.4f}, and {score} does not.")
+    low = _extreme(max(0.0, least), from_weights, to_weights, highest=False)
+    high = _extreme(min(most, float(from_weights.sum())), from_weights, to_weights, highest=True)
+    return WeightedRange(str(score), source, target, max(0.0, low - SLACK), high + SLACK)
+
+
+def _fixed(given: MeasureLike) -> RankWeighted:
+    measure: Any = parse_measure(given)
+    if not isinstance(measure, RankWeighted) or measure.cutoff is None:
+        raise UsageError(f"{measure} has no fixed weights down to a depth. Use P@10, DCG@10, SDCG@10 or RBP@10.")
+    return measure
+
+
+def _weights(measure: RankWeighted, depth: int) -> Floats:
+    weights = np.zeros(depth)
+    weights[: measure.cutoff] = measure.weights(measure.cutoff or 0)
+    return weights
+
+
+def _extreme(score: float, weights: Floats, wanted: Floats, *, highest: bool) -> float:
+    """The greatest (or least) sum of wanted weights of gains from 0 to 1 whose sum of weights is the score."""
+    free = float(wanted[weights == 0].sum()) if highest else 0.0  # ranks that the score says nothing about
+    bound = weights > 0
+    ratio = wanted[bound] / weights[bound]
+    order = np.argsort(-ratio if highest else ratio, kind="stable")
+    before = np.cumsum(weights[bound][order]) - weights[bound][order]
+    gain = np.clip((score - before) / weights[bound][order], 0.0, 1.0)
+    return free + float(gain @ wanted[bound][order])
