@@ -10,4 +10,4 @@ names = ("binary-gpt4", "binary-gpt4o", "binary-llama3.2", "umbrela-gpt4")
 labels = [folder / f"{name}.qrels" for name in names]
 found = rb.judging.compare_judges(folder / "human.qrels", labels, folder / "runs", "RBP(p=0.8,rel=2)")
 figure = rb.plots.labels_overview(found).get_figure()
-figure.savefig(Path(__file__).with_name("judges.png"), dpi=110, bbox_inches="tight")
+figure.savefig(Path(__file__).with_name("judges.png"), dpi=160)

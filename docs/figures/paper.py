@@ -12,12 +12,12 @@ import rankbounds as rb
 from rankbounds.commands.demo import DATA
 
 found = rb.compare(rb.evaluate(DATA / "qrels.txt", DATA / "runs", ["RBP(p=0.8)", "AP", "nDCG@10", "P@10"]))
-head = r"\documentclass{article}\usepackage{booktabs}\usepackage[margin=3cm]{geometry}\pagestyle{empty}\begin{document}"
+head = r"\documentclass{article}\usepackage{booktabs}\textwidth=241pt\pagestyle{empty}\begin{document}"
 with tempfile.TemporaryDirectory() as folder:
     (Path(folder) / "paper.tex").write_text(f"{head}\n{found.to_latex()}\n\\end{{document}}\n")
     subprocess.run(["pdflatex", "-interaction=batchmode", "paper.tex"], cwd=folder, check=True)
     subprocess.run(
-        ["pdftoppm", "-r", "120", "-gray", "-png", "-singlefile", "paper.pdf", "paper"], cwd=folder, check=True
+        ["pdftoppm", "-r", "160", "-gray", "-png", "-singlefile", "paper.pdf", "paper"], cwd=folder, check=True
     )
     page = Image.open(Path(folder) / "paper.png").convert("L")
 box = ImageOps.invert(page).getbbox()

@@ -47,13 +47,14 @@ def shown(driver, page: Path, *, scheme: str = "light", width: int = 1240) -> No
     driver.get(page.as_uri())
 
 
-def save(driver, name: str, part: str) -> None:
-    """A part of the page as a picture of few colours."""
+def save(driver, name: str, part: str, *, from_top: bool = False) -> None:
+    """A part of the page, or all from its top to the end of the part, as a picture of few colours."""
     box = driver.execute_script(
         "const box = document.getElementById(arguments[0]).getBoundingClientRect();"
         "return {x: box.x - 8, y: box.y + scrollY - 8, width: box.width + 16, height: box.height + 16, scale: 1}",
         part,
     )
+    box |= {"x": 0, "y": 0, "width": 1240, "height": box["y"] + box["height"]} if from_top else {}
     shot = driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": box})
     picture = Image.open(io.BytesIO(base64.b64decode(shot["data"])))
     few = picture.convert("RGB").quantize(192, method=Image.Quantize.MAXCOVERAGE)  # (colours of single dots stay)
@@ -68,7 +69,7 @@ with tempfile.TemporaryDirectory() as folder:
     driver = browser.start(Path(folder) / "profile", width=1240, height=1400)
     shown(driver, page)
     for name, part in PARTS.items():
-        save(driver, name, part)
+        save(driver, name, part, from_top=name == "report")
     shown(driver, page, scheme="dark")
     save(driver, "report-dark", "pair")
     shown(driver, page, width=390)

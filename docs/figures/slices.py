@@ -10,7 +10,6 @@ runs = [folder / "runs" / "input.Sab8A1", folder / "runs" / "input.tno8t2"]
 scores = rb.evaluate(folder / "qrels.txt", runs, ["AP", "NumRel"])
 known = scores["NumRel"].value[0, :, 0].tolist()
 labels = {query: "few" if count < 45 else "many" for query, count in zip(scores.query_ids, known, strict=True)}
-sliced = rb.slices(scores["AP"], {"relevant": labels})
+sliced = rb.compare(scores["AP"]).slices({"relevant": labels})
 print(sliced)
-figure = rb.plots.forest(sliced).get_figure()
-figure.savefig(Path(__file__).with_name("forest.svg"), bbox_inches="tight")
+rb.plots.save(rb.plots.forest(sliced), Path(__file__).with_name("forest.svg"))

@@ -25,5 +25,5 @@ for number in range(24):
 here = Path(__file__).parent
 range_by_ties.draw(range_by_ties(qrels, runs)).get_figure().savefig(here / "ties-ranges.svg", dpi=200)
 changes = change_by_banding(qrels, runs, measures=["AP"])
-boxes_of_changes(changes).get_figure().savefig(here / "ties-bands.svg", dpi=200)
-p_values_before_and_after(changes, treatment=2).get_figure().savefig(here / "ties-p-values.png", dpi=200)
+boxes_of_changes(changes)[0, 0].get_figure().savefig(here / "ties-bands.svg", dpi=200)
+p_values_before_and_after(changes, treatment=2)[0, 0].get_figure().savefig(here / "ties-p-values.png", dpi=200)

@@ -5,8 +5,6 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 import rankbounds as rb
-from rankbounds.probability.models.estimates import reliability
-from rankbounds.rankings.topic_facts import TopicFacts
 
 HERE = Path(__file__).parent
 
@@ -30,10 +28,3 @@ figure, axes = panels(1, 2, (8.4, 3.6))
 rb.plots.urn_contours(axes[0])
 rb.plots.urn_contours(axes[1], what="sd")
 figure.savefig(HERE / "urn-contours.png", dpi=90)
-
-collection = rb.probability.simulate(seed=7)
-facts = TopicFacts(collection.pooled)
-figure, axes = panels(1, 2, (7.6, 3.6))
-for ax, deeper in zip(axes, (False, True), strict=True):
-    rb.plots.reliability(reliability("logistic", collection.runs, facts, deeper=deeper), ax)
-figure.savefig(HERE / "reliability.png", dpi=90)

@@ -18,6 +18,7 @@ from served import Served, judgment, waited_for
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
+from rankbounds.desk import planning
 from rankbounds.desk.planning import Worker, plan_next
 from rankbounds.errors import UsageError
 from rankbounds.judging.audits.judged_sample import listed_documents
@@ -63,6 +64,19 @@ def test_the_goal_is_told_in_the_words_of_judge_next(collection, capsys):
         goal_of(served)
         assert rb.read_qrels(served.qrels).to_dict() == before
         assert served.desk.planned == first
+
+
+def test_the_first_document_does_not_wait_for_the_plan(collection, monkeypatch):
+    held = threading.Event()
+    monkeypatch.setattr(planning, "plan_next", lambda *given, **named: (held.wait(60), plan_next(*given, **named))[1])
+    try:
+        with Served(collection, goal={"compare": ("reranked", "dense")}) as served:
+            first = waited_for(lambda: served.say("next", judge="ann", page="p")[1]["next"])
+            judged = rb.read_qrels(served.qrels).to_dict()
+            assert all(doc not in judged.get(query, {}) for query, doc in first)
+            held.set()
+    finally:
+        held.set()
 
 
 def test_a_click_does_not_wait_for_the_plan(collection):
@@ -157,6 +171,79 @@ class FailsInTheEnd:
         if self.calls == 3:
             raise UsageError("There is nothing to be done.")
         return os.getpid()
+
+
+def sampled(collection, budget):
+    """Labels of a model, a sample of them as a file, and people's grades of it in the order of judging."""
+    people = rb.read_qrels(collection / "qrels.txt")
+    shutil.copy(collection / "qrels.txt", collection / "labels.txt")
+    names, runs = ("bm25", "reranked"), str(collection / "runs")
+    sample = rb.judging.draw_sample(people, runs, "RBP(p=0.8)", budget=budget, compare=names)
+    rows = [row | {"relevance": ""} for row in sample.rows()]
+    lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
+    (collection / "sample.csv").write_text("\n".join(lines) + "\n")
+    grades = people.to_dict()
+    (collection / "qrels.txt").write_text("".join(f"{r['query_id']} 0 {r['doc_id']} -1\n" for r in rows))
+    goal = {"compare": names, "labels": str(collection / "labels.txt"), "sample": str(collection / "sample.csv")}
+    return goal, [(r["query_id"], r["doc_id"], grades[r["query_id"]][r["doc_id"]]) for r in rows]
+
+
+def test_judging_a_sample_shows_the_audit_and_says_when_it_is_settled(collection):
+    goal, judged = sampled(collection, 260)
+    listed = tuple((query, doc) for query, doc, _ in judged)
+    with Served(collection, goal=goal, worklist=listed, grades={0.0: "", 1.0: "", 2.0: "", 3.0: ""}) as served:
+        goal_of(served)
+        began = served.say("next", judge="ann", page="p")[1]
+        assert began["goal"]["headline"] == "The interval appears with the first judgment."
+        assert [tuple(pair) for pair in began["next"][:2]] == list(listed[:2])
+        shown = []
+        for start, end in ((0, 5), (5, 40), (40, 260)):
+            for query, doc, grade in judged[start:end]:
+                assert served.say("judge", **judgment(doc, grade, query=query))[0] == 200
+            goal_of(served)
+            shown.append(served.say("next", judge="ann", page="p")[1]["goal"])
+        rows = [{"query_id": query, "doc_id": doc, "relevance": grade} for query, doc, grade in judged]
+        drawn = rb.judging.draw_sample(
+            str(collection / "labels.txt"), str(collection / "runs"), "RBP(p=0.8)", budget=260, compare=goal["compare"]
+        ).rows()
+        rows = [one | two for one, two in zip(drawn, rows, strict=True)]
+        two = [str(collection / "runs" / f"{name}.txt") for name in goal["compare"]]
+        expected = rb.audit(str(collection / "labels.txt"), rows, two, difference=True, sequential=True)
+        (row,) = expected.rows()
+    widths = [high - low for low, high in (shown[-1]["first"]["bounds"], *(now["bounds"] for now in shown))]
+    assert widths == sorted(widths, reverse=True)
+    assert list(shown[-1]["bounds"]) == pytest.approx([row["ci_low"], row["ci_high"]])
+    assert [shown[0]["settled"], shown[-1]["settled"]] == [False, True]
+    assert row["decided"]
+    assert shown[0]["headline"].startswith("Not settled after 5 judgments")
+    assert shown[-1]["headline"].startswith("Settled: reranked is better than bm25 in RBP(p=0.8). You may stop here.")
+    assert "at every look" in shown[-1]["difference_left"]
+
+
+def test_two_judges_of_a_sample_see_how_far_they_agree(collection):
+    goal, judged = sampled(collection, 6)
+    listed = tuple((query, doc) for query, doc, _ in judged)
+    with Served(collection, goal=goal, worklist=listed, shared=1.0, grades={0.0: "", 1.0: ""}) as served:
+        for name in ("ann", "bob"):
+            for place, (query, doc, _) in enumerate(judged):
+                grade = place % 2 if name == "ann" or place < 5 else 0
+                assert served.say("judge", **judgment(doc, grade, judge=name, query=query))[0] == 200
+        served.planning.want()
+        goal_of(served)
+        (words,) = served.say("next", judge="ann", page="p")[1]["goal"]["agreement"]
+    assert words == "ann and bob gave the same grade to 5 of the 6 documents that both judged (kappa 0.67)."
+
+
+def test_an_audit_at_the_desk_needs_its_sample(collection, capsys):
+    asked = [
+        "serve",
+        str(collection / "qrels.txt"),
+        str(collection / "runs"),
+        "--labels",
+        str(collection / "qrels.txt"),
+    ]
+    assert main(asked) == 2
+    assert "--worklist" in capsys.readouterr().err
 
 
 @pytest.mark.filterwarnings("ignore:.*:rankbounds.errors.RankboundsWarning")

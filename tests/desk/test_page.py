@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 
 import pytest
 from served import Served, judgment, waited_for
 
 import browser
+from rankbounds.commands.demo import DATA
 from rankbounds.files.document_texts import DocumentTexts
 from rankbounds.files.queries import QueryText
 
@@ -209,3 +211,33 @@ def test_the_page_is_accessible(chromium, page, width, scheme):
             assert browser.lacks(chromium) == []
     finally:
         chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_a_settled_audit_in_a_browser(chromium, tmp_path):
+    """The interval appears with the first judgment, shrinks, and the page says when it is settled."""
+    from test_desk_planning import sampled
+
+    shutil.copy(DATA / "qrels.txt", tmp_path / "qrels.txt")
+    shutil.copytree(DATA / "runs", tmp_path / "runs")
+    goal, judged = sampled(tmp_path, 260)
+    listed = tuple((query, doc) for query, doc, _ in judged)
+    with Served(
+        tmp_path, goal=goal, worklist=listed, judges=("ann",), grades=dict.fromkeys((0.0, 1.0, 2.0, 3.0), "")
+    ) as served:
+        chromium.get(f"http://127.0.0.1:{served.port}/?judge=ann")
+        headline = lambda word: waited_for(  # noqa: E731
+            lambda: (text := chromium.find_element("id", "headline").text) and word in text and text
+        )
+        headline("appears with the first judgment")
+        waited_for(lambda: shown(chromium) == listed[0][1])
+        press(chromium, f"{judged[0][2]:g}")
+        headline("Not settled after 1 judgment")
+        assert chromium.find_element("id", "range").is_displayed()
+        for query, doc, grade in judged[1:]:
+            served.say("judge", **judgment(doc, grade, query=query))
+        assert "Settled: reranked is better than bm25" in headline("Settled")
+        assert "You may stop here." in headline("You may stop")
+        now, first = (
+            chromium.find_element("css selector", f".track .{name}").size["width"] for name in ("now", "first")
+        )
+        assert now < first

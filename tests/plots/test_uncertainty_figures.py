@@ -7,8 +7,6 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.probability.distribution import distribution_of_sum
-from rankbounds.probability.models.estimates import reliability
-from rankbounds.rankings.topic_facts import TopicFacts
 
 
 def area(line):
@@ -50,13 +48,3 @@ def test_contours_of_the_urn(what, most):
     assert 0.7 * most < max(inside) <= most
     assert ("sd of" if what == "sd" else "mean of") in axes.get_title()
     assert "w" in axes.get_xlabel()
-
-
-def test_reliability_shows_the_bins():
-    drawn = rb.probability.simulate(runs=3, topics=20, seed=1)
-    found = reliability("logistic", drawn.runs, TopicFacts(drawn.pooled), bins=5)
-    axes = rb.plots.reliability(found)
-    points = axes.get_lines()[1]
-    assert points.get_xdata() == pytest.approx(found.predicted)
-    assert points.get_ydata() == pytest.approx(found.observed)
-    assert "5 random parts" in axes.get_title()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,7 @@ MEASURES = ["RBP(p=0.8)", "AP", "nDCG@10", "P@10"]
 
 def unpacked(held):
     kind = {"f8": "<f8", "u4": "<u4", "u2": "<u2", "u1": "|u1"}[held["type"]]
-    return np.frombuffer(base64.b64decode(held["data"]), dtype=kind).reshape(held["shape"])
+    return np.frombuffer(zlib.decompress(base64.b64decode(held["data"]), wbits=-15), dtype=kind).reshape(held["shape"])
 
 
 def rbp_of(run, p, unit=1.0):

@@ -40,7 +40,7 @@ def test_holds_the_pairs_of_compare(demo, demo_compared):
 def test_holds_the_places_of_compare(demo, demo_compared):
     for at, measure in enumerate(MEASURES):
         rows = demo_compared[measure].systems.rows()
-        for key in ("rank", "rank_low", "rank_high", "probability_best"):
+        for key in ("rank", "rank_low", "rank_high"):
             assert demo["systems"][at][key] == [row[key] for row in rows]
         assert demo["systems"][at]["place"] == [rank_words(row["rank_low"], row["rank_high"]) for row in rows]
 

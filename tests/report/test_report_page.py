@@ -111,7 +111,7 @@ def test_browser_shows_the_leaderboard_and_sorts(chromium, demo_page, demo_score
         places = {row["run"]: row for row in demo_compared[MEASURES[at]].systems.rows()}
         for row in rows_of(chromium, "board"):
             place = places[row[1]]
-            assert row[5:7] == [rank_words(place["rank_low"], place["rank_high"]), f"{place['probability_best']:.0%}"]
+            assert row[5] == rank_words(place["rank_low"], place["rank_high"])
     names = [row[1] for row in rows_of(chromium, "board")]
     press_run = "[...document.querySelectorAll('#board th button')].find(b => b.textContent === 'run').click()"
     for order in (sorted(names), sorted(names, reverse=True)):
@@ -161,7 +161,7 @@ def test_browser_verdict_on_two_runs_is_word_for_word_that_of_compare(chromium, 
                 assert verdict_of(chromium, first, second, measure) == lines
                 told.append(lines)
     everything = str(told)
-    for words in ("the lead changes at p =", "is the better one on these topics with probability", "topics are needed"):
+    for words in ("the lead changes at p =", "is better on these topics with probability", "topics are needed"):
         assert words in everything
     assert chromium.get_log("browser") == []
 
@@ -185,7 +185,7 @@ def test_browser_ranks_by_effort_and_shows_endless_searches(chromium, tmp_path, 
     opened(chromium, out)
     board = [(row[0], row[1], row[2]) for row in rows_of(chromium, "board")]
     assert board == [("1", "early", "0.0000"), ("1", "early-too", "0.0000"), ("3", "late", "inf")]
-    assert "the lower the better" in chromium.find_element("id", "reading").text
+    assert "lower is better" in chromium.find_element("id", "reading").text
     assert rows_of(chromium, "pair-board")[0][3] == "+0.0000"  # of the two best, which are equal
     assert main(["report", str(qrels), *map(str, files[:2]), *options, "-o", str(out)]) == 0
     opened(chromium, out)
@@ -366,7 +366,31 @@ def test_browser_says_what_could_change_it_as_compare_does(chromium, demo_page, 
             places = [float(p) for p in re.findall(r"(0\.\d{3}) \(", " ".join(sentences))]
             if "another p" in turns and not any(0.3 <= p <= 0.99 for p in places):
                 turns.remove("another p")
-            assert told == (", ".join(turns) or "nothing here turns it")
+            assert told == (", ".join(turns) or "nothing reverses it")
+
+
+def test_browser_says_what_was_evaluated_and_what_is_in_doubt(chromium, demo_page, demo):
+    opened(chromium, demo_page)
+    facts = texts(chromium, "#facts li")
+    assert facts[:4] == ["qrels.txt", "24 topics", "5 runs", "809 judgments"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", facts[4])
+    assert facts[5] == f"fingerprint {demo['identity']['fingerprint']}"
+    words = chromium.find_element("id", "changes-words").text
+    for name, word, state in zip(
+        ("noise", "unjudged documents", "ties"),
+        texts(chromium, ".card .finding"),
+        texts(chromium, ".card .state"),
+        strict=True,
+    ):
+        counted = re.search(rf"{name} for (\d+|none)", words)[1]
+        assert word.startswith(f"{counted.replace('none', 'None')} of the next 4 runs")
+        assert state.lower() == ("settled" if counted == "none" else "open")
+
+
+def test_a_report_of_many_runs_is_below_two_megabytes(unpacked):
+    folder = unpacked("trec8-adhoc.tar.xz") / "trec8-adhoc"
+    page = rb.report(folder / "qrels.txt", folder / "runs", resamples=500).page
+    assert len(page) < 2_000_000
 
 
 def test_browser_colours_belong_to_runs(chromium, demo_page, demo):
@@ -387,13 +411,16 @@ def test_browser_colours_belong_to_runs(chromium, demo_page, demo):
 
 
 def saved(chromium, folder, press):
-    """The file that pressing a button saves."""
+    """The file that pressing a button saves.
+
+    Chromium reserves the name with an empty file and moves the finished download over it.
+    """
     chromium.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)})
     known = set(folder.iterdir())
     chromium.execute_script(press)
     for _ in range(1200):
         new = [path for path in folder.iterdir() if path not in known and path.suffix in (".csv", ".svg")]
-        if new:
+        if new and new[0].stat().st_size and not any(path.suffix == ".crdownload" for path in folder.iterdir()):
             return new[0].name, new[0].read_text("utf-8")
         time.sleep(0.05)
     raise AssertionError("nothing was saved")
@@ -446,7 +473,7 @@ def test_browser_page_fits_its_window(chromium, demo_page, width):
                 "const board = document.getElementById('board');"
                 "return [board.offsetWidth, board.parentElement.clientWidth]"
             )
-            assert 0.9 * width < board <= room
+            assert 0.85 * width < board <= room
     finally:
         chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 

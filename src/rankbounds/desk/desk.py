@@ -29,6 +29,13 @@ from rankbounds.judging.judges.agreement import agreement_of_judges
 
 HANDED_OUT = 4
 """Documents handed to a page at a time: the one that is shown, and the next ones."""
+GRADE_WORDS = {
+    1: ("not relevant", "relevant"),
+    2: ("not relevant", "relevant", "highly relevant"),
+    3: ("not relevant", "related", "highly relevant", "perfectly relevant"),
+}
+"""By the largest grade, what the grades are called where nobody names them; three grades up to 3 as in TREC's Deep
+Learning tracks."""
 LEASE = 600.0
 """Seconds for which a document that was handed to one page is not handed to another."""
 PATIENCE = 2.0
@@ -349,8 +356,14 @@ def check_name(judge: str) -> None:
 def _grades_of(held: Sequence[float]) -> dict[float, str]:
     """The grades to choose from: all whole ones up to the largest of the file, or just those that it has."""
     if all(grade == int(grade) and grade <= 9 for grade in held):
-        return {float(grade): "" for grade in range(int(max(held, default=1) or 1) + 1)}
+        return _whole_grades(int(max(held, default=1) or 1))
     return dict.fromkeys([0.0, *(grade for grade in held if grade > 0)], "")
+
+
+def _whole_grades(most: int) -> dict[float, str]:
+    """Grades from 0 to the largest, with words for them on the usual scales."""
+    words = GRADE_WORDS.get(most, ("",) * (most + 1))
+    return dict(zip(map(float, range(most + 1)), words, strict=True))
 
 
 def grades_from(text: str) -> dict[float, str]:
@@ -358,7 +371,7 @@ def grades_from(text: str) -> dict[float, str]:
     grades: dict[float, str] = {}
     parts = [part.strip() for part in text.split(",")]
     if len(parts) == 1 and (most := whole_number(parts[0], 9)):
-        return {float(grade): "" for grade in range(most + 1)}
+        return _whole_grades(most)
     for part in parts:
         number, _, name = part.partition("=")
         try:

@@ -228,6 +228,9 @@ function showGoal() {
   if (goal && goal.computing && goal.headline) element("headline").append(" ", make("span", "updating ...", ["quiet"]));
   element("list-bar").hidden = !list || Boolean(goal && goal.bounds);
   if (list) { element("list-bar").max = list.all; element("list-bar").value = list.judged; }
+  const agreed = (goal && goal.agreement) || [];
+  element("goal-agreement").hidden = !agreed.length;
+  element("goal-agreement").textContent = visible(agreed.join(" "));
   const sentences = (goal && goal.sentences) || [];
   element("more").hidden = !sentences.length;
   element("sentences").replaceChildren(...sentences.map((text) => make("li", text)));

@@ -7,6 +7,7 @@ comes.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import pickle
 import signal
@@ -18,10 +19,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED
 from rankbounds.desk.desk import Desk
 from rankbounds.desk.judgment_file import Pair
 from rankbounds.errors import RankboundsError, UsageError
 from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.judging.audits.audit import audit
 from rankbounds.judging.next.judge_next import judge_next
 from rankbounds.judging.next.plan import SETTLED, JudgingPlan, difference_left
 from rankbounds.judging.next.residuals import plan_by_residual
@@ -33,6 +36,8 @@ from rankbounds.report.page import Live
 
 BUDGET = 300
 """Documents planned ahead."""
+SOON_TOPICS, SOON_RANKS = 100, 50
+"""How many topics and ranks of one run are handed out before there is a plan."""
 LOOK_AGAIN = 3.0
 """Seconds until files are looked at again, whether somebody else changed them."""
 
@@ -41,6 +46,43 @@ _PROGRAM = (
     f"from {__name__} import work_when_asked; work_when_asked()"
 )
 """Run in isolated mode: the processes of multiprocessing import it from the current folder, if that has such a file."""
+
+
+def audit_so_far(
+    live: Live, labels: str, sample: str, compare: tuple[str, str] | str | None = None
+) -> tuple[list[Pair], dict[str, Any]]:
+    """Audit labels by the documents of a sample that are judged so far; no documents, and what the page shows.
+
+    The intervals hold at every look, so that people may stop as soon as the comparison is settled.
+    """
+    choices, chosen = live.choices, live.choices.assumptions()
+    measure = parse_measures(choices.measures)[0]
+    goal: dict[str, Any] = {"bounds": None, "runs": None, "open": None, "settled": False, "trouble": ""}
+    goal |= {"headline": "", "sentences": [], "measure": str(measure), "difference_left": ""}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the report tells
+        reader, runs = choices.reading(), live.read_runs()
+        judgments = reader.judgments(live.qrels)
+        if not (judgments.grade != POOLED_NOT_JUDGED).any():
+            return [], goal | {"headline": "The interval appears with the first judgment."}
+        named = [run for run in runs if not isinstance(compare, tuple) or run.name in compare]
+        found = audit(
+            reader.judgments(labels), sample, named, measure, difference=True, sequential=True, judgments=judgments,
+            gain=choices.gain, ties=chosen.ties if chosen.ties in ORDERS else "trec",
+            score_precision=chosen.score_precision,
+        )  # fmt: skip
+        rows, notes = found.rows(), found.notes()
+    goal["settled"] = all(row["decided"] for row in rows)
+    verdict = found.settled(rows)
+    goal["headline"] = f"{verdict} You may stop here." if goal["settled"] else verdict
+    if len(rows) == 1:
+        (row,) = rows
+        goal |= {"bounds": (row["ci_low"], row["ci_high"]), "runs": (row["run"], row["against"])}
+        goal["difference_left"] = (
+            f"{measure} of {row['run']} minus that of {row['against']}: {row['estimate']:.4f}, between "
+            f"{row['ci_low']:.4f} and {row['ci_high']:.4f} (95%, at every look)."
+        )
+    return [], goal | {"sentences": [note for note in notes if note != verdict]}
 
 
 def plan_next(
@@ -88,16 +130,18 @@ def plan_next(
 
 
 class Planning:
-    """Keeps a desk's plan up to date in the background; ``goal`` as in ``plan_next``."""
+    """Keeps a desk's plan up to date in the background; ``goal`` as in ``plan_next`` or ``audit_so_far``."""
 
     def __init__(self, desk: Desk, live: Live, goal: Mapping[str, Any], *, in_process: bool = True) -> None:
         self.desk, self.live = desk, live
-        planner = partial(plan_next, live, **goal)
+        self._compared = goal.get("compare") or ()
+        planner = partial(audit_so_far if "labels" in goal else plan_next, live, **goal)
         self._worker = Worker(planner) if in_process else None
         self._plan: Callable[[], tuple[list[Pair], dict[str, Any]]] = self._worker or planner
         self.plan: dict[str, Any] = {}
         self.first: dict[str, Any] = {}
-        """The plan that judging began with."""
+        """The plan that judging began with, or the first one that has bounds."""
+        self.agreement: list[str] = []
         self.computing, self.trouble = True, ""
         self._wanted, self._ended = threading.Event(), False
         self._wanted.set()
@@ -116,11 +160,27 @@ class Planning:
         goal: dict[str, Any] = {"computing": self.computing, "trouble": self.trouble or plan.get("trouble", "")}
         if not plan:
             return goal
-        left = difference_left(plan["runs"], plan["bounds"], first["bounds"]) if plan["bounds"] is not None else ""
-        return plan | goal | {"first": {name: first[name] for name in ("bounds", "open")}, "difference_left": left}
+        left = plan.get("difference_left", "")
+        if plan["bounds"] is not None and not left:
+            left = difference_left(plan["runs"], plan["bounds"], first["bounds"])
+        began = {name: first[name] for name in ("bounds", "open")}
+        return plan | goal | {"first": began, "difference_left": left, "agreement": self.agreement}
+
+    def _begin(self) -> None:
+        """Hand out what one run ranks highest until there is a plan, so that nobody waits for the first document."""
+        if self.desk.settings.worklist is not None:
+            return
+        jobs = list(self.live.runs())
+        run = next((job for job in jobs if job.name in self._compared), jobs[0]).read()
+        top = [sorted(run[query], key=lambda pair: -pair[1])[:SOON_RANKS] for query in run.query_ids[:SOON_TOPICS]]
+        ranked = [[(query, doc) for doc, _ in found] for query, found in zip(run.query_ids, top, strict=False)]
+        listed = (pair for row in itertools.zip_longest(*ranked) for pair in row if pair is not None)
+        self.desk.take_plan([pair for pair in listed if self.desk.file.grade(pair) is None][:BUDGET])
 
     def _keep_up(self) -> None:
         state = ""
+        with contextlib.suppress(RankboundsError):  # (planning reports it)
+            self._begin()
         while not self._ended:
             try:
                 if not self._wanted.wait(LOOK_AGAIN) and self.live.state() == state:
@@ -130,7 +190,9 @@ class Planning:
                 self.desk.write()
                 state = self.live.state()
                 documents, self.plan = self._plan()
-                self.first, self.trouble = self.first or self.plan, ""
+                if not self.first or (self.first["bounds"] is None and self.plan["bounds"] is not None):
+                    self.first = self.plan
+                self.trouble, self.agreement = "", agreement_words(self.desk.agreement())
                 self.desk.take_plan(documents)
             except RankboundsError as error:
                 self.trouble = "" if self._ended else str(error)
@@ -143,6 +205,16 @@ class Planning:
         if self._worker:
             self._worker.close()
         self._thread.join()
+
+
+def agreement_words(rows: list[dict[str, Any]]) -> list[str]:
+    """How far every two judges agree so far, in a sentence for each pair."""
+    sentences = []
+    for row in rows:
+        kappa = "" if row["kappa"] is None else f" (kappa {row['kappa']:.2f})"
+        both = f"{row['first']} and {row['second']} gave the same grade to {row['same']:,} of the {row['documents']:,}"
+        sentences.append(f"{both} documents that both judged{kappa}.")
+    return sentences
 
 
 # ---- the process ----

@@ -1,38 +1,115 @@
-"""Figures of comparisons: differences by topic, slice or collection, a leaderboard, significance, similarity."""
+"""Figures of comparisons: differences of pairs, by topic, slice or collection, significance, similarity."""
 
 # ruff: noqa: D417 (the decorator describes parameters that several figures have)
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankbounds.arrays import Floats
 from rankbounds.comparison.collections.result import CollectionsComparison
 from rankbounds.comparison.comparison import Comparison
 from rankbounds.comparison.similarity import Similarity
 from rankbounds.comparison.slices import Slices
-from rankbounds.evaluation.score_differences import differences
+from rankbounds.errors import UsageError
+from rankbounds.evaluation.score_differences import differences as differences_of
 from rankbounds.evaluation.scores import Scores
-from rankbounds.plots.style import COLOURS, colour_of, figure, fresh_axes
+from rankbounds.paper import INCHES
+from rankbounds.plots.intervals import LONGEST_NAME, Line, draw_lines
+from rankbounds.plots.style import COLOURS, GREY, colour_of, draw_legend, figure, fresh_axes
+from rankbounds.results import Result
 from rankbounds.stats.separation import DiscriminativePower
+from rankbounds.terminal import shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_NAMED = 150
 """At most this many runs are named at the edge."""
+MOST_PAIRS = 21
+"""Of more pairs those of the first run are drawn."""
+MOST_TOPICS = 60
+"""At most this many topics are named below their bars."""
+MINUS = "\N{MINUS SIGN}"
+
+
+@figure
+def differences(result: Result, measure: str | None = None, ax: Axes | None = None) -> Axes:
+    """Differences of runs with intervals, and bounds as bars: blue is better, red worse, grey not decided.
+
+    Of two runs a line for each measure; of more the pairs by one measure, all of them or, where they are many, those
+    with the best run.
+
+    Parameters
+    ----------
+    result
+        As from ``compare``, or from ``uncertainty`` or ``audit`` of differences.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels = {str(topic): {"r": 1, "n": 0} for topic in range(8)}
+    >>> runs = {"old": {topic: ["n", "r"] for topic in qrels}, "new": {topic: ["r", "n"] for topic in qrels}}
+    >>> axes = rb.plots.differences(rb.compare(qrels, runs, ["RR", "P@1"]))
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['RR', 'P@1']
+    """
+    rows = [row for row in result.rows() if row["measure"] in (measure or row["measure"],)]
+    if not rows or "against" not in rows[0]:
+        raise UsageError("Differences are of two runs or more.")
+    if one_pair := len({(row["run"], row["against"]) for row in rows}) == 1:
+        names = [row["measure"] for row in rows]
+        xlabel = f"{rows[0]['run']} {MINUS} {rows[0]['against']}"
+    else:
+        rows = [row for row in rows if row["measure"] == rows[0]["measure"]]
+        against = {row["against"] for row in rows}
+        if len(rows) > MOST_PAIRS and len(against) > 1:
+            best = max({row["run"] for row in rows}, key=lambda run: sum(row["run"] == run for row in rows))
+            rows = [row for row in rows if row["run"] == best]
+        names = [f"{row['run']} {MINUS} {row['against']}" for row in rows]
+        xlabel = f"difference in {rows[0]['measure']}"
+        if len(against) == 1:
+            names, xlabel = [row["run"] for row in rows], f"{rows[0]['measure']} {MINUS} that of {rows[0]['against']}"
+    lines = [_line_of(row, name) for row, name in zip(rows, names, strict=True)]
+    if not one_pair:
+        lines.sort(key=lambda line: -(line.value or 0.0))
+    beside = "by the labels" if "by_labels" in rows[0] else ""
+    confidence = result.settings.get("confidence") or getattr(result, "confidence", 0.95)
+    legend = {"value": "difference", "interval": f"{confidence:.0%} interval", "beside": beside}
+    return draw_lines(lines, ax, xlabel, legend | {"bounds": "bounds"}, zero=True)
+
+
+def _line_of(row: dict[str, Any], name: str) -> Line:
+    low, high = row["ci_low"], row["ci_high"]
+    shown = None not in (low, high) and not low <= 0 <= high
+    said = row.get("verdict", "" if not shown else "better" if low > 0 else "worse")
+    ahead, behind = (
+        said.startswith((word, f"{row[who]} is")) for word, who in (("better", "run"), ("worse", "against"))
+    )
+    colour = COLOURS[0] if ahead else COLOURS[1] if behind else GREY
+    bounds = row.get("certain_low"), row.get("certain_high")
+    return Line(name, row.get("difference", row.get("estimate")), (low, high), bounds, row.get("by_labels"), "", colour)
 
 
 @figure
 def topic_differences(
-    scores: Scores, run: str, against: str, measure: str | None = None, ax: Axes | None = None
+    scores: Scores | Comparison,
+    run: str | None = None,
+    against: str | None = None,
+    measure: str | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Which topics drive the difference of two runs: a bar for each, and the mean as a line.
 
     Parameters
     ----------
+    scores
+        As from ``evaluate`` or ``compare``.
     run, against
-        The names of two runs. The topic with the largest gain of ``run`` over ``against`` comes first.
+        The names of two runs. Without them, of two runs the second and the first; of more the best and the second, or
+        the baseline. The topic with the largest gain of ``run`` over ``against`` comes first.
 
     Examples
     --------
@@ -40,20 +117,73 @@ def topic_differences(
     >>> qrels = {"1": {"x": 1}, "2": {"x": 1}}
     >>> runs = {"a": {"1": {"x": 1}, "2": {"x": 1}}, "b": {"1": {"x": 1}, "2": {"y": 2, "x": 1}}}
     >>> axes = rb.plots.topic_differences(rb.evaluate(qrels, runs, "RR"), "a", "b")
-    >>> [float(bar.get_height()) for bar in axes.patches], axes.get_xlabel()
-    ([0.5, 0.0], '2 topics, by difference')
+    >>> [float(bar.get_height()) for bar in axes.patches]
+    [0.5, 0.0]
+    >>> [label.get_text() for label in axes.get_xticklabels()]
+    ['2', '1']
     """
-    axes = fresh_axes(ax)
-    labels = [str(known) for known in scores.measures]
-    column = labels.index(measure or labels[0])
-    one, other = (scores.value[scores.runs.index(name), :, column] for name in (run, against))
-    ordered = np.sort(differences(one, other))[::-1]
-    mean = ordered.mean()
-    axes.bar(np.arange(ordered.size), ordered, color=np.where(ordered >= 0, COLOURS[0], COLOURS[1]), width=0.85)
-    axes.axhline(mean, color=COLOURS[6], linewidth=1, linestyle="--", label=f"mean {mean:+.3f}")
-    axes.axhline(0, color="0.4", linewidth=0.8)
-    axes.set(xlabel=f"{ordered.size} topics, by difference", ylabel=f"{labels[column]}: {run} − {against}", xticks=[])  # noqa: RUF001
-    axes.legend(frameon=False, loc="upper right")
+    baseline = scores.settings["baseline"] if isinstance(scores, Comparison) else None
+    table = scores.scores if isinstance(scores, Comparison) else scores
+    chosen = table if measure is None else table[measure]
+    if len(chosen.runs) < 2:
+        raise UsageError("Differences are of two runs or more.")
+    first, second = chosen.runs[::-1] if len(chosen.runs) == 2 else chosen.sort(chosen.measures[0]).runs[:2]
+    if baseline is not None:
+        others = [name for name in chosen.sort(chosen.measures[0]).runs if name != baseline]
+        first, second = others[0], baseline
+    run, against = run or first, against or second
+    one, other = (chosen.run(name).value[0, :, 0] for name in (run, against))
+    by_topic = differences_of(one, other)
+    known = np.flatnonzero(np.isfinite(by_topic))
+    order = known[np.argsort(-by_topic[known], kind="stable")]
+    axes = _draw_topics(fresh_axes(ax), by_topic[order], [chosen.query_ids[topic] for topic in order], "+")
+    higher, lower = (int((side * by_topic[order] > 0).sum()) for side in (1, -1))
+    what = f" {MINUS} ".join(shorten([run, against], LONGEST_NAME // 2))
+    axes.set(
+        ylabel=f"difference in {chosen.measures[0]}",
+        xlabel=f"{what}: {higher} of {order.size} topics higher, {lower} lower",
+    )
+    return axes
+
+
+def _draw_topics(axes: Axes, values: Floats, names: Sequence[str], sign: str = "") -> Axes:
+    """A bar for each topic, and their mean as a line; ``sign`` as in formats of numbers."""
+    mean = float(values.mean())
+    axes.bar(np.arange(values.size), values, color=np.where(values >= 0, COLOURS[0], COLOURS[1]), width=0.85)
+    axes.axhline(mean, color=COLOURS[6], linewidth=0.9, linestyle="--", label=f"mean {mean:{sign}.3f}")
+    axes.axhline(0, color="0.3", linewidth=0.7)
+    axes.set_xlim(-0.7, values.size - 0.3)
+    named = values.size <= MOST_TOPICS
+    axes.set_xticks(range(values.size) if named else [], names if named else [])
+    axes.tick_params(axis="x", rotation=90, length=0, labelsize=7 if values.size <= 25 else 4.5)
+    draw_legend(axes)
+    return axes
+
+
+@figure
+def topic_overlap(similarity: Similarity, measure: str | None = None, ax: Axes | None = None) -> Axes:
+    """How alike two rankings are in each topic, those that changed most first, and the mean as a line.
+
+    Parameters
+    ----------
+    similarity
+        As from ``similarity``, of two runs.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> runs = {"a": {"1": ["x", "y"], "2": ["x"]}, "b": {"1": ["z", "w"], "2": ["x"]}}
+    >>> axes = rb.plots.topic_overlap(rb.similarity(runs))
+    >>> [label.get_text() for label in axes.get_xticklabels()]
+    ['1', '2']
+    """
+    if similarity.first.size != 1:
+        raise UsageError("Overlap by topic is of two runs.")
+    label = measure or similarity.measures[0]
+    value = similarity.value[similarity.measures.index(label), 0]
+    order = np.argsort(value, kind="stable")
+    axes = _draw_topics(fresh_axes(ax), value[order], [similarity.query_ids[topic] for topic in order])
+    axes.set(ylabel=label, xlabel=f"{' and '.join(shorten(similarity.runs, LONGEST_NAME // 2))}, {order.size} topics")
     return axes
 
 
@@ -74,41 +204,11 @@ def significance_curve(power: DiscriminativePower, alpha: float = 0.05, ax: Axes
     axes = fresh_axes(ax)
     for number, (measure, levels) in enumerate(power.significance.items()):
         share = np.arange(1, levels.size + 1) / levels.size
-        axes.plot(100 * share, levels, label=measure, color=colour_of(number), linewidth=1.4)
-    axes.axhline(alpha, color="0.5", linewidth=0.8, linestyle=":")
-    axes.annotate(f"α = {alpha:g}", (0, alpha), xytext=(2, 3), textcoords="offset points", fontsize=8)  # noqa: RUF001
-    axes.set(xlabel="pairs of runs, largest level first (%)", ylabel="significance level", xlim=(0, 100), ylim=(0, 1))
-    axes.legend(frameon=False, fontsize=8)
-    return axes
-
-
-@figure
-def leaderboard(comparison: Comparison, measure: str | None = None, ax: Axes | None = None) -> Axes:
-    """Runs by their means, best at the top: intervals over topics as lines, bounds over judgments as bars.
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> qrels = {str(topic): {"x": 1, "y": 0} for topic in range(4)}
-    >>> runs = {"good": {str(topic): {"x": 2, "y": 1} for topic in range(4)}}
-    >>> runs["poor"] = {str(topic): {"x": 1, "y": 1 + topic} for topic in range(4)}
-    >>> axes = rb.plots.leaderboard(rb.compare(qrels, runs, "AP"))
-    >>> [label.get_text().split()[0] for label in axes.get_yticklabels()]  # from the bottom up
-    ['poor', 'good']
-    """
-    label = measure or str(comparison.measures[0])
-    rows = comparison.leaderboard(label)[::-1]
-    axes = fresh_axes(ax, figsize=(5.4, max(1.6, 0.28 * len(rows) + 0.9)))
-    place = np.arange(len(rows))
-    for height, row in enumerate(rows):
-        if row["low"] is not None:
-            width = row["high"] - row["low"]
-            axes.barh(height, width, left=row["low"], height=0.62, color=COLOURS[5], alpha=0.45, zorder=1)
-        axes.plot([row["ci_low"], row["ci_high"]], [height, height], color=COLOURS[0], linewidth=1.6, zorder=2)
-    axes.plot([row["mean"] for row in rows], place, "o", color=COLOURS[6], markersize=4, zorder=3)
-    axes.set_yticks(place, [f"{row['run']}  {row['group']}" for row in rows], fontsize=8)
-    confidence = f"{comparison.settings['confidence']:.0%}"
-    axes.set(xlabel=f"{label}\npoint: mean; line: {confidence} interval; bar: bounds over judgments")
+        axes.plot(100 * share, levels, label=measure, color=colour_of(number))
+    axes.axhline(alpha, color=GREY, linewidth=0.8, linestyle=":")
+    axes.annotate(f"p = {alpha:g}", (100, alpha), xytext=(0, 2), textcoords="offset points", fontsize=6.5, ha="right")
+    axes.set(xlabel="pairs of runs, largest p first (%)", ylabel="p-value", xlim=(0, 100), ylim=(0, 1))
+    draw_legend(axes)
     return axes
 
 
@@ -116,7 +216,7 @@ def leaderboard(comparison: Comparison, measure: str | None = None, ax: Axes | N
 def forest(
     parts: Slices, measure: str | None = None, pair: tuple[str, str] | None = None, ax: Axes | None = None
 ) -> Axes:
-    """The difference of two runs in every part of the topics: points with intervals, and a diamond for all topics.
+    """The difference of two runs in every slice of the topics: points with intervals, and a diamond for all topics.
 
     Parameters
     ----------
@@ -131,38 +231,20 @@ def forest(
     >>> runs["new"] = {topic: {"r": 2, "n": 1} for topic in qrels}
     >>> kind = {"kind": {topic: "odd" if int(topic) % 2 else "even" for topic in qrels}}
     >>> axes = rb.plots.forest(rb.compare(qrels, runs, "RR").slices(kind))
-    >>> [label.get_text().split()[0] for label in axes.get_yticklabels()]  # from the bottom up
-    ['all', 'odd', 'even', 'kind']
+    >>> [label.get_text().split()[0] for label in axes.get_yticklabels()]
+    ['kind', 'even', 'odd', 'all']
     """
     rows = parts.forest_rows(measure, pair)
-    lines: list[dict[str, Any] | str] = []
+    lines: list[Line] = []
     for row in rows:
-        if row["heading"] and row["heading"] not in lines:
-            lines.append(row["heading"])
-        lines.append(row)
-    lines.reverse()
-    axes = fresh_axes(ax, figsize=(5.6, max(1.8, 0.27 * len(lines) + 1.0)))
-    axes.axvline(0, color="0.4", linewidth=0.8, zorder=0)
-    for height, line in enumerate(lines):
-        if isinstance(line, str):
-            continue
-        over_all = not line["heading"]
-        colour = COLOURS[6] if over_all else COLOURS[0]
-        _draw_interval(axes, line, height, color=colour)
-        axes.plot(line["difference"], height, "D" if over_all else "s", color=colour, markersize=6 if over_all else 4.5)
-    labels = [line if isinstance(line, str) else f"{line['label']}  ({line['topics']})" for line in lines]
-    axes.set_yticks(range(len(lines)), labels, fontsize=8)
-    for text, line in zip(axes.get_yticklabels(), lines, strict=True):
-        text.set_fontweight("bold" if isinstance(line, str) else "normal")
-    axes.tick_params(axis="y", length=0)
-    confidence = f"{parts.settings['confidence']:.0%}"
-    first = rows[0]
-    axes.set(
-        xlabel=f"{first['measure']}: {first['run']} − {first['against']}\n"  # noqa: RUF001
-        f"point: difference; line: {confidence} interval; in brackets: topics",
-        ylim=(-0.7, len(lines) - 0.3),
-    )
-    return axes
+        if row["heading"] and row["by"] not in [line.name for line in lines if line.heading]:
+            lines.append(Line(row["by"], note=row["heading"].removeprefix(row["by"]).strip(" ()"), heading=True))
+        overall: dict[str, Any] = {} if row["heading"] else {"colour": COLOURS[6], "marker": "D", "size": 5.0}
+        ends = row["ci_low"], row["ci_high"]
+        lines.append(Line(f"{row['label']} ({row['topics']})", row["difference"], ends, **{"marker": "s", **overall}))
+    legend = {"value": "difference (topics)", "interval": f"{parts.settings['confidence']:.0%} interval"}
+    xlabel = f"{rows[0]['measure']}: {rows[0]['run']} {MINUS} {rows[0]['against']}"
+    return draw_lines(lines, ax, xlabel, legend, zero=True)
 
 
 @figure
@@ -195,51 +277,37 @@ def collections_forest(
     leading = comparison.leading_pair(measure)
     run, against = run or leading[0], against or leading[1]
     label = str(comparison.measure(measure))
-    parts = comparison.differences_of(run, against, label)
-    row = comparison.pair(run, against, label)
-    names = [f"{part['collection']} ({part['topics']:,})" for part in parts]
-    names += ["mean of collections" if comparison.settings["mean"] == "collections" else "mean over all queries"]
-    names += ["collections like these"] if row["summary"] is not None else []
-    names += ["a new collection"] if row["new_low"] is not None else []
-    axes = fresh_axes(ax, figsize=(5.8, 1.3 + 0.27 * len(names)))
+    parts, row = comparison.differences_of(run, against, label), comparison.pair(run, against, label)
     largest = max((part["topics"] for part in parts), default=1)
-    for height, part in enumerate(parts):
-        _draw_interval(axes, part, height, color=COLOURS[0], zorder=2)
-        size = 3.0 + 4.0 * (part["topics"] / largest) ** 0.5
-        axes.plot(part["difference"], height, "s", color=COLOURS[0], markersize=size, zorder=3)
-    height = len(parts)
-    _draw_diamond(axes, row["ci_low"], row["difference"], row["ci_high"], height, COLOURS[6])
+    lines = [
+        Line(
+            f"{part['collection']} ({part['topics']:,})", part["difference"], (part["ci_low"], part["ci_high"]),
+            marker="s", size=2.8 + 3.0 * (part["topics"] / largest) ** 0.5,
+        )
+        for part in parts
+    ]  # fmt: skip
+    mean = "mean of collections" if comparison.settings["mean"] == "collections" else "mean over all queries"
+    diamond: dict[str, Any] = {"marker": "D", "size": 5.0}
+    lines += [Line(mean, row["difference"], (row["ci_low"], row["ci_high"]), colour=COLOURS[6], **diamond)]
     if row["summary"] is not None:
-        height += 1
-        _draw_diamond(axes, row["summary_low"], row["summary"], row["summary_high"], height, COLOURS[1])
+        ends = row["summary_low"], row["summary_high"]
+        lines += [Line("collections like these", row["summary"], ends, colour=COLOURS[1], **diamond)]
     if row["new_low"] is not None:
-        height += 1
-        axes.plot([row["new_low"], row["new_high"]], [height, height], color=COLOURS[1], linewidth=3.5, alpha=0.55)
-    axes.axvline(0, color="0.4", linewidth=0.8, zorder=1)
-    axes.axhline(len(parts) - 0.5, color="0.8", linewidth=0.8, zorder=1)
-    axes.set_yticks(range(len(names)), names, fontsize=8)
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    confidence = f"{comparison.settings['confidence']:.0%}"
-    axes.set_xlabel(f"{label}: {run} − {against}, {confidence} intervals (topics in brackets)", fontsize=9)  # noqa: RUF001
+        lines += [Line("a new collection", interval=(row["new_low"], row["new_high"]), colour=COLOURS[1])]
+    legend = {"value": "difference (topics)", "interval": f"{comparison.settings['confidence']:.0%} interval"}
+    axes = draw_lines(lines, ax, f"{label}: {run} {MINUS} {against}", legend, zero=True)
+    axes.axhline(len(parts) - 0.5, color="0.75", linewidth=0.7, zorder=1)
     return axes
-
-
-def _draw_interval(axes: Axes, row: dict[str, Any], height: int, **style: Any) -> None:
-    if row["ci_low"] is not None:
-        axes.plot([row["ci_low"], row["ci_high"]], [height, height], linewidth=1.4, **style)
-
-
-def _draw_diamond(axes: Axes, low: float | None, middle: float, high: float | None, height: int, colour: str) -> None:
-    if low is None or high is None:
-        axes.plot(middle, height, "D", color=colour, markersize=4.0, zorder=3)
-        return
-    across, along = [low, middle, high, middle], [height, height - 0.24, height, height + 0.24]
-    axes.fill(across, along, color=colour, linewidth=0, zorder=3)
 
 
 @figure
 def similarity_matrix(similarity: Similarity, measure: str | None = None, ax: Axes | None = None) -> Axes:
     """Every run against every other, those that are alike side by side, with a tree of which belong together.
+
+    Parameters
+    ----------
+    similarity
+        As from ``similarity``, of three runs or more.
 
     Examples
     --------
@@ -251,23 +319,28 @@ def similarity_matrix(similarity: Similarity, measure: str | None = None, ax: Ax
     """
     label = measure or similarity.measures[0]
     order, tree = similarity.order(label), similarity.tree(label)
-    size = float(np.clip(0.16 * len(order) + 2.2, 3.4, 14))
-    axes = fresh_axes(ax, figsize=(size + 1.6, size))
-    names = [similarity.runs[run] for run in order]
+    large = len(order) > 24
+    names = shorten([similarity.runs[run] for run in order], LONGEST_NAME)
+    letters = 7 if len(names) <= 12 else 5.5 if len(names) <= 60 else 3.4
+    width, height = (INCHES["page"], 6.2) if large else (INCHES["column"], 2.6)
+    room = max(map(len, names)) * letters * 0.67 / 72 / width  # for the names; the tree on the left has a fifth
+    sides = {"left": 0.2, "right": 0.97 - room, "bottom": 0.12 if large else 0.21, "top": 0.99}
+    axes = fresh_axes(ax, figsize=(width, height), layout=None, gridspec_kw=sides)
     matrix = similarity.matrix(label)[np.ix_(order, order)]
-    shade = axes.imshow(matrix, cmap="viridis", vmin=min(0.0, float(np.nanmin(matrix))), vmax=1.0, aspect="equal")
+    shade = axes.imshow(matrix, cmap="cividis", vmin=min(0.0, float(np.nanmin(matrix))), vmax=1.0, aspect="auto")
     named = range(0, len(names), -(-len(names) // MOST_NAMED))
-    letters = 8 if len(names) <= 12 else 6 if len(names) <= 60 else 5
     axes.set_yticks(list(named), [names[place] for place in named], fontsize=letters)
     axes.set_xticks([])
     axes.yaxis.tick_right()
+    axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    side = axes.inset_axes((-0.26, 0.0, 0.25, 1.0))
+    side = axes.inset_axes((-0.28, 0.0, 0.27, 1.0))
     for across, along in tree:
         side.plot(across, along, color="0.35", linewidth=0.8)
     side.set(ylim=(len(order) - 0.5, -0.5), xticks=[], yticks=[])
     side.invert_xaxis()
     side.spines[:].set_visible(False)
     drawn: Any = axes.get_figure()
-    drawn.colorbar(shade, ax=axes, orientation="horizontal", fraction=0.04, pad=0.03, label=label)
+    bar = axes.inset_axes((0.0, -0.07, 1.0, 0.03))
+    drawn.colorbar(shade, cax=bar, orientation="horizontal", label=label).outline.set_visible(False)
     return axes

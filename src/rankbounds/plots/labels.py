@@ -10,10 +10,14 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
 from rankbounds.judging.judges.comparison import Judges
-from rankbounds.plots.style import colour_of, figure, fresh_axes, fresh_panels, marker_of
+from rankbounds.paper import INCHES
+from rankbounds.plots.style import colour_of, draw_legend, figure, fresh_axes, fresh_panels, marker_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+MANY_RUNS = 20
+"""More runs take the width of a page."""
 
 
 @figure
@@ -31,7 +35,7 @@ def agreement_by_grade(judges: Judges, ax: Axes | None = None) -> Axes:
     >>> axes.get_legend_handles_labels()[1]
     ['full agreement', 'model']
     """
-    axes = fresh_axes(ax, figsize=(5.4, 3.4))
+    axes = fresh_axes(ax)
     trusted = sorted({row["trusted"] for row in judges.by_grade})
     place = {grade: number for number, grade in enumerate(trusted)}
     for number, (name, aside) in enumerate(zip(judges.labels, _spread(judges, 0.18), strict=True)):
@@ -45,7 +49,7 @@ def agreement_by_grade(judges: Judges, ax: Axes | None = None) -> Axes:
         axes.errorbar(
             across, share, yerr=[np.maximum(share - low, 0), np.maximum(high - share, 0)],
             color=colour_of(number), marker=marker_of(number),
-            markersize=4, linewidth=1.1, elinewidth=1, capsize=2, label=name,
+            markersize=3, linewidth=1.0, elinewidth=0.8, capsize=1.5, label=name,
         )  # fmt: skip
     ideal = [float(grade >= judges.settings["rel"]) for grade in trusted]
     axes.step(range(len(trusted)), ideal, where="mid", color="0.7", linewidth=1.4, zorder=0, label="full agreement")
@@ -55,7 +59,7 @@ def agreement_by_grade(judges: Judges, ax: Axes | None = None) -> Axes:
         ylabel="called relevant (share)",
         ylim=(-0.03, 1.03),
     )
-    axes.legend(frameon=False, fontsize=7)
+    draw_legend(axes, ncols=2)
     return axes
 
 
@@ -92,7 +96,7 @@ def bias_by_run(judges: Judges, measure: str | None = None, ax: Axes | None = No
     if label not in judges.measures:
         raise UsageError(f"These labels were not compared by {label}, but by {', '.join(judges.measures)}.")
     runs = list(dict.fromkeys(row["run"] for row in judges.systems if row["measure"] == label))
-    axes = fresh_axes(ax, figsize=(max(5.0, 0.13 * len(runs) + 1.8), 4.0))
+    axes = fresh_axes(ax, 3.0, "column" if len(runs) <= MANY_RUNS else "page")
     for number, (name, aside) in enumerate(zip(judges.labels, _spread(judges, 0.25), strict=True)):
         rows = [row for row in judges.systems if row["measure"] == label and row["labels"] == name]
         colour: dict[str, Any] = {"color": colour_of(number)}
@@ -105,16 +109,13 @@ def bias_by_run(judges: Judges, measure: str | None = None, ax: Axes | None = No
         axes.plot(across[flagged], bias[flagged], marker, markersize=4.6, **colour)
         axes.axhline(bias.mean(), linestyle="--", linewidth=0.8, alpha=0.8, **colour)
     axes.axhline(0, color="0.4", linewidth=0.8)
-    axes.set_xticks(range(len(runs)), runs, rotation=90, fontsize=7 if len(runs) <= 30 else 5)
-    confidence = f"{judges.settings['confidence']:.0%}"
-    axes.set(
-        xlabel=f"runs, best by {judges.settings['trusted']} first; lines: {confidence} over topics, filled: liked or "
-        "disliked more than others",
-        ylabel=f"bias of {label}",
-        xlim=(-0.6, len(runs) - 0.4),
+    axes.set_xticks(
+        range(len(runs)), runs, rotation=90, fontsize=7 if len(runs) <= 30 else 5 if len(runs) <= 80 else 3.5
     )
-    axes.xaxis.label.set_fontsize(8)
-    axes.legend(frameon=False, fontsize=7, ncols=min(4, len(judges.labels)), loc="upper left")
+    axes.tick_params(axis="x", length=0)
+    axes.set(xlabel="runs, best first (filled: favoured or punished)", ylabel=f"bias of {label}")
+    axes.set_xlim(-0.6, len(runs) - 0.4)
+    draw_legend(axes, ncols=min(4, len(judges.labels)))
     return axes
 
 
@@ -144,6 +145,8 @@ def labels_overview(judges: Judges, measure: str | None = None) -> Axes:
     """
     if not judges.systems:
         return agreement_by_grade(judges)
-    left, right = fresh_panels(1, 2, figsize=(11.0, 4.2), width_ratios=(1, 2))[0]
-    bias_by_run(judges, measure, right)
-    return agreement_by_grade(judges, left)
+    many = len({row["run"] for row in judges.systems}) > MANY_RUNS
+    shape: dict[str, Any] = {"height_ratios": (1, 1.4)} if many else {"width_ratios": (1, 1.6)}
+    panels = fresh_panels(1 + many, 2 - many, figsize=(INCHES["page"], 5.4 if many else 2.8), **shape)
+    bias_by_run(judges, measure, panels.flat[1])
+    return agreement_by_grade(judges, panels.flat[0])

@@ -12,11 +12,21 @@ from rankbounds.arrays import Floats
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.scores import ALL, Scores
 from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.plots.style import COLOURS, LINES, colour_of, draw_band, figure, fresh_axes, fresh_panels
+from rankbounds.paper import INCHES
+from rankbounds.plots.style import (
+    COLOURS,
+    LINES,
+    colour_of,
+    draw_band,
+    draw_legend,
+    figure,
+    fresh_axes,
+    fresh_panels,
+)
 from rankbounds.rbp.crossings import Crossings
 from rankbounds.rbp.curves import PERSISTENCES
 from rankbounds.rbp.other_persistence import transfer_published
-from rankbounds.rbp.published_score import BINARY, Published, greedy_vectors
+from rankbounds.rbp.published_score import BINARY, Published, vectors_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +58,7 @@ def contribution_of_ranks(p: Sequence[float] = PERSISTENCES, depth: int = 20, *,
         axes.plot(np.arange(1, depth + 1), weights, label=f"p = {persistence:g}", **_marked_line(number))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set(xlabel="rank", ylabel="contribution to RBP", xlim=(0.5, depth + 0.5), ylim=(0, None))
-    axes.legend(frameon=False)
+    draw_legend(axes)
     return axes
 
 
@@ -68,7 +78,7 @@ def bounds_by_depth(scores: Scores, run: str | None = None, *, ax: Axes | None =
     >>> import rankbounds as rb
     >>> scores = rb.rbp.bounds_by_depth({"q": {"a": 1}}, {"mine": {"q": {"a": 2.0, "b": 1.0}}}, 2, 0.5)
     >>> axes = rb.plots.bounds_by_depth(scores)
-    >>> axes.get_title(), axes.lines[1].get_ydata().tolist()
+    >>> axes.get_title(loc="left"), axes.lines[1].get_ydata().tolist()
     ('mine', [1.0, 1.0])
     """
     axes = fresh_axes(ax)
@@ -82,8 +92,8 @@ def bounds_by_depth(scores: Scores, run: str | None = None, *, ax: Axes | None =
         depth, columns = np.array(sorted(places)).T
         _draw_bounds(axes, depth, mean, number_of_run, columns, number, f"p = {p:g}")
     axes.set(xlabel="depth (documents read)", ylabel="mean RBP, low to high", ylim=(0, 1))
-    axes.set_title(mean.runs[number_of_run], fontsize="medium")
-    axes.legend(frameon=False)
+    axes.set_title(mean.runs[number_of_run], loc="left")
+    draw_legend(axes)
     return axes
 
 
@@ -130,10 +140,10 @@ def bounds_by_persistence(
             if not sure:
                 axes.annotate(
                     f"{row['p']:.3f}", (row["p"], 1), xycoords=("data", "axes fraction"), xytext=(2, -8),
-                    textcoords="offset points", fontsize="small", color="0.3",
+                    textcoords="offset points", fontsize=6.5, color="0.3",
                 )  # fmt: skip
     axes.set(xlabel="persistence p", ylabel="mean RBP, low to high", xlim=(p.min(), p.max()), ylim=(0, None))
-    axes.legend(frameon=False)
+    draw_legend(axes)
     return axes
 
 
@@ -161,7 +171,7 @@ def residual_parts(scores: Scores, *, ax: Axes | None = None) -> Axes:
         raise UsageError(
             "This figure needs a measure with a residual, such as RBP, with bounds for unjudged documents."
         )
-    axes = fresh_axes(ax, figsize=(5.0, max(2.0, 0.3 * len(mean.runs) + 1.2)))
+    axes = fresh_axes(ax, max(1.4, min(9.0, 0.19 * len(mean.runs) + 1.0)))
     unjudged, tail, ties = mean.parts[:, :, 0, column]
     place, left = np.arange(len(mean.runs)), mean.low[:, 0, column]
     stack = [(left, 0, "sure"), (unjudged, 1, "unjudged documents"), (tail, 4, "beyond the list")]
@@ -176,7 +186,8 @@ def residual_parts(scores: Scores, *, ax: Axes | None = None) -> Axes:
     axes.set_yticks(place, mean.runs)
     axes.invert_yaxis()
     axes.set(xlim=(0, 1), xlabel=f"mean {mean.measures[column]}")
-    axes.legend(frameon=False, fontsize="small", ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    axes.tick_params(axis="y", length=0)
+    draw_legend(axes, ncols=2)
     return axes
 
 
@@ -207,12 +218,12 @@ def recall_precision(scores: Scores, *, ax: Axes | None = None) -> Axes:
     for number, name in enumerate(mean.runs):
         axes.plot(recall, mean.value[number, 0, list(columns)], label=name, **_marked_line(number))
     axes.set(xlabel="recall", ylabel="interpolated precision", xlim=(0, 1), ylim=(0, 1))
-    axes.legend(frameon=False)
+    draw_legend(axes)
     return axes
 
 
 def _marked_line(number: int) -> dict[str, Any]:
-    return {"linestyle": LINES[number % 4], "marker": "o", "markersize": 3, "color": colour_of(number)}
+    return {"linestyle": LINES[number % 4], "marker": "o", "markersize": 2.5, "color": colour_of(number)}
 
 
 def _number_of_run(scores: Scores, name: str | None) -> int:
@@ -266,7 +277,7 @@ def range_over_persistence(
     >>> axes.get_title()
     'RBP 0.43 at p=0.8'
     """
-    axes = fresh_axes(ax)
+    axes = fresh_axes(ax, 2.7)
     chosen = np.linspace(0.02, 0.98, 33) if persistences is None else np.asarray(persistences, dtype=np.float64)
     grid = np.unique([*chosen, published.p, *marks])
     for method, alpha in (("relaxed", 0.18), ("exact", 0.45)):
@@ -282,18 +293,18 @@ def range_over_persistence(
     for mark in marks:
         axes.axvline(mark, color="grey", linewidth=0.8, linestyle=":")
     axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="persistence p", ylabel="RBP")
-    axes.set_title(f"RBP {published}", fontsize="medium")
+    axes.set_title(f"RBP {published}")
     if legend:
-        axes.legend(frameon=False, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=4)
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=4.4, ncols=3)
     return axes
 
 
 def _draw_vectors(axes: Axes, published: Published, grid: Floats) -> None:
-    residual = 0.0 if published.open_values is None else float(published.open_values)
-    vectors = greedy_vectors(published.values, published.p, 10.0**-published.known_digits, residual)
+    vectors = vectors_of(published)
     curves = np.array([vectors.scores(to) for to in grid.tolist()]).T
     names = ("greedy $R_G$", "greedy $R_L$", "greedy $R'_G$", "greedy $R'_L$")
-    for curve, name, dashes in zip(curves[: 4 if residual else 2], names, ("-", "--", "-.", ":"), strict=False):
+    drawn = curves[: 4 if published.open_values else 2]
+    for curve, name, dashes in zip(drawn, names, ("-", "--", "-.", ":"), strict=False):
         axes.plot(grid, curve, dashes, color=COLOURS[1], linewidth=1.2, label=name)
 
 
@@ -334,7 +345,7 @@ def range_panel(
     (['RBP 0.5000 at p=0.2', 'RBP 0.5000 at p=0.8'], 'cannot occur')
     """
     if axes is None:
-        size = (2.3 * len(persistences), 2.1 * len(scores))
+        size = (INCHES["page"], 1.9 * len(scores) + 0.4)
         axes = fresh_panels(len(scores), len(persistences), figsize=size, sharex=True, sharey=True)
     for row, score in enumerate(sorted(scores, reverse=True)):
         for column, p in enumerate(persistences):
@@ -343,8 +354,8 @@ def range_panel(
                 range_over_persistence(Published(score, p, digits=digits), ax, legend=False, **options)
             except DataError:
                 ax.text(0.5, 0.5, "cannot occur", ha="center", va="center", color="grey")
-                ax.set_title(f"RBP {score:.{digits}f} at p={p:g}", fontsize="medium")
+                ax.set_title(f"RBP {score:.{digits}f} at p={p:g}")
             ax.label_outer()
     handles, labels = axes[0, 0].get_legend_handles_labels()
-    axes[0, 0].get_figure().legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+    axes[0, 0].get_figure().legend(handles, labels, loc="outside lower center", ncols=len(labels))
     return axes

@@ -1,29 +1,56 @@
-"""What all figures share: fresh axes in publication defaults, colours and marks that all readers tell apart, docs."""
+"""What all figures share: one style and size for papers, colours and marks that all readers tell apart, docs."""
 
 from __future__ import annotations
 
 import inspect
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from contextlib import AbstractContextManager, nullcontext
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from rankbounds.errors import UsageError
+from rankbounds.paper import INCHES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's palette."""
+GREY = "0.55"
+"""What is not decided, and lines that only guide the eye."""
 MARKERS = "osD^vPX*<>"
 LINES = ("-", "--", ":", "-.")
+STYLE = {
+    "font.size": 8,
+    "axes.labelsize": 8,
+    "axes.titlesize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "legend.handlelength": 1.6,
+    "legend.columnspacing": 1.2,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 4,
+    "pdf.fonttype": 42,  # fonts are embedded whole: publishers refuse Type 3
+    "ps.fonttype": 42,
+    "figure.max_open_warning": 0,  # a notebook may show many
+    "svg.hashsalt": "rankbounds",  # the same figure is the same file
+}
+"""Settings of matplotlib for figures that have no axes of the caller's."""
 PARAMETERS = {
-    "ax": "Where to draw; without it on a new figure.",
-    "checked": "As from ``rankbounds.probability.models.estimates.reliability``.",
+    "ax": "Where to draw; without it on a new figure of pyplot.",
+    "checks": "As from ``rankbounds.check``.",
     "comparison": "As from ``compare``.",
     "judges": "As from ``rankbounds.judging.compare_judges``.",
     "parts": "As from ``slices``.",
     "power": "As from ``rankbounds.stats.discriminative_power``.",
-    "similarity": "As from ``similarity``, of three runs or more.",
     "measure": "Its label; without it the first.",
     "scores": "As from ``evaluate``.",
     "p": "The persistence.",
@@ -37,7 +64,17 @@ Drawing = TypeVar("Drawing", bound=Callable[..., Any])
 
 
 def figure(drawing: Drawing) -> Drawing:
-    """Complete the docstring of a figure: the parameters that several figures have, and that it returns Axes."""
+    """Draw in the common style unless the axes are the caller's, and complete the docstring of a figure.
+
+    The docstring gets the parameters that several figures have, and that it returns Axes.
+    """
+
+    @wraps(drawing)
+    def draw(*given: Any, **named: Any) -> Any:
+        places = inspect.signature(drawing).bind_partial(*given, **named).arguments
+        with styled(places.get("ax", places.get("axes"))):
+            return drawing(*given, **named)
+
     if drawing.__doc__:
         parts = re.split(r"^(\w+)\n-+\n", inspect.cleandoc(drawing.__doc__), flags=re.MULTILINE)
         sections = {"Parameters": "", "Returns": "matplotlib Axes"} | dict(zip(parts[1::2], parts[2::2], strict=True))
@@ -47,29 +84,44 @@ def figure(drawing: Drawing) -> Drawing:
         ordered = (described.get(name) or shared[name] for name in inspect.signature(drawing).parameters)
         sections["Parameters"] = "\n".join(dict.fromkeys(ordered))
         written = (f"{name}\n{'-' * len(name)}\n{text.strip()}" for name, text in sections.items())
-        drawing.__doc__ = "\n\n".join([parts[0].strip(), *written]) + "\n"
-    return drawing
+        draw.__doc__ = "\n\n".join([parts[0].strip(), *written]) + "\n"
+    return cast(Drawing, draw)
 
 
-def fresh_axes(ax: Axes | None, **size: Any) -> Axes:
-    """The axes given, or new ones of a size that fits a column."""
+def pyplot() -> Any:
+    """Import pyplot, or say what to install."""
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise UsageError('Figures need matplotlib: pip install "rankbounds[report]".') from None
+    return pyplot
+
+
+def styled(ax: Any) -> AbstractContextManager[Any]:
+    """Settings of matplotlib for a new figure; for axes of the caller's none."""
+    settings: AbstractContextManager[Any] = pyplot().rc_context(STYLE) if ax is None else nullcontext()
+    return settings
+
+
+def fresh_axes(ax: Axes | None, height: float = 2.3, width: str = "column", **more: Any) -> Axes:
+    """The axes given, or new ones in a figure as wide as a column or a page."""
     if ax is not None:
         return ax
-    axes: Axes = fresh_panels(1, 1, **size)[0, 0]
+    axes: Axes = fresh_panels(1, 1, **{"figsize": (INCHES[width], height), **more})[0, 0]
     return axes
 
 
-def fresh_panels(rows: int, columns: int, figsize: tuple[float, float] = (5.0, 3.4), **arranged: Any) -> Any:
-    """An array of new axes on one figure; ``arranged`` as matplotlib's ``Figure.subplots`` takes it."""
-    try:
-        from rankbounds.plots.shown import Panels, ShownAxes, ShownFigure
-    except ImportError:
-        raise UsageError('Figures need matplotlib: install "rankbounds[report]".') from None
-    new_figure = ShownFigure(figsize=figsize, layout="constrained")
-    axes = new_figure.subplots(rows, columns, squeeze=False, subplot_kw={"axes_class": ShownAxes}, **arranged)
-    for panel in axes.flat:
-        panel.spines[["top", "right"]].set_visible(False)
-    return axes.view(Panels)
+def fresh_panels(rows: int, columns: int, figsize: tuple[float, float], **arranged: Any) -> Any:
+    """An array of new axes on one figure of pyplot; ``arranged`` as its ``subplots`` takes it."""
+    arranged = {"layout": "constrained", **arranged}
+    return pyplot().subplots(rows, columns, squeeze=False, figsize=figsize, **arranged)[1]
+
+
+def draw_legend(axes: Axes, **more: Any) -> None:
+    """Draw the legend above the axes, from their right end, where it hides nothing."""
+    columns = len(axes.get_legend_handles_labels()[1])
+    place = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.1}
+    axes.legend(**place | {"ncols": min(columns, 3)} | more)
 
 
 def colour_of(number: int) -> str:

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.plots.style import COLOURS, colour_of, figure, fresh_axes
+from rankbounds.plots.style import colour_of, draw_legend, figure, fresh_axes
 from rankbounds.probability.distribution import Distribution, distribution_of_sum
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from rankbounds.probability.models.estimates import Reliability
 
 SHARES = (0.05, 0.2, 0.35, 0.5)
 
@@ -54,7 +53,7 @@ def score_distribution(
         x = np.linspace(low, high, 400)
         bell = np.exp(-(((x - distribution.mean) / distribution.sd) ** 2) / 2) / (distribution.sd * np.sqrt(2 * np.pi))
         axes.plot(x, bell, color=line.get_color(), linewidth=0.8, linestyle="--")
-    axes.set_ylabel("density")
+    axes.set(xlabel="score", ylabel="density")
     axes.set_ylim(bottom=0)
     return axes
 
@@ -96,9 +95,9 @@ def rbp_uncertainty(
         distribution = distribution_of_sum(weights, np.full(weights.size, float(share)))
         colour = colour_of(number)
         score_distribution(distribution, axes, normal=topics > 1, color=colour, label=f"q = {share:g}")
-    what, of = ("RBP", "") if topics == 1 else ("mean RBP", f", {topics} topics")
-    axes.set_xlabel(f"added to {what} by ranks {judged_depth + 1} to {depth} (p = {p:g}{of})", fontsize=9)
-    axes.legend(frameon=False)
+    what = "RBP" if topics == 1 else f"mean RBP of {topics} topics\n"
+    axes.set_xlabel(f"added to {what} by ranks {judged_depth + 1} to {depth} (p = {p:g})".replace("\n ", "\n"))
+    draw_legend(axes, ncols=4, columnspacing=0.8, handlelength=1.2)
     return axes
 
 
@@ -130,7 +129,7 @@ def urn_contours(
     >>> import rankbounds as rb
     >>> axes = rb.plots.urn_contours(n_documents=20, judged_depth=5)
     >>> axes.get_title()
-    'mean of what mean RBP gains below rank 5 (p = 0.8, 50 topics)'
+    'mean of what ranks below 5 add (p = 0.8, 50 topics)'
     """
     from rankbounds.probability.models.urn import urn_moments
 
@@ -139,34 +138,8 @@ def urn_contours(
     moments = urn_moments(n_documents, share[:, None], ratio, p, judged_depth, topics)
     surface = moments.mean if what == "mean" else moments.sd
     lines = axes.contour(ratio, share, surface, levels=10, cmap="viridis")
-    axes.clabel(lines, fontsize=7)
+    axes.clabel(lines, fontsize=5.5)
     axes.set(xlabel="relevance ratio w (1: random order)", ylabel="share of relevant documents q")
     name = "mean" if what == "mean" else "sd"
-    title = f"{name} of what mean RBP gains below rank {judged_depth} (p = {p:g}, {topics} topics)"
-    axes.set_title(title, fontsize=8)
-    return axes
-
-
-@figure
-def reliability(checked: Reliability, ax: Axes | None = None) -> Axes:
-    """Predicted against observed rates of relevance on held-out documents; on the diagonal they agree.
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> from rankbounds.probability.models.estimates import reliability
-    >>> from rankbounds.rankings.topic_facts import TopicFacts
-    >>> made = rb.probability.simulate(runs=4, topics=5, documents=60, depth=20, seed=1)
-    >>> axes = rb.plots.reliability(reliability("logistic", made.runs, TopicFacts(made.pooled)))
-    >>> axes.get_title()
-    'held out: 5 random parts in turn'
-    """
-    axes = fresh_axes(ax)
-    error = np.sqrt(np.maximum(checked.observed * (1 - checked.observed), 1e-4) / checked.count)
-    axes.plot([0, 1], [0, 1], color="0.7", linewidth=0.8)
-    axes.errorbar(checked.predicted, checked.observed, 1.96 * error, fmt="o", markersize=4, color=COLOURS[0], capsize=2)
-    top = 1.05 * max(float((checked.observed + 1.96 * error).max()), float(checked.predicted.max()))
-    axes.set_title(f"held out: {checked.held_out}", fontsize=9)
-    labels = {"xlabel": "predicted probability of relevance", "ylabel": "observed rate of relevance"}
-    axes.set(xlim=(0, top), ylim=(0, top), **labels)
+    axes.set_title(f"{name} of what ranks below {judged_depth} add (p = {p:g}, {topics} topics)")
     return axes

@@ -16,8 +16,8 @@ from rankbounds.version import __version__
 MANY_PAIRS = 600
 """At most this many pairs are described in words: those of the leading runs."""
 SYSTEM_KEYS = (
-    "run", "mean", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "probability_best", "collections",
-    "collections_led", "lacks",
+    "run", "mean", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "collections", "collections_led",
+    "lacks",
 )  # fmt: skip
 CELL_KEYS = ("collection", "run", "mean", "ci_low", "ci_high", "judged_at_10")
 PART_KEYS = ("collection", "topics", "difference", "ci_low", "ci_high")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import base64
+import datetime
+import hashlib
 import math
 import os
 import warnings
+import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,9 +37,10 @@ from rankbounds.probability.models.trusted_labels import TrustedFirst
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.report.observed import COVERAGE_DEPTHS, PERSISTENCE_DEPTH, Lists, Observed
 from rankbounds.report.summary import sentences
+from rankbounds.stats.clusters import clusters_by_prefix
 from rankbounds.stats.rank_correlation import agreement
 from rankbounds.stats.rank_intervals import words as rank_words
-from rankbounds.stats.significance import RESAMPLES, pairs_of
+from rankbounds.stats.significance import DEFAULT_TEST, RESAMPLES, pairs_of
 from rankbounds.tables import as_json
 from rankbounds.threads import in_threads, processors
 from rankbounds.version import __version__
@@ -59,12 +63,11 @@ PAIR_COLUMNS = ("difference", "p_value", "p_adjusted", "ci_low", "ci_high", "cer
 TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
 CHANCES = ("probability", "probability_of_other")
 SYSTEM_KEYS = (
-    "mean", "ci_low", "ci_high", "low", "high", "rank", "rank_low", "rank_high", "probability_best", "expected_rank",
-    "judged_at_10", "topics_led",
+    "mean", "ci_low", "ci_high", "low", "high", "rank", "rank_low", "rank_high", "judged_at_10", "topics_led",
 )  # fmt: skip
 """What is shown of each run."""
 LEFT_OUT = (
-    "Made from tables of scores, without judgments and rankings. Left out, since scores alone do not tell: what "
+    "Made from tables of scores, without judgments and rankings. Left out, since scores alone do not show it: what "
     "unjudged and tied documents leave open, other persistences, rankings of a topic, coverage, and what to judge."
 )
 ELSEWHERE_COLUMNS = ("depth", "elsewhere_low", "elsewhere_high", "elsewhere_least", "elsewhere_most")
@@ -91,12 +94,16 @@ class Choices:
     source: str | None = None
     columns: Mapping[str, str] | None = None
     lenient: bool = False
-    test: str = "randomization"
+    test: str = DEFAULT_TEST
     correction: str = "auto"
     alpha: float = 0.05
     confidence: float = 0.95
     resamples: int = RESAMPLES
     seed: int = 0
+    clusters: str | None = None
+    """A file of the cluster of each query."""
+    clusters_prefix: str | None = None
+    """Or the mark that ends the part of a query's id that is its cluster."""
     title: str = "Evaluation report"
     calibrate: bool = False
     """Whether labels of other sources than the first count by the probability of what the first would say."""
@@ -247,7 +254,7 @@ def thin(scores: Scores, choices: Choices, largest: int = LARGEST) -> Thinning:
     every = len(scores.query_ids) / topics
     if every > 1:
         notes.append(
-            f"{topics} of {len(scores.query_ids)} topics, evenly spread, are shown one by one; means are of all."
+            f"{topics} of {len(scores.query_ids)} topics, evenly spread, are shown one by one; means are over all."
         )
     kept = best(scores, runs)
     if runs < len(scores.runs):
@@ -262,9 +269,11 @@ def best(scores: Scores, number: int) -> list[int]:
 
 
 def pack(array: Any, kind: str = "<f8") -> dict[str, Any]:
-    """An array as the page reads it: type, shape, and its bytes in base64."""
+    """An array as the page reads it: type, shape, and its bytes, deflated (RFC 1951) and in base64."""
     held = np.ascontiguousarray(array, dtype=kind)
-    return {"type": kind[1:], "shape": list(held.shape), "data": base64.b64encode(held.tobytes()).decode("ascii")}
+    deflating = zlib.compressobj(9, wbits=-15)
+    squeezed = deflating.compress(held.tobytes()) + deflating.flush()
+    return {"type": kind[1:], "shape": list(held.shape), "data": base64.b64encode(squeezed).decode("ascii")}
 
 
 def _compared(scores: Scores, choices: Choices, evidence: Evidence | None) -> Comparison | None:
@@ -273,7 +282,11 @@ def _compared(scores: Scores, choices: Choices, evidence: Evidence | None) -> Co
         return None
     closely = len(scores.runs) if choices.all_pairs else LEADING
     among = [scores.runs[run] for run in best(scores, closely)] if closely < len(scores.runs) else None
-    return compare_scores(scores, **{name: getattr(choices, name) for name in TESTING}, among=among, evidence=evidence)
+    clusters: Any = choices.clusters
+    if choices.clusters_prefix is not None:
+        clusters = clusters_by_prefix(scores.query_ids, choices.clusters_prefix)
+    how = {name: getattr(choices, name) for name in TESTING} | {"clusters": clusters}
+    return compare_scores(scores, **how, among=among, evidence=evidence)
 
 
 def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning) -> dict[str, Any]:
@@ -290,7 +303,7 @@ def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning
     }
     if compared is None:
         mean = scores.mean()
-        columns = {"mean": mean.value, "low": mean.low, "high": mean.high}
+        columns = {name: getattr(mean, name) for name in ("low", "high", "ci_low", "ci_high")} | {"mean": mean.value}
         content["systems"] = [
             {name: ends[thinning.runs, 0, place].tolist() for name, ends in columns.items()}
             | {"judged_at_10": mean.judged[thinning.runs, 0].tolist()}
@@ -467,7 +480,11 @@ def _identity(
         chosen["gain"] = choices.gain or "linear"
     if compared:
         chosen["correction"] = compared.settings["correction"]
+    together = hashlib.sha256("".join(sums).encode("ascii")).hexdigest()
     return {
+        "of": os.path.basename(next(iter(paths), "")),
+        "date": datetime.date.today().isoformat(),
+        "fingerprint": together[:12],
         "files": [
             {"name": os.path.basename(path), "role": role, "bytes": Path(path).stat().st_size, "sha256": digest}
             for path, role, digest in zip(paths, roles, sums, strict=False)

@@ -39,7 +39,7 @@ LARGEST_INLINE = 3_000_000
 """A larger page, in bytes, would make the notebook slow to save and to open: it is shown when that is asked for."""
 BROKEN = """<!DOCTYPE html>
 <html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="3"><title>rankbounds</title>
-<h1>The files cannot be read</h1><p>{{error}}</p><p>This page looks again by itself.</p>{{link}}</html>
+<h1>The files cannot be read</h1><p>{{error}}</p><p>This page retries automatically.</p>{{link}}</html>
 """
 LINK = '<p class="to-judging"><a href="/">Judge documents</a></p>'
 
@@ -178,7 +178,7 @@ def report(
     chosen = Choices(measures=[str(measure) for measure in parse_measures(measures)], title=title, **choices)
     reading = chosen.reading()
     with tempfile.TemporaryDirectory() as folder:
-        jobs = [_in_file(job, Path(folder)) for job in reading.runs_to_read(runs)]
+        jobs = [_in_file(job, Path(folder)) for job in reading.runs_to_read(runs, qrels)]
         content = gather(_judgments_file(reading, qrels, Path(folder)), jobs, chosen)
     return Report(title, list(content["summary"]), page(content))
 

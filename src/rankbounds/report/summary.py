@@ -25,12 +25,15 @@ MUCH_ALIKE = 0.9
 def sentences(scores: Scores, compared: Comparison | None, content: dict[str, Any]) -> list[str]:
     """Who leads and how sure that is, whether measures agree, what unjudged and tied documents could change."""
     measure, runs = scores.measures[0], scores.runs
-    means = scores.mean().value[:, 0, 0] if compared is None else compared.means()[0]
+    mean = scores.mean()
+    means = mean.value[:, 0, 0] if compared is None else compared.means()[0]
     label = f"{measure} (mean over topics)" if compared is not None and measure.total == "sum" else str(measure)
     leaders = leading(scores, 0)
     leader, alone = leaders[0], len(leaders) == 1
     ahead = "lowest, which is best" if measure.lower_is_better else "highest"
-    score = f"{label} {means[leader]:.4f} over {len(scores.query_ids)} topics"
+    low, high = mean.ci_low[leader, 0, 0], mean.ci_high[leader, 0, 0]
+    sure = f" (95% interval {low:.4f} to {high:.4f})" if compared is None and low == low else ""
+    score = f"{label} {means[leader]:.4f}{sure} over {len(scores.query_ids)} topics"
     said = [f"{counted(leaders, runs)} score{'s' * alone} {ahead}: {score}."]
     if compared is not None:
         said += [*_how_sure(compared, leader, alone=alone), *_over_measures(scores, content["agreement"])]
@@ -60,14 +63,13 @@ def _how_sure(compared: Comparison, leader: int, *, alone: bool) -> list[str]:
         place = rank_words(rows[leader]["rank_low"], rows[leader]["rank_high"])
         others = [run for run in range(len(runs)) if run != leader and rows[run]["rank_low"] == 1]
         whose = "Its place" if alone else f"The place of {runs[leader]}"
-        as_well = f"; {counted(others, runs)} may be first as well" if others else ""
+        as_well = f"; {counted(others, runs)} may also be first" if others else ""
         sure = f"{1 - settings['alpha']:.0%} sure, for all runs together"
         said.append(f"{whose} among all {len(runs)} runs is {place}{as_well} ({sure}).")
+        said += [compared.leader_words()] if compared.leader_words() else []
     if alike:
         whose = "it" if alone else runs[leader]
-        said.append(
-            f"Not separable from {whose}: {counted(alike, runs)}; differences such as theirs can come by chance."
-        )
+        said.append(f"Not separable from {whose}: {counted(alike, runs)}; differences like theirs can arise by chance.")
     else:
         said.append("Every other run is significantly worse.")
     if len(runs) > 2:
@@ -76,6 +78,7 @@ def _how_sure(compared: Comparison, leader: int, *, alone: bool) -> list[str]:
             f"Of all {separated.size:,} pairs of runs, the topics separate {apart:,} and leave "
             f"{separated.size - apart:,} open ({settings['tested_by']}, level {settings['alpha']:g})."
         )
+        said += compared[compared.measures[0]].winner().words().splitlines()
     return said
 
 
@@ -99,7 +102,7 @@ def _over_measures(scores: Scores, agreement: Sequence[dict[str, Any]]) -> list[
         least = min(agreement, key=lambda row: 2.0 if row["tau"] is None else row["tau"])
         if least["tau"] is not None and least["tau"] < MUCH_ALIKE:
             said.append(
-                f"They order the runs least alike: {least['measure_a']} and {least['measure_b']} (Kendall's tau "
+                f"The orders differ most between {least['measure_a']} and {least['measure_b']} (Kendall's tau "
                 f"{least['tau']:.2f}; {least['swapped']:,} pairs change places, {least['swapped_significantly']:,} of "
                 "them significant by both)."
             )
@@ -122,7 +125,7 @@ def _unjudged(scores: Scores, leaders: Sequence[int]) -> list[str]:
         ]
     return [
         f"If the unjudged documents favour them, {counted(could_lead, runs)} could score "
-        f"{'lower' if measure.lower_is_better else 'higher'} than {runs[leader]} surely does ({least[leader]:.4f})."
+        f"{'lower' if measure.lower_is_better else 'higher'} than {runs[leader]} certainly does ({least[leader]:.4f})."
     ]
 
 
@@ -130,11 +133,11 @@ def _coverage(scores: Scores) -> list[str]:
     judged = scores.mean().judged[:, 0]
     weak = [run for run in np.argsort(judged, kind="stable").tolist() if judged[run] < LITTLE_JUDGED]
     if not weak:
-        share = "all" if judged.min() >= 1 else f"{np.floor(100 * judged.min()):.0f}% or more"
-        return [f"Of every run's first ten documents {share} are judged."]
+        share = "All" if judged.min() >= 1 else f"{np.floor(100 * judged.min()):.0f}% or more"
+        return [f"{share} of every run's top 10 documents are judged."]
     return [
-        f"Resting on unjudged documents: {counted(weak, scores.runs)}; less than {LITTLE_JUDGED:.0%} of their first "
-        f"ten are judged (least: {judged[weak[0]]:.0%})."
+        f"Fewer than {LITTLE_JUDGED:.0%} of the top 10 documents of {counted(weak, scores.runs)} are judged "
+        f"({'lowest: ' * (len(weak) > 1)}{judged[weak[0]]:.0%})."
     ]
 
 

@@ -81,6 +81,8 @@ function choosePair() {
 function filter() { showBoard(); showCoverage(); }
 
 at("title").textContent = data.title;
+const counts = { topics: data.number_of_topics, runs: data.number_of_runs, judgments: data.identity.counts.judgments };
+showFacts(data.identity.of, ...Object.entries(counts).filter(([, number]) => number).map(([what, number]) => plural(number, what.slice(0, -1))), data.identity.date, `fingerprint ${data.identity.fingerprint}`);
 replace(at("warnings"), ...[...data.warnings, ...data.thinned].map((text) => element("p", "Note: " + text, "warning")));
 [looked.a, looked.b] = count === 2 ? [1, 0] : ranked(0).slice(0, 2);
 fillSelect(at("measure"), measures.map(({ label }) => label), 0);
@@ -101,7 +103,7 @@ if (data.persistence) {
 if (several) {
   for (const id of ["run-a", "run-b"]) { fillSelect(at(id), closely.map((run) => runs[run])); at(id).addEventListener("change", choosePair); }
   at("swap").addEventListener("click", () => { [looked.a, looked.b] = [looked.b, looked.a]; showPair(); remember("pair"); });
-  if (closely.length < count) at("pair-note").textContent = `The ${closely.length} runs that lead by ${measures[0].label} can be compared here; "rankbounds compare" compares any two, and "rankbounds report --all-pairs" puts all pairs into this page.`;
+  if (closely.length < count) at("pair-note").textContent = `The ${closely.length} runs that lead by ${measures[0].label} can be compared here; "rankbounds compare" compares any two, and "rankbounds report --all-pairs" includes all pairs in this page.`;
 } else {
   for (const id of ["pair", "pair-link", "changes-part", "filter-label"]) at(id).hidden = true;
   if (!data.persistence) at("changes").hidden = at("changes-link").hidden = true;

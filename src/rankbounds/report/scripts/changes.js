@@ -23,7 +23,7 @@ function lanes(svg, x, top, { difference, told }, colour) {
     if (!known(low) || !Number.isFinite(low) || !Number.isFinite(high)) return;
     const y = top + number * LANE;
     svg.append(titled(drawn("rect", { x: x(low), width: Math.max(2, x(high) - x(low)), y, height: LANE - 2, class: `lane ${of} ${turns ? "turns" : "holds"}` }),
-      `${name}: from ${signed(low)} to ${signed(high)}; ${turns ? "could turn it" : "does not turn it"}`));
+      `${name}: from ${signed(low)} to ${signed(high)}; ${turns ? "could reverse it" : "cannot reverse it"}`));
   });
   if (Number.isFinite(difference)) svg.append(drawn("line", { x1: x(difference), x2: x(difference), y1: top - 3, y2: top + told.length * LANE + 1, class: "difference", style: `stroke:${colour}` }));
 }
@@ -48,14 +48,35 @@ function showChanges() {
     anchor.append(nameText(runs[row.run], { x: left - 10, y: y + step / 2 - 2, "text-anchor": "end", class: narrow ? "small name" : "name" }, narrow ? 16 : 24));
     svg.append(anchor);
     lanes(svg, x, y, row, runColour(row.run));
-    if (!narrow) svg.append(drawn("text", { x: room - right + 14, y: y + step / 2 - 2, class: turning(row.told).length ? "turns" : "" }, turning(row.told).join(", ") || "nothing here turns it"));
+    if (!narrow) svg.append(drawn("text", { x: room - right + 14, y: y + step / 2 - 2, class: turning(row.told).length ? "turns" : "" }, turning(row.told).join(", ") || "nothing reverses it"));
   });
   showFigure("changes-chart", svg);
+  showDoubts(rows, leader, label);
   const counted = UNKNOWNS.map(([of]) => { const held = rows.filter(({ told }) => told.some((unknown) => unknown.of === of)); return [held.length, held.filter(({ told }) => told.some((unknown) => unknown.of === of && unknown.turns)).length]; });
   const parts = [["noise", 0], ["unjudged documents", 1], ["the order of ties", 2], ["another p", 3]].filter(([, of]) => counted[of][0]).map(([name, of]) => `${name} for ${counted[of][1] || "none"}`);
-  at("changes-words").textContent = `Could one of the ${plural(rows.length, "run")} next behind ${runs[leader]} by ${label} be the better one after all? That is left open by ${parts.join(", by ")}.`;
+  at("changes-words").textContent = `Of the next ${plural(rows.length, "run")} by ${label}, the order with ${runs[leader]} could be reversed by ${parts.join(", by ")}.`;
   const legend = UNKNOWNS.filter((_, of) => counted[of][0]).map(([of, text]) => { const item = element("span"); item.append(element("i", null, "swatch", of), element("span", text)); return item; });
-  replace(at("changes-legend"), ...legend, element("span", "strong: it could turn the order; pale: it does not. Noise is decided by the corrected test, the line is the interval of the pair alone."));
+  replace(at("changes-legend"), ...legend, element("span", "strong: could reverse the order; pale: cannot. For noise the corrected test decides; the line is the interval of the pair alone."));
+}
+
+// ---- three doubts: how many of the runs next behind each leaves within reach of the leader ----
+
+const DOUBTS = [
+  { of: "noise", name: "Noise", one: "is within noise of", many: "are within noise of", holds: "Other topics would most likely show the same leader.", turns: "Other topics could show another leader." },
+  { of: "unjudged", name: "Unjudged documents", one: "could overtake", many: "could overtake", holds: "However they are judged, the leader stays ahead.", turns: "Judging them could change who leads." },
+  { of: "ties", name: "Ties", one: "could overtake", many: "could overtake", holds: "No order of tied documents changes who leads.", turns: "Another order of tied documents could change who leads." },
+];
+
+function showDoubts(rows, leader, label) {
+  const cards = DOUBTS.map(({ of, name, one, many, holds, turns }) => {
+    const asked = rows.filter(({ told }) => told.some((unknown) => unknown.of === of)), open = asked.filter(({ told }) => told.some((unknown) => unknown.of === of && unknown.turns)).length;
+    if (!asked.length) return null;
+    const card = element("article", null, "card", open ? "open" : "settled");
+    const found = count === 2 ? `The order of ${runs[1]} and ${runs[0]} ${open ? "is open" : "holds"}` : `${open || "None"} of the next ${plural(asked.length, "run")} ${open > 1 ? many : one} ${runs[leader]}`;
+    card.append(element("h2", name), element("p", open ? "open" : "settled", "state"), element("p", `${found} by ${label}.`, "finding"), element("p", open ? turns : holds, "note"));
+    return card;
+  }).filter(Boolean);
+  replace(at("doubts"), ...cards);
 }
 
 // ---- another measure ----

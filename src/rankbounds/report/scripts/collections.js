@@ -29,8 +29,7 @@ function showBoard() {
     ...(placed ? [
       { name: "place", words: true, roomy: true, head: axisHead(`place among ${all} runs`, [1, all], true), fields: ["rank_low", "rank_high"], values: (row) => [row.rank_low, row.rank_high],
         node: (row) => dotCell({ dot: row.rank, interval: [row.rank_low, row.rank_high], colour: colour(row.run), label: row.place || "no place" }, [1, all], true) },
-      { name: "its place is", words: true, text: (row) => row.place || "-", order: (row) => (known(row.rank_low) ? row.rank_low * 1e6 + row.rank_high : null) },
-      { name: "first in", wide: true, text: (row) => (known(row.probability_best) ? percent(row.probability_best) : "-"), order: (row) => row.probability_best },
+      { name: "place range", words: true, text: (row) => row.place || "-", order: (row) => (known(row.rank_low) ? row.rank_low * 1e6 + row.rank_high : null) },
     ] : []),
     { name: "collections led", wide: true, text: (row) => `${fixed(row.collections_led, 1)} of ${row.collections}`, order: (row) => row.collections_led },
     ...(systems.some((row) => row.lacks.length) ? [{ name: "lacks", words: true, text: (row) => row.lacks.join(", "), classes: () => ["remark"] }] : []),
@@ -69,7 +68,7 @@ function showPair() {
   at("run-a").value = runs.indexOf(a);
   at("run-b").value = runs.indexOf(b);
   if (!pair) {
-    at("verdict").textContent = a === b ? "Choose two different runs." : "This pair is left out of the page; \"rankbounds collections --pair\" tells of it.";
+    at("verdict").textContent = a === b ? "Choose two different runs." : "This pair is left out of the page; \"rankbounds collections --pair\" shows it.";
     for (const id of ["forest", "pair-board"]) replace(at(id));
     return;
   }
@@ -119,6 +118,7 @@ function follow() {
 function showAll() { at("measure").selectedIndex = looked.measure; showBoard(); showCells(); showPair(); }
 
 at("title").textContent = data.title;
+showFacts(plural(collections.length, "collection"), plural(runs.length, "run"));
 at("method").textContent = data.method;
 fillSelect(at("measure"), data.measures.map(({ label }) => label), 0);
 for (const id of ["run-a", "run-b"]) {

@@ -6,7 +6,7 @@ const several = pairs !== null;
 // Notes are told where they matter: where a score rests on what nobody looked at, or a place on the order of ties.
 function notes(run, measure) {
   const told = [];
-  if (data.systems[measure].judged_at_10[run] < LITTLE_JUDGED) told.push("rests on unjudged documents");
+  if (data.systems[measure].judged_at_10[run] < LITTLE_JUDGED) told.push("few of its top 10 are judged");
   if (!lists) return told;
   const { missing, ties_matter: matter } = lists[run], moved = tieRange(run, measure);
   if (missing) told.push(`${plural(missing, "topic")} missing`);
@@ -36,23 +36,22 @@ function showBoard() {
   const { measure, chosen } = looked, { label, digits } = measures[measure], system = data.systems[measure];
   const every = ranked(measure), rows = every.filter(isSought), ends = shownEnds(system), all = data.number_of_runs;
   const level = (run) => (system.rank && known(system.rank[run]) ? system.rank[run] : 1 + every.findIndex((other) => system.mean[other] === system.mean[run]));
-  const sure = several ? percent(settings.confidence) : null, placed = several && known(system.rank_low[0]), bounded = system.low.some(known);
-  const dots = (run) => ({ dot: system.mean[run], interval: several && [system.ci_low[run], system.ci_high[run]], bounds: [system.low[run], system.high[run]], colour: runColour(run) });
-  const told = (run) => `${fixed(system.mean[run], digits)}` + (several ? `, ${sure} interval ${range(system.ci_low[run], system.ci_high[run], digits)}` : "") + (bounded ? `, bounds ${range(system.low[run], system.high[run], digits)}` : "");
+  const sure = percent(settings?.confidence ?? 0.95), sampled = system.ci_low.some(known), placed = several && known(system.rank_low[0]), bounded = system.low.some(known);
+  const dots = (run) => ({ dot: system.mean[run], interval: sampled && [system.ci_low[run], system.ci_high[run]], bounds: [system.low[run], system.high[run]], colour: runColour(run) });
+  const told = (run) => `${fixed(system.mean[run], digits)}` + (sampled ? `, ${sure} interval ${range(system.ci_low[run], system.ci_high[run], digits)}` : "") + (bounded ? `, bounds ${range(system.low[run], system.high[run], digits)}` : "");
   const columns = [
     { name: "#", text: level, order: level },
     nameColumn(several ? (run) => { looked.chosen = run; showBoard(); showChanges(); focusRun(run); } : null),
     { name: label, text: (run) => fixed(system.mean[run], digits), order: (run) => system.mean[run], classes: () => ["value"] },
-    { name: "score", words: true, head: axisHead(["mean", several && "interval", bounded && "bounds"].filter((part) => part).join(", "), ends, !digits), node: (run) => titled(dotCell({ ...dots(run), label: told(run) }, ends, !digits), told(run)),
+    { name: "score", words: true, head: axisHead(["mean", sampled && "interval", bounded && "bounds"].filter((part) => part).join(", "), ends, !digits), node: (run) => titled(dotCell({ ...dots(run), label: told(run) }, ends, !digits), told(run)),
       fields: ["ci_low", "ci_high", "low", "high"], values: (run) => [system.ci_low?.[run], system.ci_high?.[run], system.low[run], system.high[run]] },
     ...(placed ? [
       { name: "place", words: true, roomy: true, head: axisHead(`place among ${all} runs`, [1, all], true),
         node: (run) => dotCell({ dot: system.rank[run], interval: [system.rank_low[run], system.rank_high[run]], colour: runColour(run), label: system.place[run] }, [1, all], true),
         fields: ["rank_low", "rank_high"], values: (run) => [system.rank_low[run], system.rank_high[run]] },
-      { name: "its place is", words: true, text: (run) => system.place[run], order: (run) => system.rank_low[run] * 1e6 + system.rank_high[run] },
-      { name: "first in", wide: true, text: (run) => percent(system.probability_best[run]), order: (run) => system.probability_best[run] },
+      { name: "place range", words: true, text: (run) => system.place[run], order: (run) => system.rank_low[run] * 1e6 + system.rank_high[run] },
     ] : []),
-    ...(several ? [{ name: "p corrected", wide: true, text: (run) => (run === chosen ? "-" : fixed(correctedOf(run, chosen, measure))), order: (run) => (run === chosen ? null : correctedOf(run, chosen, measure)) }] : []),
+    ...(several ? [{ name: "p corrected", wide: true, text: (run) => (run === chosen ? "-" : pNumber(correctedOf(run, chosen, measure))), order: (run) => (run === chosen ? null : correctedOf(run, chosen, measure)) }] : []),
     ...(lists ? [{ name: "judged@10", text: (run) => percent(system.judged_at_10[run]), order: (run) => system.judged_at_10[run],
       classes: (run) => (system.judged_at_10[run] < LITTLE_JUDGED ? ["little"] : []) }] : []),
     ...(every.some((run) => notes(run, measure).length) ? [{ name: "note", words: true, widest: true, text: (run) => notes(run, measure).join("; "), classes: () => ["remark"] }] : []),
@@ -63,11 +62,10 @@ function showBoard() {
     else if (!separated(run, chosen, measure)) line.classList.add("alike");
   } });
   at("found").textContent = rows.length === count ? "" : `${rows.length} of ${plural(count, "run")}`;
-  at("reading").textContent = `Dot: the mean of ${label} over ${plural(data.number_of_topics, "topic")}${measures[measure].lower_is_better ? ", the lower the better" : ""}. ` +
-    (several ? `Line: its ${sure} interval over topics, which are a sample. ` : "") +
-    (bounded ? `Bar: bounds, what ${boundsOf()} leave open; nothing is random in them. ` : "") +
-    (several ? words.method : "") +
-    (placed && settings.ranks !== "test" && settings.correction === "tukey" ? " Places and corrected p come from different tests, and a run may be separable from the leader by the one and not by the other." : "");
+  at("reading").textContent = `Dot: the mean of ${label} over ${plural(data.number_of_topics, "topic")}${measures[measure].lower_is_better ? ", lower is better" : ""}. ` +
+    (sampled ? `Line: its ${sure} interval over topics, which are a sample. ` : "") +
+    (bounded ? `Bar: bounds due to ${boundsOf()}, which involve no randomness. ` : "") +
+    (several ? words.method : "");
   showChosen();
 }
 
@@ -87,7 +85,7 @@ function focusRun(run) {
 }
 
 function boundsOf() {
-  return { unjudged: "unjudged documents", ties: "ties", both: "unjudged documents and ties" }[data.identity.options.bounds] || "what is not known";
+  return { unjudged: "unjudged documents", ties: "ties", both: "unjudged documents and ties" }[data.identity.options.bounds] || "unknowns";
 }
 
 // The leaderboard as one figure, for the runs that are shown.
@@ -106,7 +104,7 @@ function boardFigure() {
     const y = top + (number + 0.5) * step;
     svg.append(nameText(runs[run], { x: left - 10, y: y + 4, "text-anchor": "end" }, 26));
     if (known(system.low[run]) && system.high[run] > system.low[run]) svg.append(drawn("rect", { x: x(system.low[run]), width: x(system.high[run]) - x(system.low[run]), y: y - 6, height: 12, class: "bound" }));
-    dotted(x, y, system.mean[run], several && [system.ci_low[run], system.ci_high[run]], runColour(run));
+    dotted(x, y, system.mean[run], system.ci_low.some(known) && [system.ci_low[run], system.ci_high[run]], runColour(run));
     if (placed) dotted(place, y, system.rank[run], [system.rank_low[run], system.rank_high[run]], runColour(run));
   });
   return svg;

@@ -5,8 +5,8 @@ function showNext() {
   const { documents, open, open_after: after, measure, depth: looks } = data.next;
   const listed = data.next.words !== undefined;
   at("next-words").textContent = listed ? data.next.words : documents.length
-    ? `By ${measure} a run's mean is open by ${fixed(open)} on average. These ${documents.length} documents, judged in this order, would leave ` +
-      `${fixed(after[after.length - 1])} open. They were looked for in the first ${looks} ranks; the weight is what a document adds up to over all runs.`
+    ? `By ${measure}, missing judgments leave a run's mean open by ${fixed(open)} on average. Judging these ${documents.length} documents in this order would leave ` +
+      `${fixed(after[after.length - 1])} open. Only the first ${looks} ranks were searched; weight is a document's total weight over all runs.`
     : `By ${measure} every document that counts in the first ${looks} ranks is judged.`;
   if (!documents.length) return;
   const rows = documents.map(([query, doc, weight], number) => ({ number, query, doc, weight, after: listed ? 0 : after[number] }));

@@ -63,7 +63,7 @@ function showTopic() {
     return item;
   });
   replace(at("legend"), ...legend, element("span", "a bracket below joins tied documents"),
-    element("span", `number behind a run: its ${measures[measure].label} on this topic`));
+    element("span", `number after a run: its ${measures[measure].label} on this topic`));
 }
 
 // All runs' scores on the topic as dots along one line; those whose rankings are shown have their colours and names.
@@ -92,7 +92,7 @@ function showCoverage() {
     nameColumn(),
     ...data.coverage_depths.map((to, number) => ({ name: to === "all" ? "judged, all" : `judged@${to}`, text: (run) => percent(lists[run].judged[number]), node: (run) => shareBar(lists[run].judged[number]),
       order: (run) => lists[run].judged[number], classes: (run) => (lists[run].judged[number] < LITTLE_JUDGED && number === 0 ? ["little"] : []) })),
-    { name: "tied in the first 10", text: (run) => percent(lists[run].tied[0]), order: (run) => lists[run].tied[0] },
+    { name: "tied in the top 10", text: (run) => percent(lists[run].tied[0]), order: (run) => lists[run].tied[0] },
     { name: "tied, all", text: (run) => percent(lists[run].tied[1], 1), order: (run) => lists[run].tied[1] },
     { name: "topics with ties", wide: true, text: (run) => `${lists[run].tied_topics} of ${lists[run].topics}`, order: (run) => lists[run].tied_topics },
     { name: moves, text: (run) => fixed(width(run)), order: width },

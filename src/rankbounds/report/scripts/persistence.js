@@ -84,7 +84,7 @@ function showPersistence() {
   at("p-words").textContent = `A user with p = ${p.toFixed(2)} looks at ${fixed(1 / (1 - p), 1)} documents on average. ` +
     `${runs[here[0]]} leads with ${fixed(now[here[0]].low)} +${fixed(now[here[0]].residual)}; ` +
     (open ? `${plural(open, "other run")} could be better than that once everything is judged. ` : "no run can be better than that. ") +
-    (p === base ? "" : `${changed} of ${plural(count, "run")} stand at another place than at p = ${base}. `) +
+    (p === base ? "" : `${changed} of ${plural(count, "run")} have another place than at p = ${base}. `) +
     (leaders().length > 1 ? "The leader: " + leaders().map(({ run, from }) => `${runs[run]} from p = ${from.toFixed(3)}`).join(", ") + "."
       : `${runs[leaders()[0].run]} leads at every p from 0.30 to 0.99.`);
   const ends = stretch([0, ...now.map(({ low, residual }) => low + residual)], 5);
@@ -127,6 +127,6 @@ function chartPersistence(p, shown) {
     legend.append(item);
   }
   replace(at("p-caption"), legend, element("span", `RBP without residual of the ${plural(shown.length, "run")} that lead at p = ${p.toFixed(2)}; ${plural(marks, "crossing")} marked by circles. ` +
-    (data.persistence.exact ? "All of them are marked: they are roots of polynomials with whole numbers, isolated one by one and not searched for on a grid; only two closer than 0.0000001 to each other would go unseen."
-      : "Here they are roots of polynomials with rounded numbers: two very close to each other may go unseen.")));
+    (data.persistence.exact ? "All crossings are marked: they are exact roots of polynomials; only two closer than 0.0000001 to each other could be missed."
+      : "They are roots of polynomials with rounded coefficients here: two that are very close to each other may be missed.")));
 }

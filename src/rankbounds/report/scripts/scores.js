@@ -60,10 +60,11 @@ function pairOf(a, b, measure) {
 
 // ---- sentences ----
 
-// A number as its template asks for it, in Python's way: .4f, +.4f, .0%, or with commas between thousands.
+// A number as its template asks for it, in Python's way: .4f, +.4f, .0%, with commas between thousands, or p for a p-value.
 function formatted(value, format) {
   if (!format) return String(value);
   if (format === ",") return value.toLocaleString("en");
+  if (format === "p") return pNumber(value).replace(/^<?/, (below) => `p ${below || "="} `);
   const [, sign, digits, kind] = /^(\+?)\.(\d+)([f%])$/.exec(format);
   return kind === "%" ? percent(value, Number(digits)) : sign ? signed(value, Number(digits)) : fixed(value, Number(digits));
 }

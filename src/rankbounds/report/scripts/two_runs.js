@@ -29,7 +29,7 @@ function showPair() {
     { name: runs[a], text: (row) => fixed(row.a), order: (row) => row.a },
     { name: runs[b], text: (row) => fixed(row.b), order: (row) => row.b },
     { name: "difference", text: (row) => signed(row.difference), order: (row) => row.difference },
-    ...(bounded ? [{ name: "it can lie in", wide: true, text: (row) => (known(row.low) ? `[${signed(row.low)}, ${signed(row.high)}]` : "-") }] : []),
+    ...(bounded ? [{ name: "possible range", wide: true, text: (row) => (known(row.low) ? `[${signed(row.low)}, ${signed(row.high)}]` : "-") }] : []),
   ], rows, { caption: `${measures[measure].label} on each topic; the difference is ${runs[a]} minus ${runs[b]}.`, sorted: { by: "difference", down: !measures[measure].lower_is_better }, file: "pair" });
 }
 
@@ -41,7 +41,7 @@ function chartUnknowns(a, b, measure) {
   axisBelow(svg, x, top - 6, bottom, narrow ? 3 : 6, { withSign: true, name: "difference A minus B" });
   kinds.forEach((unknown, number) => {
     const y = top + number * step;
-    svg.append(drawn("text", { x: left - 10, y: y + step / 2, "text-anchor": "end", class: unknown.turns ? "turns" : "" }, unknown.name + (!unknown.turns ? "" : narrow ? ": open" : ": could turn the order")));
+    svg.append(drawn("text", { x: left - 10, y: y + step / 2, "text-anchor": "end", class: unknown.turns ? "turns" : "" }, unknown.name + (!unknown.turns ? "" : narrow ? ": open" : ": could reverse the order")));
     lanes(svg, x, y + step / 2 - LANE, { difference: unknowns.difference, told: [unknown] }, "var(--ink)");
   });
   showFigure("pair-lanes", svg);

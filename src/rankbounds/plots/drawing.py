@@ -1,0 +1,106 @@
+"""The figures of a result by name, and figures as files of the size that papers have."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.evaluation.scores import Scores
+from rankbounds.files.writing import writing
+from rankbounds.paper import INCHES
+from rankbounds.plots.style import styled
+from rankbounds.results import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+ENDINGS = ("pdf", "svg", "png")
+"""Files that a figure can be written to."""
+
+
+def draw(result: Result | Scores, kind: str | None = None, **how: Any) -> Axes:
+    """Draw a figure of a result: the usual one, or the one named.
+
+    Parameters
+    ----------
+    result
+        What ``evaluate``, ``compare``, ``uncertainty``, ``audit``, ``check`` or another function returns; its
+        ``figures`` are the names of the figures that it has, the usual one first.
+    kind
+        One of these names: that of a function of ``rankbounds.plots``.
+    **how
+        Passed on to that function: ``measure``, ``ax`` and others.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels = {"1": {"x": 1}, "2": {"x": 1}}
+    >>> runs = {"a": {"1": ["y", "x"], "2": ["x"]}, "b": {"1": ["x"], "2": ["x"]}}
+    >>> compared = rb.compare(qrels, runs, "RR")
+    >>> compared.figures
+    ('topic_differences', 'differences', 'leaderboard')
+    >>> rb.plots.draw(compared, "leaderboard").get_xlabel()
+    'RR'
+    """
+    from rankbounds import plots
+
+    name = kind.replace("-", "_") if kind else next(iter(result.figures), None)
+    if name not in result.figures:
+        known = [known.replace("_", "-") for known in result.figures]
+        if not known:
+            raise UsageError("There is no figure of this answer.")
+        hint = did_you_mean(kind or "", known)
+        raise UsageError(f'There is no figure "{kind}" of this answer.{hint} There are: {", ".join(known)}.')
+    axes: Axes = getattr(plots, name)(result, **how)
+    return axes
+
+
+def save(axes: Any, path: str | os.PathLike[str], width: str | float | None = None) -> tuple[float, float]:
+    """Write the figure of these Axes to a file, fonts embedded, as wide as a paper needs it.
+
+    Parameters
+    ----------
+    axes
+        What a function of ``rankbounds.plots`` returned.
+    path
+        The file, which ends in .pdf, .svg or .png (300 dots per inch).
+    width
+        ``"column"`` (3.33 inches, one column of a two-column paper), ``"page"`` (7 inches) or inches; without it as
+        wide as it was drawn.
+
+    Returns
+    -------
+    tuple of float
+        Width and height in inches.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> import os, tempfile
+    >>> axes = rb.plots.contribution_of_ranks([0.5], depth=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rb.plots.save(axes, os.path.join(folder, "ranks.pdf"), "page")
+    (7.0, 2.3)
+    """
+    ending = ending_of(path)
+    drawn = (axes.flat[0] if hasattr(axes, "flat") else axes).get_figure()
+    if width is not None:
+        drawn.set_figwidth(INCHES[width] if isinstance(width, str) else width)
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending)
+    with writing(path, "wb") as out, styled(None):
+        drawn.savefig(out, format=ending, dpi=300, metadata=metadata)
+    across, down = map(float, drawn.get_size_inches())
+    return across, down
+
+
+def ending_of(path: str | os.PathLike[str]) -> str:
+    """The ending of a file for a figure."""
+    ending = os.fspath(path).rpartition(".")[2].lower()
+    if ending not in ENDINGS:
+        raise UsageError(f'A figure cannot be "{os.fspath(path)}". Known endings: {", ".join(ENDINGS)}.')
+    return ending
