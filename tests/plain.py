@@ -346,7 +346,19 @@ def remembered(topic: Topic, m, beyond: int = 0) -> float:
     return total + reading(len(worth) + 1) * memory(max([*worth, float(beyond)]), float(beyond))
 
 
+def nearly_err(unsatisfied):
+    def definition(topic: Topic, m, beyond: int = 0) -> float:
+        satisfies = [topic.gain(grade) / topic.largest for grade in topic.ranking]
+        return rate_by_relevance(satisfies, lambda rank, _, gain: unsatisfied(rank, m) * (1 - gain), beyond)
+
+    return definition
+
+
 READING_ON = {
+    "NERR8": nearly_err(lambda rank, m: 1 if rank < m.cutoff else 0),
+    "NERR9": nearly_err(lambda rank, m: rank / (rank + 1) if rank < m.cutoff else 0),
+    "NERR10": nearly_err(lambda rank, m: m.p),
+    "NERR11": nearly_err(lambda rank, m: ((rank - 1 + 2 * m.T) / (rank + 2 * m.T)) ** 2),
     "INSQ": insq,
     "TBG": time_biased_gain,
     "UMeasure": u_measure,
@@ -400,6 +412,11 @@ def f_measure(topic: Topic, m) -> float:
 def shaw(topic: Topic, m) -> float:
     both = precision_and_recall(topic, m)
     return 1 / (1 / both[0] + 1 / both[1] - 1) if both else 0.0
+
+
+def recall_all(topic: Topic, m) -> float:
+    found = sum(topic.relevance(m.rel)[: m.cutoff])
+    return float(0 < found == topic.number_relevant(m.rel))
 
 
 def search_length(topic: Topic, m) -> float:
@@ -535,6 +552,88 @@ BY_SUBTOPIC = {
     "NRBP": novel("NRBP"),
     "nNRBP": normalised_novel("NRBP"),
 }
+
+
+@dataclass
+class Compared:
+    """A list of documents, and judgment groups: each a list of subgroups, which give levels to documents."""
+
+    ranking: list[str]
+    groups: list[list[dict[str, float]]]
+
+    def preferred(self, group: list[dict[str, float]]) -> set[tuple[str, str]]:
+        """The better and the worse document of each preference, stated or following from others."""
+        pairs = {(a, b) for levels in group for a in levels for b in levels if levels[a] > levels[b]}
+        while further := {(a, d) for a, b in pairs for c, d in pairs if b == c} - pairs:
+            pairs |= further
+        return pairs
+
+    def place(self, document: str) -> float:
+        return self.ranking.index(document) if document in self.ranking else math.inf
+
+    def fulfils(self, pair: tuple[str, str]) -> bool:
+        return self.place(pair[0]) < self.place(pair[1])
+
+    def counting(self, pairs: set[tuple[str, str]], retrieved: int) -> list[tuple[str, str]]:
+        return [pair for pair in pairs if len(set(pair) & set(self.ranking)) >= retrieved]
+
+
+def preference_share(lists: Compared, m) -> float:
+    by_group = [lists.counting(lists.preferred(group), m.retrieved) for group in lists.groups]
+    if m.average == "groups":
+        shares = [share(sum(map(lists.fulfils, pairs)), len(pairs)) for pairs in by_group]
+        return sum(shares) / len(shares)
+    stated = [pair for pairs in by_group for pair in pairs]
+    if m.average == "preferences":
+        return share(sum(map(lists.fulfils, stated)), len(stated))
+    shares = []
+    for two in {frozenset(pair) for pair in stated}:
+        about = [pair for pair in stated if frozenset(pair) == two]
+        shares.append(sum(map(lists.fulfils, about)) / len(about))
+    return sum(shares) / len(shares) if shares else 0.0
+
+
+def limited_preference_share(lists: Compared, m) -> float:
+    shares = []
+    for group in lists.groups:
+        documents = {document: level for levels in group for document, level in levels.items()}
+        if m.retrieved:
+            documents = {document: level for document, level in documents.items() if document in lists.ranking}
+        relevant = [document for document, level in documents.items() if level > 0]
+        others = sorted((lists.place(document), document) for document, level in documents.items() if level == 0)
+        used = {*relevant, *(document for _, document in others[: len(relevant)])}
+        pairs = [pair for pair in lists.preferred(group) if used.issuperset(pair)]
+        invented = max(0, len(relevant) - len(others))  # below everything else
+        met = len([document for document in relevant if document in lists.ranking])
+        shares.append(share(sum(map(lists.fulfils, pairs)) + met * invented, len(pairs) + len(relevant) * invented))
+    return sum(shares) / len(shares)
+
+
+OF_PREFERENCES = {
+    "NumPrefs": lambda lists, m: sum(
+        len(lists.counting(lists.preferred(group), m.retrieved)) for group in lists.groups
+    ),
+    "NumPrefsFulfilled": lambda lists, m: sum(
+        sum(map(lists.fulfils, lists.counting(lists.preferred(group), m.retrieved))) for group in lists.groups
+    ),
+    "PrefShare": preference_share,
+    "PrefShareR": limited_preference_share,
+}
+
+
+def one_group(definition) -> Callable[[Topic, object], float]:
+    """A definition for preferences, of a topic whose judgments are one group."""
+
+    def of_topic(topic: Topic, m) -> float:
+        names = [f"{rank}" for rank in range(len(topic.ranking))]
+        levels = {name: grade for name, grade in zip(names, topic.ranking, strict=True) if grade is not None}
+        left = list(topic.judged)
+        for grade in levels.values():
+            left.remove(grade)
+        levels |= {f"not retrieved {number}": grade for number, grade in enumerate(left)}
+        return definition(Compared(names, [[levels]]), m)
+
+    return of_topic
 
 
 @dataclass
@@ -740,10 +839,15 @@ DEFINITIONS: dict[str, Callable[[Topic, object], float]] = {
     "SDCG": scaled_dcg,
     "RRn": later_reciprocal_rank,
     "F": f_measure,
+    "RecallAll": recall_all,
     "Shaw": shaw,
     "ESL": search_length,
     "RankPower": rank_power,
     **{name: one_subtopic(definition) for name, definition in BY_SUBTOPIC.items()},
+    **{name: one_group(definition) for name, definition in OF_PREFERENCES.items()},
+    "AP_JG": average_precision,
+    "P_JG": precision,
+    "RPrec_JG": r_precision,
     **{name: one_stratum(definition) for name, definition in OF_SAMPLES.items()},
     "Compatibility": compatibility,
     "NumNonRelRet": lambda topic, m: len([grade for grade in topic.ranking if grade is not None and grade < m.rel]),

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
-from plain import BY_SUBTOPIC, DEFINITIONS, OF_SAMPLES, Topic, greatest, value, value_and_greatest
+from plain import BY_SUBTOPIC, DEFINITIONS, OF_PREFERENCES, OF_SAMPLES, Topic, greatest, value, value_and_greatest
 from rankbounds.columns import native
 from rankbounds.measures import REGISTRY, parse_measure
 from rankbounds.measures.condensed import Condensed
@@ -31,18 +31,51 @@ LAW = settings(max_examples=15, deadline=None, suppress_health_check=[HealthChec
 PLAIN = [parse_measure(example) for kind in REGISTRY.values() for example in kind.examples]
 MEASURES = [*PLAIN, *map(Condensed, PLAIN)]
 STOPPING_BY_GAIN = {"IFT_C1", "IFT_C2", "IFT", "BPM"}
-BY_STEPS = {"RBP2", "INST", "TBG", *STOPPING_BY_GAIN}  # a user whose next step depends on what was found so far
-NO_MEAN_OVER_TIES = {*BY_STEPS, *OF_SAMPLES, "GMAP", "GMBpref", "YAAP", "BinG", "G", "nDCG_rel", "RnDCG"}
-NO_MEAN_OVER_BOTH = NO_MEAN_OVER_TIES | {"RRn", "ESL", "Shaw", "RankPower"}
-# The best order for one subtopic may be bad for another.
+NEARLY_ERR = {"NERR8", "NERR9", "NERR10", "NERR11"}
+BY_STEPS = {
+    "RBP2",
+    "INST",
+    "TBG",
+    *NEARLY_ERR,
+    *STOPPING_BY_GAIN,
+}  # the next step depends on what was found so far
+NO_MEAN_OVER_TIES = {
+    *BY_STEPS,
+    *OF_SAMPLES,
+    *OF_PREFERENCES,
+    "GMAP",
+    "GMBpref",
+    "YAAP",
+    "BinG",
+    "G",
+    "nDCG_rel",
+    "RnDCG",
+}
+NO_MEAN_OVER_BOTH = NO_MEAN_OVER_TIES | {"RRn", "ESL", "Shaw", "RecallAll", "RankPower"}
+# The best order for one subtopic, or judgment group, may be bad for another.
 NO_EXTREMES_OVER_TIES = {"infAP", "G", "nDCG_rel", "RnDCG", *BY_SUBTOPIC, *STOPPING_BY_GAIN, *OF_SAMPLES}
+NO_EXTREMES_OVER_TIES |= {*OF_PREFERENCES, "AP_JG", "P_JG", "RPrec_JG"}
 UNBOUNDED = {  # no bounds are known, and none are given
     *("Rpref_N", "Rpref_relative", "Rpref_relative2", "infAP", "G", "nDCG_rel", "RnDCG"),
     *("alpha_nDCG", "nERR_IA", "nNRBP"),
     *OF_SAMPLES,
+    *OF_PREFERENCES,
 }
 OUTER = {"Q", "Compatibility", *STOPPING_BY_GAIN}  # bounds that hold, but may be wider than needed
-COUNTED = {"P", "Recall", "F", "Shaw", "RPrec", "Success", "Judged", "Unjudged", "NumRet", "NumRel", "NumRelRet"}
+COUNTED = {
+    "P",
+    "Recall",
+    "RecallAll",
+    "F",
+    "Shaw",
+    "RPrec",
+    "Success",
+    "Judged",
+    "Unjudged",
+    "NumRet",
+    "NumRel",
+    "NumRelRet",
+}
 COUNTED |= {"NumQ", "NumNonRelRet", "Hits", "SetP", "RelP", "SetAP"}
 
 WHOLE = (0, 0, 1, 1, 2, 3)
@@ -337,7 +370,7 @@ def test_a_rule_that_would_change_nothing_is_refused(measure, unjudged):
         problem = f'drops unjudged documents by definition, so that unjudged="{unjudged}" would change nothing'
     elif unjudged == "expected" and not (measure.multilinear or measure.as_retrieved):
         problem = "no exact expected value"
-    assert measure.judged_only == (isinstance(measure, Condensed) or "pref" in measure.name)
+    assert measure.judged_only == (isinstance(measure, Condensed) or "pref" in measure.name.lower())
     with pytest.raises(rb.UsageError, match=problem) if problem else nullcontext():
         evaluated(Example((1, None, 0), (3, 2, 1), (1,)), [measure], **options)
 

@@ -73,9 +73,10 @@ def parse(given: Sequence[str]) -> argparse.Namespace:
     declared, words = (*declared, *TERMINAL), given[len(command.name.split()) :]
     before = words[: words.index("--")] if "--" in words else words
     if asked := {*before} & {"-h", "--help", "--help-all"}:
-        from rankbounds.commands.console.help import command_help
+        from rankbounds.commands.console.help import command_help, value_help
 
-        _show(command_help(command, declared, screen_width() - 2, everything="--help-all" in asked))
+        text = value_help(declared, before, screen_width() - 2)
+        _show(text or command_help(command, declared, screen_width() - 2, everything="--help-all" in asked))
     parser = Parser(declared, prog=f"rankbounds {command.name}")
     try:
         options, apart = parser.parse_known_args(words)
@@ -177,6 +178,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail("the input is nested too deeply.", 3)
     except OverflowError as error:
         return _fail(f"a number is too large to compute with ({error}).", 3)
+    except ModuleNotFoundError as error:
+        if not error.name or error.name.startswith("rankbounds"):
+            raise
+        package = error.name.partition(".")[0]
+        return _fail(f"this needs the package {package}, which is not installed: pip install {package}.", 2)
     except UnicodeEncodeError as error:
         return _fail(f"The text {error.object!a} holds half a character, which no file and no name can hold.", 2)
     except Exception as error:

@@ -81,6 +81,14 @@ def count(name: str, heading: str | None = "", **more: Any) -> Column:
     return Column(name, heading, lambda row: "-" if row.get(name) is None else f"{row[name]:,}", **more)
 
 
+def place_cell(row: Row, own: str = "") -> str:
+    """Write the place of a row with its interval, a dash where it has none; ``own_`` for that of the run by itself."""
+    if row["rank"] is None:
+        return "-"
+    low, high = row[f"{own}rank_low"], row[f"{own}rank_high"]
+    return f"{row['rank']}" if low == high else f"{row['rank']} [{low}, {high}]"
+
+
 def build_table(rows: Iterable[Row], columns: Sequence[Column]) -> Table:
     """Rows as a table for people."""
     rows = list(rows)
@@ -126,6 +134,8 @@ class Result:
 
     settings: dict[str, Any] = field(default_factory=dict, kw_only=True)
     columns: ClassVar[Sequence[Column]] = ()
+    figures: ClassVar[tuple[str, ...]] = ()
+    """Which functions of ``rankbounds.plots`` draw it, the usual one first."""
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict per row, with full precision; None for what is not known."""

@@ -257,6 +257,19 @@ def number(value: float | None, digits: int | None = None) -> str:
     return f"{value:.{look().digits if digits is None else digits}f}"
 
 
+def p_number(value: float | None) -> str:
+    """A p-value for people: four digits, of which no p-value is 0; a dash where there is none."""
+    if value is None or math.isnan(value):
+        return "-"
+    return "<0.0001" if value < 0.00005 else f"{value:.4f}"
+
+
+def p_words(value: float | None) -> str:
+    """A p-value in a sentence: "p = 0.0123", "p < 0.0001"; nothing where there is none."""
+    text = p_number(value)
+    return "" if text == "-" else f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
+
+
 def signed(value: float | None) -> str:
     """A difference for people, with its sign; a dash where there is none."""
     return "-" if value is None or math.isnan(value) else f"{value:+.{look().digits}f}"

@@ -81,8 +81,10 @@ def cells(text: str) -> int:
 
 
 def _cells(character: str) -> int:
-    if unicodedata.category(character) in ("Mn", "Me") or "\u1160" <= character <= "\u11ff":
-        return 0  # (vowels and finals of Hangul are drawn into the syllable)
+    if unicodedata.category(character) in ("Mn", "Me"):
+        return 0
+    if "\u1160" <= character <= "\u11ff" or "\ud7b0" <= character <= "\ud7ff":
+        return 0  # vowels and finals of Hangul are drawn into the syllable
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 

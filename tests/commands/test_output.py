@@ -320,7 +320,7 @@ def test_names_of_runs_steer_no_terminal(command, tmp_path):
     (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n")
     (tmp_path / "run").write_bytes(b"1 Q0 a 1 1.0 \xc2\x9b31mrun\n")
     _, _, err = command("evaluate", tmp_path / "qrels", tmp_path / "run", "-m", "RR")
-    assert r"(\x9b31mrun: 2)" in err
+    assert r"(\x9b31mrun: topic 2)" in err
     _, _, err = command("bands", tmp_path / "run", "--rho", "2", "-o", tmp_path / "out")
     assert err.splitlines()[-1].startswith(r"rankbounds: \x9b31mrun: ")
 

@@ -9,6 +9,7 @@ import random
 import re
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -186,7 +187,7 @@ def test_top_and_sort_elsewhere(command, tmp_path):
     assert runs_shown(command("compare", *files, "--resamples", "20", "--top", "3")[1]) == runs_shown(board)[:3]
     _, out, _ = command("compare", *files, "--resamples", "20", "--baseline-run", "r8", "--top", "2")
     assert len(runs_shown(out.split("\n\n")[1])) == len({*runs_shown(out), "r8"}) - 1
-    means = [float(line.split()[3]) for line in command("uncertainty", *files)[1].splitlines()[1:]]
+    means = [float(line.split()[4]) for line in command("uncertainty", *files, "--q", ".2")[1].splitlines()[1:]]
     assert means == sorted(means, reverse=True)
     assert len(command("uncertainty", *files, "--top", "2")[1].splitlines()) == 3
     rows = json.loads(command("uncertainty", *files, "--format", "json")[1])
@@ -208,6 +209,7 @@ def test_digits(command, tmp_path):
 
 
 words = st.text(st.characters(codec="utf-8", categories=("L", "Mn", "Nd", "Pd", "So")), max_size=30)
+words = words.filter(lambda word: len(word) <= 8 or any(map(str.isalpha, word)))  # no number is split, nor so long
 
 
 values = st.floats(0, 1).map("{:.4f}".format)
@@ -251,12 +253,16 @@ def test_no_line_is_too_wide_and_no_number_is_split(table, width):
 def test_cells_of_a_terminal_agree_with_wcwidth(text):
     wcwidth = pytest.importorskip("wcwidth", reason="the oracle for widths is wcwidth: pip install wcwidth")
     for character in filter(str.isprintable, text):
-        if wcwidth.wcwidth(character) >= 0 and character not in UNSETTLED:
+        settled = character not in UNSETTLED and unicodedata.category(character) != "Mc"
+        if wcwidth.wcwidth(character) >= 0 and settled:
             assert cells(character) == wcwidth.wcwidth(character), hex(ord(character))
 
 
-UNSETTLED = frozenset(map(chr, [*range(0x1F1E6, 0x1F200), *range(0x1F3FB, 0x1F400)]))
-"""Half flags and tones of skin, which are as wide as what they stand beside."""
+UNSETTLED = frozenset(map(chr, [0x3164, 0xFFA0, *range(0x1F1E6, 0x1F200), *range(0x1F3FB, 0x1F400)]))
+"""Half flags and tones of skin, which are as wide as what they stand beside, and letters that are blanks."""
+WIDE_SINCE_UNICODE_16 = [(0x2630, 0x2638), (0x268A, 0x2690), (0x4DC0, 0x4E00), (0x1D300, 0x1D377)]
+"""Signs whose width Python's own tables state otherwise, as long as they are older."""
+UNSETTLED |= {chr(code) for begin, end in WIDE_SINCE_UNICODE_16 for code in range(begin, end)}
 
 
 def test_wide_characters_take_two_cells_and_marks_none():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
@@ -103,6 +104,72 @@ class TestParameterSensitivity:
         for edge, vector in (("0.2000", relevant_at(range(2, 50), 50)), ("0.8000", relevant_at([1], 50))):
             assert f"{accumulate(vector, 0.2):.4f}" == edge
             assert transfer(edge, 0.2, 0.8).proven
+
+
+class TestRankBiasedPrecision:
+    """Moffat and Zobel, Rank-Biased Precision for Measurement of Retrieval Effectiveness, 2008."""
+
+    def test_average_precision_of_the_example(self):
+        found = rb.studies.contribution_by_document(measures=["AP"])
+        assert sum(row["contribution"] for row in found.rows()) == pytest.approx(0.63155, abs=5e-6)
+
+    def test_depth_for_four_digits(self):
+        exact = [rb.rbp.plan_depth(p, 4) for p in (0.5, 0.8, 0.95)]
+        assert exact == [math.floor(math.log(1e-4) / math.log(p)) + 1 for p in (0.5, 0.8, 0.95)] == [14, 42, 180]
+        assert [math.floor(9.21 / (1 - p)) + 1 for p in (0.5, 0.8, 0.95)] == [19, 47, 185]
+
+    def test_digits_of_a_residual(self):
+        found = rb.rbp.plan_residual(0.8, 20)
+        assert f"{found['residual']:.3f}" == "0.012"
+        assert (found["digits"], found["print_at_most"]) == (1, 2)
+
+
+class TestAlternativesToBpref:
+    """Sakai, Alternatives to Bpref, SIGIR 2007."""
+
+    def test_percentages_of_table_3(self):
+        assert [f"{count / 435:.1%}" for count in (232, 198)] == ["53.3%", "45.5%"]
+
+    @pytest.mark.parametrize(("ranked", "printed", "computed"), [("c", 0.625, 0.0), ("ac", 0.90625, 0.75)])
+    def test_equation_2_credits_documents_that_were_not_retrieved(self, ranked, printed, computed):
+        grades = {"a": 3, "b": 1, "c": 0, "d": 0}
+        phi = {document: grade / 3 for document, grade in grades.items()}
+        rank = {document: ranked.index(document) if document in ranked else math.inf for document in phi}
+        total, others = sum(phi.values()), sum(1 - one for one in phi.values())
+
+        def penalty(k):
+            return sum((phi[k] - phi[d]) / phi[k] for d in phi if rank[d] < rank[k] and phi[d] < phi[k])
+
+        by_equation_2 = sum(phi[k] * (1 - penalty(k) / others) for k in phi if phi[k] > 0) / total
+        assert by_equation_2 == pytest.approx(printed)
+        scores = rb.evaluate({"q": grades}, {"q": list(ranked)}, "Rpref_N", bounds="none")
+        assert scores.value.item() == pytest.approx(computed)
+
+    def test_the_condition_of_equation_7_does_not_keep_n_k_from_0(self):
+        """The relevant document is at rank 2, below an unjudged one: no judged document is above it."""
+        scores = rb.evaluate({"q": {"a": 1, "b": 0}}, {"q": ["x", "a", "b"]}, "Rpref_relative", bounds="none")
+        assert scores.value.item() == 0.0  # rank 1 of the condensed list, which equation 17 leaves out
+
+
+class TestHowPrecise:
+    """Yang, Moffat and Turpin, How Precise Does Document Scoring Need to Be?, 2016."""
+
+    def test_shares_of_103_systems(self):
+        shares = {f"{count / 103:.1%}" for count in range(104)}
+        assert "95.2%" not in shares
+        assert {"95.1%", "96.1%"} <= shares
+
+    def test_entries_of_table_3(self):
+        parameters = rb.studies.change_by_banding.settings
+        assert len(parameters["rhos"]) * len(parameters["measures"]) == 20
+
+
+def test_section_2_1_contradicts_section_3_2():
+    """Park, Uncertainty in Rank-Biased Precision, 2016: the better the system (the smaller w), the more is open."""
+    open_part = [
+        rb.probability.urn_moments(100, q=0.3, relevance_ratio=w, p=0.8, judged_depth=10).mean for w in (1, 0.5)
+    ]
+    assert open_part[1] > open_part[0]
 
 
 def test_every_erratum_names_a_test_that_exists():

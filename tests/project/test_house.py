@@ -99,10 +99,10 @@ def test_names_say_what_a_module_holds():
     assert not [name for name in FILES if set(name.split(".")) & nothing]
 
 
-def test_the_map_of_the_house_names_every_room_in_order():
+def test_the_source_layout_names_every_subpackage_in_order():
     page = (ROOT / "docs" / "concepts.md").read_text("utf-8")
-    table = page.partition("## The map of the house")[2].partition("| room |")[2].partition("\n\n")[0]
-    assert re.findall(r"^\| (?:`(\w+)`|\(ground\)) \| .+ \|$", table, re.M) == list(ROOMS)
+    table = page.partition("## Source layout")[2].partition("| subpackage |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| (?:`(\w+)`|\(top level\)) \| .+ \|$", table, re.M) == list(ROOMS)
 
 
 def test_files_that_the_documentation_names_are_there():

@@ -65,7 +65,7 @@ def test_site_builds_without_a_warning(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "WARNING" not in done.stderr
     pages = {page.name for page in (tmp_path / "site").glob("*.html")}
-    assert {"index.html", "measures.html", "commands.html", "report.html", "studies.html", "errata.html"} <= pages
+    assert {"index.html", "measures.html", "commands.html", "report.html", "papers.html", "errata.html"} <= pages
     assert 'id="rankbounds.compare"' in (tmp_path / "site" / "python-top.html").read_text()
 
     def shown(page, begin):
@@ -138,7 +138,7 @@ def test_real_data_is_run_where_it_is_and_left_alone_where_not(tmp_path, monkeyp
 
 
 def test_sentences_wrap_and_tables_do_not(reference):
-    sentence = "Is it noise? Probably not: so large a difference would rarely come by chance (p = 0.0001)."
+    sentence = "Is it noise? Probably not: such a large difference would rarely arise by chance (p = 0.0001)."
     table = "run       nDCG@10      95% interval            bounds  group  judged@10  topics led"
     page = f'<pre><code>{sentence}\n{table}\n<span class="go">{sentence}</span>\n</code></pre><p>{sentence}</p>'
     wrapped = reference.on_page_content(page)

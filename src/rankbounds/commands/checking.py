@@ -8,8 +8,9 @@ from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import progress_on_terminal, say
 from rankbounds.commands.console.options import Option, Options, everyday, group_under, whole
-from rankbounds.errors import UsageError
+from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
+from rankbounds.results import Result
 
 
 @command(
@@ -30,7 +31,9 @@ from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
     ),
     Option("--examples N", "number of places of each kind to show (default 3)", 3),
     replace(scoring.MEASURES, help="with --qrels: measures to try ties on; may be repeated"),
+    Option("--best N", "with --qrels: show the N best runs by the first measure only", type=scoring.how_many),
     *(option for option in reading.READING if option.dest != "lenient"),
+    *output.figures("findings", "leaderboard (with --qrels)"),
     *output.OUTPUT,
 )
 def run_check(options: Options) -> int:
@@ -57,8 +60,36 @@ def run_check(options: Options) -> int:
         examples=max(0, options.examples),
         progress=progress_on_terminal("runs checked"),
     )
+    if options.best:
+        if options.qrels is None:
+            raise UsageError("--best asks for scores: name judgments (--qrels).")
+        found = found.best(options.best)
     output.finish(options, found)
     return 0 if found.ok else 1
+
+
+@command(
+    "describe",
+    "Can I trust these files and numbers?",
+    3,
+    *(reading.QRELS, replace(reading.RUNS, usage="[RUN ...]")),
+    Option("--rel GRADE", "lowest grade that is relevant (default 1)", 1.0, everyday=True),
+    *reading.READING,
+    *output.OUTPUT,
+)
+def run_describe(options: Options) -> Result:
+    """Describe judgments: topics, judged and relevant documents per topic by grade, and how deep runs are judged.
+
+      rankbounds describe qrels.txt
+      rankbounds describe qrels.txt runs
+
+    One row per kind of document: how many topics have some, the least, the mean and the most of a topic, and the total.
+    A document of grade -1 was pooled and not judged. With runs, a sentence says to which depth they are judged.
+    """
+    from rankbounds.checking.judgments import describe
+
+    runs = reading.runs_from(options) if options.runs else None
+    return describe(reading.judgments_from(options), runs, rel=options.rel)
 
 
 @command(
@@ -78,6 +109,14 @@ def run_check(options: Options) -> int:
         Option("-J, --Judged_docs_only", "leave out unjudged documents"),
         Option("-N, --Number_docs_in_coll N", "documents in the collection, for utility", 0),
         Option("-n, --nosummary", "leave out the summary over all topics"),
+        Option(
+            "-R, --Rel_info_format FORMAT",
+            "what QRELS holds: qrels (default), qrels_jg (judgment groups), qrels_prefs (judgments as preferences) or "
+            "prefs (preferences)",
+            "qrels",
+            words=("qrels", "qrels_jg", "qrels_prefs", "prefs"),
+        ),
+        Option("-Z, --Zscore FILE", "print z-scores: FILE has topic, measure, mean, standard deviation", file="read"),
     ),
     *reading.READING,
     *output.options_for(("trec", "json", "jsonl", "csv", "tsv")),
@@ -98,12 +137,18 @@ def run_trec_eval(options: Options) -> None:
         raise UsageError(f"-l, the lowest grade that is relevant, must be 1 or more, not {options.level_for_rel}.")
     if options.Max_retrieved_per_topic is not None and options.Max_retrieved_per_topic < 1:
         raise UsageError(f"-M must be 1 or more, not {options.Max_retrieved_per_topic}.")
+    if options.Rel_info_format not in trec_eval.FORMATS:
+        hint = did_you_mean(options.Rel_info_format, list(trec_eval.FORMATS))
+        raise UsageError(f"-R is one of {', '.join(trec_eval.FORMATS)}, not {options.Rel_info_format}.{hint}")
+    if options.Rel_info_format == "prefs" and options.formats is None:
+        options.formats = "prefs,"
     chosen = trec_eval.Options(
         options.level_for_rel,
         options.Max_retrieved_per_topic,
         options.Judged_docs_only,
         options.complete_rel_info_wanted,
         options.Number_docs_in_coll,
+        None if options.Zscore is None else trec_eval.ZScores.read(options.Zscore),
     )
     lines = trec_eval.lines(
         reading.judgments_from(options),

@@ -14,7 +14,7 @@ from rankbounds.comparison.pairs import pairs_against
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
-from rankbounds.evaluation.saved_scores import join_baseline, origin_of
+from rankbounds.evaluation.saved_scores import fingerprint, join_baseline, origin_of
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures
@@ -49,10 +49,10 @@ FOR_PAPERS = ("latex", "markdown")
         "test",
         Option(
             "--ranks HOW",
-            "intervals of ranks from: bootstrap (over topics; default for three runs or more) or test (the pairs it "
-            "separates)",
-            "auto",
-            words=words_in("stats.rank_intervals", "METHODS"),
+            "intervals of ranks: all (hold for all runs together; default) or own (each run by itself, from its own "
+            "comparisons with the others)",
+            "all",
+            words=words_in("stats.rank_intervals", "KINDS"),
         ),
         Option(
             "--baseline-run NAME",
@@ -85,6 +85,10 @@ FOR_PAPERS = ("latex", "markdown")
             type=scoring.share,
             everyday=True,
         ),
+        Option(
+            "--margin-test test|betting|gaffke",
+            "rule out the margin by --test, or by a test that holds for rare large losses too, for more topics",
+        ),
         Option("--undecided HOW", "count undecided as pass or fail (default: exit code 4)", words=("pass", "fail")),
         Option("--settled", "undecided if judging the unjudged documents could change the answer"),
         Option("--save FILE", "save the runs' scores, to be a baseline later", file="written"),
@@ -99,9 +103,15 @@ FOR_PAPERS = ("latex", "markdown")
             "latex and markdown, superscript of a mean: numbers of the systems it beats, letters of the leaderboard, "
             "or nothing",
         ),
-        Option("--small bounds|interval|none", "latex and markdown, in small print beside a mean"),
+        Option(
+            "--small WHAT",
+            "latex and markdown, in small print beside a mean: bounds, interval or none (default: bounds, in latex if "
+            "they fit)",
+            words=("bounds", "interval", "none"),
+            closed=True,
+        ),
     ),
-    output.figure("with --by: draw a forest plot of the first measure and pair"),
+    *output.figures("leaderboard", "differences", "places", "topic-differences", "forest (with --by)"),
     output.BIBTEX,
     *output.options_for(("table", "json", "latex", "markdown", "html", "junit")),
 )
@@ -118,12 +128,13 @@ def run_compare(options: Options) -> int:
 
     --fail-if "nDCG@10 worse" is a gate: it passes when a loss of the margin or more is ruled out, fails when a loss is
     shown, and otherwise is undecided; the output says why, and what would decide it. Several runs are corrected for
-    their number by Dunnett's test where a baseline is named. With several baselines, all other runs are compared with
-    each of them.
+    their number (Holm), in the gate as in the tables. With several baselines, all other runs are compared with each of
+    them.
     """
     from rankbounds.comparison import Evidence, compare_scores
     from rankbounds.comparison.gate.conditions import parse_conditions
     from rankbounds.comparison.gate.gate import Gate, hold
+    from rankbounds.stats.clusters import clusters_in_ids
     from rankbounds.stats.standardisation import standardise
 
     reading.check_inputs(options)
@@ -137,6 +148,11 @@ def run_compare(options: Options) -> int:
         compared = [measure for measure in scores.measures if measure not in held]
         if not scores.has_judged:
             say("Tables of scores do not tell what unjudged or tied documents leave open: that is left out.")
+        if not options.clusters and options.clusters_prefix is None and (mark := clusters_in_ids(scores.query_ids)):
+            say(
+                f"warning: query ids such as {scores.query_ids[0]} look like clusters of queries that belong together; "
+                f"if they do, p-values are too small: add --clusters-prefix {mark}, or --clusters FILE."
+            )
     else:
         trusted = reading.trusted_from(options, compared)
         if trusted and (options.unjudged != "nonrelevant" or options.baseline or options.standardise):
@@ -144,7 +160,7 @@ def run_compare(options: Options) -> int:
         assumed = scoring.assumptions_from(options) | ({"unjudged": trusted.rule} if trusted else {})
         evidence = Evidence(*reading.collection_from(options, trusted), Assumptions(**assumed))
         scores = evidence.scores([*compared, *held], progress=progress_on_terminal("runs scored"))
-        if options.save or options.baseline:
+        if options.save or options.baseline or options.format == "json":
             made_with = origin_of(evidence.qrels, evidence.assumptions, reading.preparation_from(options))
             scores = replace(scores, origin=made_with)
     if options.save:
@@ -166,9 +182,12 @@ def run_compare(options: Options) -> int:
         others = {*baselines} - {baseline}
         some = scores.filter(run=[run for run in scores.runs if run not in others]) if others else scores
         part = parts[baseline] = Part(options, some)
+        if evidence is not None and scores.origin is not None:
+            part.fingerprint = fingerprint(scores.origin, evidence.runs)
         if len(some.runs) > 1 or not (options.save or conditions):
             given = standardise(some[compared]) if options.standardise else some[compared]
-            found = call(options, compare_scores, given, baseline=baseline, evidence=own)
+            clusters = scoring.clusters_from(options, given.query_ids)
+            found = call(options, compare_scores, given, baseline=baseline, evidence=own, clusters=clusters)
             part.comparison = found.sort(options.sort)
         if options.by or options.by_prefix:
             part.slices = slices_from(options, part.comparison)
@@ -179,7 +198,9 @@ def run_compare(options: Options) -> int:
             part.gate = call(options, hold, part.comparison, conditions, **judged)
         if trusted is not None and options.bounds == "unjudged" and len(baselines) == 1:
             part.rests = trusted.rests_on_labels_of(some[compared])
-    comparison = parts[baselines[0]].comparison
+    comparison, sliced = parts[baselines[0]].comparison, parts[baselines[0]].slices
+    of_slices = sliced is not None and options.figure_kind in (None, *sliced.figures)
+    output.write_figure(options, sliced if of_slices else comparison or scores)
     output.write_bibtex(options, bibtex(scores.measures) if comparison is None else comparison.to_bibtex())
     outcomes = [outcome for part in parts.values() if part.gate is not None for outcome in part.gate.outcomes]
     whole = Gate(list(dict.fromkeys(outcomes)), options.undecided) if outcomes else None  # a value counts once
@@ -205,8 +226,6 @@ def _check(options: Options) -> None:
         raise UsageError(f'{asked[0]} is for a gate: add --fail-if, as in --fail-if "nDCG@10 worse".')
     if options.figure and len(set(options.baseline_run or ())) > 1:
         raise UsageError("--figure draws one comparison: name one --baseline-run.")
-    if options.figure and not in_slices:
-        raise UsageError("--figure draws slices: add --by FILE or --by-prefix SEP.")
     if in_slices and options.test == "tost":
         raise UsageError("--by asks where runs differ, --test tost whether they are alike: ask for one.")
     if options.by_prefix == "":
@@ -227,7 +246,7 @@ def measures_from(options: Options, conditions: Sequence[Condition]) -> tuple[li
 
 
 def slices_from(options: Options, comparison: Comparison | None) -> Slices:
-    """The comparison in slices, over the topics and scores that were compared; drawn if asked for."""
+    """The comparison in slices, over the topics and scores that were compared."""
     if comparison is None:
         raise UsageError("--by compares runs in slices of topics: give two runs or more.")
     from rankbounds.files.queries import labels_by_prefix, read_query_labels
@@ -235,9 +254,7 @@ def slices_from(options: Options, comparison: Comparison | None) -> Slices:
     labels = read_query_labels(options.by) if options.by else {}
     if options.by_prefix:
         labels |= labels_by_prefix(comparison.scores.query_ids, options.by_prefix)
-    sliced = comparison.slices(labels, correction=options.correction or "auto")
-    output.write_figure(options, "forest", sliced)
-    return sliced
+    return comparison.slices(labels, correction=options.correction or "auto")
 
 
 # ---- what is shown ----
@@ -253,14 +270,16 @@ class Part:
     slices: Slices | None = None
     gate: Gate | None = None
     rests: Sequence[str] = ()
+    fingerprint: Mapping[str, Any] | None = None
 
     def content(self) -> dict[str, Any]:
         """Everything, for JSON."""
         content: dict[str, Any]
         comparison, sliced = self.comparison, self.slices
         if comparison is None:
-            names = {"run": "run", "measure": "measure", "mean": "value", "low": "low", "high": "high"}
-            systems = [{name: row[own] for name, own in names.items()} for row in self.scores.mean().rows()]
+            names = {"run": "run", "measure": "measure", "value": "mean"}
+            names |= {name: name for name in ("low", "high", "ci_low", "ci_high")}
+            systems = [{name: row[own] for own, name in names.items()} for row in self.scores.mean().rows()]
             content = {"systems": systems, "pairs": [], "settings": {}}
         else:
             rows = {"systems": comparison.systems.rows(), "pairs": comparison.pairs.rows()}
@@ -268,6 +287,8 @@ class Part:
             if len(comparison.runs) == 2:
                 content["words"] = [comparison.words(measure) for measure in comparison.measures]
                 content["agreement"] = comparison.agreement()
+            else:
+                content["winner"] = comparison.winner().rows()
             if self.options.per_topic:
                 content["topics"] = topic_rows(comparison.scores)
         if sliced is not None:
@@ -277,6 +298,7 @@ class Part:
         if self.gate is not None:
             answer, code = self.gate.answer, self.gate.exit_code
             content["gate"] = {"answer": answer, "exit_code": code, "conditions": self.gate.rows()}
+        content |= {"fingerprint": self.fingerprint} if self.fingerprint else {}
         return content | ({"model_labels": list(self.rests)} if self.rests else {})
 
     def text(self) -> str:
@@ -294,10 +316,11 @@ class Part:
     def _compared(self, comparison: Comparison) -> list[str]:
         """One table of all measures for papers and pages; elsewhere what the comparison itself shows."""
         options, kind = self.options, self.options.format
-        look = {"small": options.small, "top": options.top}
+        look = {"small": options.small or "bounds", "top": options.top}
         parts: list[str | Table] = []
         if kind == "latex":
-            parts = [comparison.to_latex(options.style, **look, cite=bool(options.bibtex))]
+            chosen = {"small": options.small, "width": options.width, "cite": bool(options.bibtex)}
+            parts = [comparison.to_latex(options.style, top=options.top, **chosen)]
         elif kind == "markdown":
             parts = [comparison.to_markdown(options.style, **look)]
         elif kind == "html":

@@ -41,9 +41,8 @@ from rankbounds.tables import in_prose, json_of
     Option("--estimator reml|dl", "of the variance between collections (dl: DerSimonian and Laird)"),
     scoring.alpha("level of verdicts and ranks"),
     scoring.confidence("intervals"),
-    *scoring.resampling(),
     *scoring.ASSUMING,
-    output.figure("draw the pair as a forest plot"),
+    *output.figures("collections-forest", "leaderboard"),
     Option("--page FILE", "also write an HTML page like that of rankbounds report", file="written", group="output"),
     *output.OUTPUT,
 )
@@ -78,7 +77,7 @@ def run_collections(options: Options) -> None:
     )
     a, b = options.pair or compared.leading_pair()
     compared.pair(a, b)  # (names that are none are reported before anything is written)
-    output.write_figure(options, "collections_forest", compared, a, b)
+    output.write_figure(options, compared, **({} if options.figure_kind == "leaderboard" else {"run": a, "against": b}))
     if options.page:
         from rankbounds.files.writing import writing
         from rankbounds.report import collections_page, gather_collections
@@ -179,7 +178,7 @@ def run_replicates(options: Options) -> Any:
     Option("--top N", "show N pairs of runs in tables (default 10)", 10, everyday=True),
     *scoring.TIES,
     *reading.READING_RUNS,
-    output.figure("draw the matrix of all pairs, with clusters"),
+    *output.figures(),
     *output.OUTPUT,
 )
 def run_similarity(options: Options) -> None:
@@ -190,7 +189,7 @@ def run_similarity(options: Options) -> None:
 
     For two runs: rank-biased overlap (RBO) with its bounds, documents in common at the top, the most that measures can
     differ whatever the judgments (MED), and the topics that changed most. For more runs: all pairs, the most similar
-    first; --figure draws the matrix with clusters.
+    first; --figure draws the matrix with clusters, or for two runs the overlap in each topic.
     """
     from rankbounds.comparison.similarity import USUAL_MEASURES, similarity
 
@@ -203,7 +202,7 @@ def run_similarity(options: Options) -> None:
         measures=options.measures or (USUAL_MEASURES if len(runs) == 2 else ()),
         progress=progress_on_terminal("pairs of runs compared"),
     )
-    output.write_figure(options, "similarity_matrix", alike)
+    output.write_figure(options, alike)
     output.write_rows(
         options,
         alike.rows(topics=options.per_topic),

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
+from rankbounds.choices import check_share
 from rankbounds.collection.inputs import RunToRead
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
@@ -29,6 +35,12 @@ LARGE_SHARE = 6
     scoring.MEASURES,
     *scoring.SORTING,
     scoring.PER_TOPIC,
+    Option(
+        "--interval",
+        "in tables, show the confidence interval of each mean over topics (ci_low and ci_high of other formats)",
+        everyday=True,
+    ),
+    scoring.confidence(),
     *scoring.ASSUMING,
     *group_under(
         "input",
@@ -40,6 +52,7 @@ LARGE_SHARE = 6
         Option("--master URL", "the Spark cluster, such as spark://host:7077 (default: this machine)"),
     ),
     output.BIBTEX,
+    *output.figures("leaderboard", "coverage", "topic-differences", "residual-parts", "recall-precision"),
     *output.options_for((*output.FORMATS[:5], "parquet", *output.FORMATS[5:], "trec")),
 )
 def run_evaluate(options: Options) -> None:
@@ -50,14 +63,39 @@ def run_evaluate(options: Options) -> None:
 
     The table shows the mean over topics of each measure. Measures that can only rise when more is judged, such as RBP,
     show what unjudged documents could add (0.3280 +0.5120); the others show how low and how high they could be ([0.28,
-    0.35]). judged@10 is the share of the top ten documents that were judged.
+    0.35]). judged@10 is the share of the top ten documents that were judged. --interval adds what other topics like
+    these could change: a 95% confidence interval of each mean.
     """
+    check_share("confidence", options.confidence)
     scores = scoring.sort_runs(options, evaluate_by_engine(options, _engine(options)))
     if scores.outer:
         named = ", ".join(map(str, scores.outer))
         say(f"the bounds of {named} hold, but may be wider than what can happen.")
+    if options.table_digits is not None:
+        say_all(_digits_without_meaning(scores, options.table_digits))
     output.write_bibtex(options, bibtex(scores.measures))
-    output.write_result(options, scores, per_topic=options.per_topic)
+    asked = replace(scores, confidence=options.confidence)
+    how = {} if options.format == "parquet" else {"interval": options.interval}
+    if options.format == "latex" and not options.per_topic:
+        output.write_figure(options, asked)
+        output.write_text(options, asked.to_latex(width=options.width))
+    else:
+        output.write_result(options, asked, per_topic=options.per_topic, **how)
+
+
+def _digits_without_meaning(scores: Scores, digits: int) -> Iterator[str]:
+    """Say of which measures the residuals leave fewer digits certain than were asked for."""
+    mean = scores.mean()
+    for column, measure in enumerate(mean.measures):
+        if measure.has_residual and mean.bounds in ("unjudged", "both"):
+            residual = float(np.nanmax(mean.high[:, 0, column] - mean.low[:, 0, column]))
+            # Moffat and Zobel (2008, section 4.4) print the first digit that the residual moves, and none behind it.
+            meaningful = max(1, math.ceil(-math.log10(residual) - 1e-9)) if residual > 0 else digits
+            if digits > meaningful:
+                yield (
+                    f"of {measure}, digits behind the {'first' if meaningful == 1 else f'first {meaningful}'} say "
+                    f"nothing: residuals go up to {residual:.2g}."
+                )
 
 
 def evaluate_by_engine(options: Options, engine: str) -> Scores:

@@ -41,7 +41,7 @@ DEFAULT_RATES = ",".join(f"{rate:g}" for rate in pools.RATES)
         ),
     ),
     Option("--strategy S", "A (default), B or C, for RBP, P and DCG without --compare", "A", words=STRATEGIES),
-    *scoring.PROBABILITY,
+    *scoring.probability("logistic (default: estimated from the judgments)", "logistic"),
     scoring.SEED,
     scoring.ORDER,
     *reading.READING,

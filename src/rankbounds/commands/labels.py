@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     scoring.confidence(),
     *scoring.resampling(2000),
     *scoring.ASSUMING_NO_BOUNDS,
-    output.figure("draw agreement by grade and bias by run"),
+    *output.figures("labels-overview", "agreement-by-grade", "bias-by-run"),
     *output.OUTPUT,
 )
 def run_judges(options: Options) -> Any:
@@ -63,7 +63,7 @@ def run_judges(options: Options) -> Any:
 
     reader, labels_rel = reading.reading_from(options), labels_rel_from(options)
     trusted, labels = labels_from(options, reader)
-    found = call(
+    return call(
         options,
         compare_judges,
         trusted,
@@ -73,8 +73,6 @@ def run_judges(options: Options) -> Any:
         same_scale=options.same_scale or None,
         trusted_name=options.source,
     )
-    output.write_figure(options, "labels_overview", found)
-    return found
 
 
 def labels_from(options: Options, reader: Reading) -> tuple[Qrels, dict[str, Qrels]]:
@@ -151,9 +149,9 @@ def run_sample(options: Options) -> None:
       rankbounds sample labels.txt runs --budget 100 --compare reranked dense
 
     Documents are drawn with known probabilities, which grow with a document's weight in the question and with the
-    uncertainty of its label. The output is a table query_id, doc_id, probability, relevance: fill in the last column
-    and pass it to "rankbounds audit". To judge in the browser: "rankbounds serve QRELS RUN... --worklist sample.csv",
-    for which --format trec writes QRELS to begin with.
+    uncertainty of its label. The output is a table query_id, doc_id, order, probability, relevance: fill in the last
+    column in the order of the lines, and pass it to "rankbounds audit". To judge in the browser: "rankbounds serve
+    QRELS RUN... --worklist sample.csv", for which --format trec writes QRELS to begin with.
     """
     from rankbounds.judging.audits.sample import draw_sample
 
@@ -174,12 +172,14 @@ def run_sample(options: Options) -> None:
     "Can I trust the labels of a model (LLM as a judge)?",
     3,
     reading.LABELS,
-    Option("SAMPLE", "the judged sample: query_id, doc_id, probability, relevance", file="read"),
+    Option("SAMPLE", "the judged sample: query_id, doc_id, order, probability, relevance", file="read"),
     replace(reading.RUNS, usage="[RUN ...]"),
     *everyday(
         scoring.measures((), "RBP(p=0.8) (default), P@10, DCG@20; nDCG@10, AP, Recall@100 by linearisation"),
         Option("--difference", "compare the runs in pairs"),
         Option("--judgments FILE", "read the sample's judgments from this file, not from its column relevance"),
+        Option("--sequential", "give intervals that hold at every look while people judge, and say when it is settled"),
+        Option("--ranks", "rank the runs, with intervals of ranks that hold for all runs together"),
         Option("--plan H", "say how many judgments an interval of half-width H needs", type=float),
     ),
     Option("--sources judgments|both", "the interval covers the missing judgments, or also topics as a sample"),
@@ -189,6 +189,7 @@ def run_sample(options: Options) -> None:
     *scoring.TIES,
     scoring.GAIN,
     *reading.READING,
+    *output.figures(),
     *output.OUTPUT,
 )
 def run_audit(options: Options) -> Any:
@@ -198,9 +199,10 @@ def run_audit(options: Options) -> Any:
       rankbounds audit labels.txt sample.csv runs
 
     LABELS are the labels that SAMPLE was drawn from ("rankbounds sample"), and SAMPLE has the column relevance filled
-    in. "by labels" is the score from the labels alone; "estimate" is the score if people had judged everything, with an
-    interval that holds however bad the labels are: bad labels make it wide. --plan 0.03 says how many judgments
-    intervals of that half-width need; SAMPLE is then a pilot, or left out if nobody has judged yet.
+    in, from the first document on. "by labels" is the score from the labels alone; "estimate" is the score if people
+    had judged everything, with an interval that holds however bad the labels are: bad labels make it wide. --plan 0.03
+    says how many judgments intervals of that half-width need; SAMPLE is then a pilot, or left out if nobody has judged
+    yet. --sequential is for looking while people judge, and stopping as soon as a pair is settled.
     """
     from rankbounds.judging.audits.audit import audit
     from rankbounds.judging.audits.judged_sample import is_sample
@@ -209,6 +211,9 @@ def run_audit(options: Options) -> Any:
     plans = options.plan is not None
     if options.compare is not None and not plans:
         raise UsageError("--compare goes with --plan; --difference compares the runs in pairs.")
+    for flag in ("sequential", "ranks"):
+        if plans and getattr(options, flag):
+            raise UsageError(f"--{flag} is for an audit, not for --plan.")
     has_sample = not plans or is_sample(options.sample)  # what stands in its place may be a run
     options.runs = options.runs if has_sample else [options.sample, *options.runs]
     if not options.runs:
@@ -227,4 +232,5 @@ def run_audit(options: Options) -> Any:
             compare=reading.compared_from(options.compare) or ("all" if options.difference else None),
         )
     judgments = None if options.judgments is None else reading.judgments_from(options, options.judgments)
-    return call(options, audit, labels, options.sample, runs, judgments=judgments)
+    found = call(options, audit, labels, options.sample, runs, judgments=judgments)
+    return found.places() if options.ranks else found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from typing import Any
 
 from rankbounds.commands import command
@@ -10,6 +10,7 @@ from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import progress_on_terminal
 from rankbounds.commands.console.options import Option, Options, group_under
 from rankbounds.errors import UsageError
+from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import REGISTRY, Measure, parse_measures
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.measure import explanation, written
@@ -128,6 +129,15 @@ def _bounds(kind: type[Measure]) -> str:
         about_runs=True,
         everyday=True,
     ),
+    Option(
+        "--pool-depth N[,N...]",
+        "compare with the judgments of a pool of this depth alone",
+        type=output.whole_numbers,
+        about_runs=True,
+        everyday=True,
+    ),
+    replace(scoring.PER_TOPIC, help="show Kendall's tau without each topic: those that drive the disagreement first"),
+    *scoring.BEST,
     Option("--p P", "persistence of RBO (default 0.9)", 0.9),
     *scoring.ASSUMING_NO_BOUNDS,
     *output.OUTPUT,
@@ -138,20 +148,35 @@ def run_agreement(options: Options) -> Any:
       rankbounds agreement qrels.txt runs -m nDCG@10,AP,RR
       rankbounds agreement qrels.txt runs -m nDCG@10 --against labels.txt
 
-    The table shows Kendall's tau, tau_AP, Spearman's correlation and RBO of the orders by mean, how many pairs of runs
-    change places, and for how many of those both sides find a significant difference.
+    The table shows Kendall's tau with its p-value, tau_AP, Spearman's correlation and RBO of the orders by mean, how
+    many pairs of runs change places, and for how many of those both sides find a significant difference. --pool-depth
+    10 compares all judgments with those of the first 10 documents of every run.
     """
     from rankbounds.choices import check_share
+    from rankbounds.judging.candidates import ranks_of_judgments
+    from rankbounds.judging.pools import subset
     from rankbounds.stats.rank_correlation import agreement
 
     check_share("RBO's persistence p", options.p)
     asked = options.measures and (options.measures if options.scores else parse_measures(options.measures))
-    if asked and len(set(asked)) < 2 and not options.against:
-        raise UsageError("Agreement needs at least two measures, or other judgments (--against).")
-    runs = reading.read_runs(options) if options.against and not options.scores else None
+    if options.against and options.pool_depth:
+        raise UsageError("Compare with other judgments (--against) or with pools (--pool-depth), not with both.")
+    others = bool(options.against or options.pool_depth)
+    if asked and len(set(asked)) < 2 and not others:
+        raise UsageError("Agreement needs at least two measures, or other judgments (--against, --pool-depth).")
+    runs = reading.read_runs(options) if others and not options.scores else None
     scores = scoring.evaluate_from(options, runs=runs)
-    against = scoring.evaluate_from(options, qrels=options.against, runs=runs) if options.against else None
-    return agreement(scores, options.p, against)
+    options.best = options.best_by = None  # the same runs under the other judgments
+
+    def under(qrels: Any) -> Scores:
+        return scoring.evaluate_from(options, qrels=qrels, runs=runs).filter(run=scores.runs)
+
+    against: Any = under(options.against) if options.against else None
+    if options.pool_depth and runs is not None:
+        judgments = reading.judgments_from(options)
+        deepest = ranks_of_judgments(judgments, runs).min(axis=0)
+        against = {depth: under(subset(judgments, deepest <= depth)) for depth in options.pool_depth}
+    return agreement(scores, options.p, against, per_topic=options.per_topic)
 
 
 @command(
@@ -169,6 +194,8 @@ def run_agreement(options: Options) -> Any:
         Option("--test TEST", scoring.tests_named("bootstrap"), "bootstrap", words=scoring.TESTS[0].words),
         everyday=True,
     ),
+    *scoring.CLUSTERS,
+    *scoring.BEST,
     *scoring.resampling(1000),
     *scoring.ASSUMING_NO_BOUNDS,
     *output.OUTPUT,
@@ -183,10 +210,12 @@ def run_discriminative_power(options: Options) -> Any:
     """
     from rankbounds.stats.separation import discriminative_power
 
+    scores = scoring.evaluate_from(options)
     return discriminative_power(
-        scoring.evaluate_from(options),
+        scores,
         options.alpha or (0.05, 0.01),
         options.test,
+        clusters=scoring.clusters_from(options, scores.query_ids),
         resamples=options.resamples,
         seed=options.seed,
         progress=progress_on_terminal("measures resampled"),

@@ -14,6 +14,7 @@ from rankbounds.tables import Table, number
 
 if TYPE_CHECKING:
     from rankbounds.rbp.other_persistence import PublishedComparison, Transferred
+    from rankbounds.rbp.published_score import Published
 
 CONTRIBUTED = ("AP", "RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)")
 ORDERED_BY = ("AP", "nDCG", "P@10")
@@ -134,8 +135,10 @@ def run_crossings(options: Options) -> None:
             repeated=True,
         ),
         Option("--digits DIGITS", "decimal digits that must be certain (default 4)", 4),
-        Option("--depth D", "ask for the largest p that judging to this depth supports", type=int),
+        Option("--depth D", "what judging so deep leaves open for --p; alone: the largest p it supports", type=int),
     ),
+    Option("--relevant R", "with --p and --depth: the highest score of a topic with R relevant documents", type=int),
+    Option("--rank K", "with --p and --depth: the chance that the user looks at rank K", type=int),
     *scoring.TIES,
     *reading.READING,
     *output.options_for(digits=False),
@@ -147,13 +150,28 @@ def run_depth(options: Options) -> None:
       rankbounds rbp depth qrels.txt runs --digits 2
 
     --p 0.95 --digits 4 says how deep to judge so that what lies below adds less than 0.0001. --depth 100 --digits 4
-    says up to which p judging to that depth is enough. With QRELS and runs, the table shows how many more documents
-    must be judged for each p until every residual is that small.
-    """
-    from rankbounds.rbp.planning import expected_examined, judgments_needed, plan_depth, plan_persistence
+    says up to which p judging to that depth is enough. --p 0.8 --depth 20 says what that leaves open, and how many
+    decimals may be printed. With QRELS and runs, the table shows how many more documents must be judged for each p
+    until every residual is that small.
 
-    if options.depth is not None and (options.p or options.qrels):
-        raise UsageError("--depth asks for p: give neither --p nor files with it.")
+    The depth follows Moffat and Zobel: what lies below adds less than 10^-digits. The significant ranks follow Zhang,
+    Park and Moffat (Table 1): what lies below adds less than half of that, so that it rounds to nothing. The rules
+    differ by a factor of two, the numbers by log(2) / -log(p) ranks.
+    """
+    from rankbounds.rbp.planning import (
+        expected_examined,
+        judgments_needed,
+        plan_depth,
+        plan_persistence,
+        plan_residual,
+    )  # fmt: skip
+    from rankbounds.rbp.published_score import significant_ranks
+
+    if options.depth is not None and options.qrels:
+        raise UsageError("--depth asks about a pool to be made: give no files with it.")
+    for flag in options_given(options, "relevant", "rank"):
+        if options.depth is None or not options.p:
+            raise UsageError(f"{flag} goes with --p and --depth.")
     if options.qrels and not options.runs:
         raise UsageError("Judgments alone do not say what is missing: name runs too.")
     persistences = [p for several in options.p or [list(PERSISTENCES)] for p in several]
@@ -162,6 +180,9 @@ def run_depth(options: Options) -> None:
         rows = call(
             options, judgments_needed, reading.judgments_from(options), reading.runs_from(options), persistences
         )
+    elif options.depth is not None and options.p:
+        chosen = {"relevant": options.relevant, "rank": options.rank}
+        rows = [plan_residual(p, options.depth, **chosen) for p in persistences]
     else:
         pairs = (
             [(p, plan_depth(p, digits)) for p in persistences]
@@ -169,12 +190,19 @@ def run_depth(options: Options) -> None:
             else [(plan_persistence(options.depth, digits), options.depth)]
         )
         rows = [
-            {"p": p, "digits": digits, "depth": depth, "expected_examined": expected_examined(p)} for p, depth in pairs
+            {"p": p, "digits": digits, "depth": depth, "expected_examined": expected_examined(p)}
+            | {"significant_ranks": significant_ranks(p, 10.0**-digits)}
+            for p, depth in pairs
         ]
     columns = (
-        _column("p", 6 if options.depth is not None else None),
-        _column("digits"),
+        _column("p", 6 if options.depth is not None and not options.p else None),
+        _column("digits", None, "digits certain" if "residual" in rows[0] else ""),
         _column("depth"),
+        _column("significant_ranks"),
+        Column("residual", cell=lambda row: f"{row['residual']:.3g}"),
+        _column("print_at_most", None, "print at most"),
+        _column("ceiling", 4, f"highest score, {options.relevant} relevant"),
+        _column("reaches", 4, f"looks at rank {options.rank}"),
         _column("expected_examined", 1, "examined on average"),
         _column("judgments", None, "judgments needed"),
         _column("per_topic", 1),
@@ -278,8 +306,8 @@ def _read_counts(file: str) -> list[tuple[str, str]]:
     4,
     Option("SCORE", "the published score of system A, as printed"),
     *everyday(
-        Option("--p P", "the persistence at which it was published (required)", type=float, required=True),
-        Option("--to P", "the persistence to convert it to (required)", type=float, required=True),
+        Option("--p P", "the persistence at which it was published (or --measure)", type=float),
+        Option("--to P", "the persistence, or with --measure the measure, to convert it to (required)", required=True),
         Option("--residual R", "its published residual (default: unjudged documents count as non-relevant)"),
         Option("--topics N", "the score is a mean over N topics (default 1)", 1),
         Option("--against SCORE", "the published score of a system B to compare with"),
@@ -295,7 +323,9 @@ def _read_counts(file: str) -> list[tuple[str, str]]:
         "tightest: exact, or as close as the time limit allows; greedy: that of the paper, which can be wrong",
     ),
     Option("--time-limit SECONDS", "for each end of a range (default 1)", 1.0),
-    output.figure("draw the range of A over all persistences"),
+    Option("--measure MEASURE", "the measure of SCORE, if not RBP: P@10, DCG@10, SDCG(base=2)@20 (converted by --to)"),
+    Option("--vectors", "print the relevance vectors R_G, R_L of the paper, and with --residual R'_G, R'_L"),
+    *output.figures(),
     *output.options_for(digits=False),
 )
 def run_transfer(options: Options) -> None:
@@ -311,6 +341,12 @@ def run_transfer(options: Options) -> None:
     Numbers are known to the digits they are written with (0.4320 to four), unless --digits says otherwise. A mean over
     topics needs --topics: its range is wider than that of one ranking.
     """
+    if options.measure is not None:
+        transfer_measure(options)
+        return
+    if options.p is None:
+        raise UsageError("Name the persistence (--p) or the measure (--measure) of the score.")
+    options.to = _persistence(options.to)
     from rankbounds.rbp.integer_program import muted
     from rankbounds.rbp.other_persistence import compare_published, outward_interval, transfer_published
     from rankbounds.rbp.published_score import Published
@@ -352,13 +388,55 @@ def run_transfer(options: Options) -> None:
         ]
         return build_table(rows, [Column(name, left=True) for name in rows[0]])
 
+    if options.vectors:
+        write_vectors(options, a)
+        return
     row = describe(found, comparison)
     if options.format == "json":
         options.format = "jsonl"  # one object, not a list of one
     below = "\n" + "\n".join(_sentences(found, comparison)).rstrip("\n") + "\n"
     output.write_rows(options, [row], list(row), table=table, below=lambda: below)
     with muted():
-        output.write_figure(options, "range_over_persistence", a, marks=(options.to,))
+        output.write_figure(options, a, marks=(options.to,))
+
+
+def _persistence(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f'--to is a persistence such as 0.8, not "{text}"; measures go with --measure.') from None
+
+
+def transfer_measure(options: Options) -> None:
+    """Convert a score of any sum of fixed weights to another one."""
+    from rankbounds.rbp.fixed_weights import transfer_weights
+
+    own = ("p", "residual", "against", "digits", "depth", "method", "vectors", "figure")
+    for flag in options_given(options, *own):
+        raise UsageError(f"{flag} is for RBP; with --measure give --to alone, a measure with a depth.")
+    found = transfer_weights(options.score, options.measure, options.to)
+    row = {"score": float(found.score), "measure": str(found.measure), "to": str(found.to)}
+    row |= {"low": found.low, "high": found.high}
+    columns = [Column("score", cell=lambda _: found.score), Column("measure"), Column("to")]
+    columns += [Column("low", "lies in", lambda _: found.within), Column("high", None)]
+    below = "\nFor every ranking whose documents gain from 0 to 1; unjudged documents count as non-relevant.\n"
+    output.write_rows(options, [row], columns, below=lambda: below)
+
+
+def write_vectors(options: Options, published: Published) -> None:
+    """The greatest and the least vector that score what was printed, by rank, and what they score at the other p."""
+    from rankbounds.rbp.published_score import vectors_of
+
+    vectors = vectors_of(published)
+    here, there = vectors.scores(published.p), vectors.scores(options.to)
+    shown = zip(vectors.named(), here, there, strict=False)  # the last two are for residuals
+    rows = [
+        {"vector": name, "score": float(one), "to": options.to, "score_there": float(other), "ranks": marks}
+        for (name, marks), one, other in shown
+    ]
+    columns = [Column("vector"), Column("score", f"RBP(p={published.p:g})"), Column("to", None)]
+    columns += [Column("score_there", f"RBP(p={options.to:g})"), Column("ranks", "relevance by rank (? unjudged)")]
+    output.write_rows(options, rows, columns)
 
 
 def _sentences(found: Transferred, comparison: PublishedComparison | None) -> list[str]:

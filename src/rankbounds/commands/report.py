@@ -105,6 +105,11 @@ def choices_from(options: Options) -> Choices:
             help="the goal: which of two runs is better (--compare bm25 dense), or which runs beat the leader "
             "(--compare all), by the first measure",
         ),
+        Option(
+            "--labels FILE",
+            "the labels that --worklist was sampled from: the page audits them while people judge (with --compare A B)",
+            file="read",
+        ),
         Option("--port PORT", "port (default 8765; 0: any free port)", 8765, type=whole("a port is", 0, 65535)),
         Option("--read-only", "show only the report, without judging"),
     ),
@@ -122,7 +127,8 @@ def run_serve(options: Options) -> None:
 
     The page shows one document after another with its query, and a key judges it. Judgments go to a journal beside
     QRELS, and from there into QRELS: a TREC file or a CSV, TSV or Quepid table, whose other lines are kept. What to
-    judge next, and how far the goal (--compare) is, is computed in the background. The report, at /report of the same
+    judge next, and how far the goal (--compare) is, is computed in the background; with --labels and --worklist, the
+    page audits a model's labels and says when the comparison is settled. The report, at /report of the same
     address, follows the files. Only this machine can open the page, unless --host says otherwise; then a --token is
     required. Stop with Ctrl-C.
     """
@@ -158,9 +164,19 @@ def _judging(options: Options, live: Live) -> Office:
     from rankbounds.judging.audits.judged_sample import listed_documents
     from rankbounds.judging.next.judge_next import criterion
 
-    goal = {"compare": reading.compared_from(options.compare), "until": options.until, "seed": options.seed}
-    if options.compare is not None:
-        criterion(options.until, goal["compare"])
+    goal = {"compare": reading.compared_from(options.compare)}
+    if options.labels is not None:
+        if options.worklist is None:
+            raise UsageError(
+                '--labels goes with --worklist, the sample that was drawn from them ("rankbounds sample").'
+            )
+        if options.worklist == options.qrels:
+            raise UsageError('--labels needs QRELS beside the sample: "rankbounds sample --format trec" writes it.')
+        goal |= {"labels": options.labels, "sample": options.worklist}
+    else:
+        goal |= {"until": options.until, "seed": options.seed}
+        if options.compare is not None:
+            criterion(options.until, goal["compare"])
     if not 0 <= options.shared <= 1:
         raise UsageError(f"--shared is a share, a number from 0 to 1, not {options.shared:g}.")
     for name in options.judge or ():
@@ -188,5 +204,5 @@ def _judging(options: Options, live: Live) -> Office:
         say(f"warning: {journal.path}: {journal.unreadable} torn lines, which nobody was told are saved, are left out.")
     if journal.entries:
         say(f"{journal.path}: {len(journal.entries):,} lines of earlier judging.")
-    planned = bool(runs) and (options.worklist is None or options.compare is not None)
+    planned = bool(runs) and (options.worklist is None or options.compare is not None or options.labels is not None)
     return Office(live, desk, Planning(desk, live, goal) if planned else None)

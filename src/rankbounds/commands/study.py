@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import shlex
 import time
+import warnings
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -11,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
-from rankbounds.commands.console.messages import doing, progress_on_terminal, say
-from rankbounds.commands.console.options import Option, Options, pick
-from rankbounds.errors import RankboundsError, UsageError
+from rankbounds.commands.console.messages import doing, duration, progress_on_terminal, say
+from rankbounds.commands.console.options import Option, Options, everyday, pick
+from rankbounds.errors import RankboundsError, RankboundsWarning, UsageError, did_you_mean
 from rankbounds.files.opening import STANDARD_INPUT, expand
 from rankbounds.results import Column
 
@@ -22,18 +24,56 @@ if TYPE_CHECKING:
 
 NEEDS = {"qrels": "judgments", "runs": "runs", "groups": "groups of runs (--groups)"}
 FLAGS = {"qrels": "judgments", "runs": "runs", "groups": "--groups", "measures": "-m", "gain": "--gain",
-         "seed": "--seed"}  # fmt: skip
+         "seed": "--seed", "best": "--best", "best_by": "--best-by"}  # fmt: skip
 """What may be given and not every study takes, as the command line has it."""
+
+
+def setting(text: str) -> tuple[str, str]:
+    """A setting of a study: ``depths=5,10``."""
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise argparse.ArgumentTypeError(f'a setting is written name=value, not "{text}"')
+    return name.strip().replace("-", "_"), value.strip()
+
+
+def explain(name: str) -> str:
+    """What the help says of studies: what they ask and repeat, and their settings with defaults."""
+    from rankbounds.studies.study import PARAMETERS, studies_called
+
+    if name in ("all", "list"):
+        return ""
+    parts = []
+    for study in studies_called(name):
+        parts += [f"{study.name}: {study.question}", f"Source: {study.source}.", "settings (--set name=value):"]
+        parts += [f"  {each}={_written(default)}\n    {PARAMETERS[each].replace('``', '')}"
+                  for each, default in study.settings.items()]  # fmt: skip
+        parts.append("")
+    return "\n".join(parts)
+
+
+def _written(default: Any) -> str:
+    return "none" if default is None else ",".join(map(str, default)) if isinstance(default, tuple) else str(default)
 
 
 @command(
     "study",
     "How do I try things out?",
     4,
-    Option("NAME", 'a study, "all" or "list"'),
+    Option("[NAME]", 'a study, a paper, a table or figure of it ("Yang table 3"), "all" or "list"', explain=explain),
     *reading.INPUTS_IF_ANY,
-    scoring.measures(("those of the study",)),
-    Option("--groups FILE", "the group of each run: lines of run and group", everyday=True),
+    *everyday(
+        Option("--paper PAPER", "all studies of this paper, and a page of them: sakai, yang, moffat-zobel, ..."),
+        Option(
+            "--set NAME=VALUE",
+            "a setting of the study (see study NAME --help); may be repeated",
+            type=setting,
+            dest="chosen",
+            repeated=True,
+        ),
+        *scoring.BEST,
+        scoring.measures(("those of the study",)),
+        Option("--groups FILE", "the group of each run: lines of run and group"),
+    ),
     scoring.GAIN,
     *reading.READING,
     scoring.SEED,
@@ -55,58 +95,127 @@ FLAGS = {"qrels": "judgments", "runs": "runs", "groups": "--groups", "measures":
     ),
 )
 def run_study(options: Options) -> int:
-    """Repeat experiments of papers on your own runs: a table, a figure and the answer in words for each.
+    """Repeat tables and figures of papers on your own runs, with the answer in words.
 
       rankbounds study list
-      rankbounds study bounds-by-depth qrels.txt runs
+      rankbounds study "Moffat and Zobel figure 5" qrels.txt runs
 
-    "study list" shows the studies, their questions and what they need; "study all" computes all of them. The folder of
-    each study holds table.csv, figure.svg, .png and .pdf, and README.md. Studies that are complete for the same files
-    and options are not computed again, so "study all" can be stopped and resumed.
+    "study list" shows the studies, their questions, sources and needs; "study NAME --help" the settings of one. NAME
+    may be a paper ("study sakai"), which also gives a page of all its tables and figures; "study all" computes
+    everything. The folder of each study holds table.csv, figures as .svg, .png and .pdf, and README.md. Studies that
+    are complete for the same files and options are not computed again, so that they can be stopped and resumed.
     """
-    from rankbounds.studies.study import STUDIES, fingerprints, study_called
+    from rankbounds.studies.folders import fingerprints
+    from rankbounds.studies.papers import PAPERS
+    from rankbounds.studies.study import STUDIES
 
-    known = [STUDIES[name] for name in sorted(STUDIES)]
+    studies = choose_studies(options)
     if options.name == "list":
-        columns = [Column("study"), Column("question", importance=1), Column("needs")]
-        needs = [", ".join(NEEDS.get(name, name) for name in each.needs) or "nothing (simulated)" for each in known]
-        listed = zip(known, needs, strict=True)
-        rows = [{"study": each.name, "question": each.question, "needs": needed} for each, needed in listed]
-        output.write_rows(options, rows, columns)
+        list_studies(options, studies)
         return 0
-    is_all = options.name == "all"
-    studies = known if is_all else [study_called(options.name)]
+    one = len(studies) == 1
     files = expand(output.name_and_path(argument)[1] for argument in options.runs)
     if STANDARD_INPUT in [options.qrels, *files]:
         raise UsageError("A study checks whether its files changed: give files, not standard input (-).")
-    given = pick(options, "qrels", "groups", "measures", "gain")
+    given = pick(options, "qrels", "groups", "measures", "gain", "best", "best_by")
     given |= {"runs": files or None, "seed": options.seed or None}
-    ready = []
+    ready = choose_settings(studies, given, options)
+    read = [path for path in (options.qrels, *files, options.groups) if path]
+    sums = fingerprints(read) if read else {}
+    collection = cache(lambda: reading.collection_from(options))  # read once, by the first study that is computed
+    codes, clock = [0], Clock(list(ready))
+    for number, (study, chosen) in enumerate(ready.items(), 1):
+        label = study.name if one else f"{number} of {len(ready)}: {study.name}"
+        try:
+            do(study, label, given | chosen, collection, sums, options, clock)
+        except RankboundsError as error:  # the others go on
+            if one:
+                raise
+            say(f"{label}: failed: {error}")
+            codes.append(error.exit_code)
+            clock.advance(study, counted=False)
+    if not one:
+        write_pages(list(PAPERS.values()), [study for study in STUDIES.values() if study in ready], options)
+    return max(codes)
+
+
+def choose_studies(options: Options) -> list[Study]:
+    """The studies that a name, a paper or a table or figure of it stands for."""
+    from rankbounds.studies.papers import paper_called
+    from rankbounds.studies.study import STUDIES, studies_called
+
+    if not (options.name or options.paper):
+        raise UsageError('Name a study, a paper, a table or figure ("Yang table 3"), "all" or "list".')
+    if options.paper and options.name not in ("all", "list"):  # the first file stands where a name would
+        options.runs = [*([options.qrels] if options.qrels else []), *options.runs]
+        options.qrels, options.name = options.name, "all"
+    if options.name not in ("all", "list"):
+        return studies_called(options.name)
+    studies = [STUDIES[name] for name in sorted(STUDIES)]
+    if not options.paper:
+        return studies
+    label = paper_called(options.paper).label
+    return [study for study in studies if any(source.paper == label for source in study.sources)]
+
+
+def choose_settings(studies: list[Study], given: dict[str, Any], options: Options) -> dict[Study, dict[str, Any]]:
+    """The studies that can be computed from what was given, each with the settings of --set that it has."""
+    ready: dict[Study, dict[str, Any]] = {}
+    settings = dict.fromkeys(name for study in studies for name in study.settings)
+    for name, _ in options.chosen or ():
+        if name not in settings:
+            hint = did_you_mean(name, list(settings))
+            raise UsageError(f'There is no setting "{name}".{hint} "rankbounds study NAME --help" lists all.')
     for study in studies:
         lacks = " and ".join(NEEDS.get(name, name) for name in study.needs if given.get(name) is None)
         takes = untaken(study, given)
-        if (lacks or takes) and not is_all:
+        if (lacks or takes) and len(studies) == 1:
             raise UsageError(f"The study {study.name} {f'needs {lacks}' if lacks else f'takes {takes}'}.")
         if lacks:
             say(f"{study.name}: skipped, it needs {lacks}")
             continue
-        ready.append(study)
-        if takes:
+        chosen = {name: text for name, text in options.chosen or () if name in study.settings}
+        ready[study] = {name: study.setting(name, text) for name, text in chosen.items()}
+        if takes and study.needs:
             say(f"{study.name}: takes {takes}; computed without")
-    read = [path for path in (options.qrels, *files, options.groups) if path]
-    sums = fingerprints(read) if read else {}
-    collection = cache(lambda: reading.collection_from(options))  # read once, by the first study that is computed
-    codes = [0]
-    for number, study in enumerate(ready, 1):
-        label = f"{number} of {len(ready)}: {study.name}" if len(ready) > 1 else study.name
-        try:
-            do(study, label, given, collection, sums, options)
-        except RankboundsError as error:  # the others go on
-            if len(ready) == 1:
-                raise
-            say(f"{label}: failed: {error}")
-            codes.append(error.exit_code)
-    return max(codes)
+    return ready
+
+
+def list_studies(options: Options, studies: list[Study]) -> None:
+    """The studies with their questions, sources and needs."""
+    columns = [Column("study", importance=2), Column("question", importance=1), Column("source"), Column("needs")]
+    rows = [
+        {
+            "study": each.name,
+            "question": each.question,
+            "source": each.source,
+            "needs": ", ".join(NEEDS.get(name, name) for name in each.needs) or "nothing (no files)",
+        }
+        for each in studies
+    ]
+    output.write_rows(options, rows, columns)
+
+
+class Clock:
+    """How long the studies that are left will take, by those that are done and what each took on TREC-8."""
+
+    def __init__(self, studies: list[Study]) -> None:
+        self.left = {study: study.seconds for study in studies}
+        self.begun, self.expected, self.passed = time.monotonic(), 0.0, 0.0
+
+    def advance(self, study: Study, *, counted: bool) -> None:
+        """Note that a study is done; ``counted`` if it was computed here."""
+        seconds, now = self.left.pop(study), time.monotonic()
+        if counted:
+            self.expected, self.passed = self.expected + seconds, self.passed + now - self.begun
+        self.begun = now
+
+    def words(self) -> str:
+        """What is left, once something is known about this machine and these files."""
+        if self.expected < 1 or not self.left:
+            return ""
+        left = sum(self.left.values()) * self.passed / self.expected
+        return f", about {duration(left)} left" if left >= 5 else ""
 
 
 def do(
@@ -116,28 +225,46 @@ def do(
     collection: Callable[[], Any],
     sums: dict[str, str],
     options: Options,
+    clock: Clock,
 ) -> None:
     """Compute one study and write its folder, unless it is complete."""
-    from rankbounds.studies.study import is_complete, write_folder
+    from rankbounds.studies.folders import is_complete, write_folder
     from rankbounds.version import __version__
 
     reads, place = "qrels" in study.needs, Path(options.folder) / study.name
-    taken = study.taken({name: given[name] for name in ("measures", "gain", "seed")})
+    taken = study.taken({name: value for name, value in given.items() if name not in ("qrels", "runs", "groups")})
+    noted = {name: value if isinstance(value, str | int | float) else list(map(str, value))
+             for name, value in taken.items()}  # fmt: skip
     if reads:
         reader = pick(options, *(option.dest for option in reading.READING))
-        taken |= {name: value for name, value in reader.items() if value}
-    made_from = {"files": sums if reads else {}, "options": taken, "version": __version__}
+        noted |= {name: value for name, value in reader.items() if value}
+    made_from = {"files": sums if reads else {}, "options": noted, "version": __version__}
     if not options.again and is_complete(place, made_from):
         say(f"{label}: complete already")
+        clock.advance(study, counted=False)
         return
-    started = time.monotonic()
     read = dict(zip(("qrels", "runs"), collection(), strict=True)) if reads else {}
-    doing(f"computing {study.name}")
-    progress = progress_on_terminal(f"steps of {study.name}")
-    result = study(**study.taken(given | read | {"progress": progress}))
+    started = clock.begun = time.monotonic()
+    doing(f"computing {study.name}{clock.words()}")
+    progress = progress_on_terminal(f"steps of {study.name}{clock.words()}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("once", RankboundsWarning)  # not for each of many parts of the judgments
+        result = study(**study.taken(given | read | {"progress": progress}))
     write_folder(study, result, place, made_from, command_line(study, options))
-    say(f"{label}: wrote {place} ({time.monotonic() - started:.1f} s)")
-    output.write_text(options, f"{study.name}: {result.answer}\n")
+    clock.advance(study, counted=True)
+    say(f"{label}: wrote {place} ({time.monotonic() - started:.1f} s{clock.words()})")
+    output.write_text(options, f"{study.name}: {result.words()}\n")
+
+
+def write_pages(papers: list[Any], studies: list[Study], options: Options) -> None:
+    """A page for each paper of which there are studies."""
+    from rankbounds.studies.folders import write_paper
+
+    for paper in papers:
+        own = [study for study in studies if any(source.paper == paper.label for source in study.sources)]
+        page = write_paper(paper, own, Path(options.folder)) if own else None
+        if page:
+            say(f"wrote {page}, with {len(own)} {'study' if len(own) == 1 else 'studies'}")
 
 
 def untaken(study: Study, given: dict[str, Any]) -> str:
@@ -161,7 +288,10 @@ def command_line(study: Study, options: Options) -> str:
         words += ["--lenient"] if options.lenient else []
     for measure in options.measures or ():
         words += ["-m", measure] if study.takes("measures", options.measures) else []
-    for name in ("groups", "gain", "seed"):
-        if getattr(options, name) and study.parameter(name):
-            words += [f"--{name}", str(getattr(options, name))]
+    for name, text in options.chosen or ():
+        words += ["--set", f"{name}={text}"] if name in study.settings else []
+    for name in ("groups", "gain", "seed", "best", "best_by"):
+        value = getattr(options, name)
+        if value not in (None, 0 if name == "seed" else None) and study.parameter(name):
+            words += [f"--{name.replace('_', '-')}", "all" if (name, value) == ("best", 0) else str(value)]
     return shlex.join(words)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rankbounds.collection.run_groups import groups_by_prefix
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say
@@ -20,7 +21,24 @@ from rankbounds.probability.mean import uncertainty
     2,
     *reading.INPUTS,
     scoring.measures((), "RBP(p=0.8) (default), P@10, DCG@20: exact; AP, nDCG@10 and others: by random draws"),
-    *scoring.PROBABILITY,
+    *scoring.probability(
+        "groups (default: learned by leaving groups of runs out of the pool), sample (judgments are a random sample), "
+        "logistic (estimated, not calibrated)",
+        "groups",
+    ),
+    Option(
+        "--groups FILE",
+        'the group of each run, such as its team: lines of "run group"; others are groups of their own',
+        file="read",
+        group="unjudged and ties",
+        everyday=True,
+    ),
+    Option(
+        "--groups-prefix WHERE",
+        'group runs by the beginnings of their names: up to the first of these characters ("-_"), or a number of '
+        "characters",
+        group="unjudged and ties",
+    ),
     scoring.confidence("the interval"),
     Option("--tail", "mean and sd include what lies beyond the ends of the lists"),
     Option(
@@ -37,6 +55,7 @@ from rankbounds.probability.mean import uncertainty
     *scoring.RANKING,
     *reading.READING,
     reading.CALIBRATE,
+    *output.figures(),
     *output.OUTPUT,
 )
 def run_uncertainty(options: Options) -> Any:
@@ -45,11 +64,11 @@ def run_uncertainty(options: Options) -> Any:
       rankbounds uncertainty qrels.txt runs
       rankbounds uncertainty qrels.txt runs/bm25.txt runs/dense.txt --difference
 
-    The probability of relevance is estimated from the judgments, or given by --q. The table shows the score of the
-    judged documents alone, the expected score, its standard deviation and an interval; the bounds hold whatever the
-    unjudged documents are. "normal off by" is the largest error of the probabilities of the normal interval (--interval
-    distribution avoids it). RBP, P and DCG are computed exactly; nDCG, AP, recall and others from random draws
-    (--samples, --seed), with their standard error.
+    "pooled to" says whether a run was pooled, as far as the judgments show: to which depth its documents are judged, or
+    no. How often unjudged documents are relevant is learned by leaving other groups of runs out of the pool, and the
+    interval is as wide as their errors require; 95% takes 19 groups. With fewer, the interval is the certain bounds,
+    which hold whatever the unjudged documents are. RBP, P and DCG are computed exactly; nDCG, AP, recall and others
+    from random draws (--samples, --seed), with their standard error.
     """
     q: Any = scoring.probability_from(options.q)
     for flag in options_given(options, "sort", "top", "tail", "per_topic", "sources", "interval"):
@@ -60,12 +79,16 @@ def run_uncertainty(options: Options) -> Any:
             )
     asked = parse_measures(options.measures or ["RBP(p=0.8)"])
     trusted = reading.trusted_from(options, asked, drawn=True)
-    if trusted is not None and options.q != "logistic":
+    if trusted is not None and options.q != "groups":
         raise UsageError("Probabilities come from --q or from --calibrate, not from both.")
     judgments, runs = reading.collection_from(options, trusted, repeated=True)  # the same file twice: against itself
     if trusted is not None:
         q = trusted.model(options.otherwise)
         say(trusted.words())
+    if options.groups_prefix is not None:
+        if options.groups is not None:
+            raise UsageError("Groups come from --groups or from --groups-prefix, not from both.")
+        options.groups = groups_by_prefix([run.name for run in runs], options.groups_prefix)
     doing("estimating what unjudged documents are")
     if options.difference:
         from rankbounds.probability.differences import differences

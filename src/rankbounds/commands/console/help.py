@@ -119,6 +119,13 @@ def command_help(command: Command, options: Sequence[Option], width: int, *, eve
     return "\n".join([*parts, *(wrap(end, width) if hidden and not everything else []), ""]).rstrip("\n") + "\n"
 
 
+def value_help(options: Sequence[Option], words: Sequence[str], width: int) -> str:
+    """What an option explains about the value that it was given; empty where no value of one was."""
+    explain = next((option.explain for option in options if option.explain), None)
+    value = next((word for word in words if not word.startswith("-")), None)
+    return reflow(explain(value), width) if explain and value is not None else ""
+
+
 def in_groups(options: Iterable[Option]) -> dict[str, list[Option]]:
     """The options by the groups of the help, in their order, the everyday ones first."""
     first = sorted(options, key=lambda option: (bool(option.flags), not option.everyday))
@@ -190,6 +197,9 @@ TO_TYPE = {
     "validate": "check runs",
     "lint": "check runs",
     "diagnose": "check runs",
+    "stats": "describe qrels.txt runs",
+    "statistics": "describe qrels.txt runs",
+    "summary": "describe qrels.txt runs",
     "holes": "judge-next qrels.txt runs",
     "unjudged": "judge-next qrels.txt runs",
     "judge": "serve qrels.txt runs",

@@ -105,11 +105,11 @@ class _Line:
         """What the line says now."""
         now = time.monotonic()
         parts = [f"{self._done} of {self._total} {self._what}" if self._total > 1 else self._what]
-        parts.append(_duration(now - self._begun))
+        parts.append(duration(now - self._begun))
         done_since = self._done - self._done_before
         if self._total > 1 and done_since > 0:
             left = (now - self._stage_begun) * (self._total - self._done) / done_since
-            parts += [f"about {_duration(left)} left"] if left >= SOON else []
+            parts += [f"about {duration(left)} left"] if left >= SOON else []
         return ", ".join(parts)
 
     def draw(self) -> None:
@@ -131,7 +131,8 @@ class _Line:
             yield
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """A time in words: ``40 s``, ``3 min``."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

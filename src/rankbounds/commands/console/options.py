@@ -50,6 +50,8 @@ class Option:
     required: bool = False
     replaces_runs: bool = False
     """Judgments and runs are not asked for where it is given."""
+    explain: Callable[[str], str] | None = None
+    """What ``--help`` adds about the value that was given, such as the settings of a study."""
     about_runs: bool = False
     """Is it about judgments and runs, so that tables of scores in their place leave it nothing to decide?"""
 
@@ -167,7 +169,7 @@ def replace_defaults(options: Iterable[Option], **defaults: Any) -> tuple[Option
 def check_words(options: Options) -> None:
     """Reject words that closed options do not take."""
     for option in options.declared:
-        if option.closed:
+        if option.closed and getattr(options, option.dest) is not None:
             check_choice(option.flags[-1], getattr(options, option.dest), option.words)
 
 

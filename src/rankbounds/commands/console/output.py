@@ -30,14 +30,17 @@ ENDINGS = {
 """Endings of files that say in which format to write."""
 PLAIN_ENDINGS = ("", "txt", "text", "out", "log", "trec", "qrels", "run", "res", "eval")
 """Endings that say nothing of the format. Others are refused, unless --format says what is meant."""
-FIGURES = ("svg", "png", "pdf")
-"""Endings of files for figures."""
 # ---- options ----
 
 
 def numbers(text: str) -> list[float]:
     """Numbers with commas between them."""
     return [float(part) for part in text.split(",")]
+
+
+def whole_numbers(text: str) -> list[int]:
+    """Whole numbers from 1 on with commas between them."""
+    return [whole("a depth is", 1)(part) for part in text.split(",")]
 
 
 def file_option(formats: Sequence[str], text: str = "write to this file instead of standard output") -> Option:
@@ -75,9 +78,21 @@ TERMINAL = group_under(
 """What every command has."""
 
 
-def figure(text: str) -> Option:
-    """A file for a figure."""
-    return Option("--figure FILE", f"{text} (.svg, .png, .pdf)", file="written", group="output", everyday=True)
+FIGURE = Option("--figure FILE", "draw the answer (.pdf, .svg, .png)", file="written", group="output", everyday=True)
+WIDTH = Option(
+    "--width WIDTH",
+    "of figures and latex: column (of a two-column paper, 3.33 in) or page (7 in)",
+    words=("column", "page"),
+    closed=True,
+    group="output",
+)
+
+
+def figures(*kinds: str) -> tuple[Option, ...]:
+    """A file for a figure, its width, and of several kinds (the usual one first) which one."""
+    words = [kind.split()[0] for kind in kinds]
+    kind = Option("--figure-kind KIND", f"one of: {', '.join(kinds)}", words=words, closed=True, group="output")
+    return (FIGURE, *([kind] if len(kinds) > 1 else []), WIDTH)
 
 
 # ---- checks before any work is done ----
@@ -107,7 +122,7 @@ def choose_format(command: str, path: str | None, formats: Sequence[str], chosen
         raise UsageError(f'There is no format "{chosen}".{hint} Known: {", ".join(formats)}.')
     if named and named != chosen:
         raise UsageError(
-            f"-o {path} ends as {named} does, but --format says {chosen}: leave out --format, or name another file."
+            f"-o {path} is {named} by its ending, but --format says {chosen}: leave out --format, or change the ending."
         )
     if chosen == "parquet" and not path:
         raise UsageError("Parquet is not text: name a file with -o.")
@@ -120,7 +135,13 @@ def check_outputs(options: Options, outputs: Sequence[str] | None = None) -> Non
     for name in outputs:
         reject_compressed(name)
     if getattr(options, "figure", None):
-        _figure_ending(options.figure)
+        from rankbounds.plots.drawing import ending_of
+        from rankbounds.plots.style import pyplot
+
+        ending_of(options.figure)
+        pyplot().switch_backend("agg")  # a figure that becomes a file needs no screen
+    elif getattr(options, "figure_kind", None):
+        raise UsageError("--figure-kind goes with --figure.")
     read: list[str] = []
     if any(map(os.path.isfile, outputs)):
         from rankbounds.files.opening import STANDARD_INPUT, expand
@@ -175,7 +196,8 @@ def finish(options: Options, answer: Any) -> int:
 
 
 def write_result(options: Options, result: Any, **more: Any) -> None:
-    """Write a ``Result``, or whatever else renders itself, in the format asked for."""
+    """Write a ``Result``, or whatever else renders itself, in the format asked for, and draw it if asked."""
+    write_figure(options, result)
     if options.format == "parquet":
         result.write_parquet(options.output, **more)
         wrote(options.output)
@@ -248,24 +270,14 @@ def write_pairs(options: Options, written: Qrels | Run, path: str | None = None)
         write_text(options, written.text())
 
 
-def write_figure(options: Options, name: str, *given: Any, **how: Any) -> None:
-    """Draw what ``rb.plots`` has under this name into the file asked for, if any."""
-    if options.figure is None:
+def write_figure(options: Options, result: Any, **how: Any) -> None:
+    """Draw a figure of the result into the file asked for, if any; ``how`` as the function of ``rb.plots`` takes it."""
+    if getattr(options, "figure", None) is None:
         return
-    from rankbounds import plots
+    from rankbounds.plots.drawing import draw, save
 
-    ending = _figure_ending(options.figure)
-    axes = getattr(plots, name)(*given, **how)
-    with writing(options.figure, "wb") as out:
-        axes.get_figure().savefig(out, format=ending, dpi=200, bbox_inches="tight")
+    save(draw(result, getattr(options, "figure_kind", None), **how), options.figure, options.width)
     wrote(options.figure)
-
-
-def _figure_ending(path: str) -> str:
-    ending = path.rpartition(".")[2].lower()
-    if ending not in FIGURES:
-        raise UsageError(f'A figure cannot be "{path}". Known endings: {", ".join(FIGURES)}.')
-    return ending
 
 
 def write_bibtex(options: Options, entries: str) -> None:

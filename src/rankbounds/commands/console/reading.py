@@ -42,7 +42,10 @@ RUNS_HELP = "runs: files, folders or patterns; name=FILE names a run; - is stdin
 QRELS = Option("QRELS", "judgments: a file, or ir_datasets:ID; - is stdin")
 RUNS = Option("RUN ...", RUNS_HELP, dest="runs")
 RUN = Option("RUN", "the run; name=FILE gives it a name; - is stdin", dest="run_file")
-INPUTS = (QRELS, RUNS)
+INPUTS = (
+    QRELS,
+    replace(RUNS, usage="[RUN ...]", help=f"{RUNS_HELP}; rows of expected and retrieved ids need none"),
+)
 INPUTS_IF_ANY = (replace(QRELS, usage="[QRELS]"), replace(RUNS, usage="[RUN ...]"))
 LABELS = Option("LABELS", "labels of a model, in any format of judgments; - is stdin", dest="qrels")
 SCORE_TABLES = group_under(
@@ -70,7 +73,7 @@ FORMATS = Option(
 SOURCE = Option("--source SOURCE", "judgments of this source; of several (a,b) the first that has one", about_runs=True)
 COLUMNS = Option(
     "--columns NAMES",
-    "columns of a CSV: query_id=q,doc_id=d,score=s,relevance=r",
+    "columns of a table: query_id=q,doc_id=d,score=s (relevance, retrieved, expected, ...)",
     type=columns,
     everyday=True,
 )
@@ -170,15 +173,19 @@ def runs_from(options: Options, *, repeated: bool = False) -> list[RunToRead]:
     """
     reading = reading_from(options)
     given: list[str | RunToRead] = []
-    for argument in options.runs:
+    arguments = list(options.runs or ())
+    qrels = options.qrels if any(each.names == ["QRELS"] and not each.flags for each in options.declared) else None
+    if not arguments and (qrels is None or not reading.holds_run(qrels)):
+        raise UsageError("No run was given: put files of runs last. Only rows of expected and retrieved ids need none.")
+    for argument in arguments:
         name, path = name_and_path(argument)
         if name is not None:
-            given += (reading if len(options.runs) == 1 else replace(reading, threads=1)).runs_to_read({name: path})
+            given += (reading if len(arguments) == 1 else replace(reading, threads=1)).runs_to_read({name: path})
         else:
-            if options.runs.count(argument) > 1 and not repeated:
+            if arguments.count(argument) > 1 and not repeated:
                 raise UsageError(f"{argument} is given twice. Leave one out, or give them names: a={path} b={path}.")
             given += [file for file in expand([path]) if repeated or file not in given]
-    return prepare_runs(options, reading.runs_to_read(given))
+    return prepare_runs(options, reading.runs_to_read(given or None, qrels))
 
 
 def prepare_runs(options: Options, jobs: Sequence[RunToRead]) -> list[RunToRead]:

@@ -57,10 +57,22 @@ SORTING = (
     TOP,
 )
 """In which order runs are shown, and how many of them."""
+
+
+def how_many(text: str) -> int:
+    """How many runs are kept; 0 for all."""
+    return 0 if text == "all" else whole("how many runs to keep is all or", 1)(text)
+
+
+BEST = (
+    Option("--best N", "keep the N best runs only; all: every run", type=how_many, everyday=True),
+    Option("--best-by MEASURE", "the measure of --best (default AP)"),
+)
+"""Which runs are looked at, where weak ones would decide."""
 ORDER = Option(
     "--ties RULE",
-    "order of documents with equal scores: trec (as trec_eval; default), docid, rank (stated), line (of the file), run "
-    "(line order, scores ignored)",
+    "order of documents with equal scores: trec (as trec_eval; default), docid, rank (stated), line (of the file); run "
+    "(line order) and stated (rank) ignore scores",
     "trec",
     words=ORDERS,
     closed=True,
@@ -162,41 +174,56 @@ def tests_named(default: str) -> Callable[[], str]:
     return text
 
 
+CLUSTERS = group_under(
+    "test",
+    Option(
+        "--clusters FILE",
+        "queries that belong together (paraphrases, turns of a conversation): lines of query and cluster, or a CSV "
+        "with a header; tests and intervals are then by cluster",
+        file="read",
+    ),
+    Option(
+        "--clusters-prefix SEP",
+        "as --clusters, with the part of the query id before SEP as the cluster: 31_1 and 31_2 with _",
+    ),
+)
+"""Which queries belong together."""
 TESTS = group_under(
     "test",
     Option(
         "--test TEST",
-        tests_named("randomization"),
-        "randomization",
+        tests_named("t"),
+        "t",
         words=words_in("stats.significance", "TESTS"),
         everyday=True,
     ),
     Option(
         "--correction CORRECTION",
-        "correction for the number of pairs: auto (default: tukey for the randomization test, holm for others), tukey, "
-        "holm, bonferroni, bh, none",
+        "correction for the number of pairs: auto (default: holm; max-t for the bootstrap test), holm, shaffer, "
+        "bonferroni, bh, tukey, dunnett (with a baseline), max-t, none",
         "auto",
         words=words_in("stats.corrections", "CORRECTIONS", "auto"),
     ),
+    *CLUSTERS,
     alpha(),
     confidence(),
     *resampling(),
 )
 """Which tests runs are compared by; the same everywhere, so that the same pair gets the same p-values."""
 
-PROBABILITY = (
-    Option(
-        "--q WHAT",
-        "probability that an unjudged document is relevant: logistic (default) or isotonic (both estimated from the "
-        "judgments), a number, or a file (columns rank, run, query_id, or query_id and doc_id, and the probability)",
-        "logistic",
-        file="read",
-        group="unjudged and ties",
-        everyday=True,
-    ),
-    Option("--otherwise Q", "the probability of documents that the file lacks", type=float, group="unjudged and ties"),
+OTHERWISE = Option(
+    "--otherwise Q", "the probability of documents that the file lacks", type=float, group="unjudged and ties"
 )
-"""How probable it is that unjudged documents are relevant."""
+
+
+def probability(estimated: str, default: str) -> tuple[Option, ...]:
+    """How probable it is that unjudged documents are relevant, and how it can be estimated."""
+    what = (
+        f"probability that an unjudged document is relevant: {estimated}, a number, or a file (columns rank, run, "
+        "query_id, or query_id and doc_id, and the probability)"
+    )
+    return Option("--q WHAT", what, default, file="read", group="unjudged and ties", everyday=True), OTHERWISE
+
 
 # ---- what they say ----
 
@@ -206,7 +233,7 @@ def probability_from(given: str) -> float | str:
     try:
         return float(given)
     except ValueError:
-        from rankbounds.probability.models.estimates import KINDS
+        from rankbounds.probability.models.chosen import KINDS
 
         if given not in KINDS and not os.path.exists(given):
             raise UsageError(
@@ -218,6 +245,17 @@ def probability_from(given: str) -> float | str:
 def order_of_runs(options: Options) -> str | None:
     """What runs are sorted by: ``given`` for not at all, None for the first measure."""
     return options.sort or ("given" if options.format not in TABLE_FORMATS and options.top is None else None)
+
+
+def clusters_from(options: Options, query_ids: Sequence[str]) -> Any:
+    """The clusters of queries: a file, or a mapping by prefix; None where none are asked for."""
+    if options.clusters_prefix is None:
+        return options.clusters
+    if options.clusters is not None:
+        raise UsageError("Give --clusters or --clusters-prefix, not both.")
+    from rankbounds.stats.clusters import clusters_by_prefix
+
+    return clusters_by_prefix(query_ids, options.clusters_prefix)
 
 
 def sort_runs(options: Options, scores: Scores) -> Scores:
@@ -240,17 +278,37 @@ def evaluation_from(options: Options) -> dict[str, Any]:
 
 def evaluate_from(options: Options, *, qrels: Any = None, runs: Any = None) -> Scores:
     """Run ``evaluate`` as the options say, on other judgments or runs if given; or read tables of scores."""
+    best, by = getattr(options, "best", None), None
+    if best or getattr(options, "best_by", None):
+        (by,) = parse_measures(options.best_by or "AP")
+        if not best:
+            raise UsageError("--best-by goes with --best N.")
     if getattr(options, "scores", None):
         from rankbounds.comparison.comparable_scores import keep_shared_topics
 
-        return keep_shared_topics(tabled_from(options, score_tables_from(options)))
-    return evaluate(
+        tables = score_tables_from(options)
+        return _best_of(options, tables, by, keep_shared_topics(tabled_from(options, tables)))
+    asked = parse_measures(options.measures or DEFAULT_MEASURES)
+    scores = evaluate(
         options.qrels if qrels is None else qrels,
         runs_from(options) if runs is None else runs,
-        options.measures or DEFAULT_MEASURES,
+        asked if by is None else list(dict.fromkeys([*asked, by])),
         **evaluation_from(options),
         progress=progress_on_terminal("runs scored"),
     )
+    return _best_of(options, scores, by, scores if by is None else scores[asked])
+
+
+def _best_of(options: Options, ranked: Scores, by: Measure | None, scores: Scores) -> Scores:
+    """Those of the scores whose runs are the best by a measure of other scores of theirs."""
+    if by is None:
+        return scores
+    from rankbounds.evaluation.best_runs import places_of_best
+
+    places = places_of_best(ranked, options.best, by)
+    if len(places) < len(ranked.runs):
+        say(f"the {len(places)} best of {len(ranked.runs)} runs by {by}")
+    return scores.filter(run=[ranked.runs[place] for place in places.tolist()])
 
 
 def tabled_from(options: Options, scores: Scores, asked: Sequence[Measure] = ()) -> Scores:
