@@ -34,7 +34,7 @@ def plain_interval(scores, confidence):
         low_end = optimize.brentq(outside, 0.0, mean, xtol=1e-14)
         high_end = optimize.brentq(outside, mean, 1.0, xtol=1e-14)
         # A score that rounding alone keeps from the end is at the end.
-        top, bottom = (sum(abs(score - end) <= 1e-13 for score in scores) / n for end in (1.0, 0.0))
+        top, bottom = (sum(abs(score - end) <= 1024 * 2.0**-52 for score in scores) / n for end in (1.0, 0.0))
     unseen = 1 - ((1 - confidence) / 2) ** (1 / n)
     return min(low_end, mean * (1 - top * unseen)), max(high_end, mean + (1 - mean) * bottom * unseen)
 
