@@ -137,9 +137,18 @@ def test_paths_inside_are_read_however_they_are_written(folder):
 
 def test_results_are_not_written_through_a_link(folder, tmp_path):
     (folder / "rankbounds-results").symlink_to(tmp_path / "outside")
-    with pytest.raises(UsageError, match="leads out of the folder"):
+    with pytest.raises(UsageError, match="is a link or a file"):
         Tools(folder).sample("qrels.txt", "runs", budget=3, measure="P@5")
     assert os.listdir(tmp_path / "outside") == ["secret.txt"]
+
+
+def test_a_link_that_leads_in_a_circle_is_no_folder(folder):
+    (folder / "loop").symlink_to(folder / "loop")
+    with pytest.raises(UsageError, match="is not a folder"):
+        ConfinedFolder(folder / "loop")
+    (folder / "rankbounds-results").symlink_to(folder / "rankbounds-results")
+    with pytest.raises(UsageError, match="is a link or a file"):
+        Tools(folder).sample("qrels.txt", "runs", budget=3, measure="P@5")
 
 
 def test_a_file_is_no_folder(folder):

@@ -17,9 +17,9 @@ class ConfinedFolder:
     """The files below one folder, by paths that cannot lead out of it: not by ``..``, links, patterns or full paths."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self.root = Path(folder).resolve()
-        if not self.root.is_dir():
+        if not Path(folder).is_dir():  # before links are followed: one may lead in a circle
             raise UsageError(f"{os.fspath(folder)} is not a folder.")
+        self.root = Path(folder).resolve()
 
     def file(self, given: str) -> str:
         """The one file that a path names."""
@@ -91,9 +91,9 @@ class ConfinedFolder:
     def to_write(self, name: str, ending: str) -> Path:
         """A new file for a result, in the folder ``rankbounds-results``."""
         folder = self.root / "rankbounds-results"
+        if folder.is_symlink() or (os.path.lexists(folder) and not folder.is_dir()):
+            raise UsageError("rankbounds-results is a link or a file, not a folder: nothing is written.")
         folder.mkdir(exist_ok=True)
-        if not folder.resolve().is_relative_to(self.root):
-            raise UsageError("rankbounds-results is a link that leads out of the folder: nothing is written.")
         number = 1
         while os.path.lexists(path := folder / f"{name}-{number}{ending}"):
             number += 1
