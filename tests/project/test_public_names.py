@@ -203,9 +203,9 @@ def check_what_a_checker_says(types: dict[int, str], errors: set[int]) -> None:
     assert not [expression for expression, kind in told.items() if kind in ("Any", "Unknown")]
 
 
-def test_mypy_knows_every_public_name(user_script, pytestconfig):
+def test_mypy_knows_every_public_name(user_script):
     pytest.importorskip("mypy", reason="types are checked by mypy: pip install mypy")
-    known = pytestconfig.cache.mkdir("mypy")  # what it knows of other packages takes most of its time
+    known = SOURCE.parent / ".mypy_cache" / "strict"  # what it knows of other packages takes most of its time
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--cache-dir", known, user_script.name],
         cwd=user_script.parent, env=os.environ | {"MYPYPATH": str(SOURCE)}, capture_output=True, text=True, check=False,
