@@ -112,11 +112,35 @@ def test_lists_of_hits_by_query_ids():
         (SCORES, {"query_ids": ["q0"] * 6, "doc_ids": DOCS}, "two query ids of the matrix have the same text"),
         (np.where(SCORES[2, 3] == SCORES, np.nan, SCORES), IDS, "is not a finite number"),
         (np.where(np.arange(40) == 5, np.inf, SCORES), IDS, "row 0 and column 5 is not a finite number"),
+        (SCORES.T, IDS, r"Rows are queries: transpose it \(scores.T\)"),
+        (np.ma.masked_array(SCORES, SCORES > 3), IDS, r"is masked. Fill it .* scores.filled\(-np.inf\)"),
+        (SCORES.astype(complex), IDS, r"two axes, queries x documents; got one of complex128 with the shape \(6, 40\)"),
+        (SCORES[0], IDS, r"got one of float32 with the shape \(40,\)"),
+        (SCORES.tolist(), IDS, "got a list of numbers"),
     ],
 )
 def test_what_does_not_fit_is_refused(scores, ids, message):
     with pytest.raises(rb.RankboundsError, match=message):
         rb.evaluate(QRELS, scores, "AP", **ids)
+
+
+def test_a_run_of_a_matrix_beside_other_runs():
+    """A matrix may be made a Run, and be compared with what other functions hold."""
+    run = rb.Run(SCORES, name="dense", **IDS)
+    assert run == rb.Run(DICTS, name="dense")
+    mixed = rb.evaluate(QRELS, {"dense": SCORES, "sparse": DICTS}, MEASURES, **IDS)
+    assert mixed.value[0].tolist() == mixed.value[1].tolist()
+
+
+def test_lists_of_ids_by_query_ids():
+    """Of all queries, also where nothing was retrieved for the first or for any."""
+    lists = [
+        [],
+        *([doc for doc, _ in sorted(DICTS[query].items(), key=lambda item: -item[1])] for query in QUERIES[1:]),
+    ]
+    found = rb.evaluate(QRELS, lists, "P@10", query_ids=QUERIES)
+    same(found, rb.evaluate(QRELS, dict(zip(QUERIES, lists, strict=True)), "P@10"))
+    assert not rb.evaluate(QRELS, [[]] * 6, "P@10", query_ids=QUERIES).value.any()
 
 
 def test_ties_without_end_are_refused(monkeypatch):

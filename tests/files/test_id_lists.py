@@ -196,8 +196,53 @@ def test_a_question_that_expects_nothing_is_left_out_and_told():
 
 
 def test_a_question_with_nothing_retrieved_scores_zero():
-    made = [{**row, "retrieved_ids": row["retrieved_ids"] if row["query_id"] == "q1" else None} for row in rows()]
+    made = [{**row, "retrieved_ids": row["retrieved_ids"] if row["query_id"] == "q1" else []} for row in rows()]
     assert rb.evaluate(made, measures="RR").value.ravel().tolist() == [1.0, 0.0]
+    for lacking in ({**made[1], "retrieved_ids": None}, {key: made[1][key] for key in ("query_id", "expected_ids")}):
+        with pytest.warns(rb.RankboundsWarning, match='1 question has no list of retrieved documents .*first: "q2"'):
+            assert rb.evaluate([made[0], lacking], measures="RR").value.ravel().tolist() == [1.0, 0.0]
+
+
+def test_scores_may_be_text():
+    """As some exports have them: the scores rank, not the order of the list."""
+    turned = [{"id": doc, "score": str(rank)} for rank, doc in enumerate(reversed(RETRIEVED["q1"]))]
+    made = [{"query_id": "q1", "retrieved_ids": turned, "expected_ids": EXPECTED["q1"]}]
+    assert numbers(rb.evaluate(made, measures=MEASURES)) == TRUTH.value[0, :1].tolist()
+    made[0]["retrieved_ids"][0]["score"] = "high"
+    with pytest.raises(rb.DataError, match="is 'high', not a finite number"):
+        rb.evaluate(made, measures="RR")
+
+
+def test_runs_by_name_may_be_rows_with_ids():
+    """A row with an id and a list is the row of a question, not a hit."""
+    systems = {"a": rows(question="id"), "b": [{**row, "retrieved_ids": []} for row in rows(question="id")]}
+    scores = rb.evaluate(EXPECTED, systems, "RR")
+    assert list(scores.runs) == ["a", "b"]
+    assert scores.value[:, :, 0].tolist() == [TRUTH.value[0, :, 2].tolist(), [0, 0]]
+
+
+@pytest.mark.parametrize("printed", ["['d1' 'd2']", '["d1" "d2"]', "['d1'\n 'd2']"])
+def test_lists_as_numpy_prints_them_are_refused(printed, tmp_path):
+    """Python would read them as one id, d1d2."""
+    pd.DataFrame({"id": ["q"], "retrieved_ids": [printed], "expected_ids": ['["d1"]']}).to_csv(tmp_path / "a.csv")
+    with pytest.raises(rb.DataError, match=r"as NumPy prints it.*call \.tolist\(\) before"):
+        rb.evaluate(tmp_path / "a.csv", measures="RR")
+
+
+@pytest.mark.parametrize("entry", [None, {"text": "..."}, {"document": {"id": "d1"}}, ["d1"], 2.0])
+def test_an_entry_without_an_id_is_refused_with_the_shapes_expected(entry):
+    with pytest.raises(rb.DataError, match=r"which has no id. An entry is an id, \[id, score\], or an object"):
+        rb.evaluate([{"id": 1, "retrieved_ids": ["d1", entry], "expected_ids": ["d1"]}], measures="RR")
+
+
+def test_rows_that_lack_a_list_are_told_which_column_to_name(tmp_path, capsys):
+    made = [{"id": "q", "retreived": ["a"], "expected_ids": ["a"]}]
+    with pytest.raises(rb.UsageError, match=r"no column lists the retrieved documents.*\{'retrieved': 'retreived'\}"):
+        rb.evaluate(made)
+    write_lines(tmp_path / "rows.jsonl", made)
+    assert main(["evaluate", str(tmp_path / "rows.jsonl")]) == 2
+    assert "--columns retrieved=retreived" in capsys.readouterr().err
+    assert main(["evaluate", str(tmp_path / "rows.jsonl"), "--columns", "retrieved=retreived", "-m", "RR"]) == 0
 
 
 def test_two_readings_are_told_with_the_option_that_decides(tmp_path, capsys):

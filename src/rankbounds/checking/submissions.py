@@ -16,7 +16,8 @@ from rankbounds.checking.usable_lines import Problem, Usable, read_usable
 from rankbounds.collection.inputs import Reading, RunToRead
 from rankbounds.collection.order import ranked_rows
 from rankbounds.collection.qrels import Qrels
-from rankbounds.collection.run import Run, unique_names
+from rankbounds.collection.run import Run
+from rankbounds.collection.run_names import unique_names
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.columns.ids import Ids
 from rankbounds.errors import DataError, Place, RankboundsWarning, UsageError

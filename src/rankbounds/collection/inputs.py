@@ -21,12 +21,23 @@ import numpy as np
 
 from rankbounds.collection.gains import GainRule
 from rankbounds.collection.qrels import Qrels, as_qrels, read_qrels
-from rankbounds.collection.run import Run, as_run, as_runs, read_run, with_unique_names
+from rankbounds.collection.run import Run, as_run, as_runs, read_run
+from rankbounds.collection.run_names import with_unique_names
 from rankbounds.collection.score_matrix import is_matrix, run_of_matrix
 from rankbounds.errors import DataError, RankboundsWarning, UsageError
 from rankbounds.files.formats import columns_in, pair_of_names
 from rankbounds.files.id_lists import is_hit
-from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames, holds_both
+from rankbounds.files.named_columns import (
+    DOC_NAMES,
+    LISTS,
+    QRELS_COLUMNS,
+    QUESTION_NAMES,
+    RUN_COLUMNS,
+    ColumnNames,
+    find_column,
+    holds_both,
+    list_candidates,
+)
 from rankbounds.files.objects import expected_shapes, frame_columns, is_column_wise, is_list_row, is_row, is_table
 from rankbounds.files.opening import expand, plain_name
 from rankbounds.threads import in_threads
@@ -134,17 +145,32 @@ class Reading:
 
     def holds_run(self, qrels: Any) -> bool:
         """Do these judgments come as rows that list retrieved documents, too?"""
-        if isinstance(qrels, str | os.PathLike):
-            if pair_of_names(self.formats)[0] not in (None, "csv", "tsv", "jsonl", "parquet"):
-                return False
-            columns = columns_in(os.fspath(qrels))
-        elif is_table(qrels):
-            columns = list(map(str, frame_columns(qrels) or ()))
-        else:
-            first = qrels[0] if isinstance(qrels, list | tuple) and qrels else qrels
-            own = is_column_wise(first, self._names) if first is qrels else is_list_row(first, self._names)
-            columns = list(map(str, first)) if own and isinstance(first, Mapping) else []
-        return holds_both(columns, (self._names, QRELS_COLUMNS.renamed(self.columns)))
+        return holds_both(self._columns(qrels), (self._names, QRELS_COLUMNS.renamed(self.columns)))
+
+    def lacking_list(self, qrels: Any) -> str:
+        """What is missing in rows of expected or of retrieved documents; empty where these are no such rows."""
+        columns = self._columns(qrels)
+        sides = {"retrieved": self._names, "expected": QRELS_COLUMNS.renamed(self.columns)}
+        lacking = [side for side, names in sides.items() if not list_candidates(columns, names)]
+        if len(lacking) != 1 or find_column(columns, DOC_NAMES):
+            return ""
+        others = {*QUESTION_NAMES, *LISTS["run"], *LISTS["judgments"]}
+        own = next((name for name in columns if name.lower() not in others), "NAME")
+        return (
+            f"No run was given, and no column lists the {lacking[0]} documents: this table has {', '.join(columns)}. "
+            f"Say which one it is: --columns {lacking[0]}={own} (in Python columns={{'{lacking[0]}': '{own}'}})."
+        )
+
+    def _columns(self, given: Any) -> list[str]:
+        """The names of the columns of a table, or the keys of rows; none where this is neither."""
+        if isinstance(given, str | os.PathLike):
+            lists = pair_of_names(self.formats)[0] in (None, "csv", "tsv", "jsonl", "parquet")
+            return columns_in(os.fspath(given)) if lists else []
+        if is_table(given):
+            return list(map(str, frame_columns(given) or ()))
+        first = given[0] if isinstance(given, list | tuple) and given else given
+        own = is_column_wise(first, self._names) if first is given else is_list_row(first, self._names)
+        return list(map(str, first)) if own and isinstance(first, Mapping) else []
 
     def runs_to_read(self, given: Any, qrels: Any = None) -> list[RunToRead]:
         """The runs in anything that ``evaluate`` takes: one run or several.
@@ -153,6 +179,8 @@ class Reading:
         runs already; others must expect the same.
         """
         if qrels is None or not self.holds_run(qrels):
+            if given is None and qrels is not None and (lacking := self.lacking_list(qrels)):
+                raise UsageError(lacking)
             return self._to_read(given)
         others = [] if given is None else self._to_read(given)
         own = self._to_read([qrels] if isinstance(qrels, str | os.PathLike) else qrels)
@@ -181,8 +209,13 @@ class Reading:
     def _to_read(self, given: Any) -> list[RunToRead]:
         if isinstance(given, str | os.PathLike | RunToRead):
             given = [given]
-        if is_matrix(given) or _is_list_of_lists(given):
+        if is_matrix(given) or self._is_list_of_lists(given):
             return self._in_memory(given, "run")
+        if self.doc_ids is not None and (holds := _numbers_in(given)):
+            raise UsageError(
+                "Scores with query_ids and doc_ids are an array of numbers with two axes, queries x documents; got "
+                f"{holds}."
+            )
         if isinstance(given, Run) or is_table(given) or is_column_wise(given, self._names):
             return self._in_memory(given, "run")
         if isinstance(given, Qrels):
@@ -238,7 +271,7 @@ class Reading:
     def _as_run(self, given: Any, name: str) -> Run:
         if is_matrix(given):
             return run_of_matrix(given, self.query_ids, self.doc_ids, name=name)
-        if _is_list_of_lists(given):
+        if self._is_list_of_lists(given):
             if self.query_ids is None:
                 raise UsageError("A list of lists of documents needs query_ids=[...], an id for each list.")
             if len(self.query_ids) != len(given):
@@ -246,13 +279,23 @@ class Reading:
             given = dict(zip(self.query_ids, given, strict=True))
         return as_run(given, name, self.columns)
 
+    def _is_list_of_lists(self, given: Any) -> bool:
+        """Is this a list for each query, ``[[doc, ...], ...]`` or ``[[{"corpus_id": ...}, ...], ...]``?"""
+        if not isinstance(given, list | tuple) or not given or not all(isinstance(one, list | tuple) for one in given):
+            return False
+        first = next((entry for one in given for entry in one), None)
+        known = self.query_ids is not None and self.doc_ids is None and not isinstance(first, list | tuple)
+        return (known or is_hit(first)) and all(_is_one_query(one) for one in given)
 
-def _is_list_of_lists(given: Any) -> bool:
-    """Is this a list of hits for each query, ``[[{"corpus_id": ..., "score": ...}, ...], ...]``?"""
-    if not isinstance(given, list | tuple) or not given or not all(isinstance(one, list | tuple) for one in given):
-        return False
-    first = next((entry for one in given for entry in one), None)
-    return is_hit(first) and all(_is_one_query(one) for one in given)
+
+def _numbers_in(given: Any) -> str:
+    """What holds scores, but is no matrix of them; empty where this is something else."""
+    if isinstance(given, np.ndarray) and given.ndim <= 2:
+        return f"one of {given.dtype} with the shape {given.shape}"
+    first: Any = given
+    while isinstance(first, list | tuple) and first:
+        first = first[0]
+    return f"a {type(given).__name__} of numbers" if isinstance(first, float | np.floating) else ""
 
 
 def _is_one_query(inner: Any) -> bool:

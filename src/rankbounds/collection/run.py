@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from rankbounds.arrays import Floats, Ints, read_only
 from rankbounds.calls import ends_in_a_sentence
 from rankbounds.choices import check_choice
 from rankbounds.collection.pair_table import PairTable, counted
+from rankbounds.collection.run_names import with_unique_names
 from rankbounds.collection.tie_key import TieKey, as_tie_key
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import DataError, UsageError, warn
@@ -48,6 +48,8 @@ class Run(PairTable):
         What results call the run; by default the tag or name of its file, or ``"run"``.
     formats, columns, lenient
         As for ``read_run``.
+    query_ids, doc_ids : sequence of str, optional
+        The rows and columns of a matrix of scores, as for ``evaluate``.
 
     Attributes
     ----------
@@ -89,11 +91,14 @@ class Run(PairTable):
         formats: str | None = None,
         columns: Mapping[str, str] | None = None,
         lenient: bool = False,
+        query_ids: Sequence[Any] | None = None,
+        doc_ids: Sequence[Any] | None = None,
     ) -> None:
         from rankbounds.collection.inputs import Reading
 
         formats_of_both = None if formats is None else (None, formats)
-        self.__dict__.update(vars(Reading(formats_of_both, columns=columns, lenient=lenient).run(given)))
+        reading = Reading(formats_of_both, None, columns, lenient, query_ids=query_ids, doc_ids=doc_ids)
+        self.__dict__.update(vars(reading.run(given)))
         self.name = self.name if name is None else name
 
     @classmethod
@@ -545,37 +550,6 @@ def read_runs(
     files = expand([paths] if isinstance(paths, str | os.PathLike) else paths)
     runs = [read_run(file, formats=formats, columns=columns, lenient=lenient) for file in files]
     return with_unique_names(runs, files)
-
-
-def with_unique_names(runs: list[Run], places: list[str], given: Sequence[bool] | None = None) -> list[Run]:
-    """The runs under names that differ."""
-    names = unique_names([run.name for run in runs], places, given)
-    return [run if run.name == name else run.renamed(name) for run, name in zip(runs, names, strict=True)]
-
-
-def unique_names(names: list[str], files: list[str], given: Sequence[bool] | None = None) -> list[str]:
-    """Names as they are where they differ; those that repeat are told apart by their files, then by number.
-
-    A name that the user gave to one run stays that run's; others that have it as their tag are told apart from it.
-    """
-
-    def repeated(labels: list[str]) -> set[str]:
-        return {label for label, count in Counter(labels).items() if count > 1}
-
-    by_user = given or [False] * len(names)
-    again = repeated(names)
-    given_twice = repeated([name for name, is_given in zip(names, by_user, strict=True) if is_given])
-    unique = [
-        name if name not in again or (is_given and name not in given_twice) else f"{name} ({plain_name(file)})"
-        for name, file, is_given in zip(names, files, by_user, strict=True)
-    ]
-    again = repeated(unique)
-    seen: dict[str, int] = {}
-    for number, name in enumerate(unique):
-        if name in again:
-            seen[name] = seen.get(name, 0) + 1
-            unique[number] = f"{name} #{seen[name]}"
-    return unique
 
 
 def as_run(given: Any, name: str = "run", columns: Mapping[str, str] | None = None) -> Run:

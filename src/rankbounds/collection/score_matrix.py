@@ -52,10 +52,12 @@ def run_of_matrix(
     queries = Ids.checked(list(query_ids), "a query id", where.place)
     docs = Ids.checked(list(doc_ids), "a document id", where.place)
     if matrix.shape != (len(queries), len(docs)):
+        turned = matrix.shape == (len(docs), len(queries))
         raise DataError(
             name,
             f"the matrix has {matrix.shape[0]:,} rows and {matrix.shape[1]:,} columns, but there are {len(queries):,} "
             f"query ids and {len(docs):,} document ids.",
+            "Rows are queries: transpose it (scores.T)." if turned else "",
         )
     topics = queries.to_list()
     for what, ids in (("query", topics), ("document", docs.to_list())):
@@ -72,6 +74,9 @@ def _array(scores: Any) -> NDArray[Any]:
     if hasattr(scores, "detach"):  # a tensor of torch: one that is trained, or on another device, has to be freed first
         scores = scores.detach().cpu()
         scores = scores.float() if "bfloat16" in str(scores.dtype) else scores
+    if np.ma.is_masked(scores):
+        problem = "the matrix of scores is masked."
+        raise DataError("run", problem, "Fill it with what is meant: scores.filled(-np.inf), if nothing is retrieved.")
     array = np.asarray(scores) if hasattr(scores, "__array__") else np.from_dlpack(scores)
     if array.dtype.kind not in "fiub":
         raise DataError("run", f"a matrix of scores holds numbers, not {array.dtype}.")

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.collection.run import Run, unique_names
+from rankbounds.collection.run import Run
+from rankbounds.collection.run_names import unique_names
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.run_notes import RunNotes, some
 from rankbounds.evaluation.scores import PARTS, Origin, Scores

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
-from rankbounds.collection.run import unique_names
+from rankbounds.collection.run_names import unique_names
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean, warn
 from rankbounds.evaluation.run_notes import RunNotes, some
 from rankbounds.evaluation.saved_scores import scores_in

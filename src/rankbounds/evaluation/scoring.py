@@ -14,7 +14,8 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.inputs import RunToRead
 from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.qrels import Qrels
-from rankbounds.collection.run import Run, unique_names
+from rankbounds.collection.run import Run
+from rankbounds.collection.run_names import unique_names
 from rankbounds.columns.native import in_use
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions, Cells

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -36,7 +37,9 @@ ENTRY_NAMES = (*DOC_NAMES, "id", "_id", "chunk_id", "context_id", "node_id", "pa
 """What an entry of a list calls its document."""
 ENTRY_VALUES = {"run": ("score", "_score", "sim", "similarity"), "judgments": ("relevance", "label", "grade", "rating")}
 """What an entry of a list calls its value, by what the list holds."""
+_NAMES_OF_LISTS = frozenset(name for names in LISTS.values() for name in names)
 IDS = (str, bytes, int, np.integer, np.str_)
+ENTRY_SHAPES = 'An entry is an id, [id, score], or an object with an id, such as {"id": "d1", "score": 0.5}.'
 
 
 # ---- tables with a column of lists ----
@@ -78,7 +81,17 @@ def columns_of_list_table(header: list[str], get: Callable[[str], Any], names: C
             "Keep one row per question, or name a column of ids: --columns query_id=NAME.",
         )
     entries = [_cell(cell, column, where.place(row)) for row, cell in enumerate(cells)]
+    lacking = [topic for topic, entry in zip(topics, entries, strict=True) if entry is None]
+    if lacking and names.of_run:
+        questions = "1 question has" if len(lacking) == 1 else f"{len(lacking):,} questions have"
+        warn(
+            f'{source}: {questions} no list of retrieved documents (column "{column}"; first: "{lacking[0][:60]}"), '
+            "which counts as an empty list."
+        )
     return columns_of_lists(topics, entries, names, source, column)
+
+
+_ADJACENT = re.compile(r"""^\s*\[\s*(?:'[^']*'|"[^"]*")\s+['"]""")
 
 
 def _may_hold_lists(column: Sequence[Any]) -> bool:
@@ -103,6 +116,12 @@ def _cell(cell: Any, column: str, place: Any) -> Any:
     if _is_nothing(cell):
         return None
     if isinstance(cell, str):
+        if _ADJACENT.search(cell):  # Python reads 'd1' 'd2' as one text
+            raise DataError(
+                place,
+                f'the column "{column}" holds {shown_value(cell)[:60]}, an array as NumPy prints it, without commas.',
+                'Write lists as ["d1", "d2"]: call .tolist() before the table is written.',
+            )
         for read in (json.loads, ast.literal_eval):
             try:
                 parsed = read(cell)
@@ -127,6 +146,8 @@ def is_hit(entry: Any) -> bool:
     if isinstance(entry, tuple | list):
         return len(entry) == 2 and isinstance(entry[0], IDS) and isinstance(entry[1], int | float | np.number)
     if isinstance(entry, Mapping):
+        if any(isinstance(value, list | tuple) and str(key).lower() in _NAMES_OF_LISTS for key, value in entry.items()):
+            return False  # the row of a question
         return find_column(map(str, entry), QUERY_NAMES) is None and _field(entry, ENTRY_NAMES, IDS) is not None
     if isinstance(entry, (*IDS, float, np.generic, np.ndarray, set, frozenset)) or hasattr(entry, "query_id"):
         return False
@@ -160,7 +181,7 @@ def entries_of(listed: Any, names: ColumnNames) -> tuple[list[Any], list[Any] | 
             doc, value = entry
         elif not isinstance(entry, IDS):
             doc = _field(entry, ENTRY_NAMES, IDS)
-            value = _field(entry, ENTRY_VALUES[names.what], (int, float, np.number))
+            value = _field(entry, ENTRY_VALUES[names.what], (int, float, np.number, str))
         if not isinstance(doc, IDS):
             raise TypeError(f"an entry is {shown_value(entry)[:80]}, which has no id")
         docs.append(doc)
@@ -186,7 +207,7 @@ def columns_of_lists(
         try:
             own, stated = ([], None) if listed is None else entries_of(listed, names)
         except TypeError as error:
-            raise DataError(source, f'the list of "{topic}" cannot be read: {error}.') from None
+            raise DataError(source, f'the list of "{topic}" cannot be read: {error}.', ENTRY_SHAPES) from None
         counts[number] = len(own)
         docs += own
         if stated is not None:

@@ -19,7 +19,8 @@ from rankbounds.checking.findings import in_words, places
 from rankbounds.checking.submissions import check
 from rankbounds.collection.bands import Rho
 from rankbounds.collection.inputs import Reading
-from rankbounds.collection.run import Run, unique_names
+from rankbounds.collection.run import Run
+from rankbounds.collection.run_names import unique_names
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluation.assumptions import Assumptions

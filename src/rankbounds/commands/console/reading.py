@@ -176,7 +176,9 @@ def runs_from(options: Options, *, repeated: bool = False) -> list[RunToRead]:
     arguments = list(options.runs or ())
     qrels = options.qrels if any(each.names == ["QRELS"] and not each.flags for each in options.declared) else None
     if not arguments and (qrels is None or not reading.holds_run(qrels)):
-        raise UsageError("No run was given: put files of runs last. Only rows of expected and retrieved ids need none.")
+        lacking = reading.lacking_list(qrels) if qrels is not None else ""
+        only = "No run was given: put files of runs last. Only rows of expected and retrieved ids need none."
+        raise UsageError(lacking or only)
     for argument in arguments:
         name, path = name_and_path(argument)
         if name is not None:
