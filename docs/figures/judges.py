@@ -1,4 +1,4 @@
-"""Draws the figure of docs/judges.md: python docs/figures/judges.py FOLDER (of dl21-half, unpacked)."""
+"""Draws the figure of docs/labels.md: python docs/figures/judges.py FOLDER (of dl21-half, unpacked)."""
 
 import sys
 from pathlib import Path
