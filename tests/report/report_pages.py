@@ -82,7 +82,7 @@ def choose(chromium, select, index):
 def verdict_of(chromium, a, b, measure):
     for select, index in (("measure", measure), ("run-a", a), ("run-b", b)):
         choose(chromium, select, index)
-    return chromium.find_element("id", "verdict").text.splitlines()
+    return texts(chromium, "#verdict p")
 
 
 def texts(chromium, selector):

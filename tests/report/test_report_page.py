@@ -111,7 +111,8 @@ def test_browser_shows_the_leaderboard_and_sorts(chromium, demo_page, demo_score
         places = {row["run"]: row for row in demo_compared[MEASURES[at]].systems.rows()}
         for row in rows_of(chromium, "board"):
             place = places[row[1]]
-            assert row[5] == rank_words(place["rank_low"], place["rank_high"])
+            low, high = place["rank_low"], place["rank_high"]
+            assert row[5] == (str(low) if low == high else f"{low} to {high}")
     names = [row[1] for row in rows_of(chromium, "board")]
     press_run = "[...document.querySelectorAll('#board th button')].find(b => b.textContent === 'run').click()"
     for order in (sorted(names), sorted(names, reverse=True)):
@@ -439,7 +440,7 @@ def test_browser_saves_tables_and_figures(chromium, demo_page, demo, tmp_path):
             assert float(row[key]) == system[key][run]
     buttons = "const keep = [...document.querySelectorAll('button.keep, #keep-board')]; "
     kinds = chromium.execute_script(buttons + "return keep.map(b => b.textContent)")
-    tables = chromium.execute_script("return document.querySelectorAll('table').length")
+    tables = chromium.execute_script("return document.querySelectorAll('table thead').length")
     figures = chromium.execute_script("return document.querySelectorAll('figure').length")
     assert (kinds.count("CSV"), kinds.count("SVG")) == (tables, figures + 1)
     for number, kind in enumerate(kinds):
@@ -627,3 +628,61 @@ def test_browser_tells_runs_apart_on_a_phone(chromium, demo_page):
         assert chromium.execute_script(cut) == [[], [], []]
     finally:
         chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def texts_of_the_demo(folder):
+    """Texts of every query and document of the demo: the query's words stand in some of its documents."""
+    runs = [(DATA / "runs" / f"{name}.txt").read_text().splitlines() for name in ("bm25", "dense")]
+    found = sorted({line.split()[2] for lines in runs for line in lines})
+    (folder / "queries.tsv").write_text(
+        "".join(f"{topic}\tpatience of users <b>{topic}</b>\n" for topic in range(1, 25))
+    )
+    text = "words " * 60 + "the patience of a user " + "more " * 60
+    (folder / "docs.tsv").write_text("".join(f"{doc}\tabout {doc} {text}\n" for doc in found))
+    return ["--queries", str(folder / "queries.tsv"), "--documents", str(folder / "docs.tsv")]
+
+
+def test_browser_opens_with_the_verdict_on_two_runs(chromium, tmp_path, capsys):
+    """One sentence and one picture first; no leaderboard of two, and no p of RBP that nobody asked for."""
+    files = [str(DATA / "runs" / f"{name}.txt") for name in ("bm25", "dense")]
+    out, by = tmp_path / "two.html", ["--by", str(DATA / "classes.csv")]
+    assert main(["report", str(DATA / "qrels.txt"), *files, *by, *texts_of_the_demo(tmp_path), "-o", str(out)]) == 0
+    opened(chromium, out)
+    assert chromium.find_element("id", "title").text == "dense against bm25"
+    assert texts(chromium, "#summary li")[0].startswith("dense is better than bm25: nDCG@10 is 0.5640 against 0.3659")
+    shown = {part: chromium.find_element("id", part).is_displayed() for part in ("leaderboard", "persistence", "pair")}
+    assert shown == {"leaderboard": False, "persistence": False, "pair": True}
+    first = chromium.execute_script(
+        "return [...document.querySelectorAll('main svg')].find(s => s.clientWidth).parentElement.id"
+    )
+    assert first == "pair-lanes"
+    assert texts(chromium, ".card .state") == ["settled"] * 3
+    words = " ".join(texts(chromium, "#verdict p"))
+    for question, finding, note in zip(
+        texts(chromium, ".card h2"), texts(chromium, ".card .finding"), texts(chromium, ".card .note"), strict=True
+    ):
+        answer = f"{question.replace('Could ties overturn it?', 'Could ties?')} {finding[:-1]}"
+        assert answer in words
+        assert note[1:] in words
+    capsys.readouterr()
+    assert main(["compare", str(DATA / "qrels.txt"), *files, "-m", "nDCG@10", *by, "--format", "json"]) == 0
+    sliced = json.loads(capsys.readouterr().out)["slices"]
+    told = {row[0]: row[2] for row in rows_of(chromium, "slices-board")}
+    assert told == {row["slice"]: f"{row['difference']:+.4f}" for row in sliced if row["by"] == "class"}
+    changed = [(row[0], abs(float(row[4]))) for row in rows_of(chromium, "changed-board")]
+    everything = sorted((abs(float(row[3])) for row in rows_of(chromium, "pair-board")), reverse=True)
+    assert [size for _, size in changed] == everything[: len(changed)]
+    assert texts(chromium, "#query-words") == ["patience of users <b>1</b>"]
+    ranked = (DATA / "runs" / "dense.txt").read_text().splitlines()
+    ranked = sorted((line.split() for line in ranked if line.split()[0] == "1"), key=lambda line: -float(line[4]))
+    assert texts(chromium, "#side-by-side section:first-child strong") == [line[2] for line in ranked[:10]]
+    assert "patience" in texts(chromium, "#side-by-side .snippet mark")
+    assert not chromium.find_elements("css selector", "#side-by-side b")
+    assert browser.lacks(chromium) == []
+    assert chromium.get_log("browser") == []
+
+
+def test_a_report_by_class_of_too_many_runs_is_refused():
+    runs = {f"run{number}": {"1": ["a"], "2": ["a"]} for number in range(21)}
+    with pytest.raises(rb.UsageError, match="2 to 20 runs"):
+        rb.report({"1": {"a": 1}, "2": {"a": 1}}, runs, "RR", by=str(DATA / "classes.csv"))

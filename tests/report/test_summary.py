@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import rankbounds as rb
 from rankbounds.commands.demo import DATA
@@ -36,8 +37,9 @@ def test_summary_says_only_what_holds(demo, demo_compared):
 
 def test_summary_says_where_measures_disagree():
     """One run finds one document first, the other many later."""
-    value = np.array([[[1.0, 0.2], [0.9, 0.3], [1.0, 0.1]], [[0.5, 0.8], [0.4, 0.9], [0.5, 0.7]]])
-    scores = rb.Scores(["early", "many"], ["1", "2", "3"], [rb.parse_measure(name) for name in ("RR", "Recall@100")],
+    value = np.array([[[1.0, 0.2], [0.9, 0.3], [1.0, 0.1]], [[0.5, 0.8], [0.4, 0.9], [0.5, 0.7]], [[0.1, 0.1]] * 3])
+    measures = [rb.parse_measure(name) for name in ("RR", "Recall@100")]
+    scores = rb.Scores(["early", "many", "poor"], ["1", "2", "3"], measures,
                        value, value, value, value[..., 0])  # fmt: skip
     told = " ".join(content.gather_scores(scores, [])["summary"])
     assert "The measures disagree on who leads: early by RR; many by Recall@100." in told
@@ -45,8 +47,9 @@ def test_summary_says_where_measures_disagree():
 
 def test_summary_names_a_run_that_leads_everywhere_as_such():
     """Alone by one measure and together with another run by the other: that is no disagreement."""
-    value = np.array([[[1.0, 0.2], [0.9, 0.3], [1.0, 0.1]], [[1.0, 0.8], [0.9, 0.9], [1.0, 0.7]]])
-    scores = rb.Scores(["level", "ahead"], ["1", "2", "3"], [rb.parse_measure(name) for name in ("RR", "Recall@100")],
+    value = np.array([[[1.0, 0.2], [0.9, 0.3], [1.0, 0.1]], [[1.0, 0.8], [0.9, 0.9], [1.0, 0.7]], [[0.1, 0.1]] * 3])
+    measures = [rb.parse_measure(name) for name in ("RR", "Recall@100")]
+    scores = rb.Scores(["level", "ahead", "poor"], ["1", "2", "3"], measures,
                        value, value, value, value[..., 0])  # fmt: skip
     told = content.gather_scores(scores, [])["summary"]
     assert "ahead leads by all 2 measures, by some of them together with others." in told
@@ -54,9 +57,48 @@ def test_summary_names_a_run_that_leads_everywhere_as_such():
 
 
 def test_summary_has_the_same_mean_of_counts_as_the_leaderboard():
-    value = np.array([[[4.0], [9.0], [2.0]], [[1.0], [3.0], [5.0]]])
-    scores = rb.Scores(["many", "few"], ["1", "2", "3"], [rb.parse_measure("num_rel_ret")],
+    value = np.array([[[4.0], [9.0], [2.0]], [[1.0], [3.0], [5.0]], [[0.0]] * 3])
+    scores = rb.Scores(["many", "few", "none"], ["1", "2", "3"], [rb.parse_measure("num_rel_ret")],
                        value, value, value, value[..., 0])  # fmt: skip
     made = content.gather_scores(scores, [])
-    assert made["systems"][0]["mean"] == [5, 3]
+    assert made["systems"][0]["mean"] == [5, 3, 0]
     assert made["summary"][0] == "many scores highest: NumRelRet (mean over topics) 5.0000 over 3 topics."
+
+
+def test_verdict_on_two_runs_says_what_compare_says():
+    """In one sentence: the direction, the means, the p-value, and what could reverse it."""
+    for first, second, unlike in (
+        ("bm25", "dense", "dense is better than bm25: "),
+        ("dense", "bm25", "bm25 is worse than dense: "),
+        ("learned", "dense", "No difference between dense and learned is shown: "),
+    ):
+        files = [DATA / "runs" / f"{name}.txt" for name in (first, second)]
+        said = gather(DATA / "qrels.txt", files, Choices())["summary"]
+        compared = rb.compare(DATA / "qrels.txt", files)
+        row, sentences = compared.pairs.rows()[0], compared.sentences("nDCG@10")
+        assert said[0].startswith(unlike)
+        means = [f"{compared.means()[0][run]:.4f}" for run in (1, 0)]
+        assert f"nDCG@10 is {means[0]} against {means[1]} over 24 topics" in said[0]
+        assert f"(p = {row['p_adjusted']:.4f})" in said[0]
+        reversible = not any("Could unjudged documents overturn it? No" in one for one in sentences)
+        assert ("unjudged documents and ties cannot reverse that" in said[0]) == (unlike[0] != "N" and not reversible)
+        assert said[1] == compared.agreement()
+
+
+@pytest.mark.parametrize("holes", ["open", "closed"])
+def test_verdict_on_two_runs_names_unjudged_documents_that_could_reverse_it(holes):
+    """One run finds judged relevant documents, the other ones that nobody judged."""
+    qrels = {str(topic): {"r": 1} | ({"u": 0} if holes == "closed" else {}) for topic in range(10)}
+    runs = {
+        "new": {topic: ["u"] for topic in qrels},
+        "old": {topic: ["r"] if topic != "9" else ["x"] for topic in qrels},
+    }
+    said = rb.report(qrels, runs, "P@1", bounds="unjudged").summary[0]
+    could = "is better than new as judged, but unjudged documents could reverse that"
+    assert (could in said) == (holes == "open")
+
+
+def test_verdict_on_two_runs_that_are_the_same():
+    runs = {name: {str(topic): ["r", "n"] for topic in range(5)} for name in ("one", "two")}
+    said = rb.report({str(topic): {"r": 1, "n": 0} for topic in range(5)}, runs, "RR").summary[0]
+    assert said == "two and one score the same on every topic by RR: 1.0000 over 5 topics."

@@ -62,14 +62,7 @@ FOR_PAPERS = ("latex", "markdown")
         ),
         Option("--standardise", "standardise scores per topic over these runs"),
     ),
-    Option(
-        "--by FILE",
-        "compare per class of topics too: lines of query and class, or a CSV with a header",
-        everyday=True,
-    ),
-    Option(
-        "--by-prefix SEP", "as --by, with the part of the query id before SEP as the class: nq/17 and hotpot/3 with /"
-    ),
+    *scoring.BY,
     *group_under(
         "gate",
         Option(

@@ -23,9 +23,18 @@ if TYPE_CHECKING:
     from rankbounds.report.page import Live
 
 PAGE = "report.html"
+TEXTS = (
+    Option("--queries FILE", "texts of the queries: TREC topics, TSV, CSV or JSON lines with id and text"),
+    Option(
+        "--documents FILE",
+        "texts of the documents: JSON lines or a table with id and text, id<TAB>text, or TREC's SGML; a folder or "
+        "a pattern for several files; may be repeated",
+        repeated=True,
+    ),
+)
 CHOICES = (
     scoring.MEASURES,
-    Option("--title TITLE", "heading of the page", "Evaluation report", everyday=True),
+    Option("--title TITLE", "heading of the page (default: the names of the runs, or how many there are)", ""),
     Option(
         "--worklist FILE",
         'under "What to judge next", show the documents of this table (from "rankbounds sample" or "judge-next") that '
@@ -33,6 +42,7 @@ CHOICES = (
         about_runs=True,
     ),
     Option("--all-pairs", "with more than 20 runs, compare all pairs, not only those of the best 20 (slower)"),
+    *scoring.BY,
     *scoring.TESTS,
     *scoring.ASSUMING,
     reading.CALIBRATE,
@@ -46,6 +56,7 @@ CHOICES = (
     1,
     *reading.INPUTS,
     *reading.SCORE_TABLES,
+    *everyday(*TEXTS),
     *CHOICES,
     output.file_option(("html",), f"the page to write (default {PAGE}, unless it exists)"),
 )
@@ -55,10 +66,11 @@ def run_report(options: Options) -> None:
       rankbounds report qrels.txt runs -o report.html
       rankbounds report qrels.txt runs/bm25.txt runs/dense.txt -o two.html
 
-    The page shows the leaderboard with rank intervals, what could change it (noise, unjudged documents, ties, another
-    persistence or measure), two runs compared in words, the rankings of a topic, coverage, and what to judge. It is one
-    file that needs no network, and names its files, options and seed. With --scores it is made from tables of scores,
-    without the parts that need judgments.
+    For two runs the page opens with the verdict, then shows what noise, unjudged documents and ties leave open, and the
+    topics that changed most. For more it opens with the leaderboard. With --queries and --documents it shows texts,
+    with --by differences by class of topic; -m RBP adds a slider for the persistence p. It is one file that needs no
+    network, and names its files, options and seed. With --scores it is made from tables of scores, without the parts
+    that need judgments.
     """
     from rankbounds.report import gather, gather_scores, page
 
@@ -91,13 +103,7 @@ def choices_from(options: Options) -> Choices:
     3,
     *reading.INPUTS,
     *everyday(
-        Option("--queries FILE", "texts of the queries: TREC topics, TSV, CSV or JSON lines with id and text"),
-        Option(
-            "--documents FILE",
-            "texts of the documents: JSON lines or a table with id and text, id<TAB>text, or TREC's SGML; a folder or "
-            "a pattern for several files; may be repeated",
-            repeated=True,
-        ),
+        *TEXTS,
         Option("--judge NAME", "who judges; may be repeated, and the page asks which", repeated=True),
         Option("--grades G", "grades: 3 for 0 to 3, or 0=off topic,1=related,2=answers (default: those of QRELS)"),
         replace(
@@ -139,7 +145,10 @@ def run_serve(options: Options) -> None:
         raise UsageError("The page follows its files: give files, not standard input (-).")
     token = check_token(options.host, options.token or os.environ.get("RANKBOUNDS_TOKEN") or None)
     live = Live(
-        options.qrels, partial(reading.runs_from, options), choices_from(options), judging=not options.read_only
+        options.qrels,
+        partial(reading.runs_from, options),
+        replace(choices_from(options), documents=None),  # (indexing them at every change would take too long)
+        judging=not options.read_only,
     )
     office = Office(live) if options.read_only else _judging(options, live)
     try:

@@ -1,4 +1,3 @@
-"use strict";
 // The judging page. Ids and texts are text from strangers: everything is shown by textContent, nothing becomes markup.
 
 const element = (id) => document.getElementById(id);
@@ -176,27 +175,6 @@ async function show() {
 }
 
 function fill(id, text) { element(id).textContent = readable(text); element(id).hidden = !text; }
-
-const COMMON = new Set(("a an and are as at be been but by can could did do does for from had has have how if in into is it its may not of on or our should " +
-  "so such than that the their them then there these they this those to was we were what when where which who why will with would you your about any all " +
-  "document documents relevant discuss identify information describe find").split(" "));
-const stem = (word) => { // word forms of one kind look alike, which is all that marking needs
-  const low = word.toLowerCase();
-  for (const ending of ["ations", "ation", "ings", "ing", "ies", "ers", "ed", "es", "er", "ly", "s", "e", "y"]) if (low.endsWith(ending) && low.length - ending.length >= 3) return low.slice(0, -ending.length);
-  return low;
-};
-const stemsOf = (text) => new Set((text.match(/[\p{L}\p{N}]+/gu) || []).filter((word) => !COMMON.has(word.toLowerCase()) && (word.length > 1 || /\p{N}/u.test(word))).map(stem));
-
-function marked(node, text, stems) { // the query's words stand out
-  node.replaceChildren();
-  let end = 0;
-  for (const found of text.matchAll(/[\p{L}\p{N}]+/gu)) {
-    if (!stems.has(stem(found[0]))) continue;
-    node.append(text.slice(end, found.index), make("mark", found[0]));
-    end = found.index + found[0].length;
-  }
-  node.append(text.slice(end));
-}
 
 function showEmpty() {
   const computing = goal && goal.computing, list = progress && progress.list;

@@ -21,7 +21,7 @@ from rankbounds.desk.desk import Desk
 from rankbounds.desk.judgment_file import Pair
 from rankbounds.desk.planning import Planning, Worker
 from rankbounds.errors import RankboundsError, UsageError
-from rankbounds.report.page import Live
+from rankbounds.report.page import Live, script
 
 LARGEST_REQUEST = 1 << 16
 PATIENCE = 10.0
@@ -106,6 +106,12 @@ class Office:
         handed = desk.next_for(judge, _text(message, "page"), held)
         goal = self.planning and self.planning.goal()
         return done | {"next": handed, "progress": desk.progress(judge), "goal": goal}
+
+
+def _file(path: str) -> bytes:
+    """The style or the script of the page, which marks a query's words as the report does."""
+    text = (HERE / path[1:].replace("judging", "page")).read_bytes()
+    return b'"use strict";\n' + script("marking").encode("ascii") + text if path.endswith(".js") else text
 
 
 def _text(message: dict[str, Any], name: str) -> str:
@@ -207,7 +213,7 @@ def server(office: Office, host: str, port: int, token: str | None = None) -> Th
             elif token and not self._has_token():
                 self._reply(403, "text/plain", b"Open the address that the server printed, token and all.\n")
             elif asked.path in FILES and office.desk:
-                self._reply(200, FILES[asked.path], (HERE / asked.path[1:].replace("judging", "page")).read_bytes())
+                self._reply(200, FILES[asked.path], _file(asked.path))
             elif asked.path == "/" and office.desk:
                 self._reply(
                     200, HTML, office.judging_page().encode("utf-8", "replace"), {"Content-Security-Policy": POLICY}

@@ -35,8 +35,9 @@ from rankbounds.measures import parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.models.trusted_labels import TrustedFirst
 from rankbounds.rankings.ties import ORDERS
+from rankbounds.report.beside import Beside
 from rankbounds.report.observed import COVERAGE_DEPTHS, PERSISTENCE_DEPTH, Lists, Observed
-from rankbounds.report.summary import sentences
+from rankbounds.report.summary import heading, sentences
 from rankbounds.stats.clusters import clusters_by_prefix
 from rankbounds.stats.rank_correlation import agreement
 from rankbounds.stats.rank_intervals import words as rank_words
@@ -104,7 +105,16 @@ class Choices:
     """A file of the cluster of each query."""
     clusters_prefix: str | None = None
     """Or the mark that ends the part of a query's id that is its cluster."""
-    title: str = "Evaluation report"
+    title: str = ""
+    """The heading; without one, it names the runs."""
+    queries: str | None = None
+    """A file of the texts of queries."""
+    documents: Sequence[str] | None = None
+    """Files of the texts of documents."""
+    by: str | None = None
+    """A file of the classes of topics that runs are compared by."""
+    by_prefix: str | None = None
+    """Or the mark that ends the part of a query's id that is its class."""
     calibrate: bool = False
     """Whether labels of other sources than the first count by the probability of what the first would say."""
     worklist: str | None = None
@@ -115,6 +125,15 @@ class Choices:
     def assumptions(self) -> Assumptions:
         """The part of the choices that is settled before a measure sees a ranking."""
         return Assumptions(**{name: getattr(self, name) for name in ASSUMPTIONS})
+
+    def beside(self) -> Beside:
+        """The texts and classes that were given."""
+        return Beside(self.queries, self.documents, self.by, self.by_prefix)
+
+    def asks_for_rbp(self) -> bool:
+        """Is RBP among the measures that somebody chose?"""
+        chosen = parse_measures(self.measures)
+        return chosen != parse_measures(DEFAULT_MEASURES) and any(isinstance(measure, RBP) for measure in chosen)
 
     def reading(self) -> Reading:
         """How the files are to be read."""
@@ -176,14 +195,17 @@ def gather(
         to_judge: dict[str, Any] | None = {"words": words, "documents": left[:NEXT_DOCUMENTS]}
     else:
         to_judge = _next(evidence, observed, choices)
+    runs_shown = [scores.runs[run] for run in thinning.runs]
+    topics_shown = [scores.query_ids[topic] for topic in thinning.topics]
     more = {
         "warnings": messages,
+        "results": choices.beside().lists(evidence, runs_shown, topics_shown),
         **_lists(scores, observed, evidence, thinning),
-        "persistence": _persistence(observed, thinning),
+        "persistence": _persistence(observed, thinning) if choices.asks_for_rbp() else None,
         "next": to_judge,
         "identity": _identity([os.fspath(qrels), *files], known, scores, choices, compared, checksums),
     }
-    content = _content(scores, compared, thinning, choices, more, observed.rbp)
+    content = _content(scores, compared, thinning, choices, more, observed.rbp if more["persistence"] else None)
     if trusted is not None and choices.bounds == "unjudged":
         content["summary"] += trusted.rests_on_labels_of(scores)
     return content
@@ -193,7 +215,7 @@ def gather_scores(scores: Scores, files: Sequence[str], choices: Choices | None 
     """What a page shows of tables of scores: what needs judgments or lists is left out, and the page says so."""
     choices = choices or Choices()
     compared = _compared(scores, choices, None)
-    missing: dict[str, Any] = {"strips": None, "lists": None, "grades": [], "persistence": None, "next": None}
+    missing: dict[str, Any] = dict.fromkeys(("strips", "lists", "persistence", "next", "results")) | {"grades": []}
     identity = _identity(files, None, scores, choices, compared, {})
     more = {"warnings": [LEFT_OUT], **missing, "identity": identity}
     return _content(scores, compared, thin(scores, choices), choices, more)
@@ -208,10 +230,12 @@ def _content(
     slider: RBP | None = None,
 ) -> dict[str, Any]:
     """What needs no more than scores, ``more``, and sentences on all of it. The ``slider`` moves the p of this RBP."""
-    enough = len(scores.runs) > 1 and len(scores.measures) > 1 and len(scores.query_ids) > 1
+    enough = len(scores.runs) > 2 and len(scores.measures) > 1 and len(scores.query_ids) > 1
     content: dict[str, Any] = {
         "version": __version__,
-        "title": choices.title,
+        "title": choices.title or heading(scores.runs),
+        "queries": choices.beside().query_texts([scores.query_ids[topic] for topic in thinning.topics]),
+        "slices": choices.beside().slices(compared, [scores.runs[run] for run in thinning.runs]),
         "measures": [
             {
                 "label": str(measure),

@@ -33,7 +33,9 @@ from rankbounds.report.content import Choices, files_of, gather
 HERE = Path(__file__).parent
 DRAWING = ("elements", "figures", "tables")
 """What every page is drawn with."""
-SCRIPTS = (*DRAWING, "scores", "persistence", "leaderboard", "changes", "two_runs", "one_topic", "live", "begin")
+SCRIPTS = (
+    *DRAWING, "marking", "scores", "persistence", "leaderboard", "changes", "two_runs", "one_topic", "live", "begin",
+)  # fmt: skip
 """The report's script is made of these, in this order: a name is known to all that come after it."""
 LARGEST_INLINE = 3_000_000
 """A larger page, in bytes, would make the notebook slow to save and to open: it is shown when that is asked for."""
@@ -56,11 +58,16 @@ def collections_page(content: dict[str, Any]) -> str:
 
 def join_scripts() -> str:
     """The script of a report: where polynomials change their sign, which stands alone, and the rest."""
-    return _text("scripts/crossing.js") + _in_one_scope(*SCRIPTS)
+    return script("crossing") + _in_one_scope(*SCRIPTS)
 
 
 def _in_one_scope(*names: str) -> str:
-    return f"(() => {{\n{''.join(_text(f'scripts/{name}.js') for name in names)}}})();\n"
+    return f"(() => {{\n{''.join(script(name) for name in names)}}})();\n"
+
+
+def script(name: str) -> str:
+    """One of the scripts that pages are made of."""
+    return _text(f"scripts/{name}.js")
 
 
 def _text(name: str) -> str:
@@ -140,7 +147,7 @@ def report(
     runs: RunsLike,
     measures: MeasuresLike = DEFAULT_MEASURES,
     *,
-    title: str = "Evaluation report",
+    title: str = "",
     **choices: Any,
 ) -> Report:
     """One page on the runs: leaderboard, any two compared, any persistence, rankings side by side, what to judge.
@@ -152,10 +159,11 @@ def report(
     measures : str, Measure, or several of these
         What to score by.
     title : str
-        The page's heading.
+        The page's heading; without one, it names the runs.
     **choices
         Everything else that the command ``report`` takes, by the same names: ``ties``, ``unjudged``, ``bounds``,
-        ``gain``, ``topics``, ``test``, ``correction``, ``alpha``, ``seed`` and so on.
+        ``gain``, ``topics``, ``test``, ``correction``, ``alpha``, ``seed``, ``queries``, ``documents``, ``by`` and so
+        on.
 
     Returns
     -------
@@ -180,7 +188,7 @@ def report(
     with tempfile.TemporaryDirectory() as folder:
         jobs = [_in_file(job, Path(folder)) for job in reading.runs_to_read(runs, qrels)]
         content = gather(_judgments_file(reading, qrels, Path(folder)), jobs, chosen)
-    return Report(title, list(content["summary"]), page(content))
+    return Report(content["title"], list(content["summary"]), page(content))
 
 
 def _judgments_file(reading: Reading, given: Any, folder: Path) -> str | os.PathLike[str]:

@@ -188,6 +188,17 @@ CLUSTERS = group_under(
     ),
 )
 """Which queries belong together."""
+BY = (
+    Option(
+        "--by FILE",
+        "compare per class of topics too: lines of query and class, or a CSV with a header",
+        everyday=True,
+    ),
+    Option(
+        "--by-prefix SEP", "as --by, with the part of the query id before SEP as the class: nq/17 and hotpot/3 with /"
+    ),
+)
+"""Which kinds of queries there are."""
 TESTS = group_under(
     "test",
     Option(

@@ -44,6 +44,7 @@ function showAll() {
   showChanges();
   showMeasures();
   if (several) showPair();
+  if (two) showAnswers();
   showCoverage();
   showPersistence();
   if (!data.persistence) showTopic();
@@ -74,8 +75,25 @@ function choosePair() {
   looked.a = closely[at("run-a").selectedIndex];
   looked.b = closely[at("run-b").selectedIndex];
   showPair();
+  if (two) { showAnswers(); showMeasures(); }
   showTopic();
   if (looked.a !== looked.b) remember("pair");
+}
+
+// Of two runs there is no leaderboard: the page begins with what is left of their difference.
+function openWithTheVerdict() {
+  const pair = at("pair"), words_ = element("details"), picture = at("pair-lanes").parentElement;
+  document.body.classList.add("two");
+  for (const id of ["leaderboard", "leaderboard-link", "changes-part", "pair-controls", "agreement-title"]) at(id).hidden = true;
+  at("results").prepend(pair);
+  at("pair-title").textContent = `Is ${runs[1]} better than ${runs[0]}?`;
+  at("pair-link").textContent = "Verdict";
+  at("changes-link").before(at("pair-link"), " ");
+  at("changes-title").textContent = at("changes-link").textContent = "Do other measures agree?";
+  at("measures-part").removeAttribute("aria-labelledby");
+  at("changes").hidden = at("changes-link").hidden = measures.length < 2;
+  words_.append(element("summary", "The verdict in full, as rankbounds compare prints it"), at("verdict"));
+  picture.after(at("doubts"), words_);
 }
 
 function filter() { showBoard(); showCoverage(); }
@@ -86,7 +104,7 @@ showFacts(data.identity.of, ...Object.entries(counts).filter(([, number]) => num
 replace(at("warnings"), ...[...data.warnings, ...data.thinned].map((text) => element("p", "Note: " + text, "warning")));
 [looked.a, looked.b] = count === 2 ? [1, 0] : ranked(0).slice(0, 2);
 fillSelect(at("measure"), measures.map(({ label }) => label), 0);
-fillSelect(at("query"), topics, 0);
+fillSelect(at("query"), topics.map((name, topic) => (queryOf(topic) ? `${name}: ${queryOf(topic).slice(0, 60)}` : name)), 0);
 fillSelect(at("filter"), FILTERS.map(([name]) => name), 0);
 at("measure").addEventListener("change", chooseMeasure);
 at("search").addEventListener("input", filter);
@@ -102,12 +120,13 @@ if (data.persistence) {
 }
 if (several) {
   for (const id of ["run-a", "run-b"]) { fillSelect(at(id), closely.map((run) => runs[run])); at(id).addEventListener("change", choosePair); }
-  at("swap").addEventListener("click", () => { [looked.a, looked.b] = [looked.b, looked.a]; showPair(); remember("pair"); });
+  at("swap").addEventListener("click", () => { [looked.a, looked.b] = [looked.b, looked.a]; showPair(); showDocuments(looked.topic); remember("pair"); });
   if (closely.length < count) at("pair-note").textContent = `The ${closely.length} runs that lead by ${measures[0].label} can be compared here; "rankbounds compare" compares any two, and "rankbounds report --all-pairs" includes all pairs in this page.`;
 } else {
-  for (const id of ["pair", "pair-link", "changes-part", "filter-label"]) at(id).hidden = true;
-  if (!data.persistence) at("changes").hidden = at("changes-link").hidden = true;
+  for (const id of ["pair", "pair-link", "changes", "changes-link", "filter-label"]) at(id).hidden = true;
 }
+if (!data.persistence) at("persistence-link").hidden = true;
+if (two) openWithTheVerdict();
 document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
   event.preventDefault();

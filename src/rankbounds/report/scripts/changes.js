@@ -18,45 +18,44 @@ function unknownsOf(a, b, measure) {
 
 const UNKNOWNS = [["noise", "noise: the interval over topics"], ["unjudged", "unjudged documents: whatever they are"], ["ties", "ties: over all orders"], ["persistence", "p from 0.30 to 0.99"]];
 
-function lanes(svg, x, top, { difference, told }, colour) {
+function lanes(svg, x, top, { difference, told }, thick = LANE) {
   told.forEach(({ name, of, low, high, turns }, number) => {
     if (!known(low) || !Number.isFinite(low) || !Number.isFinite(high)) return;
-    const y = top + number * LANE;
-    svg.append(titled(drawn("rect", { x: x(low), width: Math.max(2, x(high) - x(low)), y, height: LANE - 2, class: `lane ${of} ${turns ? "turns" : "holds"}` }),
+    const y = top + number * thick;
+    svg.append(titled(drawn("rect", { x: x(low), width: Math.max(2, x(high) - x(low)), y, height: thick - 2, class: `lane ${of} ${turns ? "turns" : "holds"}` }),
       `${name}: from ${signed(low)} to ${signed(high)}; ${turns ? "could reverse it" : "cannot reverse it"}`));
   });
-  if (Number.isFinite(difference)) svg.append(drawn("line", { x1: x(difference), x2: x(difference), y1: top - 3, y2: top + told.length * LANE + 1, class: "difference", style: `stroke:${colour}` }));
+  if (Number.isFinite(difference)) svg.append(drawn("line", { x1: x(difference), x2: x(difference), y1: top - 3, y2: top + told.length * thick + 1, class: "difference" }));
 }
 
 const turning = (told) => told.filter((unknown) => unknown.turns).map((unknown) => unknown.name);
 
 function showChanges() {
   if (!several) return;
+  if (two) { showAnswers(); return; }
   const { measure } = looked, order = ranked(measure), leader = order[0], label = measures[measure].label;
   const behind = order.slice(1).filter((run) => comparable(run, leader)).slice(0, BEHIND);
   if (!behind.length || !Number.isFinite(data.systems[measure].mean[leader])) { replace(at("changes-chart"), element("p", "There is nothing to draw.")); return; }
-  // Candidate minus baseline, as everywhere: of two runs the second minus the first, of more the better minus the worse.
-  const sides = (run) => (count === 2 ? [1, 0] : [leader, run]);
-  const rows = behind.map((run) => ({ run, ...unknownsOf(...sides(run), measure) }));
+  const rows = behind.map((run) => ({ run, ...unknownsOf(leader, run, measure) }));
   const kinds = rows[0].told.length, step = kinds * LANE + 14, room = roomOf("changes-chart"), narrow = room < 620;
   const left = narrow ? 112 : 190, right = narrow ? 10 : 250, top = 10, bottom = top + rows.length * step;
   const svg = canvas(room, bottom + 40, `How far the runs behind ${runs[leader]} are from it by ${label}, and what noise, unjudged documents, ties and another p leave of that`);
   const x = scale(...stretch([0, ...rows.flatMap(({ told, difference }) => [difference, ...told.flatMap(({ low, high }) => [low, high])])], 6), left, room - right);
-  axisBelow(svg, x, top - 6, bottom, narrow ? 4 : 8, { withSign: true, name: count === 2 ? `${label}: ${runs[1].slice(0, narrow ? 12 : 30)} minus ${runs[0].slice(0, narrow ? 12 : 30)}` : `${label}: ${runs[leader].slice(0, narrow ? 14 : 40)} minus the run` });
+  axisBelow(svg, x, top - 6, bottom, narrow ? 4 : 8, { withSign: true, name: `${label}: ${runs[leader].slice(0, narrow ? 14 : 40)} minus the run` });
   rows.forEach((row, number) => {
-    const y = top + number * step + 4, anchor = drawn("a", { href: pairAddress(...sides(row.run)) });
+    const y = top + number * step + 4, anchor = drawn("a", { href: pairAddress(leader, row.run) });
     anchor.append(nameText(runs[row.run], { x: left - 10, y: y + step / 2 - 2, "text-anchor": "end", class: narrow ? "small name" : "name" }, narrow ? 16 : 24));
     svg.append(anchor);
-    lanes(svg, x, y, row, runColour(row.run));
+    lanes(svg, x, y, row);
     if (!narrow) svg.append(drawn("text", { x: room - right + 14, y: y + step / 2 - 2, class: turning(row.told).length ? "turns" : "" }, turning(row.told).join(", ") || "nothing reverses it"));
   });
   showFigure("changes-chart", svg);
   showDoubts(rows, leader, label);
   const counted = UNKNOWNS.map(([of]) => { const held = rows.filter(({ told }) => told.some((unknown) => unknown.of === of)); return [held.length, held.filter(({ told }) => told.some((unknown) => unknown.of === of && unknown.turns)).length]; });
   const parts = [["noise", 0], ["unjudged documents", 1], ["the order of ties", 2], ["another p", 3]].filter(([, of]) => counted[of][0]).map(([name, of]) => `${name} for ${counted[of][1] || "none"}`);
-  at("changes-words").textContent = `Of the next ${plural(rows.length, "run")} by ${label}, the order with ${runs[leader]} could be reversed by ${parts.join(", by ")}.`;
+  at("changes-words").textContent = `What could put the next ${plural(rows.length, "run")} ahead of ${runs[leader]} by ${label}: ${parts.join(", ")}.`;
   const legend = UNKNOWNS.filter((_, of) => counted[of][0]).map(([of, text]) => { const item = element("span"); item.append(element("i", null, "swatch", of), element("span", text)); return item; });
-  replace(at("changes-legend"), ...legend, element("span", "strong: could reverse the order; pale: cannot. For noise the corrected test decides; the line is the interval of the pair alone."));
+  replace(at("changes-legend"), ...legend, element("span", "Strong bars could reverse the order, pale ones cannot. For noise the corrected test decides; the bar is the interval of the pair alone."));
 }
 
 // ---- three doubts: how many of the runs next behind each leaves within reach of the leader ----
@@ -67,13 +66,31 @@ const DOUBTS = [
   { of: "ties", name: "Ties", one: "could overtake", many: "could overtake", holds: "No order of tied documents changes who leads.", turns: "Another order of tied documents could change who leads." },
 ];
 
+const cardParts = (name, open, found, note) => [element("h2", name), element("p", open ? "open" : "settled", "state"), element("p", found, "finding"), element("p", note, "note")];
+
+// Of two runs each card has the answer of the verdict, in Python's words: what comes before the colon, and what after.
+function showAnswers() {
+  const { a, b, measure } = looked;
+  if (a === b) { replace(at("doubts")); return; }
+  const said = saidOf(a, b, measure), { told } = unknownsOf(a, b, measure);
+  const cards = [["noise", "noise"], ["holes", "unjudged"], ["ties", "ties"]].filter(([name]) => said[name]).map(([name, of]) => {
+    const [, question, answer] = /^([^?]*\?) (.*)$/s.exec(said[name]) || [null, DOUBTS.find((doubt) => doubt.of === of).name, said[name]];
+    const [, short, rest] = /^([^.:]*)[.:;] (.*)$/s.exec(answer) || [null, answer, ""], open = told.some((unknown) => unknown.of === of && unknown.turns);
+    const unknown = !told.some((one) => one.of === of), card = element("article", null, "card", open || unknown ? "open" : "settled");
+    card.append(...cardParts(question.replace(/^Could ties\?$/, "Could ties overturn it?"), open || unknown, `${short.replace(/[.:]$/, "")}.`, rest.charAt(0).toUpperCase() + rest.slice(1)));
+    if (unknown && !open) card.querySelector(".state").textContent = "unknown";
+    return card;
+  });
+  replace(at("doubts"), ...cards);
+}
+
 function showDoubts(rows, leader, label) {
   const cards = DOUBTS.map(({ of, name, one, many, holds, turns }) => {
     const asked = rows.filter(({ told }) => told.some((unknown) => unknown.of === of)), open = asked.filter(({ told }) => told.some((unknown) => unknown.of === of && unknown.turns)).length;
     if (!asked.length) return null;
     const card = element("article", null, "card", open ? "open" : "settled");
-    const found = count === 2 ? `The order of ${runs[1]} and ${runs[0]} ${open ? "is open" : "holds"}` : `${open || "None"} of the next ${plural(asked.length, "run")} ${open > 1 ? many : one} ${runs[leader]}`;
-    card.append(element("h2", name), element("p", open ? "open" : "settled", "state"), element("p", `${found} by ${label}.`, "finding"), element("p", open ? turns : holds, "note"));
+    const found = `${open || "None"} of the next ${plural(asked.length, "run")} ${open > 1 ? many : one} ${runs[leader]} by ${label}.`;
+    card.append(...cardParts(name, open > 0, found, open ? turns : holds));
     return card;
   }).filter(Boolean);
   replace(at("doubts"), ...cards);
@@ -81,8 +98,25 @@ function showDoubts(rows, leader, label) {
 
 // ---- another measure ----
 
+function showMeasuresOfTwo() {
+  const { a, b } = looked, [run, against] = a === b ? [1, 0] : [a, b], rows = measures.map((_, measure) => ({ measure, ...pairOf(run, against, measure) }));
+  const ends = stretch([0, ...rows.flatMap((row) => [row.ci_low, row.ci_high, row.difference])], 5);
+  table(at("measures-board"), [
+    { name: "measure", words: true, names: true, text: ({ measure }) => words.measures[measure] },
+    ...[run, against].map((one) => ({ name: runs[one], text: ({ measure }) => fixed(data.systems[measure].mean[one]) })),
+    { name: "difference", text: (row) => signed(row.difference), order: (row) => row.difference },
+    { name: "interval", words: true, roomy: true, head: axisHead(`${percent(settings.confidence)} interval`, ends), fields: ["ci_low", "ci_high"], values: (row) => [row.ci_low, row.ci_high],
+      node: (row) => dotCell({ dot: row.difference, interval: [row.ci_low, row.ci_high], colour: "var(--ink)", label: `from ${signed(row.ci_low)} to ${signed(row.ci_high)}` }, ends) },
+    { name: "p", text: (row) => (known(row.p_adjusted) ? pNumber(row.p_adjusted) : "-"), order: (row) => row.p_adjusted, classes: (row) => (row.p_adjusted < settings.alpha ? ["value"] : []) },
+    { name: "won", wide: true, text: (row) => row.won }, { name: "lost", wide: true, text: (row) => row.lost },
+  ], rows, { file: "measures" });
+  at("agreement-board").parentElement.parentElement.hidden = true;
+  at("agreement-note").textContent = `Differences are ${runs[run]} minus ${runs[against]}. ${words.method}`;
+}
+
 function showMeasures() {
   if (measures.length < 2 || !several) { at("measures-part").hidden = true; return; }
+  if (two) { showMeasuresOfTwo(); return; }
   const leader = ranked(looked.measure)[0];
   table(at("measures-board"), [
     { name: "measure", words: true, names: true, text: (measure) => measures[measure].label },

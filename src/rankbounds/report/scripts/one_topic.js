@@ -17,10 +17,13 @@ function runsOfTopic() {
 function showTopic() {
   const { topic, measure } = looked, picked = runsOfTopic();
   at("query").selectedIndex = topic;
+  at("query-words").textContent = queryOf(topic);
   chartTopic(topic, measure, picked);
+  showDocuments(topic);
   if (!strips) { at("strips-part").hidden = true; return; }
   if (!depth) { replace(at("strips"), element("p", "Rankings are left out of this report: it would be too large.")); return; }
-  const p = persistence();
+  const weighed = Boolean(data.persistence), p = weighed ? persistence() : 0;
+  at("weights-note").hidden = !weighed;
   let longest = 0;
   for (const run of picked) for (let rank = 0; rank < depth; rank++)
     if (strips[(run * topics.length + topic) * depth + rank] & 127) longest = Math.max(longest, rank + 1);
@@ -56,7 +59,7 @@ function showTopic() {
     made.setAttribute("aria-label", `${runs[run]}: relevant at rank ${relevant.join(", ") || "none"}`);
     return made;
   });
-  replace(at("strips"), weights, ...shown, ranks);
+  replace(at("strips"), ...(weighed ? [weights] : []), ...shown, ranks);
   const legend = [...(data.grades.length > 2 ? [3, 3 + data.grades.length - 1] : data.grades.map((_, number) => 3 + number)), 2, 1].map((code) => {
     const item = element("span");
     item.append(element("span", null, "cell", cellClass(code)), element("span", cellName(code)));
@@ -64,6 +67,30 @@ function showTopic() {
   });
   replace(at("legend"), ...legend, element("span", "a bracket below joins tied documents"),
     element("span", `number after a run: its ${measures[measure].label} on this topic`));
+}
+
+// The first documents of two runs, with what was judged, where the other run has them, and their texts.
+function showDocuments(topic) {
+  const { a, b } = looked, held = data.results && several && a !== b ? data.results : null;
+  at("results-part").hidden = !held;
+  if (!held) return;
+  const stems = stemsOf(queryOf(topic)), texts = held.texts[topics[topic]] || {};
+  replace(at("side-by-side"), ...[[a, b], [b, a]].map(([run, other]) => {
+    const part = element("section"), list = element("ol"), elsewhere = held.documents[other][topic];
+    part.append(element("h4", `${runs[run]} ${fixed(value("value", run, topic, looked.measure))}`), list);
+    held.documents[run][topic].forEach((document_, rank) => {
+      const item = element("li"), code = depth > rank ? strips[(run * topics.length + topic) * depth + rank] & 127 : 0, there = elsewhere.indexOf(document_);
+      const head = element("p", null, "found-at");
+      head.append(element("span", null, "cell", cellClass(code)), element("strong", document_), element("span", [cellName(code), there < 0 ? `not in ${runs[other]}'s first ten` : there === rank ? "" : `rank ${there + 1} in ${runs[other]}`].filter(Boolean).join(", "), "quiet"));
+      item.append(head);
+      const [title, said] = texts[document_] || ["", ""];
+      if (title) marked(item.appendChild(element("p", null, "title")), title, stems);
+      if (said) marked(item.appendChild(element("p", null, "snippet")), said, stems);
+      list.append(item);
+    });
+    if (!list.children.length) part.append(element("p", "This run has no documents for this topic.", "note"));
+    return part;
+  }));
 }
 
 // All runs' scores on the topic as dots along one line; those whose rankings are shown have their colours and names.
@@ -90,10 +117,10 @@ function showCoverage() {
   const { measure } = looked, moves = `ties move ${measures[measure].label}`, width = (run) => { const held = tieRange(run, measure); return held ? less(held[1], held[0]) : null; };
   table(at("coverage-board"), [
     nameColumn(),
-    ...data.coverage_depths.map((to, number) => ({ name: to === "all" ? "judged, all" : `judged@${to}`, text: (run) => percent(lists[run].judged[number]), node: (run) => shareBar(lists[run].judged[number]),
+    ...data.coverage_depths.map((to, number) => ({ name: to === "all" ? "judged, all" : `judged@${to}`, wide: to === "all", text: (run) => percent(lists[run].judged[number]), node: (run) => shareBar(lists[run].judged[number]),
       order: (run) => lists[run].judged[number], classes: (run) => (lists[run].judged[number] < LITTLE_JUDGED && number === 0 ? ["little"] : []) })),
     { name: "tied in the top 10", text: (run) => percent(lists[run].tied[0]), order: (run) => lists[run].tied[0] },
-    { name: "tied, all", text: (run) => percent(lists[run].tied[1], 1), order: (run) => lists[run].tied[1] },
+    { name: "tied, all", wide: true, text: (run) => percent(lists[run].tied[1], 1), order: (run) => lists[run].tied[1] },
     { name: "topics with ties", wide: true, text: (run) => `${lists[run].tied_topics} of ${lists[run].topics}`, order: (run) => lists[run].tied_topics },
     { name: moves, text: (run) => fixed(width(run)), order: width },
     { name: "missing topics", wide: true, text: (run) => lists[run].missing, order: (run) => lists[run].missing },

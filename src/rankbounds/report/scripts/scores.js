@@ -28,6 +28,9 @@ const places = new Map(ranked(0).map((run, place) => [run, place]));
 const runColour = (run) => colourOf(places.get(run));
 const runDash = (run) => dashOf(places.get(run));
 
+// What a topic asks, where the texts are known.
+const queryOf = (topic) => (data.queries || {})[topics[topic]] || "";
+
 // What the reader looks at: one measure everywhere, a run that others are held against, two runs, a topic.
 const looked = { measure: 0, chosen: ranked(0)[0], a: 0, b: 0, topic: 0 };
 
@@ -71,15 +74,18 @@ function formatted(value, format) {
 
 const filled = (template, held) => template.replace(/\{(\w+)(?::([^}]*))?\}/g, (_, name, format) => formatted(held[name], format));
 
-function sentencesOf(a, b, measure) {
+// Every sentence on a pair by its name; those that do not hold are empty.
+function saidOf(a, b, measure) {
   const row = pairOf(a, b, measure), { mean } = data.systems[measure], lead = leadChanges(a, b, measure, row.difference);
   const held = { ...row, ...words.constants, ...lead.held, measure: words.measures[measure], a: runs[a], b: runs[b],
     mean_a: mean[a], mean_b: mean[b], size: Math.abs(row.difference) };
   const choice = { ...row.choices, lead: lead.choice };
   for (const [name, templates] of Object.entries(words.templates))
     held[name] = choice[name] === undefined ? "" : filled(templates[choice[name]], held);
-  return words.sentences.map((name) => held[name]).filter((sentence) => sentence);
+  return Object.fromEntries(words.sentences.map((name) => [name, held[name]]));
 }
+
+const sentencesOf = (a, b, measure) => Object.values(saidOf(a, b, measure)).filter((sentence) => sentence);
 
 // Where the lead changes over p is found in the page; how it is told is Python's.
 function leadChanges(a, b, measure, difference) {

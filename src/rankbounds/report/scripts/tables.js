@@ -56,10 +56,10 @@ function table(target, columns, rows, { caption, sorted, onRow, file } = {}) {
     if (row === columns) return column.fields || [column.name];
     return column.values ? column.values(row) : [column.text ? column.text(row) : column.value(row)];
   }).map(field).join(",") + "\r\n").join("");
-  if (file && !holder.previousElementSibling?.classList.contains("keep")) {
+  if (file && !holder.nextElementSibling?.classList.contains("keep")) {
     const keep = button("CSV", () => download(`${file}.csv`, "text/csv", target.file()), "keep");
     keep.setAttribute("aria-label", `CSV: save this table, ${file}`);
-    holder.before(keep);
+    holder.after(keep);
   }
 }
 
