@@ -17,6 +17,8 @@ from rankbounds.terminal import Look, look, shorten, use_look
 INCHES = {"column": 3.33, "page": 7.0}
 """How wide a column and a page are."""
 POINTS = 72.27
+SPARE = 0.95
+"""The share of that width that is used: columns of LaTeX's own classes are narrower."""
 LETTERS = {"small": 9.3, "footnotesize": 8.5, "scriptsize": 8.0}
 """Sizes of letters, and how many points an em of them takes: small letters are cut wider than their size."""
 SMALL_PRINT = LETTERS["scriptsize"]
@@ -25,7 +27,9 @@ FEW_DIGITS, LEAST_NAME = 3, 10
 EM = {"mwMW%@": 0.85, "ijlIt.,:;'()[]|-/f": 0.36, "0123456789": 0.5}
 """How wide letters of Computer Modern are, in ems; others: capitals and small letters."""
 LEFT_OUT = "What unjudged documents leave open of the means is left out: --width page has room for it."
-TOO_MANY_MARKS = "The superscripts are left out: there is no room for so many."
+MARKS = re.compile(r"; (superscripts: systems|systems that share a letter).*?\)(?=[;.])")
+"""The words of a caption on what is raised beside means."""
+TOO_MANY_MARKS = "Which systems differ significantly is left out: a column has no room for so many marks."
 LATEX_MEANS = {"inf": r"$\infty$", "-inf": r"$-\infty$", "-": "--"}
 Build = Callable[[bool], "PaperTable"]
 """Makes the table, with or without small print, with the digits that tables have at the time."""
@@ -157,7 +161,7 @@ def fit(build: Build, width: str | None = None, *, keep_small: bool = False) -> 
     """
     tried: list[PaperTable] = []
     for kind in [width] if width else INCHES:
-        room = POINTS * INCHES[kind] - 2
+        room = POINTS * INCHES[kind] * SPARE
         for small, digits, letters, gap, with_judged in _forms(keep_small):
             with use_look(Look(digits=digits)):
                 table = replace(build(small), letters=letters, gap=gap)
@@ -177,7 +181,8 @@ def fit(build: Build, width: str | None = None, *, keep_small: bool = False) -> 
     narrow = replace(narrow, runs=shorten(narrow.runs, kept), comments=[*narrow.comments, *whole])
     if narrow.width() > room:  # letters or numbers of dozens of systems, which nobody could read
         plain = [[replace(cell, raised="") for cell in row] for row in narrow.cells]
-        narrow = replace(narrow, cells=plain, caption=f"{narrow.caption} {TOO_MANY_MARKS}")
+        caption = MARKS.sub("", narrow.caption)
+        narrow = replace(narrow, cells=plain, caption=caption, comments=[*narrow.comments, TOO_MANY_MARKS])
     return narrow, kind == "page"
 
 

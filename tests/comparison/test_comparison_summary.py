@@ -305,6 +305,18 @@ def test_a_table_shows_what_fits(tmp_path):
         assert f"{rows[-1]['mean']:.2f}" in found.to_latex()
 
 
+def test_a_caption_explains_no_marks_that_are_left_out():
+    """Of many systems a column has no room for the numbers of all that each one beats."""
+    measures = ["nDCG@10", "AP", "RBP(p=0.8)", "P@10", "RR"]
+    crowded = drawn(30, topics=20, names=[f"a-rather-long-name-{run}" for run in range(30)], measures=measures)
+    latex = crowded.to_latex(width="column")
+    caption = re.search(r"\\caption\{(.*)\}", latex)[1]
+    assert (r"\textsuperscript" in latex) == ("superscripts" in caption)
+    assert (r"\textsuperscript" in latex) != ("% Which systems differ significantly is left out" in latex)
+    assert r"\textsuperscript" not in latex
+    assert caption == "Means over 20 topics; bold: best."
+
+
 def test_markdown_and_html_show_every_character(hostile):
     rows = [line for line in hostile.to_markdown().splitlines() if line.startswith("|")]
     assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {7}

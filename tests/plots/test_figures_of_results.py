@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shutil
 import sys
@@ -202,3 +203,28 @@ def test_the_gallery_shows_every_figure():
     files = {path.stem: path.stat().st_size for path in gallery.FOLDER.glob("*.png")}
     assert sorted(files) == sorted(shown)
     assert sum(files.values()) < 2_000_000
+
+
+def test_panels_stand_below_each_other_in_a_column(tmp_path):
+    judges = rb.judging.compare_judges("qrels.txt", {"model": "labels.txt"}, "runs", "nDCG@10")
+    sides = {}
+    for width in ("column", "page"):
+        axes = rb.plots.labels_overview(judges)
+        rb.plots.save(axes, tmp_path / f"{width}.png", width)
+        first, second = (panel.get_position() for panel in axes.get_figure().axes)
+        sides[width] = (first.y0 > second.y1, first.x1 < second.x0)
+        axes.get_figure().draw_without_rendering()
+        labels = [axes.get_figure().axes[1].xaxis.label.get_window_extent()]
+        assert all(label.x0 >= 0 and label.x1 <= axes.get_figure().bbox.width for label in labels)
+    assert sides == {"column": (True, False), "page": (False, True)}
+
+
+def test_names_of_many_runs_do_not_overlap():
+    """129 runs have room for their names in bars of residuals, as on a leaderboard."""
+    qrels = {str(topic): {"r": 1} for topic in range(3)}
+    runs = {f"run{number}": {topic: ["r", "u"] for topic in qrels} for number in range(129)}
+    axes = rb.plots.residual_parts(rb.evaluate(qrels, runs, "RBP"))
+    axes.get_figure().draw_without_rendering()
+    boxes = [label.get_window_extent() for label in axes.get_yticklabels()]
+    for one, other in itertools.pairwise(boxes):
+        assert min(one.y1, other.y1) - max(one.y0, other.y0) < 0.2 * one.height

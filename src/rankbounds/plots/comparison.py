@@ -32,6 +32,8 @@ MOST_PAIRS = 21
 """Of more pairs those of the first run are drawn."""
 MOST_TOPICS = 60
 """At most this many topics are named below their bars."""
+MOST_BESIDE = 16
+"""Longer names of two runs have a line of their own below a figure."""
 MINUS = "\N{MINUS SIGN}"
 
 
@@ -139,9 +141,10 @@ def topic_differences(
     axes = _draw_topics(fresh_axes(ax), by_topic[order], [chosen.query_ids[topic] for topic in order], "+")
     higher, lower = (int((side * by_topic[order] > 0).sum()) for side in (1, -1))
     what = f" {MINUS} ".join(shorten([run, against], LONGEST_NAME // 2))
+    gap = " " if len(what) <= MOST_BESIDE else "\n"
     axes.set(
         ylabel=f"difference in {chosen.measures[0]}",
-        xlabel=f"{what}: {higher} of {order.size} topics higher, {lower} lower",
+        xlabel=f"{what}:{gap}{higher} of {order.size} topics higher, {lower} lower",
     )
     return axes
 

@@ -14,9 +14,12 @@ from rankbounds.results import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 ENDINGS = ("pdf", "svg", "png")
 """Files that a figure can be written to."""
+NARROWEST = 2.0
+"""Inches that one of several panels has at least."""
 
 
 def draw(result: Result | Scores, kind: str | None = None, **how: Any) -> Axes:
@@ -91,11 +94,24 @@ def save(axes: Any, path: str | os.PathLike[str], width: str | float | None = No
     drawn = (axes.flat[0] if hasattr(axes, "flat") else axes).get_figure()
     if width is not None:
         drawn.set_figwidth(INCHES[width] if isinstance(width, str) else width)
+        _stack_panels(drawn)
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending)
     with writing(path, "wb") as out, styled(None):
         drawn.savefig(out, format=ending, dpi=300, metadata=metadata)
     across, down = map(float, drawn.get_size_inches())
     return across, down
+
+
+def _stack_panels(drawn: Figure) -> None:
+    """Put panels that are side by side below each other where they would be too narrow to read."""
+    grid = drawn.axes[0].get_gridspec()
+    if grid is None or grid.nrows > 1 or grid.ncols != len(drawn.axes):
+        return
+    if drawn.get_figwidth() / grid.ncols < NARROWEST:
+        below = drawn.add_gridspec(grid.ncols, 1)
+        for place, axes in enumerate(drawn.axes):
+            axes.set_subplotspec(below[place])
+        drawn.set_figheight(drawn.get_figheight() * 0.85 * grid.ncols)
 
 
 def ending_of(path: str | os.PathLike[str]) -> str:

@@ -13,6 +13,7 @@ from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.scores import ALL, Scores
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.paper import INCHES
+from rankbounds.plots.intervals import LETTERS, LONGEST_NAME, TALLEST
 from rankbounds.plots.style import (
     COLOURS,
     LINES,
@@ -27,6 +28,7 @@ from rankbounds.rbp.crossings import Crossings
 from rankbounds.rbp.curves import PERSISTENCES
 from rankbounds.rbp.other_persistence import transfer_published
 from rankbounds.rbp.published_score import BINARY, Published, vectors_of
+from rankbounds.terminal import shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -149,7 +151,7 @@ def bounds_by_persistence(
 
 @figure
 def residual_parts(scores: Scores, *, ax: Axes | None = None) -> Axes:
-    """A bar for each run: its sure mean RBP, and on top what unjudged documents and the lists' ends leave open.
+    """A bar for each run: its certain mean RBP, and on top what unjudged documents and the lists' ends leave open.
 
     Parameters
     ----------
@@ -171,10 +173,11 @@ def residual_parts(scores: Scores, *, ax: Axes | None = None) -> Axes:
         raise UsageError(
             "This figure needs a measure with a residual, such as RBP, with bounds for unjudged documents."
         )
-    axes = fresh_axes(ax, max(1.4, min(9.0, 0.19 * len(mean.runs) + 1.0)))
+    step = min(0.19, TALLEST / max(len(mean.runs), 1))
+    axes = fresh_axes(ax, max(1.4, step * len(mean.runs) + 1.0))
     unjudged, tail, ties = mean.parts[:, :, 0, column]
     place, left = np.arange(len(mean.runs)), mean.low[:, 0, column]
-    stack = [(left, 0, "sure"), (unjudged, 1, "unjudged documents"), (tail, 4, "beyond the list")]
+    stack = [(left, 0, "certain"), (unjudged, 1, "unjudged documents"), (tail, 4, "beyond the list")]
     if mean.bounds == "both":
         stack.append((ties, 5, "order of ties"))
     start = np.zeros(len(mean.runs))
@@ -183,9 +186,8 @@ def residual_parts(scores: Scores, *, ax: Axes | None = None) -> Axes:
         start = start + width
     if mean.bounds != "both" and (ties > 0).any():
         axes.barh(place + 0.43, ties, left=left, height=0.12, color="black", label="order of ties (width)")
-    axes.set_yticks(place, mean.runs)
-    axes.invert_yaxis()
-    axes.set(xlim=(0, 1), xlabel=f"mean {mean.measures[column]}")
+    axes.set_yticks(place, shorten(list(mean.runs), LONGEST_NAME), fontsize=min(LETTERS, 72 * step * 0.9))
+    axes.set(xlim=(0, 1), ylim=(len(mean.runs) - 0.4, -0.6), xlabel=f"mean {mean.measures[column]}")
     axes.tick_params(axis="y", length=0)
     draw_legend(axes, ncols=2)
     return axes
