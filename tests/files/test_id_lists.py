@@ -107,6 +107,8 @@ def test_files_are_judgments_and_run_at_once(name, entry, tmp_path, capsys):
     assert main(["evaluate", str(path), "-m", ",".join(MEASURES), "--format", "json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert [row["value"] for row in told] == TRUTH.mean().value.ravel().tolist()
+    assert main(["explain", f"RR={TRUTH.mean().value.ravel()[2]}", str(path)]) == 0
+    assert "agrees" in capsys.readouterr().out
 
 
 FRAMES = {

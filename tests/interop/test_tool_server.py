@@ -58,7 +58,7 @@ def test_answers_are_those_of_the_functions(folder):
     gate = compared.gate("nDCG@10 worse", margin=0.05)
     assert (held["answer"], held["exit_code"]) == (gate.words(), gate.exit_code)
     value = scores.mean().value[0].item()
-    assert "agrees" in tools.explain("qrels.txt", "runs/a.txt", f"AP={value:.4f}")["answer"]
+    assert "agrees" in tools.explain("qrels.txt", f"AP={value:.4f}", "runs/a.txt")["answer"]
     assert len(tools.judge_next("qrels.txt", "runs", budget=3)["rows"]) == 3
 
 
@@ -69,11 +69,12 @@ def test_a_sample_is_written_judged_and_audited(folder):
     assert drawn["file"] == os.path.join("rankbounds-results", "sample-1.csv")
     header, *lines = path.read_text().splitlines()
     assert len(lines) == 12
-    columns = header.split(",")
-    judged = [dict(zip(columns, line.split(","), strict=True)) for line in lines]
-    judged = [{**row, "relevance": truth[row["query_id"]][row["doc_id"]]} for row in judged]
-    (folder / "judged.jsonl").write_text("".join(json.dumps(row) + "\n" for row in judged))
-    answer = tools.audit("qrels.txt", "judged.jsonl", "runs", ["P@5"])
+    assert header == "query_id,doc_id,order,probability,relevance"
+    with pytest.raises(rb.RankboundsError, match=r"has no relevance\. Judge the documents in their order"):
+        tools.audit("qrels.txt", drawn["file"], "runs", "P@5")
+    judged = [f"{line}{truth[line.split(',')[0]][line.split(',')[1]]:g}" for line in lines]
+    path.write_text("\n".join([header, *judged]) + "\n")
+    answer = tools.audit("qrels.txt", drawn["file"], "runs", "P@5")
     assert [row["run"] for row in answer["rows"]] == ["a", "b"]
 
 
@@ -81,7 +82,8 @@ def test_data_may_be_given_themselves():
     rows = [{"question": "q", "retrieved_ids": ["a", "b"], "expected_ids": ["b"]}]
     assert Tools(".").evaluate(rows, measures=["RR"])["rows"][0]["value"] == 0.5
     judged, run = {"q": {"b": 1}}, {"q": ["a", "b"]}
-    (row,) = Tools(".").evaluate(judged, {"mine": run}, ["RR"])["rows"]
+    assert "agrees" in Tools(".").explain(rows, "RR=0.5")["answer"]
+    (row,) = Tools(".").evaluate(judged, {"mine": run}, "RR")["rows"]
     assert (row["run"], row["query_id"], row["measure"], row["value"]) == ("mine", "all", "RR", 0.5)
 
 
@@ -93,6 +95,15 @@ def test_long_results_are_in_a_file(folder):
     reading = Tools(folder, writes=False).evaluate("qrels.txt", "runs", ["AP", "P@5", "RR", "nDCG@10"], per_topic=True)
     assert "file" not in reading
     assert len(os.listdir(folder / "rankbounds-results")) == 1
+
+
+def test_a_result_that_cannot_be_written_is_still_answered(folder, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    drawn = Tools(folder).sample("qrels.txt", "runs", budget=3, measure="P@5")
+    assert (len(drawn["rows"]), drawn["file"]) == (3, "not written (Read-only file system)")
 
 
 # ---- what is out of reach ----
@@ -115,7 +126,7 @@ def test_nothing_outside_of_the_folder_is_read(folder, path):
         lambda: tools.evaluate("qrels.txt", {"x": path}),
         lambda: tools.evaluate("qrels.txt", ["runs", path]),
         lambda: tools.check(path),
-        lambda: tools.explain("qrels.txt", "runs/a.txt", path),
+        lambda: tools.explain("qrels.txt", path, "runs/a.txt"),
         lambda: tools.audit("qrels.txt", path, "runs"),
         lambda: tools.audit("qrels.txt", [path], "runs"),
     ):
@@ -149,6 +160,19 @@ def test_a_link_that_leads_in_a_circle_is_no_folder(folder):
     (folder / "rankbounds-results").symlink_to(folder / "rankbounds-results")
     with pytest.raises(UsageError, match="is a link or a file"):
         Tools(folder).sample("qrels.txt", "runs", budget=3, measure="P@5")
+
+
+def test_a_folder_with_a_link_that_leads_out_names_the_link(folder):
+    (folder / "runs" / "out.txt").symlink_to("/etc/hostname")
+    with pytest.raises(UsageError, match=r"out\.txt. lies outside of the folder"):
+        Tools(folder).evaluate("qrels.txt", "runs")
+
+
+def test_files_that_are_too_large_are_refused_before_they_are_read(folder):
+    with (folder / "huge.txt").open("w") as file:
+        file.truncate(5 << 30)
+    with pytest.raises(UsageError, match=r"larger than 4 GB.*--engine stream"):
+        Tools(folder).evaluate("qrels.txt", "huge.txt")
 
 
 def test_a_file_is_no_folder(folder):
@@ -235,3 +259,5 @@ def test_calls_that_assistants_are_told_exist(name):
     assert len(names) >= 6
     for dotted in names:
         attrgetter(dotted[1:])(rb)
+    pages = re.findall(r"\]\(([^)]+\.md)\)", text)
+    assert all((ROOT / "docs" / page).exists() for page in pages)

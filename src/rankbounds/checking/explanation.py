@@ -159,7 +159,7 @@ def read_output(path: str | os.PathLike[str]) -> Printed:
     return stated(os.fspath(path)) or read_reported(path, is_measure)
 
 
-def explain(qrels: QrelsLike, run: RunLike, output: Any, **options: Unpack[ReadingOptions]) -> Explanations:
+def explain(qrels: QrelsLike, run: RunLike | None, output: Any, **options: Unpack[ReadingOptions]) -> Explanations:
     """Find out why another tool reported other numbers for the same judgments and run.
 
     Parameters
@@ -167,7 +167,7 @@ def explain(qrels: QrelsLike, run: RunLike, output: Any, **options: Unpack[Readi
     qrels
         The judgments that the tool was given, in any form that ``evaluate`` takes.
     run
-        The run that the tool was given.
+        The run that the tool was given; None where ``qrels`` are rows of expected and retrieved documents.
     output
         What it reported: a file (what trec_eval or ir_measures printed; JSON of pytrec_eval, ranx, BEIR or MTEB), the
         dicts of these tools (``{measure: mean}``, ``{query: {measure: score}}``, ``{measure: {query: score}}``),
@@ -200,7 +200,7 @@ def explain(qrels: QrelsLike, run: RunLike, output: Any, **options: Unpack[Readi
     """
     _, reading = chosen_options(options, ReadingOptions)
     judgments = reading.judgments(qrels)
-    ours, repeated = run_with_repeats(run, reading)
+    ours, repeated = run_with_repeats(run, reading, qrels)
     return explain_read(judgments, ours, output, repeated)
 
 
@@ -435,8 +435,14 @@ def _evaluate_quietly(qrels: Qrels, run: Run, measures: list[Measure], **options
         return evaluate(qrels, run, measures, bounds="none", **options)
 
 
-def run_with_repeats(given: Any, reading: Reading) -> tuple[Run, Run | None]:
-    """The run with every document once and, where a TREC file has some twice in a list, the run as it stands there."""
+def run_with_repeats(given: Any, reading: Reading, qrels: Any) -> tuple[Run, Run | None]:
+    """The run with every document once and, where a TREC file has some twice in a list, the run as it stands there.
+
+    Without a run it is in the rows of ``qrels``.
+    """
+    if given is None:
+        (job,) = reading.runs_to_read(None, qrels)
+        return job.read(), None
     path = next(iter(given.values())) if isinstance(given, Mapping) and len(given) == 1 else given
     is_file = isinstance(path, str | os.PathLike) and os.fspath(path) != STANDARD_INPUT and os.path.isfile(path)
     try:

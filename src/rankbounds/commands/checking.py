@@ -172,7 +172,7 @@ def run_trec_eval(options: Options) -> None:
     2,
     Option("OUTPUT", "what a tool reported: a file, or a number as in nDCG@10=0.534", dest="trec_output", file="read"),
     reading.QRELS,
-    reading.RUN,
+    replace(reading.RUN, usage="[RUN]", help=f"{reading.RUN.help}; rows of expected and retrieved ids need none"),
     Option("--all", "show measures that agree too", everyday=True),
     *reading.READING,
     *output.OUTPUT,
@@ -191,8 +191,9 @@ def run_explain(options: Options) -> None:
     from rankbounds.checking.explanation import explain_read, run_with_repeats
 
     judgments = reading.judgments_from(options)
-    name, path = output.name_and_path(options.run_file)
-    given, repeated = run_with_repeats(path if name is None else {name: path}, reading.reading_from(options))
+    name, path = output.name_and_path(options.run_file) if options.run_file else (None, None)
+    run = path if name is None else {name: path}
+    given, repeated = run_with_repeats(run, reading.reading_from(options), options.qrels)
     if repeated is not None and not options.lenient:
         again = len(repeated) - len(given)
         lines = "1 line names" if again == 1 else f"{again:,} lines name"

@@ -41,6 +41,7 @@ Quote the sentences; do not compute measures by hand."""
 _NUMBER = re.compile(r"(.*=)?\s*[-+]?\d*\.?\d+(e[-+]?\d+)?\s*%?\s*", re.IGNORECASE)
 """``nDCG@10=0.534``, ``53.4%``: what was reported, and not a file of it."""
 Data = str | list[Any] | dict[str, Any]
+Names = str | list[str]
 
 
 class Tools:
@@ -58,7 +59,7 @@ class Tools:
         self,
         qrels: Data,
         runs: Data | None = None,
-        measures: list[str] | None = None,
+        measures: Names | None = None,
         per_topic: bool = False,
         ties: str = "trec",
         unjudged: str = "nonrelevant",
@@ -74,7 +75,7 @@ class Tools:
         self,
         qrels: Data,
         runs: Data,
-        measures: list[str] | None = None,
+        measures: Names | None = None,
         baseline: str | None = None,
         ties: str = "trec",
         columns: dict[str, str] | None = None,
@@ -87,7 +88,7 @@ class Tools:
         self,
         qrels: Data,
         runs: Data,
-        conditions: list[str],
+        conditions: Names,
         margin: float = 0.0,
         baseline: str | None = None,
         columns: dict[str, str] | None = None,
@@ -96,7 +97,7 @@ class Tools:
         held = self._compared(qrels, runs, None, baseline, "trec", columns).gate(conditions, margin=margin)
         return self._answer("gate", held.words(), held) | {"exit_code": held.exit_code}
 
-    def explain(self, qrels: Data, run: Data, reported: str) -> dict[str, Any]:
+    def explain(self, qrels: Data, reported: str, run: Data | None = None) -> dict[str, Any]:
         """Find out why another tool reports another number: reported is "nDCG@10=0.534", or a file of its output."""
         if os.sep in reported or not _NUMBER.fullmatch(reported):
             reported = self.folder.file(reported)
@@ -123,16 +124,19 @@ class Tools:
         """Draw the documents that people should judge to audit a model's labels; fill in the column relevance."""
         drawn = draw_sample(*self._collection(labels, runs), measure, budget=budget, seed=seed)
         words = (
-            f"{len(drawn.rows())} documents were drawn (seed {seed}). Let people judge each of them, then call audit."
+            f"{len(drawn.rows())} documents were drawn (seed {seed}). Let people judge them in this order, from the "
+            "first on, and write their grades into the column relevance; then call audit with the file."
         )
-        return self._answer("sample", words, drawn, file="csv")
+        header, *lines = drawn.render("csv").splitlines()
+        to_fill_in = "".join(f"{line}\n" for line in (f"{header},relevance", *(f"{line}," for line in lines)))
+        return self._answer("sample", words, drawn, file=to_fill_in)
 
     def audit(
         self,
         labels: Data,
         sample: str | list[Any],
         runs: Data,
-        measures: list[str] | None = None,
+        measures: Names | None = None,
         difference: bool = False,
     ) -> dict[str, Any]:
         """Correct scores by a model's labels with a sample that people judged, with intervals that cover."""
@@ -154,7 +158,7 @@ class Tools:
         self,
         qrels: Data,
         runs: Data,
-        measures: list[str] | None,
+        measures: Names | None,
         baseline: str | None,
         ties: str,
         columns: dict[str, str] | None,
@@ -163,7 +167,7 @@ class Tools:
         return compare(*self._collection(qrels, runs), **chosen)
 
     def _answer(self, name: str, words: str, result: Any, *, file: str = "", **how: Any) -> dict[str, Any]:
-        """The sentences, the first rows, and where all rows are."""
+        """The sentences, the first rows, and where all rows are, or ``file``, a table that people fill in."""
         written = result.render("json", **how)
         rows = json.loads(written)
         shown = rows[:MOST_ROWS]
@@ -173,9 +177,12 @@ class Tools:
         if len(shown) < len(rows):
             answer["rows_left_out"] = len(rows) - len(shown)
         if self.writes and (file or len(shown) < len(rows)):
-            path = self.folder.to_write(name, f".{file or 'json'}")
-            path.write_text(result.render(file) if file else written, encoding="utf-8", errors="surrogateescape")
-            answer["file"] = os.path.relpath(path, self.folder.root)
+            try:
+                path = self.folder.to_write(name, ".csv" if file else ".json")
+                path.write_text(file or written, encoding="utf-8", errors="surrogateescape")
+                answer["file"] = os.path.relpath(path, self.folder.root)
+            except OSError as error:
+                answer["file"] = f"not written ({error.strerror})"
         return answer
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from rankbounds.errors import UsageError
 
 MOST_FILES = 500
+MOST_BYTES = 4 << 30
 
 
 class ConfinedFolder:
@@ -44,11 +45,18 @@ class ConfinedFolder:
         elif path.is_dir():
             inside = self._inside(path, given)
             found = sorted(entry for entry in inside.iterdir() if not entry.name.startswith("."))
-        files = [os.fspath(real) for real in (self._inside(one, given) for one in found) if real.is_file()]
+        names = [given] if found == [path] else [os.path.relpath(one, self.root) for one in found]
+        resolved = (self._inside(one, name) for one, name in zip(found, names, strict=True))
+        files = [os.fspath(real) for real in resolved if real.is_file()]
         if not files:
             raise UsageError(f'There is no file "{given}" below the folder.')
         if len(files) > MOST_FILES:
             raise UsageError(f'"{given}" names {len(files):,} files; no more than {MOST_FILES} are read.')
+        if sum(map(os.path.getsize, files)) > MOST_BYTES:
+            raise UsageError(
+                f'"{given}" is larger than {MOST_BYTES >> 30} GB, too much for this server: use the command line, with '
+                "--engine stream."
+            )
         return files
 
     def _inside(self, path: Path, given: str) -> Path:
