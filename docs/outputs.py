@@ -238,7 +238,8 @@ def _session(text: str, names: dict[str, Any], place: str) -> str:
             warnings.simplefilter("ignore")
             exec(compile(part.source, place, "single"), names)
         lines = part.source.splitlines(keepends=True)
-        shown += [f">>> {lines[0]}", *(f"... {line}" for line in lines[1:]), output.getvalue()]
+        shown += [f">>> {lines[0]}", *(f"... {line}" for line in lines[1:])]
+        shown += [f"{printed}\n"] if (printed := output.getvalue().rstrip("\n")) else []
     return "".join(shown)
 
 
