@@ -110,7 +110,8 @@ class TestComparison:
         ],
     )
     def test_verdicts(self, numbers, expected):
-        assert VERDICTS[verdicts(*map(np.float64, numbers), 0.05)] == expected
+        lead, p, low, high = map(np.float64, numbers)
+        assert VERDICTS[verdicts(lead, p < 0.05, low, high)] == expected
 
     def test_wrong_words(self):
         scores = scores_of(np.random.default_rng(1).random((2, 5, 1)))

@@ -52,13 +52,18 @@ def check_consistent(compared):
         better = {run: set() for run in runs}
         for (run, against), row in answers(part).items():
             shown = row["p_adjusted"] < alpha and row["difference"] != 0
+            if compared.settings["test"] == "sign":
+                shown &= (row["won"] - row["lost"]) * row["difference"] > 0
+            elif compared.settings["test"] == "wilcoxon":
+                shown = row["verdict"] != "no difference shown" if shown else False
             assert (row["verdict"] == "no difference shown") != shown
             assert row["p_adjusted"] >= row["p_value"]
             if rows[run]["group"] is not None:
                 one, other = (set(re.findall(r"\(\w+\)|\w", rows[name]["group"])) for name in (run, against))
                 assert bool(one & other) != shown
             if shown:
-                better[against].add(run)
+                winner, loser = (run, against) if row["verdict"].startswith("better") else (against, run)
+                better[loser].add(winner)
         for run in runs:
             worse = sum(run in winners for winners in better.values())
             assert (rows[run]["rank_low"], rows[run]["rank_high"]) == (1 + len(better[run]), len(runs) - worse)
@@ -67,6 +72,45 @@ def check_consistent(compared):
             assert rows[run]["own_rank_high"] <= rows[run]["rank_high"]
             if better[run]:
                 assert rows[run]["rank_low"] > 1  # what is significantly worse than another cannot be first
+
+
+def small_scores(seed):
+    """Few topics and runs: equal scores, constant differences, copies, runs far off, and clusters of any sizes."""
+    rng = np.random.default_rng(seed)
+    systems, topics, kind = rng.integers(2, 7), rng.integers(2, 13), rng.integers(0, 6)
+    value = rng.uniform(0.2, 0.8, topics) + rng.normal(0, 0.1, (systems, 1)) + rng.normal(0, 0.1, (systems, topics))
+    value = np.clip(value, 0, 1)
+    value = [value, value.round(1), (value > 0.5) * 1.0][kind % 3]
+    if kind == 3:
+        value[-1] = 0.0
+    elif kind == 4:
+        value[0] = np.clip(value[1] + 0.1, 0, 1)
+    elif kind == 5:
+        value[rng.integers(systems)] = value[rng.integers(systems)]
+    scores, how = made(value), {}
+    if rng.random() < 0.4:
+        number = np.r_[0, 1, rng.integers(0, rng.integers(2, topics + 1), topics - 2)]
+        how["clusters"] = {query: str(at) for query, at in zip(scores.query_ids, number.tolist(), strict=True)}
+    if rng.random() < 0.5:
+        how["baseline"] = scores.runs[rng.integers(systems)]
+    return scores, how
+
+
+def check_winner(compared):
+    """The best run is the leaderboard's, its interval ends where the corrected p shows a sign, and words reconcile."""
+    leaders = [row["run"] for row in compared.leaderboard(compared.measures[0])]
+    found = compared.winner()
+    for row in found.rows():
+        means = {one["run"]: one["mean"] for one in compared.system_rows}
+        assert row["lead"] == pytest.approx(means[row["run"]] - means[row["against"]], abs=1e-12)
+        if row["against"] != compared.settings["baseline"]:
+            assert [row["run"], row["against"]] == leaders[:2] or row["lead"] <= 0
+        if row["ci_low"] is not None:
+            assert row["ci_low"] <= row["corrected_lead"] <= row["ci_high"]
+            if row["p_adjusted"] is not None:
+                shown, excludes = row["p_adjusted"] < 0.05, row["ci_low"] > 0 or row["ci_high"] < 0
+                assert not shown or row["ci_low"] >= 0 or row["ci_high"] <= 0
+                assert ("no difference is shown" in found.sentence(row)) == (excludes and not shown)
 
 
 def check_gate(compared):
@@ -85,7 +129,10 @@ def check_gate(compared):
             assert (outcome.p_pass is None) == (margin == 0)
             assert outcome.answer == ("pass" if passes else "fail" if shown else "undecided")
             if verdict != "no difference shown":
-                assert f"P@10 {verdict} by {abs(row['difference']):.4f}, {outcome.run} against 0 (" in outcome.why
+                assert (
+                    f"P@10 {verdict} by {abs(row['difference']):.4f}, {outcome.run} against {outcome.baseline} ("
+                    in outcome.why
+                )
 
 
 class TestConsistency:
@@ -94,6 +141,47 @@ class TestConsistency:
     def test_random_data(self, seed, correction, rounded):
         scores = random_scores(seed, far=seed % 3 == 0, decimals=1 if rounded else None)
         check_consistent(rb.compare(scores, correction=correction))
+
+    @given(st.integers(0, 100_000), st.sampled_from(["auto", "shaffer", "bonferroni"]), st.sampled_from(list(TESTS)))
+    @settings(max_examples=60, deadline=None)
+    def test_few_topics(self, seed, correction, test):
+        scores, how = small_scores(seed)
+        if correction == "shaffer" and ("baseline" in how or not TESTS[test].of_mean):
+            correction = "holm"
+        compared = rb.compare(scores, **how, correction=correction, test=test, resamples=100)
+        if "baseline" not in how:
+            check_consistent(compared)
+        if len(scores.runs) > 2 and test == "t":
+            check_winner(compared)
+        if "baseline" in how and TESTS[test].of_mean:
+            check_gate(compared)
+        for row in compared.pairs.rows():
+            said, shown = compared.words(pair=(row["run"], row["against"])), row["verdict"] != "no difference shown"
+            assert ("Probably not" in said) == shown
+            assert ("both score the same on every topic" in said) == (row["won"] == row["lost"] == 0)
+            assert 0 < row["p_value"] <= row["p_adjusted"] <= 1
+            if row["ci_low"] is None:
+                assert abs(row["effect"]) in (0.0, np.inf)  # what clusters sum up to is the same in all of them
+            else:
+                assert -1 <= row["ci_low"] < row["ci_high"] <= 1
+                if test == "t":
+                    assert (row["ci_low"] > 0 or row["ci_high"] < 0) == (row["p_value"] < 0.05)
+
+    @pytest.mark.parametrize("test", ["sign", "wilcoxon"])
+    def test_a_test_that_favours_the_worse_mean_shows_nothing(self, test):
+        value = np.full((3, 40), 0.5)
+        value[1, :39] += np.linspace(0.001, 0.02, 39)
+        value[1, 39] = 0.0
+        value[2] -= np.linspace(0.1, 0.3, 40)
+        compared = rb.compare(made(value), test=test)
+        check_consistent(compared)
+        row = answers(compared)["0", "1"]
+        assert row["p_adjusted"] < 0.001
+        assert row["verdict"] == "no difference shown"
+        assert "favours the run with the worse mean" in compared.words(pair=("0", "1"))
+        assert "no difference is shown" in compared.words(pair=("1", "0"))
+        outcome = rb.compare(made(value[:2]), test=test).gate("P@10 worse").outcomes[0]
+        assert (outcome.answer, "favours the run of the worse mean" in outcome.why) == ("undecided", True)
 
     @pytest.mark.parametrize("test", list(TESTS))
     @pytest.mark.parametrize("correction", ["auto", "tukey", "max-t"])
@@ -272,6 +360,15 @@ class TestClusters:
             assert row["won"] == np.count_nonzero(apart > 0)
         assert "in 8 clusters" in compared.method()
         check_consistent(compared)
+
+    def test_clusters_that_differ_by_the_same_are_a_constant(self):
+        """Sums of the same numbers in another order are the same number."""
+        value = np.zeros((2, 6))
+        value[1] = [0.1, 0.2, 0.3, 0.3, 0.1, 0.2]
+        compared = rb.compare(made(value), clusters=dict(zip("012345", "aaabbb", strict=True)))
+        (row,) = compared.pairs.rows()
+        assert (row["ci_low"], row["effect"], row["p_value"]) == (None, np.inf, 0.5)
+        assert "no interval, since the difference is the same in every cluster" in compared.words()
 
     def test_a_cluster_for_each_query_changes_nothing(self):
         scores = self.scores()

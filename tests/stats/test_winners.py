@@ -121,7 +121,9 @@ def test_rows_and_words():
         "measure": "AP", "run": f"r{lead.run}", "against": "r4", "lead": pytest.approx(lead.lead),
         "corrected_lead": pytest.approx(lead.corrected_lead), "ci_low": pytest.approx(lead.ci_low),
         "ci_high": pytest.approx(lead.ci_high), "differing": 12,
+        "p_adjusted": next(row["p_adjusted"] for row in found.pairs.rows() if row["run"] == f"r{lead.run}"),
     }  # fmt: skip
+    assert second["p_adjusted"] is None  # two runs that the comparison does not hold against each other
     assert second["against"] == f"r{lead_over_second(values).against}"
     words = found.winner().words().splitlines()
     assert words[0].startswith(f"AP: r{lead.run}, the best of 4, differs by +")

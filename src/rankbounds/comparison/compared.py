@@ -18,6 +18,7 @@ from rankbounds.comparison.pairs import (
     build_rows,
     leads,
     run_number,
+    separated,
     turn,
     turned,
     verdicts,
@@ -51,6 +52,8 @@ class Compared(Result):
     evidence: Evidence | None = None
     p_adjusted: Floats | None = None
     """By measure and pair of *all* runs, also where the pairs above are those among some of them."""
+    separated: Flags | None = None
+    """Of these pairs, those that are shown to differ."""
     clusters: Clusters | None = None
     """Which topics belong together, where tests and intervals are by cluster."""
     order: tuple[str, ...] = ()
@@ -141,8 +144,8 @@ class Compared(Result):
     @property
     def shown(self) -> Flags:
         """By measure and pair: does the test show a difference (or equivalence, if it was asked for)?"""
-        significant = self.tested.numbers["p_adjusted"] < self.settings["alpha"]
-        return significant if self.settings["test"] == TOST else significant & (self.leads != 0)
+        numbers, alpha = self.tested.numbers, self.settings["alpha"]
+        return numbers["p_adjusted"] < alpha if self.settings["test"] == TOST else separated(numbers, self.leads, alpha)
 
     @cached_property
     def verdicts(self) -> Ints:
@@ -150,7 +153,7 @@ class Compared(Result):
         if self.settings["test"] == TOST:
             return np.where(self.shown, VERDICTS.index("equivalent"), VERDICTS.index("equivalence not shown"))
         low, high = self._certain_merits()
-        return verdicts(self.leads, self.tested.numbers["p_adjusted"], low, high, self.settings["alpha"])
+        return verdicts(self.leads, self.shown, low, high)
 
     def __getitem__(self, measure: str | Measure) -> Self:
         """The comparison by one measure alone. p-values stay as they are."""
@@ -169,6 +172,7 @@ class Compared(Result):
             system_rows=[row for row in self.system_rows if row["measure"] == str(self.measures[at])],
             tested=replace(self.tested, numbers=numbers),
             p_adjusted=None if self.p_adjusted is None else self.p_adjusted[at : at + 1],
+            separated=None if self.separated is None else self.separated[at : at + 1],
         )
 
     def filter(self, run: str) -> Self:

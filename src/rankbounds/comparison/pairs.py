@@ -215,7 +215,7 @@ def _some_numbers(
         p_equivalent = p_of_margin(apart, margin, "t", measure=measure)
     tested = how.test, how.alternative, how.resampling, measure
     ci_low, ci_high = significance.mean_interval(apart, how.confidence, limits_of_differences(measure, values))
-    return {
+    found = {
         "difference": mean_difference(values[first], values[second]),
         "ci_low": ci_low,
         "ci_high": ci_high,
@@ -228,6 +228,18 @@ def _some_numbers(
         "won": np.count_nonzero(merit(by_topic, measure) > 0, axis=-1).astype(np.float64),
         "lost": np.count_nonzero(merit(by_topic, measure) < 0, axis=-1).astype(np.float64),
     }
+    return found | {"opposed": _opposed(gains, leads(found, measure), found["p_value"], how)}
+
+
+def _opposed(gains: Floats, lead: Floats, p_value: Floats, how: PairTesting) -> Floats:
+    """Say (1 or 0) of which pairs the test favours the run of the worse mean, as tests of signs and ranks can."""
+    found = np.zeros(lead.size)
+    if how.test in significance.TESTS and not significance.TESTS[how.test].of_mean:
+        asked = np.flatnonzero((p_value < how.alpha) & (lead != 0))
+        if asked.size:
+            favours_first = significance.p_values(gains[asked], how.test, "greater", how.resampling) < 0.5
+            found[asked] = favours_first != (lead[asked] > 0)
+    return found
 
 
 def carrying(differences: Floats) -> Ints:
@@ -262,9 +274,13 @@ def run_number(runs: Sequence[str], name: str) -> int:
     return list(runs).index(name)
 
 
-def verdicts(lead: Floats, p_adjusted: Floats, low: Floats, high: Floats, alpha: float) -> Ints:
-    """Every pair's verdict, by its place in ``VERDICTS``, where more is better."""
-    shown = (p_adjusted < alpha) & (lead != 0)
+def separated(numbers: Mapping[str, Floats], lead: Floats, alpha: float) -> Flags:
+    """Which pairs differ by the corrected p; none whose means are equal, or whose test favours the worse mean."""
+    return (numbers["p_adjusted"] < alpha) & (lead != 0) & (numbers["opposed"] == 0)
+
+
+def verdicts(lead: Floats, shown: Flags, low: Floats, high: Floats) -> Ints:
+    """Every pair's verdict, by its place in ``VERDICTS``, where more is better; ``shown``: by the test."""
     settled = np.where(lead > 0, low > 0, high < 0)
     return np.where(shown, np.where(lead > 0, 1, 3) + ~settled, 0)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_choice
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.comparison import wording
@@ -23,6 +23,7 @@ from rankbounds.comparison.pairs import (
     pair_numbers,
     pairs_against,
     run_number,
+    separated,
 )
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from rankbounds.collection.preparation import Preparation
     from rankbounds.comparison.pairs import ComparisonOptions
     from rankbounds.evaluation.score_files import Frame
-    from rankbounds.measures import Measure
 
 
 def compare(
@@ -230,20 +230,28 @@ def compare_scores(
     }  # fmt: skip
     settings["tested_by"], settings["tested_alone_by"] = wording.test_names(settings)
     tested = Pairs(first, second, numbers)
-    systems = _system_rows(scores, tested, grouped, settings)
+    lead = np.stack(list(map(leads, by_measure, measures)))
+    shown = separated(numbers, lead, alpha)
+    systems = _system_rows(scores, tested, lead, shown, grouped, settings)
     if among is not None:
         asked = np.isin(np.arange(len(scores.runs)), [run_number(scores.runs, name) for name in among])
         tested = tested.take(asked[first] & asked[second])
-    return Comparison(scores, systems, tested, evidence, numbers["p_adjusted"], grouped, settings=settings)
+    return Comparison(scores, systems, tested, evidence, numbers["p_adjusted"], shown, grouped, settings=settings)
 
 
 def _system_rows(
-    scores: Scores, tested: Pairs, clusters: Clusters | None, settings: Mapping[str, Any]
+    scores: Scores,
+    tested: Pairs,
+    lead: Floats,
+    shown: Flags,
+    clusters: Clusters | None,
+    settings: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
     """A row for each measure and run; letters and places where all pairs were tested for differences."""
     mean = scores.mean(settings["confidence"])
     lettered = settings["baseline"] is None and settings["test"] != TOST
     names = ("group", "rank", "rank_low", "rank_high", "own_rank_low", "own_rank_high")
+    p_own = np.where(tested.numbers["opposed"] > 0, 1.0, tested.numbers["p_value"])
     rows: list[dict[str, Any]] = []
     for at, measure in enumerate(scores.measures):
         matrix = scores.value[:, :, at]
@@ -256,9 +264,8 @@ def _system_rows(
         if clusters is not None:
             ends = limits_of(measure, matrix)
             ci_low, ci_high = intervals_of_means(clusters.spread_means(matrix), *ends, settings["confidence"])
-        placed = (
-            _place_systems(merit(means, measure), tested, at, measure, settings["alpha"]) if lettered else [None] * 6
-        )
+        pairs = tested.first, tested.second, lead[at], shown[at], p_own[at]
+        placed = _place_systems(merit(means, measure), *pairs, settings) if lettered else [None] * 6
         rows += build_rows(
             run=scores.runs, measure=str(measure), mean=means, ci_low=ci_low, ci_high=ci_high,
             low=share * mean.low[:, 0, at], high=share * mean.high[:, 0, at],
@@ -268,16 +275,20 @@ def _system_rows(
     return rows
 
 
-def _place_systems(merits: Floats, tested: Pairs, at: int, measure: Measure, alpha: float) -> list[Any]:
+def _place_systems(
+    merits: Floats,
+    first: Ints,
+    second: Ints,
+    lead: Floats,
+    shown: Flags,
+    p_own: Floats,
+    settings: Mapping[str, Any],
+) -> list[Any]:
     """Give each run its letters, its place, and the ends of its place, for all runs together and by itself."""
-    first, second, known = tested.first, tested.second, {name: tested.numbers[name][at] for name in tested.numbers}
-    lead = leads(known, measure)
-    separated = (known["p_adjusted"] < alpha) & (lead != 0)
-    ends = (
-        *rank_intervals.places(merits.size, first, second, lead, separated),
-        *rank_intervals.own_places(merits.size, first, second, lead, known["p_value"], alpha),
-    )
+    ends = own = rank_intervals.places(merits.size, first, second, lead, shown)
+    if CORRECTIONS[settings["correction"]].holm_within:
+        own = rank_intervals.own_places(merits.size, first, second, lead, p_own, settings["alpha"])
     return [
-        group_letters(merits, first, second, separated),
-        *(part.tolist() for part in (rank_intervals.observed_places(merits), *ends)),
+        group_letters(merits, first, second, shown),
+        *(part.tolist() for part in (rank_intervals.observed_places(merits), *ends, *own)),
     ]

@@ -13,8 +13,11 @@ from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import differences, limits_of_differences, merit
 from rankbounds.measures import Measure
 from rankbounds.results import Column, Result, interval
+from rankbounds.stats.corrections import CORRECTIONS
+from rankbounds.stats.equivalence import TOST
+from rankbounds.stats.significance import TESTS
 from rankbounds.stats.winners import Lead, lead_over_baseline, lead_over_second
-from rankbounds.tables import plain, signed
+from rankbounds.tables import p_words, plain, signed
 
 if TYPE_CHECKING:
     from rankbounds.comparison.comparison import Comparison
@@ -43,6 +46,7 @@ class Winner(Result):
             Column("ci_low", None),
             Column("ci_high", None),
             Column("differing", None),
+            Column("p_adjusted", None),
         )
 
     def rows(self) -> list[dict[str, Any]]:
@@ -59,12 +63,14 @@ class Winner(Result):
         named = "the baseline" if row["against"] == self.settings["baseline"] else "the second"
         start = f"{row['measure']}: {row['run']}, the best of {others}, differs by {signed(row['lead'])} from {named}"
         if row["corrected_lead"] is None:
+            if not row["differing"]:
+                return f"{row['measure']}: {row['run']} and {row['against']} lead with the same score on every topic."
             return f"{start}, {row['against']}, on every topic by the same: nothing is known of how much is chance."
         picked = "it was" if named == "the baseline" else "both were"
         within = f"{self.settings['confidence']:.0%} interval {signed(row['ci_low'])} to {signed(row['ci_high'])}"
         return (
             f"{start}, {row['against']}; corrected for the fact that {picked} picked by these scores: "
-            f"{signed(row['corrected_lead'])} ({within}).{self._few(row)}"
+            f"{signed(row['corrected_lead'])} ({within}).{self._few(row)}{self._alone(row)}"
         )
 
     def _few(self, row: dict[str, Any]) -> str:
@@ -72,6 +78,16 @@ class Winner(Result):
         topics = self.settings["topics"]
         few = f" Only {row['differing']} of {topics} topics differ: the interval may be too narrow."
         return few if 2 * row["differing"] < topics else ""
+
+    def _alone(self, row: dict[str, Any]) -> str:
+        """That the interval, which is for one lead, excludes 0 where the comparison shows no difference."""
+        p, excludes = row["p_adjusted"], row["ci_low"] > 0 or row["ci_high"] < 0
+        if p is None or p < self.settings["alpha"] or not excludes:
+            return ""
+        return (
+            f" The interval is for this lead alone: corrected for {self.settings['comparisons']:,} comparisons, no "
+            f"difference is shown ({p_words(p)})."
+        )
 
 
 def find_winners(comparison: Comparison) -> Winner:
@@ -91,11 +107,33 @@ def find_winners(comparison: Comparison) -> Winner:
         found = [] if baseline is None else [lead_over_baseline(merits, comparison.runs.index(baseline), confidence)]
         found.append(lead_over_second(merits, confidence))
         limits = limits_of_differences(measure, values)
-        differing = [int(np.count_nonzero(differences(merits[lead.run], merits[lead.against]))) for lead in found]
-        listed = [_row(lead, measure, comparison.runs, limits) for lead in found]
-        rows += [row | {"differing": count} for row, count in zip(listed, differing, strict=True)]
+        for lead in found:
+            p = _p_adjusted(comparison, place, lead)
+            kept = lead if p is None or not _holds_together(comparison, p) else lead.beyond_zero()
+            differing = int(np.count_nonzero(differences(merits[lead.run], merits[lead.against])))
+            rows.append(_row(kept, measure, comparison.runs, limits) | {"differing": differing, "p_adjusted": p})
+    settings = {name: comparison.settings[name] for name in ("baseline", "confidence", "alpha", "comparisons")}
     sizes = {"runs": len(comparison.runs), "topics": sampled(comparison.settings)}
-    return Winner(rows, settings={"baseline": baseline, "confidence": confidence, **sizes})
+    return Winner(rows, settings=settings | sizes)
+
+
+def _p_adjusted(comparison: Comparison, place: int, lead: Lead) -> float | None:
+    """The corrected p of the two runs; None where the comparison does not hold them against each other."""
+    pair = int(comparison.tested.places(lead.run, lead.against))
+    tests_differences = comparison.settings["test"] != TOST
+    return float(comparison.tested.numbers["p_adjusted"][place, pair]) if pair >= 0 and tests_differences else None
+
+
+def _holds_together(comparison: Comparison, p_adjusted: float) -> bool:
+    """Do all comparisons together show the sign of the lead as surely as the interval holds it?
+
+    An interval that goes with Holm's correction then ends at 0 (Strassburger and Bretz 2008). In simulations this
+    costs the interval of the winner at most .7% of its coverage.
+    """
+    settings = comparison.settings
+    of_means = TESTS[settings["test"]].of_mean and settings["alternative"] == "two-sided"
+    sure = CORRECTIONS[settings["correction"]].family_wise or settings["comparisons"] == 1
+    return of_means and sure and p_adjusted < 1 - settings["confidence"]
 
 
 def _row(lead: Lead, measure: Measure, runs: Sequence[str], limits: tuple[float, float]) -> dict[str, Any]:

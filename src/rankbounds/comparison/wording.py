@@ -74,6 +74,8 @@ TEMPLATES: dict[str, dict[str, str]] = {
         unlikely=f"Probably not: such a large difference would rarely arise by chance ({{test}}).{_LACKING}",
         likely=f"It may well be: a difference like this can arise by chance ({{test}}).{_LACKING}",
         same=f"There is no difference: both score the same on every topic.{_LACKING}",
+        opposed="The test and the means disagree, so that no difference is shown: the test favours the run with the "
+        f"worse mean, for it is not about means ({{test}}).{_LACKING}",
         level=f"There is no difference: topics differ, and the means are the same ({{test}}).{_LACKING}",
         untested="",
     ),
@@ -251,7 +253,7 @@ def method(settings: Mapping[str, Any], runs: int) -> str:
     said.append(f"{span}.")
     if settings["baseline"] is None and runs > 2 and settings["test"] != TOST:
         sure = f"{1 - settings['alpha']:.0%} sure"
-        if settings["ranks"] == "own":
+        if settings["ranks"] == "own" and family.holm_within:
             together = f"{sure} for a run named in advance, from its own {runs - 1} comparisons with Holm's correction"
         else:
             together = f"{sure} for all runs together" if family.family_wise else "not corrected for all runs together"

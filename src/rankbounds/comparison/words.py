@@ -153,12 +153,13 @@ class PairWords:
             for fact in (lambda one: not one.list_only, lambda one: one.estimates, lambda one: one.reads_judgments)
         )
         unpooled_a, unpooled_b = comparison.unpooled[:, first], comparison.unpooled[:, second]
-        significant, zero, same = numbers["p_adjusted"] < settings["alpha"], difference == 0, differing == 0
+        significant, zero = numbers["p_adjusted"] < settings["alpha"], difference == 0
+        same = (numbers["won"] == 0) & (numbers["lost"] == 0)
         means = comparison.means()
         finite, endless = ~np.isnan(deviation), np.isinf(means[:, first]) & np.isinf(means[:, second])
         unknown, nothing_open = np.isnan(low), equal(low, high)
         around_zero = ~unknown & ~nothing_open & (low <= 0) & (high >= 0)
-        shown = significant & (of_equivalence | ~zero)
+        shown, opposed = comparison.shown, numbers["opposed"] > 0
         # Could judgments undo what is shown: the sign of the difference, or that it is below the margin?
         overturned = (low < 0) & (high > 0) if margin is None else (low <= -margin) | (high >= margin)
         still_open = ~unknown & ~nothing_open & overturned & ~(zero & _unseen(low, high))
@@ -174,8 +175,8 @@ class PairWords:
             "scores": [(True, "both")],
             "interval": [(~np.isnan(numbers["ci_low"]), "known"), (deviation == 0, "constant"), (True, "none")],
             "test": [(settings["correction"] != "none", "corrected"), (True, "alone")],
-            "noise": [(of_equivalence, "untested"), (same, "same"), (zero, "level"), (significant, "unlikely"),
-                (True, "likely")],
+            "noise": [(of_equivalence, "untested"), (same, "same"), (zero, "level"),
+                (significant & opposed, "opposed"), (shown, "unlikely"), (True, "likely")],
             "carried": [(~shown | of_equivalence, "none"), (2 * differing < sampled(settings), "few_differ"),
                 (numbers["carrying"] <= CARRYING * sampled(settings), "few_carry"), (True, "none")],
             "headroom": [(enough, "none"), (never, "never"),

@@ -345,6 +345,10 @@ def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning
     pairs |= {name: pack(numbers[name][:, both], "<u4") for name in wording.WHOLE}
     closely = np.unique(np.concatenate([compared.tested.first[both], compared.tested.second[both]]))
     assert compared.p_adjusted is not None
+    assert compared.separated is not None
+    among = shown[first] & shown[second]
+    # Small p-values that separate nothing: means are equal, or the test favours the worse one.
+    apart = (compared.p_adjusted[:, among] < compared.settings["alpha"]) & ~compared.separated[:, among]
     content |= {
         "systems": [
             {key: [rows[run][key] for run in thinning.runs] for key in SYSTEM_KEYS}
@@ -352,7 +356,8 @@ def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning
             for rows in (compared.system_rows[at:] for at in range(0, len(compared.system_rows), len(scores.runs)))
         ],
         "pairs": pairs,
-        "p_adjusted": pack(compared.p_adjusted[:, shown[first] & shown[second]]),
+        "p_adjusted": pack(compared.p_adjusted[:, among]),
+        "not_separated": np.flatnonzero(apart).tolist(),
         "closely": np.searchsorted(thinning.runs, closely).tolist(),
         "comparison": compared.settings,
         "words": {

@@ -95,8 +95,8 @@ def leading(scores: Scores, place: int) -> list[int]:
 def _how_sure(compared: Comparison, leader: int, *, alone: bool) -> list[str]:
     """Between which places the leader stands, who may be first, and how many pairs the topics separate."""
     runs, settings = compared.runs, compared.settings
-    assert compared.p_adjusted is not None
-    separated = compared.p_adjusted[0] < settings["alpha"]
+    assert compared.separated is not None
+    separated = compared.separated[0]
     first, second = pairs_of(len(runs))
     not_separated = ((first == leader) | (second == leader)) & ~separated
     alike = (first[not_separated] + second[not_separated] - leader).tolist()

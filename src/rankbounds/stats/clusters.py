@@ -28,7 +28,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.run_notes import some
-from rankbounds.evaluation.score_differences import zeroed
+from rankbounds.evaluation.score_differences import levelled, zeroed
 from rankbounds.files.queries import labels_by_prefix, labels_of, read_query_labels
 
 ClustersLike: TypeAlias = Mapping[str, Any] | str | os.PathLike[str]
@@ -56,10 +56,11 @@ class Clusters:
     def sum_differences(self, differences: Floats) -> Floats:
         """Sum the differences of each cluster (the last axis is topics), scaled to keep their mean.
 
-        What is left of cancelled differences is 0.
+        What is left of cancelled differences is 0, and sums that are equal in size are the same number.
         """
-        sums = zeroed(self._sum(differences), self._sum(np.abs(differences)))
-        return sums * (len(self) / self.number.size)
+        scale = self._sum(np.abs(differences))
+        sums = zeroed(self._sum(differences), scale)
+        return np.copysign(levelled(np.abs(sums), scale), sums) * (len(self) / self.number.size)
 
     def spread_means(self, values: Floats) -> Floats:
         """Give each cluster a number whose mean is that over topics and whose spread is that of the mean's error."""

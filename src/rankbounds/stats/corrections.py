@@ -47,6 +47,9 @@ class Correction:
     """
     family_wise: bool = True
     """Does it bound the chance of any false alarm over all pairs?"""
+    holm_within: bool = True
+    """Does Holm's correction over a run's own pairs separate whatever this one separates of them? Where not, places of
+    a run by itself could lie outside of those for all runs, and they are taken to be the same."""
     words: str = ""
     """What corrected p-values come from, given the test of one pair (``alone``) and the ``pairs``."""
     level: str = ""
@@ -241,24 +244,25 @@ CORRECTIONS = {
             source="holm1979simple",
         ),
         Correction(
-            "shaffer", _shaffer, words="{alone}, Shaffer's correction for {pairs}", source="shaffer1986modified"
+            "shaffer", _shaffer, holm_within=False, words="{alone}, Shaffer's correction for {pairs}",
+            source="shaffer1986modified",
         ),
         Correction(
             "bh", _benjamini_hochberg, family_wise=False, words="{alone}, Benjamini and Hochberg's correction for "
             "{pairs}", source="benjamini1995controlling",
         ),
         Correction(
-            "tukey", of_scores=over_all_pairs, words="randomised, paired Tukey HSD over {pairs}",
+            "tukey", of_scores=over_all_pairs, holm_within=False, words="randomised, paired Tukey HSD over {pairs}",
             level="0 to 14% of samples, and least is found where one system is far off",
             source="carterette2012multiple",
         ),
         Correction(
-            "dunnett", of_scores=over_all_pairs, words="randomised Dunnett test over {pairs}",
+            "dunnett", of_scores=over_all_pairs, holm_within=False, words="randomised Dunnett test over {pairs}",
             source="dunnett1955multiple",
         ),
         Correction(
-            "max-t", of_scores=max_t, words="largest t in resampled topics over {pairs}", level="0 to 8% of samples",
-            source="romano2005exact",
+            "max-t", of_scores=max_t, holm_within=False, words="largest t in resampled topics over {pairs}",
+            level="0 to 8% of samples", source="romano2005exact",
         ),
     )
 }  # fmt: skip

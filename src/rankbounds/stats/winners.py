@@ -22,11 +22,12 @@ Source: Andrews, Kitagawa and McCloskey, Inference on Winners, Quarterly Journal
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.evaluation.score_differences import levelled
 
 OF_ALPHA = 0.1
 """The share of alpha that goes to the interval for all comparisons at once, as in the source."""
@@ -49,12 +50,17 @@ class Lead:
     ci_low: float = np.nan
     ci_high: float = np.nan
 
+    def beyond_zero(self) -> Lead:
+        """End the interval at 0, on the side of the lead."""
+        low, high = (max(self.ci_low, 0.0), self.ci_high) if self.lead > 0 else (self.ci_low, min(self.ci_high, 0.0))
+        return replace(self, corrected_lead=float(np.clip(self.corrected_lead, low, high)), ci_low=low, ci_high=high)
+
 
 def lead_over_baseline(merits: Floats, baseline: int, confidence: float = 0.95) -> Lead:
     """Compute the lead of the best of all other runs over the baseline, from runs x topics where more is better."""
     from scipy.special import stdtrit
 
-    means = merits.mean(axis=-1)
+    means = levelled(merits.mean(axis=-1))
     others = np.flatnonzero(np.arange(means.size) != baseline)
     best = int(others[np.argmax(means[others])])
     rivals = others[others != best]
@@ -74,13 +80,15 @@ def lead_over_second(merits: Floats, confidence: float = 0.95) -> Lead:
     """Compute the lead of the best run over the second, from runs x topics where more is better."""
     from scipy.special import stdtrit
 
-    means = merits.mean(axis=-1)
+    means = levelled(merits.mean(axis=-1))
     best, second, *rest = np.argsort(-means, kind="stable").tolist()
     race = _Race.of(merits, best, second, np.array([best] + [second] * len(rest)), np.array([second, *rest]))
     if race is None:
         return Lead(best, second, float(means[best] - means[second]))
     reach = float(stdtrit(race.degrees, (1 + confidence) / 2))
     lead, half = race.error * race.lead, race.error * reach
+    if means[best] == means[second]:  # neither was picked before the other
+        return Lead(best, second, 0.0, 0.0, -half, half)
     corrected = (lead + min(race.true_lead(0.5, reach), lead)) / 2
     return Lead(best, second, lead, corrected, lead - half, lead + half)
 

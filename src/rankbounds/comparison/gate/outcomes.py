@@ -15,7 +15,7 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.comparison.comparison import Comparison
 from rankbounds.comparison.gate.conditions import SIDES, Condition
-from rankbounds.comparison.pairs import carrying, leads, run_number
+from rankbounds.comparison.pairs import carrying, leads, run_number, separated
 from rankbounds.comparison.wording import POWER, compared_words, measure_words
 from rankbounds.comparison.words import CARRYING, can_differ
 from rankbounds.errors import UsageError
@@ -176,7 +176,8 @@ class HeldChange:
         self.bounds = self.row["certain_low"], self.row["certain_high"]  # over all judgments; NaN: not known
         # By how much the run is better; where changes have no mean, on how many more topics.
         self.lead = float(leads({name: np.array(value) for name, value in self.row.items()}, self.measure))
-        self.shown = self.row["p_adjusted"] < self.alpha and self.lead != 0  # as the table's verdict
+        numbers = {name: np.array(self.row[name]) for name in ("p_adjusted", "opposed")}
+        self.shown = bool(separated(numbers, np.array(self.lead), self.alpha))  # as the table's verdict
         # How far the mean change is from what is not accepted; negative beyond it.
         self.room = self.margin + self.lead if self.worse else self.margin - abs(self.lead)
         self.p_pass = self.p_pass_alone = self._p_of_margin() if self.margin else None
@@ -253,6 +254,8 @@ class HeldChange:
         p_change = self._p_words(self.row["p_adjusted"], self.row["p_value"])
         why = f"{name} {changed}, {pair} ({side}{self.test} test, {p_change})"
         lost = "a loss" if self.worse else "a difference"
+        if self.row["opposed"]:
+            why += ", and the test favours the run of the worse mean"
         if not self.shown and not self._ruled_out:
             if self.margin:
                 why, lost = f"{why}: {lost} is not shown, and ", "one"

@@ -38,8 +38,10 @@ const pairNumber = (a, b, number) => a * number - a * (a + 1) / 2 + b - a - 1;
 const pairsOf = (number) => number * (number - 1) / 2;
 
 // The corrected p of any two runs.
-const correctedOf = (a, b, measure) => corrected[measure * pairsOf(count) + pairNumber(Math.min(a, b), Math.max(a, b), count)];
-const separated = (a, b, measure) => correctedOf(a, b, measure) < settings.alpha;
+const placeOfPair = (a, b, measure) => measure * pairsOf(count) + pairNumber(Math.min(a, b), Math.max(a, b), count);
+const correctedOf = (a, b, measure) => corrected[placeOfPair(a, b, measure)];
+const notSeparated = new Set(data.not_separated);
+const separated = (a, b, measure) => correctedOf(a, b, measure) < settings.alpha && !notSeparated.has(placeOfPair(a, b, measure));
 const alike = (run, measure) => [...runs.keys()].filter((other) => other !== run && !separated(run, other, measure));
 
 // Of many runs, the pairs of the leading ones are looked at closely.
