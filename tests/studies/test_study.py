@@ -127,6 +127,7 @@ def test_all_goes_on_after_a_failure_and_tells_what_it_leaves_out(tmp_path, caps
     [
         (["power-by-mesure", *FILES], 2, "power-by-measure"),
         (["power-by-measure"], 2, "needs judgments and runs"),
+        (["bounds-by-depth", *FILES, "--set", "pool_depth=x"], 2, "whole numbers"),
         (["power-by-measure", "-", FILES[1]], 2, "standard input"),
         (["power-by-measure", "missing", FILES[1]], 3, "no such file"),
         (["list", "--format", "xml"], 2, "xml"),
@@ -254,6 +255,31 @@ class TestOptionsOfStudies:
             with pytest.raises(rb.UsageError, match=words):
                 (banding if name == "alpha" else depths).setting(name, text)
 
+    @pytest.mark.parametrize(
+        ("name", "setting", "words"),
+        [
+            ("score-by-judgment-rate", {"seeds": 0}, "seeds must be at least 1, not 0"),
+            ("score-by-judgment-rate", {"rates": ()}, "rates needs at least one value"),
+            ("power-by-judgment-rate", {"alpha": 0}, "alpha must lie between 0 and 1, not 0"),
+            ("bounds-by-depth", {"depths": (5, 0)}, "depths must be at least 1, not 0"),
+            ("bounds-by-depth", {"pool_depth": -1}, "pool_depth must be at least 0, not -1"),
+            ("bounds-by-persistence", {"persistences": (0.5, 1.0)}, "below 1"),
+            ("agreement-by-measure", {"measures": []}, "measures needs at least one value"),
+            ("change-by-banding", {"rhos": ()}, "at least one rho"),
+            ("change-by-banding", {"limits": (0.99, 1.5)}, "limits must lie between 0 and 1"),
+            ("loss-by-rho", {"rhos": ()}, "at least one rho"),
+            ("deciding-by-persistence", {"time_limit": 0.0}, "time_limit must be above 0"),
+            ("distribution-by-share", {"shares": (1.5,)}, "shares must lie between 0 and 1"),
+            ("distribution-by-share", {"judged_depth": 100}, "Nothing is open"),
+            ("ranks-by-persistence", {"precisions": ()}, "precisions needs at least one value"),
+            ("contribution-by-document", {"ranking": ""}, "A ranking is written"),
+        ],
+    )
+    def test_settings_that_mean_nothing_are_refused(self, name, setting, words):
+        study = STUDIES[name]
+        with pytest.raises(rb.UsageError, match=words):
+            study(*FILES[: 2 * ("qrels" in study.needs)], **setting)
+
     def test_set_changes_what_is_computed_and_is_kept(self, tmp_path, capsys):
         asked = [
             "study",
@@ -279,7 +305,7 @@ class TestOptionsOfStudies:
         with pytest.raises(SystemExit):
             main(["study", "Yang table 3", "--help"])
         told = capsys.readouterr().out
-        assert "change-by-banding: How exact must a ranking be?" in told
+        assert "change-by-banding: How exact must a ranking be for scores" in told
         assert "rhos=1.1,1.2,1.4,1.7,2.0" in told
         assert "best=80" in told
         with pytest.raises(SystemExit):
@@ -336,7 +362,8 @@ class TestSources:
         ("asked", "words"),
         [
             ("yang table 9", "Of this paper: Figure 2, Figure 3"),
-            ("knuth table 1", "no study"),
+            ("knuth table 1", "names no paper"),
+            ("figure 5", "Figure 5 is in Moffat and Zobel 2008"),
             ("nothing", "study list"),
         ],
     )
@@ -373,6 +400,37 @@ def test_numbers_that_papers_print_come_out():
         assert counts[0] == counts[-1] > 10 or name == "loss-by-rho"
     assert "Of 15 printed values of Table 2, 15 come out" in STUDIES["loss-by-rho"]().agreement
     assert "Of the 20 contributions" in STUDIES["contribution-by-document"]().agreement
+
+
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+def test_no_measure_is_named_best_and_worst_of_equals():
+    twins = dict.fromkeys(("one", "other"), rb.Run(str(DATA / "runs" / "bm25.txt")))
+    for name in ("agreement-by-measure", "power-by-measure", "agreement-by-judgment-rate", "power-by-alternative"):
+        few = {"seeds": 1} if name == "agreement-by-judgment-rate" else {}
+        study = STUDIES[name]
+        result = study(FILES[0], twins, **few)
+        assert "worst" not in result.answer
+        assert "fewest" not in result.answer
+        for draw in study.figures.values():
+            draw(result)
+
+
+def test_a_paper_without_files_is_one_clear_error(tmp_path, capsys):
+    assert main(["study", "sakai", "-o", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == "rankbounds: Nothing to compute: name judgments and runs."
+
+
+def test_the_interval_of_equation_8_by_enumeration():
+    """Three open documents on two topics: every one of 64 outcomes, each with its probability."""
+    q, p, chosen = 0.3, 0.5, {"n_documents": 4, "judged_depth": 1, "topics": 2, "confidence": 0.9}
+    (row,) = STUDIES["distribution-by-share"](shares=(q,), p=p, **chosen).rows()
+    weights = np.tile([p * (1 - p), p**2 * (1 - p), p**3 * (1 - p)], 2) / 2
+    outcomes = (np.arange(64)[:, None] >> np.arange(6)) & 1
+    chance = np.prod(np.where(outcomes, q, 1 - q), axis=1)
+    total = outcomes @ weights
+    assert row["mean"] == pytest.approx(chance @ total)
+    assert row["sd_of_mean"] == pytest.approx(np.sqrt(chance @ (total - row["mean"]) ** 2))
+    assert row["held"] == pytest.approx(chance[(total >= row["low"]) & (total <= row["high"])].sum())
 
 
 def test_the_time_left_is_estimated_from_what_is_done(monkeypatch):

@@ -178,6 +178,8 @@ def choose_settings(studies: list[Study], given: dict[str, Any], options: Option
         ready[study] = {name: study.setting(name, text) for name, text in chosen.items()}
         if takes and study.needs:
             say(f"{study.name}: takes {takes}; computed without")
+    if not ready:
+        raise UsageError("Nothing to compute: name judgments and runs.")
     return ready
 
 

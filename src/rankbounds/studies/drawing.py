@@ -24,13 +24,18 @@ def draw_series(axes: Axes, rows: Rows, x: str, y: str, label: str = "{measure}"
     for row in rows:
         series.setdefault(label.format_map(row), []).append(row)
     for number, (name, members) in enumerate(series.items()):
-        across, along = [row[x] for row in members], [row[y] for row in members]
+        across, along = [row[x] for row in members], _numbers(members, y)
         # The palette has fewer colours than there may be measures: the second time round lines are dashed.
         line = {"linestyle": "-" if number < len(COLOURS) else "--", "color": colour_of(number)} | style
         axes.plot(across, along, marker=marker_of(number), label=name, **line)
         if "low_draw" in members[0]:
-            low, high = ([row[end] for row in members] for end in ("low_draw", "high_draw"))
+            low, high = (_numbers(members, end) for end in ("low_draw", "high_draw"))
             axes.fill_between(across, low, high, color=line["color"], alpha=0.1, linewidth=0)
+
+
+def _numbers(rows: Rows, name: str) -> Floats:
+    """A column, with gaps where nothing is known."""
+    return np.array([row[name] for row in rows], dtype=np.float64)
 
 
 def draw_boxes(axes: Axes, values: Sequence[Floats], names: Sequence[str], label: str) -> None:

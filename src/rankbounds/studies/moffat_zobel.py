@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +31,18 @@ from rankbounds.rbp.contributions import list_contributions
 from rankbounds.stats.rank_correlation import kendall_tau
 from rankbounds.stats.separation import discriminative_power
 from rankbounds.studies.drawing import BESIDE, draw_series, draw_shades
-from rankbounds.studies.study import Measures, Progress, Rows, StudyResult, pivoted, rows_by, study
+from rankbounds.studies.study import (
+    Measures,
+    Progress,
+    Rows,
+    StudyResult,
+    enumerated,
+    of_extreme,
+    pivoted,
+    rows_by,
+    study,
+)
+from rankbounds.tables import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,6 +63,12 @@ PRINTED_CONTRIBUTIONS = {
 """Tables I and II, for the relevant documents of ``EXAMPLE``; Table II before the factor 1 - p."""
 TESTS = {"bootstrap": "bootstrap", "t": "t test", "wilcoxon": "Wilcoxon's test"}
 LEVEL = 0.05
+REFERENCES = ("RR", "P@10", "RPrec", "AP")
+"""The columns of Table III."""
+MOST_LIKE = {"RBP(p=0.5)": "RR", "RBP(p=0.8)": "P@10", "RBP(p=0.95)": "AP"}
+"""The column with the largest tau in the rows for RBP with a pool of depth 10."""
+NOTICEABLE = 0.05
+"""Bounds this far apart can be seen in Figure 6."""
 
 
 @study("Moffat and Zobel 2008, Table 1, Table 2", seconds=0.1)
@@ -152,7 +170,21 @@ def bounds_by_depth(
         for place in itertools.product(sets, persistences, depths)
         for name, p, depth in [place]
     ]  # fmt: skip
-    return StudyResult(rows, " ".join(answers), averaged)
+    return StudyResult(rows, " ".join(answers), averaged, agreement=_agreement_with_figure_5(averaged))
+
+
+def _agreement_with_figure_5(averaged: Rows) -> str:
+    """Do the bounds for the largest p close with more judgments?"""
+    last = [row for row in averaged if row["p"] == max(one["p"] for one in averaged)]
+    last = [row for row in last if row["depth"] == max(one["depth"] for one in averaged)]
+    if len(last) < 2:
+        return ""
+    shallow, full = (row["high"] - row["low"] for row in last)
+    return (
+        "In the paper the bounds for p = 0.95 stay apart with a pool of depth 10 and close with one of depth 100; here "
+        f"those for p = {last[0]['p']:g} are {shallow:.3f} apart with {last[0]['judgments']} and {full:.3f} with "
+        f"{last[1]['judgments']}."
+    )
 
 
 @bounds_by_depth.figure(
@@ -192,18 +224,31 @@ def bounds_by_persistence(
     """
     read, sets = _sets_of_judgments(qrels, runs, pool_depth)
     rows: Rows = []
+    widths = {}
     for name, judgments in sets.items():
         mean = curves.bounds_by_persistence(judgments, read, persistences, gain=gain, progress=progress).mean()
         low, high = mean.low[:, 0], mean.high[:, 0]
         rows += rows_by({"judgments": [name], "run": mean.runs, "p": persistences}, {"low": low, "high": high})
+        widths[name] = (high - low).mean(axis=0)
     leaders = list(dict.fromkeys(mean.runs[run] for run in low.argmax(axis=0).tolist()))
-    width = (high - low).mean(axis=0)
-    answer = (
-        f"The best run by what is known: {', then '.join(leaders)}, as p grows from {persistences[0]:g} to "
-        f"{persistences[-1]:g}. A run's mean is open by {width[0]:.3f} on average at p = {persistences[0]:g} and by "
-        f"{width[-1]:.3f} at p = {persistences[-1]:g}."
+    left_open = "; ".join(
+        f"with {name} by {width[0]:.3f} at p = {persistences[0]:g} and {width[-1]:.3f} at p = {persistences[-1]:g}"
+        for name, width in widths.items()
     )
-    return StudyResult(rows, answer)
+    answer = (
+        f"The run with the highest known RBP: {', then '.join(leaders)}, as p goes from {persistences[0]:g} to "
+        f"{persistences[-1]:g}. On average a run's mean is open {left_open}."
+    )
+    up_to = [
+        f"up to p = {max(small):g} with {name}"
+        for name, width in widths.items()
+        if (small := [p for p, one in zip(persistences, width.tolist(), strict=True) if one <= NOTICEABLE])
+    ]
+    agreement = (
+        "In the paper bounds are close up to p = 0.7 with a pool of depth 10 and up to 0.95 with one of depth 100; "
+        f"here they are on average at most {NOTICEABLE:g} apart {' and '.join(up_to) or 'for no p'}."
+    )
+    return StudyResult(rows, answer, agreement=agreement)
 
 
 @bounds_by_persistence.figure(figsize=(6.4, 3.6))
@@ -257,7 +302,7 @@ def score_by_pool_depth(
     low, high = np.moveaxis(np.array(bounds).mean(axis=-1), 2, 0)
     pairs = zip(chosen, value, full, strict=True)
     fell = [str(measure) for measure, shallow, whole in pairs if (shallow > whole + 1e-12).any()]
-    told = f"here scores fall by {', '.join(fell)} and by no other measure" if fell else "here none falls"
+    told = f"here scores fall by {enumerated(fell)} and by no other measure" if fell else "here none falls"
     agreement = f"In the paper RBP never falls as judgments are added, and AP nearly always does; {told}."
     answers = [
         f"{measure} at depth {depth}: {np.mean(shallow > whole + 1e-12):.0%} of runs score higher than under all "
@@ -298,7 +343,29 @@ def agreement_by_measure(
     judgments. Where it is a number, the first measure sees the judgments of a pool of that depth alone, and the other
     all of them. ``rankbounds agreement`` has other coefficients, among them Spearman's, which the paper mentions.
     """
-    return order_agreement(JudgedRuns(qrels, runs, gain=gain), measures, depths, progress)
+    result = order_agreement(JudgedRuns(qrels, runs, gain=gain), measures, depths, progress)
+    return replace(result, agreement=_agreement_with_table_3(result.rows()))
+
+
+def _agreement_with_table_3(rows: Rows) -> str:
+    """Which of RR, P@10, RPrec and AP each RBP orders runs most like, in the paper and here."""
+    told = []
+    for depth in dict.fromkeys(row["pool_depth"] for row in rows if row["pool_depth"] is not None):
+        tau = {
+            name: {row["other"]: row["tau"] for row in rows
+                   if (row["measure"], row["pool_depth"]) == (name, depth) and row["other"] in REFERENCES}
+            for name in MOST_LIKE
+        }  # fmt: skip
+        if all(of_rbp.keys() == set(REFERENCES) for of_rbp in tau.values()):
+            closest = enumerated([f"{of_extreme(of_rbp)} for {name}" for name, of_rbp in tau.items()])
+            told.append(f"with a pool of depth {depth} {closest}")
+    printed = enumerated([f"{reference} for {name}" for name, reference in MOST_LIKE.items()])
+    return (
+        f"Of {enumerated(REFERENCES)} under all judgments, the closest in the order of runs is {'; '.join(told)}. "
+        f"In the paper, with a pool of depth 10, it is {printed}."
+        if told
+        else ""
+    )
 
 
 def order_agreement(
@@ -313,29 +380,37 @@ def order_agreement(
     means = np.stack([merit(means[..., column], measure) for column, measure in enumerate(chosen)], axis=-1)
     names = [str(measure) for measure in chosen]
     rows: Rows = [
-        {"measure": names[a], "other": names[b], "pool_depth": depth, "tau": kendall_tau(shallow[:, a], means[0][:, b])}
+        {"measure": names[a], "other": names[b], "pool_depth": depth, "tau": plain(tau)}
         for depth, shallow in zip((None, *depths), means, strict=True)
         for a, b in itertools.product(range(len(names)), repeat=2)
         if depth or a < b
+        for tau in [kendall_tau(shallow[:, a], means[0][:, b])]
     ]
     whole = [row for row in rows if row["pool_depth"] is None]
-    closest, farthest = (pick(whole, key=lambda row: row["tau"]) for pick in (max, min))
-    answer = (
-        f"{closest['measure']} and {closest['other']} order runs most alike (tau {closest['tau']:.3f}), "
-        f"{farthest['measure']} and {farthest['other']} least ({farthest['tau']:.3f})."
-    )
+    known = [row for row in whole if row["tau"] is not None]
+    answer = "By no two of these measures do the runs have an order to compare: all their means are equal."
+    if known:
+        closest, farthest = (pick(known, key=lambda row: row["tau"]) for pick in (max, min))
+        answer = (
+            f"{closest['measure']} and {closest['other']} order runs most alike (tau {closest['tau']:.3f}), "
+            f"{farthest['measure']} and {farthest['other']} least ({farthest['tau']:.3f})."
+            if farthest["tau"] < closest["tau"]
+            else f"Every two of these measures order runs alike (tau {closest['tau']:.3f})."
+        )
     tables = {"Kendall's tau, all judgments": pivoted(whole, "measure", "other", "tau")}
     for depth in depths:
         own = [row for row in rows if row["pool_depth"] == depth]
         tables[f"Kendall's tau: pool depth {depth} (down) against all judgments (across)"] = pivoted(
             own, "measure", "other", "tau"
         )
-        kept = [row for row in own if row["measure"] == row["other"]]
-        most, least = (pick(kept, key=lambda row: row["tau"]) for pick in (max, min))
-        answer += (
-            f" Judged to depth {depth} only, {most['measure']} keeps its order best (tau {most['tau']:.3f} with that "
-            f"under all judgments) and {least['measure']} worst ({least['tau']:.3f})."
-        )
+        kept = {row["measure"]: row["tau"] for row in own if row["measure"] == row["other"] and row["tau"] is not None}
+        if kept:
+            most, least = max(kept.values()), min(kept.values())
+            worst = f" and {of_extreme(kept, min)} worst ({least:.3f})" if least < most else ""
+            answer += (
+                f" Judged to depth {depth} only, {of_extreme(kept)} best keeps the order of runs under all judgments "
+                f"(tau {most:.3f}){worst}."
+            )
     return StudyResult(rows, answer, tables=tables, settings={"runs": len(judged.names)})
 
 
@@ -344,7 +419,7 @@ def tau_of_measures(result: StudyResult, axes: Axes) -> None:
     names = result.settings["measures"]
     tau = np.eye(len(names))
     for row in result.rows():
-        if row["pool_depth"] is None:
+        if row["pool_depth"] is None and row["tau"] is not None:
             a, b = names.index(row["measure"]), names.index(row["other"])
             tau[a, b] = tau[b, a] = row["tau"]
     draw_shades(axes, tau, names, "Kendall's tau, all judgments")
@@ -381,17 +456,30 @@ def power_by_measure(
         rows += discriminative_power(scores, (LEVEL, 0.01), test, resamples=resamples, seed=seed, progress=slow).rows()
     counts = [row | {"column": f"{TESTS[row['test']]}, {1 - row['alpha']:.0%}"} for row in rows]
     tables = {f"Pairs separated, of {rows[0]['pairs']:,}": pivoted(counts, "measure", "column", "discriminated")}
-    ranked = sorted(at_level(rows, "t"), key=lambda row: -row["power"])
+    ranked = at_level(rows, "t")
     by_rbp = [row["power"] for row in at_level(rows, "t") if row["measure"].startswith("RBP(")]
     rising = "separates more pairs" if by_rbp == sorted(by_rbp) else "does not always separate more pairs"
     agreement = f"In the paper a larger p separates more pairs; here RBP of a larger p {rising} (t test)."
     agreement = agreement if len(by_rbp) > 1 else ""
-    answer = (
-        f"At level {LEVEL:g} by the t test, {ranked[0]['measure']} separates most pairs of runs "
-        f"({ranked[0]['power']:.1%} of {ranked[0]['pairs']:,}), {ranked[-1]['measure']} fewest "
-        f"({ranked[-1]['power']:.1%})."
-    )
+    answer = f"At level {LEVEL:g} by the t test, {most_and_fewest(ranked)}"
     return StudyResult(rows, answer, tables=tables, agreement=agreement, settings={"tests": list(TESTS)})
+
+
+def most_and_fewest(rows: Rows) -> str:
+    """Which measures separate most pairs, and which fewest."""
+    power = {row["measure"]: row["power"] for row in rows}
+    most, least, pairs = max(power.values()), min(power.values()), rows[0]["pairs"]
+    if most == least:
+        return f"every measure separates {most:.1%} of {pairs:,} pairs of runs."
+    return (
+        f"{separates(of_extreme(power))} most pairs of runs ({most:.1%} of {pairs:,}), {of_extreme(power, min)} fewest "
+        f"({least:.1%})."
+    )
+
+
+def separates(names: str) -> str:
+    """The names with their verb."""
+    return f"{names} {'separate' if ' and ' in names else 'separates'}"
 
 
 def at_level(rows: Rows, test: str) -> Rows:

@@ -15,9 +15,11 @@ from scipy import stats
 from rankbounds.arrays import Flags
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
+from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.plots.uncertainty import SHARES, rbp_uncertainty, urn_contours
+from rankbounds.probability.distribution import distribution_of_sum
 from rankbounds.probability.documents import find_retrieved, find_unjudged
 from rankbounds.probability.mean import exact_score
 from rankbounds.probability.models.estimates import estimate
@@ -25,11 +27,12 @@ from rankbounds.probability.models.probabilities import Constant
 from rankbounds.probability.models.urn import sample_rankings, urn_moments
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.studies.drawing import BESIDE
-from rankbounds.studies.study import Progress, Rows, StudyResult, pivoted, rows_by, study
+from rankbounds.studies.study import Progress, Rows, StudyResult, enumerated, pivoted, rows_by, study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+ROUNDING = 1e-12
 WAYS = ("true share", "judged rate", "logistic", "both sources")
 
 
@@ -46,24 +49,37 @@ def distribution_by_share(
     """How are scores distributed that unjudged documents leave open, on one topic and in the mean?
 
     Every document below the judged depth is relevant with the same probability q, on its own. Mean and standard
-    deviation of what they add to RBP are exact for one topic and for the mean over topics, which is nearly normal; the
-    interval of a mean is the paper's equation 8.
+    deviation of what they add to RBP are exact for one topic and for the mean over topics. ``low`` and ``high`` are the
+    ends of the paper's equation 8 for the mean, which takes it for normal; ``held`` is the exact probability of values
+    between them, and ``from_normal`` the largest difference between the exact distribution function and the normal one.
     """
+    if judged_depth >= n_documents:
+        raise UsageError(f"Nothing is open: {n_documents} documents are judged to depth {judged_depth}.")
     weights = ((1 - p) * p ** np.arange(n_documents))[judged_depth:]
+    of_topics = np.tile(weights / topics, topics)
     far = float(stats.norm.ppf((1 + confidence) / 2))
     rows: Rows = []
     for q in shares:
         mean, sd = q * weights.sum(), float(np.sqrt(q * (1 - q) * (weights**2).sum()))
         of_mean = sd / np.sqrt(topics)
         ends = {"low": mean - far * of_mean, "high": mean + far * of_mean}
-        rows.append({"q": q, "mean": mean, "sd": sd, "sd_of_mean": of_mean} | ends)
+        exact = distribution_of_sum(of_topics, np.full(of_topics.size, float(q)))
+        held = exact.cdf(ends["high"] + ROUNDING) - exact.cdf(ends["low"] - ROUNDING)
+        more = {"held": held, "from_normal": exact.distance_from_normal()}
+        rows.append({"q": q, "mean": mean, "sd": sd, "sd_of_mean": of_mean} | ends | more)
     widest = max(rows, key=lambda row: row["sd_of_mean"])
     answer = (
         f"At q = {widest['q']:g}, ranks {judged_depth + 1} to {n_documents} add {widest['mean']:.4f} on average, with "
         f"a standard deviation of {widest['sd']:.4f} on one topic and {widest['sd_of_mean']:.4f} in the mean over "
         f"{topics}."
     )
-    return StudyResult([{name: float(one) for name, one in row.items()} for row in rows], answer)
+    farthest = max(rows, key=lambda row: row["from_normal"])
+    agreement = (
+        f"The paper takes the mean over {topics} topics for normal: the exact distribution function is at most "
+        f"{farthest['from_normal']:.3f} from the normal one (at q = {farthest['q']:g}), and intervals of equation 8 "
+        f"hold {min(row['held'] for row in rows):.1%} or more of the means."
+    )
+    return StudyResult([{name: float(one) for name, one in row.items()} for row in rows], answer, agreement=agreement)
 
 
 @distribution_by_share.figure(
@@ -210,7 +226,14 @@ def coverage_by_relevance_ratio(
         rows += rows_by({"relevance_ratio": [ratio], "way": ways}, values)
     good = [row for row in rows if abs(row["coverage"] - confidence) <= 0.02]
     named = ", ".join(f"{row['way']} at w={row['relevance_ratio']:g} ({row['coverage']:.1%})" for row in good)
-    return StudyResult(rows, f"Within two points of {confidence:.0%}: {named or 'none'}.")
+    of_share = {row["relevance_ratio"]: row["coverage"] for row in rows if row["way"] == "true share"}
+    agreement = (
+        "The paper expects that scaling its mean and deviation makes up for w below 1; its unscaled interval, with the "
+        f"true share, holds {enumerated([f'{one:.1%} at w = {w:g}' for w, one in of_share.items()])}."
+        if of_share
+        else ""
+    )
+    return StudyResult(rows, f"Within two points of {confidence:.0%}: {named or 'none'}.", agreement=agreement)
 
 
 class JudgedToDepth:

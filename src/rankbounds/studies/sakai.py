@@ -26,8 +26,16 @@ from rankbounds.stats.rank_correlation import kendall_tau
 from rankbounds.stats.separation import discriminative_power
 from rankbounds.stats.significance import Resampling, p_values, pairs_of
 from rankbounds.studies.drawing import BESIDE, draw_series
-from rankbounds.studies.moffat_zobel import bars, order_agreement, power_of_measures, square, tau_of_measures
-from rankbounds.studies.study import Measures, Progress, StudyResult, rows_by, study
+from rankbounds.studies.moffat_zobel import (
+    bars,
+    most_and_fewest,
+    order_agreement,
+    power_of_measures,
+    separates,
+    square,
+    tau_of_measures,
+)
+from rankbounds.studies.study import Measures, Progress, StudyResult, enumerated, of_extreme, rows_by, study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,11 +100,12 @@ def agreement_by_alternative(
     pairs = [frozenset((name, "AP")) for name in ("AP'", "Bpref_R")]
     if all(pair in tau for pair in pairs):
         of_alternative, of_bpref = (tau[pair] for pair in pairs)
-        agrees = "the same here" if of_alternative > of_bpref else "not so here"
-        agreement = (
-            f"On the paper's four collections AP' agrees better with AP than bpref_R does; {agrees} "
-            f"({of_alternative:.3f} and {of_bpref:.3f})."
-        )
+        agreement = "On the paper's four collections AP' agrees better with AP than bpref_R does; "
+        if of_alternative is None or of_bpref is None:
+            agreement += "here some of them do not order these runs."
+        else:
+            agreement += "the same here" if of_alternative > of_bpref else "not so here"
+            agreement += f" ({of_alternative:.3f} and {of_bpref:.3f})."
         return replace(result, agreement=agreement)
     return result
 
@@ -125,10 +134,10 @@ def power_by_alternative(
     rows = discriminative_power(scores, alpha, resamples=resamples, seed=seed, progress=progress).rows()
     rows = sorted(rows, key=lambda row: -row["power"])
     power = {row["measure"]: row["discriminated"] for row in rows}
-    behind = [name for name in (*CONDENSED, *RAW) if power.get(name, 0) < power.get("Bpref_R", 0) and name in power]
+    behind = [name for name in (*CONDENSED, *RAW) if power.get(name, 0) <= power.get("Bpref_R", 0) and name in power]
     agreement = (
         "In the paper all measures but bpref_N and rpref_N separate more pairs than bpref_R; here "
-        + (f"{', '.join(behind)} {'does' if len(behind) == 1 else 'do'} not." if behind else "they do, too.")
+        + (f"{enumerated(behind)} {'does' if len(behind) == 1 else 'do'} not." if behind else "they do, too.")
         if "Bpref_R" in power
         else ""
     )
@@ -140,10 +149,7 @@ def power_by_alternative(
         }
         for row in rows
     ]
-    answer = (
-        f"At level {alpha:g}, {rows[0]['measure']} separates most pairs of runs ({rows[0]['power']:.1%} of "
-        f"{rows[0]['pairs']:,}), {rows[-1]['measure']} fewest ({rows[-1]['power']:.1%})."
-    )
+    answer = f"At level {alpha:g}, {most_and_fewest(rows)}"
     caption = f"Discriminative power at level {alpha:g}"
     return StudyResult(rows, answer, tables={caption: printed}, agreement=agreement)
 
@@ -238,6 +244,8 @@ def score_by_judgment_rate(
     answer = (
         f"At {rates[-1]:g}% of the judgments {steady} changes least ({change[steady]:+.0%}) and {moved} most "
         f"({change[moved]:+.0%})."
+        if len(change) > 1
+        else f"At {rates[-1]:g}% of the judgments {steady} changes by {change[steady]:+.0%}."
     )
     raw, others = ([abs(change[name]) for name in names if name in change] for names in (RAW, ("Bpref_R", *CONDENSED)))
     holds = raw and others and min(raw) > max(others)
@@ -279,21 +287,24 @@ def agreement_by_judgment_rate(
 
     drawn = range(first_seed, first_seed + seeds)
     found = Reduced.measured((qrels, runs), measures, rates, drawn, gain, progress, order_kept)
-    tau = found.last
-    best, worst = max(tau, key=lambda name: tau[name]), min(tau, key=lambda name: tau[name])
-    answer = (
-        f"At {rates[-1]:g}% of the judgments {best} keeps the order of runs best (tau {tau[best]:.3f}) and {worst} "
-        f"worst (tau {tau[worst]:.3f})."
-    )
-    claim = "In the paper AP keeps the order worst, and measures on condensed lists at least as well as bpref_R:"
-    return found.result("tau", answer, f"{claim} {_compared(tau, worst)}")
+    tau = {name: one for name, one in found.last.items() if not math.isnan(one)}
+    if not tau:
+        return found.result("tau", "With few judgments no measure orders these runs: their means are equal.", "")
+    best, worst = max(tau.values()), min(tau.values())
+    answer = f"At {rates[-1]:g}% of the judgments {of_extreme(tau)} best keeps the order of runs (tau {best:.3f})"
+    answer += f" and {of_extreme(tau, min)} worst (tau {worst:.3f})." if worst < best else "."
+    claim = "In the paper AP keeps the order worst, and measures on condensed lists at least as well as bpref_R."
+    return found.result("tau", answer, f"{claim} {_compared(tau)}" if _compared(tau) else "")
 
 
-def _compared(last: dict[str, float], worst: str) -> str:
-    """Is AP the worst, and are condensed lists as good as bpref?"""
-    behind = [name for name in CONDENSED if name in last and last[name] < last.get("Bpref_R", -1.0)]
-    told = f"{', '.join(behind)} {'is' if len(behind) == 1 else 'are'}" if behind else "none is"
-    return f"here {worst} is the worst, and of those measures {told} behind bpref_R."
+def _compared(last: dict[str, float]) -> str:
+    """Is AP the worst, and are condensed lists as good as bpref? Empty without the measures to compare."""
+    condensed = [name for name in CONDENSED if name in last]
+    if not condensed or "Bpref_R" not in last:
+        return ""
+    behind = [name for name in condensed if last[name] < last["Bpref_R"]]
+    told = f"{enumerated(behind)} {'is' if len(behind) == 1 else 'are'}" if behind else "none is"
+    return f"Here {of_extreme(last, min)} comes last, and of the measures on condensed lists {told} behind bpref_R."
 
 
 @agreement_by_judgment_rate.figure(figsize=(6.4, 3.8))
@@ -335,13 +346,13 @@ def power_by_judgment_rate(
     drawn = range(first_seed, first_seed + seeds)
     found = Reduced.measured((qrels, runs), measures, rates, drawn, gain, progress, share_separated)
     last, whole = found.last, dict(zip(map(str, found.measures), found.values[0, 0].tolist(), strict=True))
-    most, least = max(last, key=lambda name: last[name]), min(last, key=lambda name: last[name])
+    most = max(last, key=lambda name: last[name])
     answer = (
-        f"With {rates[-1]:g}% of the judgments {most} separates most pairs of runs ({last[most]:.1%} of "
-        f"{math.comb(found.runs, 2):,} at level {alpha:g}, after {whole[most]:.1%} with all judgments)."
+        f"With {rates[-1]:g}% of the judgments {separates(of_extreme(last))} most pairs of runs ({last[most]:.1%} of "
+        f"{math.comb(found.runs, 2):,} at level {alpha:g}; {most} {whole[most]:.1%} with all judgments)."
     )
-    claim = "In the paper AP then separates fewest pairs, and measures on condensed lists more than bpref_R:"
-    return found.result("power", answer, f"{claim} {_compared(last, least)}")
+    claim = "In the paper AP then separates fewest pairs, and measures on condensed lists more than bpref_R."
+    return found.result("power", answer, f"{claim} {_compared(last)}" if _compared(last) else "")
 
 
 @power_by_judgment_rate.figure(figsize=(6.4, 3.8))

@@ -23,8 +23,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 from rankbounds.arrays import Floats
 from rankbounds.calls import ends_in_a_sentence
+from rankbounds.choices import check_persistence, check_share
 from rankbounds.collection.inputs import Reading
 from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError, did_you_mean
@@ -32,7 +35,7 @@ from rankbounds.evaluation.best_runs import keep_best
 from rankbounds.measures import Measure, parse_measure, parse_measures
 from rankbounds.plots.style import colour_of, fresh_panels, styled
 from rankbounds.results import Result
-from rankbounds.studies.papers import Source, items_in, papers_called, sources_in
+from rankbounds.studies.papers import PAPERS, Source, items_in, papers_called, sources_in
 from rankbounds.tables import plain
 from rankbounds.threads import Progress as Progress
 
@@ -72,6 +75,7 @@ PARAMETERS = {
     "rhos": "By which factors bands grow.",
     "bits": "To how many bits scores are rounded, as in ``Run.rounded``.",
     "digits": "To how many digits scores are rounded or known.",
+    "limits": "Which shares of the score are to be kept.",
     "best": "How many of the best runs to keep; 0 for all.",
     "best_by": "The measure by which runs are best.",
     "alpha": "The significance level.",
@@ -94,6 +98,13 @@ PARAMETERS = {
     "splits": "How often the topics are split.",
 }
 """What docstrings and the command's help say of the parameters of studies."""
+
+COUNTS = {
+    **dict.fromkeys(("seed", "first_seed", "best", "pool_depth", "judged_depth", "simulations"), 0),
+    **dict.fromkeys(("seeds", "depths", "depth", "kept", "pairs", "rounds", "splits", "resamples", "digits"), 1),
+    **dict.fromkeys(("collections", "n_documents", "topics"), 1),
+}
+"""The least that a number may be, by the setting."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,6 +161,7 @@ class Study:
         bound = self.__signature__.bind(*given, **named)
         bound.apply_defaults()
         arguments = dict(bound.arguments)
+        self._check(arguments)
         chosen = {name: value for name, value in arguments.items() if name not in NOT_SETTINGS}
         best, by, kept = arguments.pop("best", 0), arguments.pop("best_by", ""), ""
         if best:
@@ -163,6 +175,24 @@ class Study:
         result = self.compute(**arguments)
         settings = {name: _plain_setting(name, value) for name, value in chosen.items() if value is not None}
         return replace(result, answer=result.answer + kept, settings=settings | result.settings)
+
+    def _check(self, arguments: Mapping[str, Any]) -> None:
+        """Refuse lists without a value, and numbers that mean nothing."""
+        for name, value in arguments.items():
+            several = value if isinstance(value, list | tuple) else [value]
+            if not several and self.settings.get(name) and name != "rhos":  # without them there may be bits
+                raise UsageError(f"{name} needs at least one value.")
+            for one in several:
+                if name in COUNTS and one is not None and not one >= COUNTS[name]:
+                    raise UsageError(f"{name} must be at least {COUNTS[name]}, not {one}.")
+                if name in ("p", "persistences"):
+                    check_persistence(one)
+                if name in ("alpha", "confidence", "precisions", "limits"):
+                    check_share(name, one)
+                if name in ("q", "shares") and not 0 <= one <= 1:
+                    raise UsageError(f"{name} must lie between 0 and 1, not {one:g}.")
+                if name == "time_limit" and not one > 0:
+                    raise UsageError(f"{name} must be above 0, not {one:g}.")
 
     def _documented(self) -> str:
         """The function's docstring, with its source, its parameters and an example."""
@@ -221,7 +251,7 @@ class Study:
             hint = did_you_mean(name, list(self.settings))
             raise UsageError(f'{self.name} has no setting "{name}".{hint} Its settings: {", ".join(self.settings)}.')
         default = self.settings[name]
-        if text in NOTHING:
+        if text in NOTHING and not isinstance(default, str):
             return () if isinstance(default, tuple) else 0 if default is not None else None
         if name == "measures":
             return parse_measures(text)
@@ -306,8 +336,28 @@ def studies_called(name: str) -> list[Study]:
     if of_paper:
         known = sorted({source.item for each in of_paper for source in each.sources if source.paper in papers} - {""})
         raise UsageError(f'No study repeats "{name}". Of this paper: {", ".join(known) or "no single item"}.')
+    if items:
+        having = [paper.label for paper in PAPERS.values() for item in items
+                  if any(Source(paper.label, item) in each.sources for each in STUDIES.values())]  # fmt: skip
+        hint = f"{items[0]} is in {'; '.join(having)}." if having else f"Papers: {', '.join(PAPERS)}."
+        raise UsageError(f'"{name}" names no paper that is known here. {hint}')
     hint = did_you_mean(name, list(STUDIES))
     raise UsageError(f'There is no study "{name}".{hint} "rankbounds study list" shows all.')
+
+
+def of_extreme(values: Mapping[str, float], extreme: Callable[..., float] = max) -> str:
+    """The names with the greatest (or least) value: several where they share it."""
+    known = {name: value for name, value in values.items() if value is not None and not np.isnan(value)}
+    if not known:
+        return "none"
+    best = extreme(known.values())
+    return enumerated([name for name, value in known.items() if abs(value - best) <= 1e-12])
+
+
+def enumerated(names: Sequence[str]) -> str:
+    """``A``, ``A and B``, ``A, B and C``; of more than four, two and how many others."""
+    shown = list(names) if len(names) <= 4 else [*names[:2], f"{len(names) - 2} others"]
+    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
 
 
 def rows_by(axes: Mapping[str, Sequence[Any]], values: Mapping[str, Floats]) -> Rows:

@@ -31,19 +31,22 @@ from rankbounds.measures.naming.parser import MeasureLike
 from rankbounds.plots.style import COLOURS
 from rankbounds.stats.significance import p_values, pairs_of
 from rankbounds.studies.drawing import draw_boxes, draw_series
-from rankbounds.studies.study import Measures, Rows, StudyResult, pivoted, study
+from rankbounds.studies.study import Measures, Rows, StudyResult, enumerated, of_extreme, pivoted, study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LEAST_RANGE = 1e-6
 LEAST_P = 1e-10
-LIMITS = (0.99, 0.97)
+LIMITS = (0.99, 0.97, 0.95)
+"""Those of Table 3, and the one of the text below it."""
 BANDS = "rho="
 BEST = 80
 RHOS = ("1.1", "1.2", "1.4", "1.7", "2.0")
 SHOWN_RHO = "1.4"
 """The bands that Figure 4 shows."""
+ALL_KEEP = {0.99: 1.2, 0.97: 1.4, 0.95: 2.0}
+"""Up to which rho all 80 runs of the paper keep this share of their scores, by every measure."""
 LEVELS = ("systems", "lists", "documents")
 DISORDER = {
     "ties": "tied scores",
@@ -106,6 +109,8 @@ def loss_by_rho(*, measures: Measures = tuple(PRINTED_LOSSES), rhos: Sequence[Rh
     The most that a score can lose when documents are ranked in bands that grow by the factor rho, taking the mean over
     all orders inside a band. ``rankbounds bands --table`` prints the same.
     """
+    if not rhos:
+        raise UsageError("Name at least one rho.")
     rows: Rows = [
         {"measure": str(measure), "rho": str(rho), "loss": worst_difference(measure, rho)}
         for measure in parse_measures(measures)
@@ -147,7 +152,7 @@ def range_by_ties(qrels: QrelsLike, runs: RunsLike, *, measure: MeasureLike = "A
         for one in [checked[row["run"]]]
     ]
     narrow = np.mean([row["range"] < 1e-4 for row in rows])
-    agreement = f"The paper finds ranges below 0.0001 for most runs; here for {narrow:.0%}."
+    agreement = f"The paper finds ranges below 0.0001 for most of its 80 runs; here they are for {narrow:.0%}."
     return StudyResult(rows, in_words(ranking), agreement=agreement)
 
 
@@ -183,15 +188,16 @@ def change_by_banding(
     rhos: Sequence[Rho] = RHOS,
     bits: Sequence[str | int] = (),
     digits: Sequence[int] = (),
+    limits: Sequence[float] = LIMITS,
     alpha: float = 0.05,
     gain: Any = None,
 ) -> StudyResult:
-    """How exact must a ranking be? What happens to scores and comparisons when documents are ranked in bands only.
+    """How exact must a ranking be for scores and comparisons to stay as they are?
 
     Each run is scored as it is, and again with its documents in bands (``rhos``) or its scores rounded (to ``bits`` or
     ``digits``), taking the mean over all orders inside a band. Per topic the score changes a little; the questions are
-    how much, for how many systems it can be ruled out that more than 1% or 3% of the score is lost (a one-sided paired
-    t-test), and whether pairs of systems that differed significantly still do, and no others.
+    how much, for how many systems it can be ruled out that more than 1%, 3% or 5% of the score is lost (``limits``, a
+    one-sided paired t-test), and whether pairs of systems that differed significantly still do, and no others.
     """
     treatments: dict[str, Callable[[Run], Run]] = {f"{BANDS}{rho}": partial(Run.banded, rho=rho) for rho in rhos}
     for number in bits:
@@ -199,25 +205,36 @@ def change_by_banding(
     treatments |= {f"{number} digits": partial(Run.rounded, digits=number) for number in digits}
     changes = Changes.measured(qrels, runs, measures, treatments, gain)
     rows = [
-        changes.summary(treatment, measure, alpha)
+        changes.summary(treatment, measure, limits, alpha)
         for measure in range(len(changes.measures))
         for treatment in range(len(changes.treatments))
     ]
-    settings = {"limits": list(LIMITS), "treatments": changes.treatments}
+    settings = {"treatments": changes.treatments}
     tables = {
-        f"Runs of {len(changes.runs)} that keep {limit:.0%} of the score (t test, {alpha:g})": pivoted(
-            rows, "treatment", "measure", f"runs_within_{limit:.0%}"
+        f"Runs of {len(changes.runs)} that keep {100 * limit:g}% of the score (t test, {alpha:g})": pivoted(
+            rows, "treatment", "measure", within(limit)
         )
-        for limit in LIMITS
+        for limit in limits
     }
-    fine = [row for row in rows if row["treatment"] in (f"{BANDS}1.1", f"{BANDS}1.2")]
-    lost = sum(row["runs_within_99%"] < row["runs"] for row in fine)
-    agreement = (
-        f"In Table 3 all runs keep 99% with rho up to 1.2; here in {len(fine) - lost} of {len(fine)} cells."
-        if fine
+    agreement = " ".join(_agreement_with_table_3(rows, limit) for limit in limits if limit in ALL_KEEP)
+    return StudyResult(rows, _answer(rows, max(limits), alpha), changes, tables, agreement, settings=settings)
+
+
+def within(limit: float) -> str:
+    """The column that counts runs of which this share of the score is kept."""
+    return f"runs_within_{100 * limit:g}%"
+
+
+def _agreement_with_table_3(rows: Rows, limit: float) -> str:
+    """Where all runs of the paper keep so much of their scores, in how many cells do these?"""
+    most = ALL_KEEP[limit]
+    bands = [f"{BANDS}{rho}" for rho in RHOS if float(rho) <= most]
+    cells = [row[within(limit)] == row["runs"] for row in rows if row["treatment"] in bands]
+    return (
+        f"In the paper all runs keep {limit:.0%} with rho up to {most:g}; here in {sum(cells)} of {len(cells)} cells."
+        if cells
         else ""
     )
-    return StudyResult(rows, _answer(rows, alpha), changes, tables, agreement, settings=settings)
 
 
 @dataclass(frozen=True)
@@ -276,7 +293,7 @@ class Changes:
         first, second = pairs_of(len(scores))
         return p_values(differences(scores[first], scores[second]), "t") if first.size else np.empty(0)
 
-    def summary(self, treatment: int, measure: int, alpha: float) -> dict[str, Any]:
+    def summary(self, treatment: int, measure: int, limits: Sequence[float], alpha: float) -> dict[str, Any]:
         """The numbers of Figures 3 and 4 and of Tables 2 and 3."""
         label, difference = self.treatments[treatment], self.differences(treatment, measure)
         before, after = (self.p_values(measure, which) <= alpha for which in (None, treatment))
@@ -298,7 +315,7 @@ class Changes:
             "upper_quartile": upper,
             "largest": float(np.abs(difference).max()),
             "most_possible_loss": _most_possible_loss(self.measures[measure], label),
-            **{f"runs_within_{limit:.0%}": self.runs_within(treatment, measure, limit, alpha) for limit in LIMITS},
+            **{within(limit): self.runs_within(treatment, measure, limit, alpha) for limit in limits},
             **{f"significant_{name}": float(flags.mean()) if flags.size else None for name, flags in quadrants.items()},
         }
 
@@ -313,22 +330,28 @@ def _most_possible_loss(measure: Measure, treatment: str) -> float | None:
         return None
 
 
-def _answer(rows: Rows, alpha: float) -> str:
-    """For each measure, which treatments lose no run more than 1%, and how many comparisons come out otherwise."""
+def _answer(rows: Rows, limit: float, alpha: float) -> str:
+    """For each measure, which treatments lose no run more than that, and how many comparisons come out otherwise."""
     sentences = []
     for measure in dict.fromkeys(row["measure"] for row in rows):
         mine = [row for row in rows if row["measure"] == measure]
-        safe = ", ".join(row["treatment"] for row in mine if row["runs_within_99%"] == row["runs"])
-        shown = f"with {safe} t-tests (p <= {alpha:g})" if safe else "no treatment lets t-tests"
+        safe = [row["treatment"] for row in mine if row[within(limit)] == row["runs"]]
+        shown = f"with {enumerated(safe)} t tests (p <= {alpha:g})" if safe else "no treatment lets t tests"
+        sentence = f"{measure}: {shown} rule out for each run that more than {100 * (1 - limit):.3g}% is lost"
         flipped = {
-            row["treatment"]: (row["significant_before_only"] or 0) + (row["significant_after_only"] or 0)
+            row["treatment"]: row["significant_before_only"] + row["significant_after_only"]
             for row in mine
+            if row["significant_neither"] is not None
         }
-        worst = max(flipped, key=lambda treatment: flipped[treatment])
-        sentences.append(
-            f"{measure}: {shown} rule out for each run that more than 1% is lost; at most {flipped[worst]:.1%} of the "
-            f"pairs of runs (with {worst}) change between significantly different and not."
-        )
+        worst = max(flipped.values(), default=None)
+        if worst:
+            sentence += (
+                f"; at most {worst:.1%} of the pairs of runs (with {of_extreme(flipped)}) change between significantly "
+                "different and not"
+            )
+        elif worst is not None:
+            sentence += "; no pair of runs changes between significantly different and not"
+        sentences.append(f"{sentence}.")
     return "\n".join(sentences)
 
 
