@@ -57,7 +57,7 @@ with tempfile.TemporaryDirectory() as name:
     for judge, grades in (("ann", "20201022"), ("bob", "2020002")):
         driver.get(f"http://127.0.0.1:{PORT}/?judge={judge}")
         for grade in grades:
-            while "more until" not in driver.find_element("id", "headline").text:
+            while "more judgments until" not in driver.find_element("id", "headline").text:
                 time.sleep(0.2)
             driver.execute_script("shownAt = -1000")
             driver.find_element("css selector", "body").send_keys(grade)

@@ -48,7 +48,9 @@ def test_the_goal_is_told_in_the_words_of_judge_next(collection, capsys):
         assert goal["sentences"] == [line.removeprefix("rankbounds: ") for line in told.err.splitlines()]
         assert first == [(row["query_id"], row["doc_id"]) for row in json.loads(told.out)]
         needed = re.search(r"About ([\d,]+) judgments", told.err)[1]
-        assert goal["headline"] == f"About {needed} more until reranked against dense is settled by RBP(p=0.8)."
+        assert (
+            goal["headline"] == f"About {needed} more judgments until reranked against dense is settled by RBP(p=0.8)."
+        )
         before = rb.read_qrels(served.qrels).to_dict()
         for query, doc in first[:3]:
             assert served.say("judge", **judgment(doc, 0, query=query))[0] == 200

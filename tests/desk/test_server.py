@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import http.client
+import io
 import json
+import pickle
 import re
 import shutil
 import signal
@@ -381,3 +384,50 @@ def test_read_only_shows_the_report_alone(collection):
         office.answer("judge", judgment("x"))
     assert not (collection / "qrels.txt.journal.jsonl").exists()
     office.close()
+
+
+# ---- what judges say, and what they see ----
+
+
+def test_explanations_are_kept_and_exported(served):
+    words = 'names the drug, "not" its effect; = 2\nlines'
+    assert served.say("judge", **judgment("d1", 2, "ann", why=f"  {words} "))[0] == 200
+    assert served.say("judge", **judgment("d1", 1, "bob"))[0] == 200
+    assert served.say("document", query_id="1", doc_id="d1")[1]["why"] == {"ann": words, "bob": ""}
+    assert [row["why"] for row in served.say("past", words="DRUG")[1]["judgments"]] == [words]
+    exported = list(csv.DictReader(io.StringIO(served.say("export")[1]["csv"])))
+    assert [
+        (row["judge"], row["doc_id"], float(row["grade"]), row["grade_name"], row["explanation"]) for row in exported
+    ] == [
+        ("ann", "d1", 2, "highly relevant", words),
+        ("bob", "d1", 1, "related", ""),
+    ]
+    status, answer = served.say("judge", **judgment("d2", 1, why="x" * 2001))
+    assert (status, "longer than 2,000" in answer["error"]) == (400, True)
+
+
+def test_results_side_by_side_show_nobody_elses_grades(collection):
+    with Served(collection, grades=grades_from("3"), beside=("dense", "bm25")) as served:
+        shown = served.say("results", judge="bob", query_id="1")[1]["results"]
+        assert [one["run"] for one in shown] == ["bm25", "dense"]
+        for one in shown:
+            run = rb.read_run(collection / "runs" / f"{one['run']}.txt")
+            assert [row["doc_id"] for row in one["documents"]] == [doc for doc, _ in run["1"][:10]]
+        first = shown[0]["documents"][0]["doc_id"]
+        assert served.say("judge", **judgment(first, 2, "ann"))[0] == 200
+        grades = {
+            judge: served.say("results", judge=judge, query_id="1")[1]["results"][0]["documents"][0]["grade"]
+            for judge in ("ann", "bob")
+        }
+        assert grades == {"ann": 2, "bob": None}
+        assert served.say("results", judge="bob", query_id="no such")[1]["results"][0]["documents"] == []
+
+
+@pytest.mark.parametrize("command", ["serve", "report"])
+def test_options_can_be_sent_to_the_process_that_plans(collection, command):
+    """As the command hands them on: without the functions that made their values."""
+    from rankbounds.commands import known_commands
+
+    declared, _ = known_commands()[command].load()
+    held = pickle.loads(pickle.dumps(tuple(declared)))
+    assert [(option.dest, option.flags) for option in held] == [(option.dest, option.flags) for option in declared]

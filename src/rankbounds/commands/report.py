@@ -203,6 +203,7 @@ def _judging(options: Options, live: Live) -> Office:
         None if options.worklist is None else tuple(listed_documents(options.worklist)),
         options.shared,
         user,
+        goal["compare"] if isinstance(goal["compare"], tuple) else (),
         live.retrieves,
     )
     source = options.source.split(",")[0].strip() if options.source else None

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rankbounds.choices import whole_number
+from rankbounds.collection.run import Run
 from rankbounds.desk.journal import Entry, Journal
 from rankbounds.desk.judgment_file import JudgmentFile, Pair
 from rankbounds.errors import DataError, RankboundsError, UsageError
@@ -26,6 +27,8 @@ from rankbounds.files.pair_files import decimal, shown
 from rankbounds.files.queries import QueryText
 from rankbounds.files.writing import clear_copies
 from rankbounds.judging.judges.agreement import agreement_of_judges
+from rankbounds.report.beside import SHOWN_DOCUMENTS, snippet
+from rankbounds.tables import render_rows
 
 HANDED_OUT = 4
 """Documents handed to a page at a time: the one that is shown, and the next ones."""
@@ -40,7 +43,8 @@ LEASE = 600.0
 """Seconds for which a document that was handed to one page is not handed to another."""
 PATIENCE = 2.0
 """Seconds until the file is tried again that could not be written."""
-LONGEST_ID, LONGEST_NAME, LONGEST_KEY = 4000, 60, 100
+LONGEST_ID, LONGEST_NAME, LONGEST_KEY, LONGEST_WHY = 4000, 60, 100, 2000
+EXPORTED = ("query_id", "doc_id", "judge", "grade", "grade_name", "explanation", "time")
 MOST_SHOWN = 200
 """Past judgments shown at a time."""
 
@@ -61,6 +65,8 @@ class Settings:
     """The share of documents that every judge is asked about."""
     user: str = ""
     """The name to begin with, where any may be said."""
+    beside: tuple[str, ...] = ()
+    """The runs whose results a judge may look at side by side; the first two where none are named."""
     retrieved: Callable[[str, str], bool] | None = None
     """Is this document in the list of a run for this query? Without it, any document may be judged."""
 
@@ -94,9 +100,11 @@ class Desk:
 
     # ---- what judges do ----
 
-    def judge(self, judge: str, pair: Pair, grade: float, key: str = "") -> tuple[Entry, str]:
-        """Save a judgment; the entry, and what there is to say of it."""
+    def judge(self, judge: str, pair: Pair, grade: float, key: str = "", why: str = "") -> tuple[Entry, str]:
+        """Save a judgment and why it was given; the entry, and what there is to say of it."""
         self._check(judge, key, pair)
+        if len(why) > LONGEST_WHY:
+            raise UsageError(f"The explanation is longer than {LONGEST_WHY:,} characters.")
         with self._lock:
             if again := self.journal.by_key.get(key):
                 return again, ""
@@ -112,7 +120,7 @@ class Desk:
                 if own is not None and own.judge != judge:
                     note = f"{own.judge} judged this document first; yours is saved beside it."
             before = self.file.line(pair) if own is None else self.journal.given_to_file(pair)[-1].before
-            return self._take_in(judge, pair, grade=grade, key=key, before=before, beside=beside), note
+            return self._take_in(judge, pair, grade=grade, key=key, before=before, beside=beside, why=why), note
 
     def skip(self, judge: str, pair: Pair, key: str = "") -> Entry:
         """Pass over a document, which comes again when nothing else is left."""
@@ -288,6 +296,7 @@ class Desk:
             "document": asdict(text) if text else None,
             "missing": "" if text else missing,
             "opinions": {judge: entry.grade for judge, entry in opinions.items()},
+            "why": {judge: entry.why for judge, entry in opinions.items()},
         }
 
     # ---- what was judged ----
@@ -303,7 +312,7 @@ class Desk:
         for entry in reversed(entries):
             others = {name: one.grade for name, one in opinions[entry.pair].items() if name != entry.judge}
             query = self.settings.queries.get(entry.pair[0])
-            text = f"{entry.pair[0]} {entry.pair[1]} {query.text if query else ''}".casefold()
+            text = f"{entry.pair[0]} {entry.pair[1]} {query.text if query else ''} {entry.why}".casefold()
             if (
                 judge in ("", entry.judge)
                 and grade in (None, entry.grade)
@@ -315,8 +324,38 @@ class Desk:
                     "others": others,
                     "in_file": self.file.grade(entry.pair),
                 }
-                rows.append(entry.shown() | {"time": entry.time, "judge": entry.judge} | fields)
+                rows.append(entry.shown() | {"time": entry.time, "judge": entry.judge, "why": entry.why} | fields)
         return {"judgments": rows[:MOST_SHOWN], "fit": len(rows), "all": len(entries)}
+
+    def export(self) -> str:
+        """Write every judgment that holds now as CSV: of every judge, with the grade's name and the explanation."""
+        with self._lock:
+            entries = self.journal.judged()
+        rows = (
+            {
+                "query_id": entry.query_id, "doc_id": entry.doc_id, "judge": entry.judge, "grade": entry.grade,
+                "grade_name": self.grades.get(entry.grade or 0.0, ""), "explanation": entry.why, "time": entry.time,
+            }
+            for entry in entries
+        )  # fmt: skip
+        return render_rows(rows, "csv", EXPORTED)
+
+    def results(self, runs: Sequence[Run], judge: str, query_id: str) -> list[dict[str, Any]]:
+        """List the first results of the runs for a query, with what their texts say of it and the judge's own grades.
+
+        Grades of other judges are not shown: whoever gives a second opinion should not know the first.
+        """
+        query, documents = self.settings.queries.get(query_id), self.settings.documents
+        found = []
+        for run in runs:
+            rows: list[dict[str, Any]] = []
+            for doc_id, _ in run[query_id][:SHOWN_DOCUMENTS] if query_id in run.query_ids else ():
+                text = documents.text(doc_id) if documents else None
+                said = {"title": text.title, "snippet": snippet(text.text, query.text if query else "")} if text else {}
+                own = self.journal.opinions((query_id, doc_id)).get(judge)
+                rows.append({"doc_id": doc_id, "grade": own and own.grade, "title": "", "snippet": "", **said})
+            found.append({"run": run.name, "documents": rows})
+        return found
 
     def progress(self, judge: str) -> dict[str, Any]:
         """How much was judged, by whom, and what there is to take back."""

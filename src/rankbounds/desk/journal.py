@@ -41,6 +41,8 @@ class Entry:
     """The record of the file that the judgment was written into; None where it got one of its own."""
     beside: bool = False
     """The file had a grade of somebody else's already, and keeps it."""
+    why: str = ""
+    """What the judge says of the judgment."""
 
     @property
     def pair(self) -> Pair:

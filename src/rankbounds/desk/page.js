@@ -59,7 +59,7 @@ function take(said) {
 function act(what, extra = {}) {
   const pair = current;
   if (what !== "undo" && !pair) return;
-  const message = { key: unique(), judge, ...(pair && what !== "undo" ? about(pair) : {}), ...extra };
+  const message = { key: unique(), judge, ...(pair && what !== "undo" ? about(pair) : {}), ...(what === "judge" ? { why: element("why").value } : {}), ...extra };
   waiting.push({ what, message });
   keep();
   status("Saving ...");
@@ -167,11 +167,53 @@ async function show() {
     if (document_.cut) body.append(make("p", `${document_.cut.toLocaleString("en")} more characters are not shown.`, ["quiet"]));
   } else body.append(make("p", problem || said.missing, ["quiet"]));
   const own = said && said.opinions[judge];
+  element("why").value = (said && said.why[judge]) || "";
+  element("results-part").hidden = !settings.runs;
+  if (element("results-part").open) showResults();
   for (const button of document.querySelectorAll("#grades button")) button.setAttribute("aria-pressed", String(own !== undefined && Number(button.value) === own));
   if (aside) status(own === undefined ? "Judged by somebody else; your grade stands beside theirs." : `You gave grade ${own}. Another grade changes it.`);
   const top = element("document").offsetTop;
   if (window.scrollY > top) window.scrollTo(0, top); // whoever read on reads the next one from its beginning
   shownAt = performance.now();
+}
+
+// The first results of the runs for this query, with the judge's own grades alone.
+async function showResults() {
+  const pair = current;
+  if (!pair) return;
+  let said;
+  try { said = await send("results", { judge, query_id: pair[0] }); } catch { return; }
+  if (!same(pair, current)) return;
+  const query = (await textOf(pair)).query, stems = stemsOf(query ? query.text : pair[0]);
+  element("results").replaceChildren(...said.results.map(({ run, documents }) => {
+    const part = make("section"), list = make("ol");
+    part.append(make("h3", visible(run)), list);
+    for (const { doc_id, grade, title, snippet } of documents) {
+      const item = make("li"), button = make("button");
+      button.type = "button";
+      button.disabled = doc_id === pair[1];
+      button.append(make("span", visible(doc_id), ["id"]), make("span", doc_id === pair[1] ? "this document" : grade === null ? "" : `you: ${grade}`, ["quiet"]));
+      button.addEventListener("click", () => open([pair[0], doc_id]));
+      item.append(button);
+      if (title) marked(item.appendChild(make("p", "", ["title"])), readable(title), stems);
+      if (snippet) marked(item.appendChild(make("p", "", ["quiet"])), readable(snippet), stems);
+      list.append(item);
+    }
+    if (!documents.length) part.append(make("p", "No results for this query.", ["quiet"]));
+    return part;
+  }));
+}
+
+async function exportJudgments() {
+  let said;
+  try { said = await send("export", {}); } catch (error) { status(error.message, "problem"); return; }
+  const made = make("a");
+  made.href = URL.createObjectURL(new Blob([said.csv], { type: "text/csv" }));
+  made.download = "judgments.csv";
+  document.body.append(made);
+  made.click();
+  made.remove();
+  setTimeout(() => URL.revokeObjectURL(made.href), 1000);
 }
 
 function fill(id, text) { element(id).textContent = readable(text); element(id).hidden = !text; }
@@ -201,7 +243,7 @@ function showGoal() {
   const words = [];
   if (goal && goal.headline) words.push(goal.headline);
   if (list) words.push(`${list.judged.toLocaleString("en")} of ${list.all.toLocaleString("en")} documents of the list are judged.`);
-  element("headline").textContent = words.join(" ") || "Looking how far it is to the goal ...";
+  element("headline").textContent = words.join(" ") || "Computing how far the goal is ...";
   element("headline").classList.toggle("settled", Boolean(goal && goal.settled));
   if (goal && goal.computing && goal.headline) element("headline").append(" ", make("span", "updating ...", ["quiet"]));
   element("list-bar").hidden = !list || Boolean(goal && goal.bounds);
@@ -280,6 +322,7 @@ function pastRow(row) {
   button.append(make("span", String(row.grade), ["grade", ...(row.grade > 0 ? ["relevant"] : [])]),
     make("span", `${visible(row.query || row.query_id)}`, ["of"]));
   const by = make("span", `${visible(row.doc_id)}, ${row.judge}, ${new Date(row.time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}`, ["by"]);
+  if (row.why) by.append(make("span", `: ${readable(row.why)}`));
   if (others.length) by.append(make("span", "; " + others.map(([name, grade]) => `${name}: ${grade}`).join(", "), others.some(([, grade]) => grade !== row.grade) ? ["differ"] : []));
   button.append(by);
   button.setAttribute("aria-label", `grade ${row.grade}, query ${visible(row.query || row.query_id)}, document ${visible(row.doc_id)}, by ${row.judge}` + (others.length ? `; ${others.map(([name, grade]) => `${name} gave ${grade}`).join(", ")}` : "") + ": look again");
@@ -344,7 +387,7 @@ function showGrades() {
     element("of-grade").append(option(String(grade), name ? `${grade} ${name}` : String(grade)));
   });
   const all = [...element("grades").children].map((button) => button.dataset.key);
-  for (const [key, does] of [[all.length > 2 ? `${all[0]} to ${all[all.length - 1]}` : all.join(", "), "judge the document"], ["s", "skip it; it comes again at the end"], ["u", "take back what you did last"], ["/", "find a past judgment"], ["Esc", "back to the next document"]]) {
+  for (const [key, does] of [[all.length > 2 ? `${all[0]} to ${all[all.length - 1]}` : all.join(", "), "judge the document"], ["s", "skip it; it comes again at the end"], ["u", "take back what you did last"], ["w", "say why"], ["/", "find a past judgment"], ["Esc", "back to the next document"]]) {
     const term = make("dt"); term.append(make("kbd", key));
     keys.append(term, make("dd", does));
   }
@@ -356,12 +399,16 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey) { if (event.key === "z") { event.preventDefault(); element("undo").click(); } return; }
   if (event.key === "Escape") { element("back").click(); return; }
   const button = event.key === "s" ? element("skip") : event.key === "u" ? element("undo") : document.querySelector(`#grades button[data-key="${CSS.escape(event.key)}"]`);
+  if (event.key === "w" && current) { event.preventDefault(); element("why").focus(); return; }
   if (event.key === "/") { event.preventDefault(); element("words").focus(); return; }
   if (!button || button.disabled || !button.getClientRects().length) return;
   if (button.id !== "undo" && performance.now() - shownAt < QUICKEST) return; // meant for the document before
   event.preventDefault();
   button.click();
 });
+element("results-part").addEventListener("toggle", () => { if (element("results-part").open) showResults(); });
+element("export").addEventListener("click", exportJudgments);
+element("why").addEventListener("keydown", (event) => { if (event.key === "Enter") element("why").blur(); });
 element("skip").addEventListener("click", () => act("skip"));
 element("undo").addEventListener("click", () => act("undo"));
 element("back").addEventListener("click", () => { if (aside) { status(""); forward(); } });

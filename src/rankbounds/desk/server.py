@@ -7,6 +7,7 @@ import hashlib
 import html
 import ipaddress
 import json
+import os
 import secrets
 import socket
 import sys
@@ -31,7 +32,7 @@ SHORTEST_TOKEN = 16
 HERE = Path(__file__).parent
 HTML = "text/html; charset=utf-8"
 FILES = {"/judging.css": "text/css; charset=utf-8", "/judging.js": "text/javascript; charset=utf-8"}
-MESSAGES = ("start", "next", "judge", "skip", "undo", "document", "past", "agreement")
+MESSAGES = ("start", "next", "judge", "skip", "undo", "document", "past", "agreement", "results", "export")
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; "
     "form-action 'none'"
@@ -58,7 +59,10 @@ class Office:
     def judging_page(self) -> str:
         """The page on which people judge."""
         text = (HERE / "page.html").read_text(encoding="utf-8")
-        for mark, value in (("{{token}}", self.page_token), ("{{title}}", self.live.choices.title)):
+        for mark, value in (
+            ("{{token}}", self.page_token),
+            ("{{title}}", self.live.choices.title or os.path.basename(self.live.qrels)),
+        ):
             text = text.replace(mark, html.escape(value), 1)
         return text
 
@@ -82,11 +86,18 @@ class Office:
                 "user": desk.settings.user,
                 "grades": [{"grade": grade, "name": name} for grade, name in desk.grades.items()],
                 "texts": desk.settings.documents is not None,
+                "runs": self.planning is not None,
                 "file": desk.file.path.name,
                 "journal": desk.journal.path.name,
             }
         if what == "agreement":
             return {"agreement": desk.agreement()}
+        if what == "export":
+            return {"csv": desk.export()}
+        if what == "results":
+            runs, named = self.live.read_runs(), desk.settings.beside
+            shown = [run for run in runs if run.name in named] if named else runs[:2]
+            return {"results": desk.results(shown, _text(message, "judge"), _text(message, "query_id"))}
         if what == "document":
             return desk.document(_pair(message))
         if what == "past":
@@ -95,7 +106,7 @@ class Office:
             return desk.past(judge=_text(message, "of"), grade=grade, words=_text(message, "words"), disputed=disputed)
         judge, key, done = _text(message, "judge").strip(), _text(message, "key"), {}
         if what == "judge":
-            entry, note = desk.judge(judge, _pair(message), _grade(message), key)
+            entry, note = desk.judge(judge, _pair(message), _grade(message), key, _text(message, "why").strip())
             done = {"saved": entry.shown(), "note": note}
         elif what == "skip":
             done = {"saved": desk.skip(judge, _pair(message), key).shown(), "note": ""}

@@ -70,6 +70,10 @@ class Option:
         for name, value in derived.items():
             object.__setattr__(self, name, getattr(self, name) or value)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What other processes are sent: all but the functions, which have done their work once options are parsed."""
+        return {name: None if callable(held) else held for name, held in vars(self).items()}
+
     @property
     def text(self) -> str:
         """What help shows."""

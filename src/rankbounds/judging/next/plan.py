@@ -144,13 +144,13 @@ class SettlingPlan(DocumentsToJudge):
         question = f"{leader} against {rivals[0] if len(rivals) == 1 else f'the {len(rivals)} others that are open'}"
         needed = self.needed
         if needed is None:
-            return f"{question} by {measure} is open."
+            return f"{question} is open by {measure}."
         if needed.median is None:
             return (
                 f"{question} by {measure} may never be {needed.goal}, even with all {needed.unjudged:,} documents "
                 "judged."
             )
-        return f"About {needed.median:,} more until {question} is {needed.goal} by {measure}."
+        return f"About {needed.median:,} more judgments until {question} is {needed.goal} by {measure}."
 
     def sentences(self) -> list[str]:
         """What these judgments would do."""
