@@ -260,6 +260,7 @@ class TestObjects:
             "mean_over": 2,
             "interval": np.stack([scores.value, scores.value]),
             "confidence": 0.9,
+            "clusters": {"1": "c"},
         }
         assert changed.keys() == scores.__dataclass_fields__.keys()
         for name, value in changed.items():

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 import rankbounds as rb
+from rankbounds.cli import main
 from rankbounds.errors import DataError
 from rankbounds.measures.measure import Reported, ReportedEffort
 
@@ -467,10 +468,43 @@ def test_one_seed_each_is_no_average_and_a_seed_twice_is_an_error():
         rb.read_scores(twice)
 
 
-def test_a_column_of_clusters_is_no_measure():
-    table = pd.DataFrame({"model": ["a", "a"], "item": [1, 2], "conversation": ["x", "y"], "correct": [1, 0]})
-    with pytest.warns(rb.RankboundsWarning, match='column "conversation" is not used'):
-        assert [str(measure) for measure in rb.read_scores(table).measures] == ["correct"]
+def items_in_conversations(column):
+    rows = [{"model": m, "item": n, column: f"c{n // 3}", "correct": (7 * n + k) % 5 < 2 + k}
+            for k, m in enumerate("ab") for n in range(12)]  # fmt: skip
+    return pd.DataFrame(rows), {str(n): f"c{n // 3}" for n in range(12)}
+
+
+@pytest.mark.parametrize("column", ["cluster", "conversation", "session_id"])
+def test_items_of_a_cluster_are_compared_by_cluster(column, tmp_path, capsys):
+    table, clusters = items_in_conversations(column)
+    scores = rb.read_scores(table)
+    assert [str(measure) for measure in scores.measures] == ["correct"]
+    assert scores.clusters == clusters
+    without = rb.read_scores(table.drop(columns=column))
+    assert rb.compare(scores).pairs.rows() == rb.compare(without, clusters=clusters).pairs.rows()
+    assert rb.compare(scores).pairs.rows() != rb.compare(without).pairs.rows()
+    table.to_csv(tmp_path / "items.csv", index=False)
+    assert main(["compare", "--scores", str(tmp_path / "items.csv")]) == 0
+    assert "over 12 topics in 4 clusters" in capsys.readouterr().out
+    scores.save(tmp_path / "saved.json")
+    assert rb.read_scores(tmp_path / "saved.json") == scores
+
+
+def test_a_column_group_is_used_if_the_user_says_so():
+    table, clusters = items_in_conversations("group")
+    with pytest.warns(rb.RankboundsWarning, match='"group" is not used.*--columns cluster=group'):
+        scores = rb.read_scores(table)
+    assert ([str(measure) for measure in scores.measures], scores.clusters) == (["correct"], {})
+    assert rb.read_scores(table, columns={"cluster": "group"}).clusters == clusters
+
+
+def test_an_item_without_a_cluster_is_its_own_and_none_is_in_two():
+    table, clusters = items_in_conversations("cluster")
+    table["cluster"] = table["cluster"].where(table["item"] != 4)
+    assert rb.read_scores(table.where(table.notna(), None)).clusters == clusters | {"4": "4 alone"}
+    table.loc[0, "cluster"] = "c1"
+    with pytest.raises(rb.DataError, match='item 0 is in cluster "c0" here, and in "c1" above'):
+        rb.read_scores(table)
 
 
 @pytest.mark.parametrize("order", ["{run} {measure} {topic} {value}", "{run}\t{topic}\t{measure}\t{value}"])

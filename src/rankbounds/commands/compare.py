@@ -141,7 +141,8 @@ def run_compare(options: Options) -> int:
         compared = [measure for measure in scores.measures if measure not in held]
         if not scores.has_judged:
             say("Tables of scores do not tell what unjudged or tied documents leave open: that is left out.")
-        if not options.clusters and options.clusters_prefix is None and (mark := clusters_in_ids(scores.query_ids)):
+        clustered = options.clusters or options.clusters_prefix is not None or scores.clusters
+        if not clustered and (mark := clusters_in_ids(scores.query_ids)):
             say(
                 f"warning: query ids such as {scores.query_ids[0]} look like clusters of queries that belong together; "
                 f"if they do, p-values are too small: add --clusters-prefix {mark}, or --clusters FILE."

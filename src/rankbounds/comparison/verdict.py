@@ -199,7 +199,7 @@ def compare_scores(
         check_margin(margin)
     check_choice("ranks", ranks, rank_intervals.KINDS)
     scores = keep_shared_topics(scores)
-    grouped = resolve_clusters(clusters, scores.query_ids)
+    grouped = resolve_clusters(scores.clusters or None if clusters is None else clusters, scores.query_ids)
     if evidence is not None:
         evidence = evidence.filter(scores.runs)
     measures, values = scores.measures, np.moveaxis(scores.value, -1, 0)

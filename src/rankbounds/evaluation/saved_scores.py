@@ -70,6 +70,7 @@ def scores_in(content: Any, file: str) -> Scores:
         if content["format"] != FORMAT:
             raise KeyError
         loaded = {name: read(content[name]) for name, read in _READERS.items()}
+        loaded["clusters"] = {str(query): str(name) for query, name in content.get("clusters", {}).items()}
         loaded |= {name: [_load_measure(one, file) for one in content[name]] for name in ("measures", "outer")}
         notes = [{name: read(noted[name]) for name, read in _NOTES.items()} for noted in content["notes"]]
         shape = tuple(len(loaded[name]) for name in ("runs", "query_ids", "measures"))

@@ -53,7 +53,8 @@ def read_scores(
         run, measure, topic and value, or run, topic, measure and value (leaderboards of shared tasks); JSON of
         pytrec_eval, ``{query: {measure: score}}``, of ranx, ``{measure: {query: score}}``, or either of them by run.
     columns : mapping, optional
-        What tables call ``run``, ``query_id``, ``measure``, ``value`` and ``seed``, where that is not known.
+        What tables call ``run``, ``query_id``, ``measure``, ``value``, ``seed`` and ``cluster``, where that is not
+        known.
     lower_is_better : str or list of str
         Names of measures that count effort, such as a latency, where rankbounds does not know them.
 
@@ -68,7 +69,8 @@ def read_scores(
     tools compute the same is for you to know. Any other name is a measure that can be compared, nothing more. A file
     without a run's name is a run of the file's name. Scores may be true and false. Where a table has several seeds of
     an item (``seed``, ``trial``, ``epoch``, ...), their mean is the item's score: as items of their own they would make
-    differences look significant that are not. Means that a file states (topic ``all``) are held against its
+    differences look significant that are not. Items of a ``cluster`` (also ``conversation`` or ``session``) are
+    compared by cluster. Means that a file states (topic ``all``) are held against its
     topics, with a warning where they disagree. Files with means alone, such as those of BEIR and MTEB, are refused.
 
     Examples
@@ -170,7 +172,10 @@ def _scores(tables: Sequence[ScoreTable], named: Sequence[bool], effort: Sequenc
     lacking = [[query for query, none in zip(queries, row, strict=True) if none] for row in without]
     notes, judged = [RunNotes(missing=missing) for missing in lacking], np.full(value.shape[:2], np.nan)
     bounds = "none" if np.isnan(low).all() else "unjudged"
-    return Scores(runs, queries, measures, value, low, high, judged, notes, bounds, topics="shared")
+    clusters = {query: cluster for table in tables for query, cluster in table.clusters.items()}
+    if clusters:  # a query that belongs to no other is a cluster of its own
+        clusters = {query: clusters.get(query, f"{query} alone") for query in queries}
+    return Scores(runs, queries, measures, value, low, high, judged, notes, bounds, topics="shared", clusters=clusters)
 
 
 def _runs(

@@ -93,6 +93,8 @@ class Scores:
         Where scores were saved to be a baseline, sums of the judgments and the settings that they were made with.
     mean_over : int
         How many topics means are over; 0 where these are scores of topics.
+    clusters : dict
+        The cluster of each topic, where a table said so: comparisons are then by cluster.
 
     Examples
     --------
@@ -134,6 +136,7 @@ class Scores:
     mean_over: int = 0
     interval: Floats | None = None
     confidence: float = 0.95
+    clusters: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("runs", "query_ids", "measures", "notes", "without_relevant", "outer"):

@@ -52,9 +52,11 @@ COLUMNS = {
     "measure": ("measure", "metric"),
     "value": ("value", "score"),
     "seed": ("seed", "trial", "epoch", "repeat", "replicate", "attempt", "random_seed"),
-    "cluster": ("cluster", "cluster_id", "conversation", "conversation_id", "group", "group_id"),
+    "cluster": ("cluster", "cluster_id", "conversation", "conversation_id", "session", "session_id"),
 }
 """Our names of columns, and those that tables have for them."""
+GROUPS = ("group", "group_id")
+"""Columns that may be of clusters, or of something else."""
 NOT_SCORES = (
     "low",
     "high",
@@ -92,6 +94,8 @@ class ScoreTable:
     """Value, low and high."""
     means: dict[tuple[str, str], float] = field(default_factory=dict)
     """(run, measure): the mean that the file states."""
+    clusters: dict[str, str] = field(default_factory=dict)
+    """Which cluster each query belongs to, where the file says so."""
     by_seed: dict[Key, dict[str, float]] = field(default_factory=dict)
     """The scores of an item by seed, where the file has several: they are one observation, their mean."""
 
@@ -333,9 +337,13 @@ class _Layout:
             self.found["value"] = None
         if self.found["query_id"] is None and self.found["run"] is None and header and not header[0]:
             self.found["query_id"] = ""  # what data frames write for their index
-        if self.found["cluster"] is not None:
-            warn(f'{file}: the column "{self.found["cluster"]}" is not used: items count as independent of each other.')
-        wide = [name for name in header if name not in self.found.values()]
+        group = find_column(header, GROUPS)
+        if group is not None and self.found["cluster"] is None:
+            warn(
+                f'{file}: the column "{group}" is not used, and items count as independent of each other. If those of '
+                f"a group go up and down together: --columns cluster={group}."
+            )
+        wide = [name for name in header if name not in self.found.values() and name.lower() not in GROUPS]
         self.wide, self.across = self._wide_columns(wide, any(map(is_measure, wide)))
 
     def _wide_columns(self, wide: list[str], measures: bool) -> tuple[list[str], str]:
@@ -375,12 +383,24 @@ class _Layout:
                     key[ours] = "" if row.get(theirs) is None else str(row[theirs]).strip()
                     if not key[ours]:
                         raise DataError(place, f"the {what} has no name.")
+            self._note_cluster(row, key["query_id"], table, place)
             if value is not None:
                 run, query, measure = key.values()
                 table.add((run, query, measure), place, row.get(value), row.get("low"), row.get("high"), seed)
             for name in self.wide:
                 run, query, measure = (key | {self.across: name}).values()
                 table.add((run, query, measure), place, row.get(name), seed=seed)
+
+    def _note_cluster(self, row: Mapping[str, Any], query: str, table: ScoreTable, place: Place) -> None:
+        """Take in the cluster of a row's query; one that the row does not name is of its own."""
+        column = self.found["cluster"]
+        if column is None or query in ("", ALL):
+            return
+        cluster = str(row.get(column)).strip()
+        cluster = f"{query} alone" if cluster.lower() in MISSING else cluster
+        known = table.clusters.setdefault(query, cluster)
+        if known != cluster:
+            raise DataError(place, f'item {query} is in cluster "{cluster}" here, and in "{known}" above.')
 
 
 # ---- JSON ----

@@ -100,7 +100,7 @@ def discriminative_power(
     if len(scores.runs) < 2:
         raise DataError("Discriminative power needs at least two runs.")
     first, second = significance.pairs_of(len(scores.runs))
-    grouped = resolve_clusters(clusters, scores.query_ids)
+    grouped = resolve_clusters(scores.clusters or None if clusters is None else clusters, scores.query_ids)
     rows, curves = [], {}
     for at, measure in enumerate(scores.measures):
         matrix = scores.value[:, :, at]
