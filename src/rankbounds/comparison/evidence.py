@@ -312,8 +312,9 @@ class Evidence:
             if measure in weighted:
                 better, worse = chances_of_sums(weighted[measure], self._models.of(measure))
             else:
-                collection = OpenCollection(self.runs, self.facts, self.assumptions, self._all_batches)
-                completions = DrawnCompletions(collection, measure, self._models.of_grades(measure), SAMPLES, SEED)
+                completions = DrawnCompletions(
+                    self._open_collection, measure, self._models.of_grades(measure), SAMPLES, SEED
+                )
                 likely = draw_chances(completions, list(zip(first.tolist(), second.tolist(), strict=True)))
                 if likely is None:
                     return None
@@ -321,6 +322,11 @@ class Evidence:
             return Pairs(first, second, {"probability_better": better, "probability_worse": worse}), draws
 
         return self._once("chances", measure, make=estimate)
+
+    @property
+    def _open_collection(self) -> OpenCollection:
+        held = self.runs, self.facts, self.assumptions
+        return self._once("open collection", make=lambda: OpenCollection(*held, self._all_batches))
 
     @property
     def unpooled(self) -> frozenset[str]:

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,6 +47,11 @@ class Completions:
     document: Ints
     grade: Floats
 
+    @cached_property
+    def number(self) -> Ints:
+        """The number of each document's completion among those of all topics."""
+        return self.at * self.completions + self.completion
+
     def only(self, chosen: Flags) -> Completions:
         """Those of the documents that are chosen; the others have grade 0."""
         at, completion, document = (part[chosen] for part in (self.at, self.completion, self.document))
@@ -54,6 +61,16 @@ class Completions:
         """The place among ``topics`` of each of these, which are all among them."""
         order = np.argsort(self.topics)
         return order[np.searchsorted(self.topics[order], topic)]
+
+
+class CompletedLists(NamedTuple):
+    """One run's lists, a row for each topic and completion."""
+
+    grade: Floats
+    length: Ints
+    tied: Flags | None
+    is_there: Flags
+    """By topic: has the run a list for it?"""
 
 
 class OpenCollection(SharedLists):
@@ -74,6 +91,8 @@ class OpenCollection(SharedLists):
     ) -> None:
         super().__init__(runs, facts, rankings_of_runs)
         self.assumptions = assumptions
+        self.drawn: dict[tuple[Any, ...], Any] = {}
+        """What was drawn for a topic with a model."""
         self.length = np.zeros(self.has_list.shape, dtype=np.int64)
         """By run and topic, how many documents a list holds."""
         matched = self.match([rankings.holes for rankings in self.any_list.values()], list(self.any_list.values()))
@@ -199,7 +218,7 @@ class OpenCollection(SharedLists):
         """
         more = np.repeat(self.number_held(completed.topics, among), completed.completions)
         mine = self.held_by(among, completed.document)
-        completion, grade = (completed.at * completed.completions + completed.completion)[mine], completed.grade[mine]
+        completion, grade = completed.number[mine], completed.grade[mine]
         if elsewhere is not None:
             more[elsewhere[0]] += 1
             completion, grade = np.append(completion, elsewhere[0]), np.append(grade, elsewhere[1])
@@ -220,23 +239,22 @@ class OpenCollection(SharedLists):
         grade[completed.at[stands], completed.completion[stands], rank[stands] - 1] = completed.grade[stands]
         return grade, length
 
-    def values(self, run: int, measure: Measure, completed: Completions, facts: CompletedFacts) -> Floats:
-        """The measure of one run's lists: a row for each topic, a column for each completion; NaN: no list."""
+    def lists(self, run: int, measure: Measure, completed: Completions) -> CompletedLists:
+        """One run's completed lists, as the measure reads them."""
         topics, completions = completed.topics, completed.completions
         grade, length = self.grades(run, measure, completed)
         tied = None
         if self.assumptions.ties not in ORDERS:
             marks = self._cells("tied", run, topics, length)
             tied = np.repeat(marks > 0, completions, axis=0) if marks.any() else None
-        rankings = Rankings(
-            grade.reshape(-1, grade.shape[-1]),
-            np.repeat(length, completions),
-            np.arange(topics.size * completions),
-            facts,
-            tied,
-        )
-        value = self.assumptions.value(measure.plain, rankings).reshape(topics.size, completions)
-        return np.where(self.has_list[run, topics][:, None], value, np.nan)
+        flat = grade.reshape(-1, grade.shape[-1])
+        return CompletedLists(flat, np.repeat(length, completions), tied, self.has_list[run, topics][:, None])
+
+    def values(self, lists: CompletedLists, measure: Measure, facts: CompletedFacts) -> Floats:
+        """The measure of one run's lists: a row for each topic, a column for each completion; NaN: no list."""
+        rankings = Rankings(lists.grade, lists.length, np.arange(lists.length.size), facts, lists.tied)
+        value = self.assumptions.value(measure.plain, rankings).reshape(lists.is_there.size, -1)
+        return np.where(lists.is_there, value, np.nan)
 
     def _cells(self, name: str, run: int, topics: Ints, length: Ints) -> Floats:
         """Grades or ties of one run's lists down to these lengths, a row for each topic, zeros behind a list's end."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
@@ -27,6 +27,12 @@ from rankbounds.stats.logistic import expit
 
 SAMPLES = 1000
 """How often unjudged documents are drawn by default."""
+CACHED_CELLS = 1 << 16
+"""So many documents are drawn at a time: few enough to stay in the processor's cache."""
+KEPT_LISTS = 8
+"""The completed lists of so many runs are kept while pairs of runs are scored."""
+KEPT_DOCUMENTS = 1 << 21
+"""So many documents that turned out relevant are kept for other measures."""
 NEVER, ALWAYS = 1e-12, 1 - 1e-12
 
 
@@ -68,6 +74,8 @@ class RelevantGrades:
 
     def drawn(self, uniform: Floats) -> Floats:
         """A grade for each uniform number, the highest for the lowest ones."""
+        if self.grade.size == 1:
+            return np.full(uniform.shape, self.grade[0])
         return self.grade[np.searchsorted(-self.reached, -uniform, side="left").clip(1) - 1]
 
     def expected_gain(self, rule: Callable[[Floats], Floats]) -> float:
@@ -109,9 +117,17 @@ class DrawnCompletions:
     def again(self, samples: int, seed: int | None = None) -> DrawnCompletions:
         """Other draws with the same probabilities."""
         drawn = copy(self)
+        drawn.__dict__.pop("_moved", None)
         drawn.samples, drawn.seed = samples, self.seed if seed is None else seed
         return drawn
 
+    @cached_property
+    def _variance(self) -> Floats:
+        """By document, how far what was estimated moves its log odds."""
+        assert self._features is not None
+        return np.asarray(((self._features @ self._covariance) * self._features).sum(axis=-1))
+
+    @cached_property
     def _moved(self) -> Floats:
         """What estimated coefficients, or the log odds of runs, are off by in each draw."""
         rng = np.random.default_rng((self.seed, 1))
@@ -120,34 +136,56 @@ class DrawnCompletions:
         return rng.multivariate_normal(nothing, covariance, self.samples, method="eigh", check_valid="ignore")
 
     def completed(self, topics: Ints) -> Completions:
-        """The draws of these topics."""
-        documents = self.collection.documents_of(topics)
-        sizes = np.count_nonzero(documents >= 0, axis=-1).tolist()
-        uniform = np.ones((topics.size, self.samples, documents.shape[1]))
-        # Each topic has its own stream: what is drawn for it does not depend on the other topics.
-        for line, (topic, size) in enumerate(zip(topics.tolist(), sizes, strict=True)):
-            uniform[line, :, :size] = np.random.default_rng((self.seed, 2, topic)).random((self.samples, size))
-        chance: Floats = np.zeros(documents.shape)
-        chance[documents >= 0] = self.chance[documents[documents >= 0]]
-        if self._features is None:
-            at, draw, column = np.nonzero(uniform < chance[:, None, :])
-            chance = chance[at, column]
-        else:
+        """The draws of these topics; other measures with the same model have the same documents relevant in them."""
+        kept, parts = self.collection.drawn, []
+        for place, topic in enumerate(topics.tolist()):
+            key = (self.model, self.seed, topic)
+            if key not in kept or kept[key][0] < self.samples:
+                found = self._relevant(topic)
+                if sum(uniform.size for _, (*_, uniform) in kept.values()) + found[0].size > KEPT_DOCUMENTS:
+                    kept.clear()
+                kept[key] = self.samples, found
+            drawn = kept[key][1]
+            first = int(np.searchsorted(drawn[0], self.samples))  # fewer draws are the first ones of more
+            parts.append((np.full(first, place), *(column[:first] for column in drawn)))
+        at, draw, document, uniform = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return Completions(topics, self.samples, at, draw, document, self.grades.drawn(uniform))
+
+    def _relevant(self, topic: int) -> tuple[Ints, Ints, Floats]:
+        """The documents of one topic that turn out relevant: the draw, the document, and a uniform number."""
+        begin, end = self.collection.first[topic : topic + 2].tolist()
+        chance, size = self.chance[begin:end], end - begin
+        rows = max(1, CACHED_CELLS // max(size, 1))
+        starts = range(0, self.samples, rows)
+        most, odds, features = chance, chance, None
+        moved: Floats = np.empty((self.samples, 0))
+        if self._features is not None and size:
             # Few documents are ever relevant: their own chance in a draw is worked out where it can matter.
+            features, moved = self._features[begin:end], self._moved
             odds = np.log(np.clip(chance, NEVER, ALWAYS) / np.clip(1 - chance, NEVER, ALWAYS))
             if isinstance(self.model, Calibrated):
                 # On average, a shift to either side leaves a small probability larger: that is taken back.
-                variance = ((self._features @ self._covariance) * self._features).sum(axis=-1)[documents]
-                odds -= (1 - 2 * chance) * variance / 2
-            moved = self._moved() @ self._features[documents.ravel()].T
-            moved = moved.reshape(-1, *documents.shape).transpose(1, 0, 2)
-            most = np.where(chance > 0, expit(odds + moved.max(axis=1)), 0.0)
-            at, draw, column = np.nonzero(uniform < most[:, None, :])
-            chance = expit(odds[at, column] + moved[at, draw, column])
-            met = uniform[at, draw, column] < chance
-            at, draw, column, chance = at[met], draw[met], column[met], chance[met]
-        grade = self.grades.drawn(uniform[at, draw, column] / chance)
-        return Completions(topics, self.samples, at, draw, documents[at, column], grade)
+                odds -= (1 - 2 * chance) * self._variance[begin:end] / 2
+            farthest = np.max([(moved[start : start + rows] @ features.T).max(axis=0) for start in starts], axis=0)
+            most = np.where(chance > 0, expit(odds + farthest), 0.0)
+        # Each topic has its own stream: what is drawn for it does not depend on the other topics.
+        stream = np.random.default_rng((self.seed, 2, topic))
+        buffer: Floats = np.empty((rows, size))
+        parts = []
+        for start in starts:
+            drawn = buffer[: self.samples - start]
+            stream.random(out=drawn)
+            draw, column = np.divmod(np.flatnonzero(drawn < most), max(size, 1))
+            uniform: Floats = drawn[draw, column]
+            draw += start
+            own = chance[column]
+            if features is not None:
+                own = expit(odds[column] + np.einsum("ij,ij->i", moved[draw], features[column]))
+                met = uniform < own
+                uniform, draw, column, own = uniform[met], draw[met], column[met], own[met]
+            parts.append((draw, column + begin, uniform / own))
+        draw, document, uniform = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return draw, document, uniform
 
     def scores(self, groups: Sequence[tuple[int, ...]]) -> Iterator[tuple[int, Ints, Floats]]:
         """For each group of runs and part of the topics: the group, the topics, and their drawn scores.
@@ -155,12 +193,13 @@ class DrawnCompletions:
         A group's topics are completed with the documents that its runs hold. Scores have an axis for the runs of the
         group, one for the topics, one for the draws.
         """
-        for topics in self.collection.parts(self.measure, self.samples):
+        collection, measure = self.collection, self.measure
+        for topics in collection.parts(measure, self.samples):
             completed = self.completed(topics)
+            lists = lru_cache(KEPT_LISTS)(partial(collection.lists, measure=measure, completed=completed))
             for at, group in enumerate(groups):
-                facts = self.collection.facts_of(completed, group)
-                values = [self.collection.values(run, self.measure, completed, facts) for run in group]
-                yield at, topics, np.stack(values)
+                facts = collection.facts_of(completed, group)
+                yield at, topics, np.stack([collection.values(lists(run), measure, facts) for run in group])
 
     def cells(self, pairs: int) -> float:
         """About how many cells one draw of so many pairs' differences goes through."""

@@ -106,7 +106,8 @@ def _effects_by_scoring_anew(
     scenarios = grid.shape[1] + 2
     turned, sign, elsewhere = _each_turned(base, grid, float(drawn.grades.grade[-1]), len(collection))
     facts = collection.facts_of(turned, group, elsewhere)
-    value = collection.values(run, drawn.measure, turned, facts).reshape(topics.size, drawn.samples, scenarios)
+    lists = collection.lists(run, drawn.measure, turned)
+    value = collection.values(lists, drawn.measure, facts).reshape(topics.size, drawn.samples, scenarios)
     with np.errstate(invalid="ignore"):  # a search that never ends, whatever is judged
         change = np.nan_to_num(value[..., 1:] - value[..., :1], nan=0.0, posinf=0.0, neginf=0.0)
     change[..., :-1] *= sign

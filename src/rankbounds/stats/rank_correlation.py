@@ -149,12 +149,14 @@ def spearman(a: ArrayLike, b: ArrayLike) -> float:
     >>> round(rb.stats.spearman([0.3, 0.2, 0.1], [0.5, 0.6, 0.1]), 4)
     0.5
     """
-    from scipy.stats import rankdata
-
-    a, b = _scores_of_same(a, b)
-
-    places = np.stack([rankdata(levelled(scores)) for scores in (a, b)])
+    places: Floats = np.stack([_mean_places(levelled(scores)) for scores in _scores_of_same(a, b)])
     return float("nan") if (np.ptp(places, axis=-1) == 0).any() else float(np.corrcoef(places)[0, 1])
+
+
+def _mean_places(scores: Floats) -> Floats:
+    """The place of each score from the lowest up, equal ones sharing the mean of theirs; NaN where one is unknown."""
+    _, level, count = np.unique(scores, return_inverse=True, return_counts=True)
+    return np.full(scores.size, np.nan) if np.isnan(scores).any() else (np.cumsum(count) - (count - 1) / 2).take(level)
 
 
 def rank_biased_overlap(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> float:
