@@ -92,7 +92,7 @@ class OpenCollection(SharedLists):
         super().__init__(runs, facts, rankings_of_runs)
         self.assumptions = assumptions
         self.drawn: dict[tuple[Any, ...], Any] = {}
-        """What was drawn for a topic with a model."""
+        """By model, seed and topic: how often was drawn, the model, and what was drawn."""
         self.length = np.zeros(self.has_list.shape, dtype=np.int64)
         """By run and topic, how many documents a list holds."""
         matched = self.match([rankings.holes for rankings in self.any_list.values()], list(self.any_list.values()))

@@ -139,13 +139,14 @@ class DrawnCompletions:
         """The draws of these topics; other measures with the same model have the same documents relevant in them."""
         kept, parts = self.collection.drawn, []
         for place, topic in enumerate(topics.tolist()):
-            key = (self.model, self.seed, topic)
-            if key not in kept or kept[key][0] < self.samples:
-                found = self._relevant(topic)
-                if sum(uniform.size for _, (*_, uniform) in kept.values()) + found[0].size > KEPT_DOCUMENTS:
-                    kept.clear()
-                kept[key] = self.samples, found
-            drawn = kept[key][1]
+            key = (id(self.model), self.seed, topic)
+            samples, _, drawn = kept.get(key, (0, None, None))
+            if drawn is None or samples < self.samples:
+                drawn = self._relevant(topic)
+                if len(self.collection.runs) > 1:  # of one run, they are asked for once
+                    if sum(uniform.size for *_, (*_, uniform) in kept.values()) + drawn[0].size > KEPT_DOCUMENTS:
+                        kept.clear()
+                    kept[key] = self.samples, self.model, drawn
             first = int(np.searchsorted(drawn[0], self.samples))  # fewer draws are the first ones of more
             parts.append((np.full(first, place), *(column[:first] for column in drawn)))
         at, draw, document, uniform = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -183,7 +184,7 @@ class DrawnCompletions:
                 own = expit(odds[column] + np.einsum("ij,ij->i", moved[draw], features[column]))
                 met = uniform < own
                 uniform, draw, column, own = uniform[met], draw[met], column[met], own[met]
-            parts.append((draw, column + begin, uniform / own))
+            parts.append((draw.astype(np.int32), (column + begin).astype(np.int32), uniform / own))
         draw, document, uniform = (np.concatenate(column) for column in zip(*parts, strict=True))
         return draw, document, uniform
 

@@ -150,7 +150,7 @@ def spearman(a: ArrayLike, b: ArrayLike) -> float:
     0.5
     """
     places: Floats = np.stack([_mean_places(levelled(scores)) for scores in _scores_of_same(a, b)])
-    return float("nan") if (np.ptp(places, axis=-1) == 0).any() else float(np.corrcoef(places)[0, 1])
+    return float("nan") if (np.ptp(places, axis=-1) == 0).any() else float(np.corrcoef(*places)[0, 1])
 
 
 def _mean_places(scores: Floats) -> Floats:
