@@ -182,9 +182,12 @@ class Documents:
 
     def shared(self, chosen: Flags | None = None) -> Floats:
         """By two runs, how many documents (of the chosen cells, if given) both hold."""
-        counted = np.ones(self.line.size) if chosen is None else chosen.astype(np.float64)
-        member = self.by_run(counted).astype(np.float32)
-        shared: Floats = (member @ member.T).astype(np.float64)
+        member = np.zeros((self.held.size, -(-self.count // 64) * 64), dtype=bool)
+        member[self.line, self.document] = True if chosen is None else chosen
+        sets = np.packbits(member, axis=-1).view(np.uint64)  # (a product of matrices takes threads that wait)
+        shared: Floats = np.zeros((len(sets), len(sets)))
+        for line, of_run in enumerate(sets):
+            shared[line] = np.bitwise_count(sets & of_run).sum(axis=-1, dtype=np.int64)
         return shared
 
     @cached_property
