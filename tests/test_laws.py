@@ -56,12 +56,12 @@ NO_MEAN_OVER_BOTH = NO_MEAN_OVER_TIES | {"RRn", "ESL", "Shaw", "RecallAll", "Ran
 NO_EXTREMES_OVER_TIES = {"infAP", "G", "nDCG_rel", "RnDCG", *BY_SUBTOPIC, *STOPPING_BY_GAIN, *OF_SAMPLES}
 NO_EXTREMES_OVER_TIES |= {*OF_PREFERENCES, "AP_JG", "P_JG", "RPrec_JG"}
 UNBOUNDED = {  # no bounds are known, and none are given
-    *("Rpref_N", "Rpref_relative", "Rpref_relative2", "infAP", "G", "nDCG_rel", "RnDCG"),
+    *("infAP", "G", "nDCG_rel", "RnDCG"),
     *("alpha_nDCG", "nERR_IA", "nNRBP"),
     *OF_SAMPLES,
     *OF_PREFERENCES,
 }
-OUTER = {"Q", "Compatibility", *STOPPING_BY_GAIN}  # bounds that hold, but may be wider than needed
+OUTER = {"Q", "Compatibility", "Rpref_N", *STOPPING_BY_GAIN}  # bounds that hold, but may be wider than needed
 COUNTED = {
     "P",
     "Recall",

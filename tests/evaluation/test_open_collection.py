@@ -49,6 +49,8 @@ SCALES = (
     ((0, 1, 2), {0: 0.5, 1: 1, 2: 2}),
 )
 NO_MEAN_OVER_TIES = {"GMAP", "GMBpref", "YAAP"}
+PENALISED = ("Bpref", "Rpref_N")
+"""Further documents that are not relevant loosen the penalty."""
 ENDLESS = 3000
 """So many more relevant documents stand for any number of them."""
 
@@ -119,8 +121,8 @@ class Case:
 
 
 def unlimited_others(case: Case, measure) -> bool:
-    """Do documents that are not relevant gain something, so that nDCG and Q depend on how many there are?"""
-    return case.gain(0) > 0 and measure.name in ("nDCG", "Q")
+    """Do documents that are not relevant gain something, so that nDCG, Q and rpref depend on how many there are?"""
+    return case.gain(0) > 0 and measure.name.startswith(("nDCG", "Q", "Rpref"))
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -132,7 +134,7 @@ def test_bounds_are_those_of_all_worlds(seed):
     for measure, (as_judged, low, high) in found.items():
         if measure.as_retrieved:
             continue
-        topics = list(case.worlds(measure, most_relevant, others=2 if measure.name.startswith("Bpref") else 0))
+        topics = list(case.worlds(measure, most_relevant, others=2 if measure.name.startswith(PENALISED) else 0))
         least, most = min(value(topic, measure) for topic in topics), max(greatest(topic, measure) for topic in topics)
         if measure.judged_only:  # the list that is scored lacks documents, and no judged one may score the same
             least, most = min(least, as_judged), max(most, as_judged)
@@ -342,7 +344,7 @@ def test_bounds_of_differences_are_those_of_all_worlds(seed):
         low, high = found.low[0] * 2, found.high[0] * 2  # of two topics, one of them without a difference
         apart = [
             subtracted(value(a, measure), value(b, measure))
-            for a, b in case.pairs_of_topics(measure, most_relevant, 2 if measure.name.startswith("Bpref") else 0)
+            for a, b in case.pairs_of_topics(measure, most_relevant, 2 if measure.name.startswith(PENALISED) else 0)
         ]
         why = (case, most_relevant, str(measure))
         assert low <= min(apart) + 1e-9, why

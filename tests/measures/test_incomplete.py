@@ -185,3 +185,22 @@ class TestWordsForGrades:
             rb.read_qrels(tmp_path / "qrels")
         with pytest.raises(rb.UsageError, match="use one of the two"):
             rb.evaluate(tmp_path / "qrels", self.run, "Q", gain="S=3,1=1")
+
+
+@pytest.mark.parametrize("measure", ["Rpref_N", "Rpref_relative", "Rpref_relative2"])
+def test_bounds_of_rpref_are_all_but_attained_on_longer_lists(measure):
+    """Six unjudged documents of 20, with every combination of grades from 0 to 3."""
+    rng = np.random.default_rng(5)
+    qrels = {f"d{at}": int(rng.choice([0, 0, 1, 3])) for at in range(24)}
+    listed = [f"d{at}" for at in rng.permutation(24)[:20]]
+    holes = listed[2::3][:6]
+    known = {document: grade for document, grade in qrels.items() if document not in holes}
+    found = rb.evaluate({"q": known}, {"q": listed}, measure, gain="1=1,2=2,3=3")
+    completed = [known | dict(zip(holes, grades, strict=True)) for grades in itertools.product([0, 1, 2, 3], repeat=6)]
+    queries = {str(number): judged for number, judged in enumerate(completed)}
+    runs = dict.fromkeys(queries, listed)
+    values = rb.evaluate(queries, runs, measure, bounds="none").value
+    low, high = found.low.item(), found.high.item()
+    slack = 0.02 if measure == "Rpref_N" else 1e-9
+    assert values.min() - slack <= low <= values.min() + 1e-9
+    assert values.max() - 1e-9 <= high <= values.max() + slack

@@ -46,6 +46,11 @@ from rankbounds.measures.diversity import nERR_IA as nERR_IA
 from rankbounds.measures.diversity import nNRBP as nNRBP
 from rankbounds.measures.formulas import Normalised as Normalised
 from rankbounds.measures.formulas import RankWeighted as RankWeighted
+from rankbounds.measures.graded_preferences import Bpref_relative as Bpref_relative
+from rankbounds.measures.graded_preferences import Bpref_relative2 as Bpref_relative2
+from rankbounds.measures.graded_preferences import Rpref_N as Rpref_N
+from rankbounds.measures.graded_preferences import Rpref_relative as Rpref_relative
+from rankbounds.measures.graded_preferences import Rpref_relative2 as Rpref_relative2
 from rankbounds.measures.judgment_groups import AP_JG as AP_JG
 from rankbounds.measures.judgment_groups import P_JG as P_JG
 from rankbounds.measures.judgment_groups import RPrec_JG as RPrec_JG
@@ -79,11 +84,6 @@ from rankbounds.measures.preferences import Bpref as Bpref
 from rankbounds.measures.preferences import Bpref_N as Bpref_N
 from rankbounds.measures.preferences import Bpref_old as Bpref_old
 from rankbounds.measures.preferences import Bpref_R as Bpref_R
-from rankbounds.measures.preferences import Bpref_relative as Bpref_relative
-from rankbounds.measures.preferences import Bpref_relative2 as Bpref_relative2
-from rankbounds.measures.preferences import Rpref_N as Rpref_N
-from rankbounds.measures.preferences import Rpref_relative as Rpref_relative
-from rankbounds.measures.preferences import Rpref_relative2 as Rpref_relative2
 from rankbounds.measures.rank_biased_precision import RBP as RBP
 from rankbounds.measures.reciprocal_rank import ERR as ERR
 from rankbounds.measures.reciprocal_rank import RR as RR

@@ -315,9 +315,9 @@ class IdealRatio(Normalised):
             ideal[0] = np.broadcast_to(everything[:, None], turned.shape)
             all_present = rankings.present @ self._weights_to_depth(rankings.width)
             falling[0] = rising[0] = np.broadcast_to(all_present[:, None], turned.shape)
-        least = self._fullest_ideal(rankings, turned) if rankings.most_relevant else _weighted(step, ideal)
-        low = quotient(_weighted(step, falling), least).min(axis=-1)
-        return low, _greatest_ratio(step, rising, ideal)
+        least = self._fullest_ideal(rankings, turned) if rankings.most_relevant else sum_over_levels(step, ideal)
+        low = quotient(sum_over_levels(step, falling), least).min(axis=-1)
+        return low, greatest_ratio(step, rising, ideal)
 
     def _fullest_ideal(self, rankings: Rankings, turned: Ints) -> Floats:
         """The ideal sums with 0, 1, 2, ... unjudged documents turned relevant, and the most that nobody retrieved."""
@@ -333,7 +333,7 @@ class IdealRatio(Normalised):
         finite = [np.where(np.isfinite(count), count, 0).astype(np.int64) for count in reaching]
         sums = np.append(0.0, np.cumsum(self.weights(max(int(count.max(initial=0)) for count in finite))))
         ideal = [np.where(np.isinf(count), np.inf, sums[at]) for count, at in zip(reaching, finite, strict=True)]
-        return _weighted(step, ideal)
+        return sum_over_levels(step, ideal)
 
     def _weights_to_depth(self, n: int) -> Floats:
         weights = self.weights(n)
@@ -364,20 +364,23 @@ def is_ideal_ratio(measure: Measure) -> TypeIs[IdealRatio]:
     return isinstance(measure, IdealRatio)
 
 
-def _weighted(step: Floats, parts: list[Floats]) -> Floats:
+def sum_over_levels(step: Floats, parts: list[Floats]) -> Floats:
+    """The parts of all levels, each times the height of its step."""
     return sum((height * part for height, part in zip(step, parts, strict=True)), start=np.zeros(1))
 
 
-def _greatest_ratio(step: Floats, sums: list[Floats], ideal: list[Floats]) -> Floats:
+def greatest_ratio(step: Floats, sums: list[Floats], ideal: list[Floats]) -> Floats:
     """The greatest (sum of steps * sums) / (sum of steps * ideal), each level choosing its own column (Dinkelbach)."""
-    base_sum, base_ideal = (_weighted(step, [part[:, 0] for part in parts]) for parts in (sums, ideal))
+    base_sum, base_ideal = (sum_over_levels(step, [part[:, 0] for part in parts]) for parts in (sums, ideal))
     ratio = quotient(base_sum, base_ideal)
     for _ in range(100):
         best = [
             np.argmax(part - ratio[:, None] * below, axis=-1)[:, None] for part, below in zip(sums, ideal, strict=True)
         ]
-        top = _weighted(step, [np.take_along_axis(p, b, axis=-1)[:, 0] for p, b in zip(sums, best, strict=True)])
-        bottom = _weighted(step, [np.take_along_axis(p, b, axis=-1)[:, 0] for p, b in zip(ideal, best, strict=True)])
+        top = sum_over_levels(step, [np.take_along_axis(p, b, axis=-1)[:, 0] for p, b in zip(sums, best, strict=True)])
+        bottom = sum_over_levels(
+            step, [np.take_along_axis(p, b, axis=-1)[:, 0] for p, b in zip(ideal, best, strict=True)]
+        )
         better = quotient(top, bottom)
         if not (better > ratio).any():
             break

@@ -176,8 +176,7 @@ class Turns:
     The sum is divided by the number of relevant documents, which counts each unjudged document turned relevant: all of
     the topic's, or (``of_retrieved``) those within the depth. With k of the unjudged documents relevant, the sum is
     greatest when they are the k highest and least when they are the k lowest. Both sums grow by one term a step, so
-    that all k cost as much as one. ``weights`` may stand in for 1 / rank, and ``itself`` says for how much a relevant
-    document counts in its own precision. ``room`` is how many relevant documents that nobody retrieved there may be
+    that all k cost as much as one. ``room`` is how many relevant documents that nobody retrieved there may be
     beside the known ones, if no unjudged document is relevant: they count in the divisor alone, so that the least
     average has as many of them as the k leave room for, and the greatest none.
     """
@@ -189,22 +188,12 @@ class Turns:
     total: Floats
     known: Floats
     room: Floats
-    itself: float = 1.0
 
     @classmethod
-    def of(
-        cls,
-        rankings: Rankings,
-        rel: float,
-        depth: int,
-        *,
-        of_retrieved: bool = False,
-        weights: Floats | None = None,
-        itself: float = 1.0,
-    ) -> Turns:
+    def of(cls, rankings: Rankings, rel: float, depth: int, *, of_retrieved: bool = False) -> Turns:
         """Of these rankings down to a depth."""
         rank = np.arange(1, rankings.width + 1)
-        inverse = np.where(rank <= depth, 1 / rank if weights is None else weights, 0.0)
+        inverse = np.where(rank <= depth, 1 / rank, 0.0)
         judged = rankings.assume(0.0)
         so_far = judged.relevant_so_far(rel)
         # Turning a document relevant adds its own precision, and a term for each relevant document below it.
@@ -215,10 +204,9 @@ class Turns:
             rankings.holes & (rank <= depth) if of_retrieved else rankings.holes,
             so_far,
             at_relevant.sum(axis=-1, keepdims=True) - running_sums(at_relevant),
-            (at_relevant * (so_far - 1 + itself)).sum(axis=-1),
+            (at_relevant * so_far).sum(axis=-1),
             known,
             np.zeros(known.shape) if of_retrieved else rankings.room(known),
-            itself,
         )
 
     def bounds(self) -> Bounds:
@@ -229,7 +217,6 @@ class Turns:
         """Over all k, with the k highest unjudged documents relevant."""
         holes, number = self._counted
         added = self.so_far + number
-        added -= 1 - self.itself
         added *= self.inverse
         added += self.from_below
         added *= holes
@@ -242,7 +229,7 @@ class Turns:
         """Over all k, with the k lowest unjudged documents relevant."""
         holes, number = self._counted
         at_holes = holes * self.inverse
-        added = self.so_far + self.itself
+        added = self.so_far + 1
         added *= self.inverse
         added += self.from_below
         added += at_holes.sum(axis=-1, keepdims=True)
