@@ -272,3 +272,32 @@ def test_what_to_judge_next_is_that_of_judge_next_though_only_the_tops_of_runs_a
     plan = rb.judge_next(DATA / "qrels.txt", DATA / "runs", budget=content.NEXT_DOCUMENTS)
     assert [tuple(row[:2]) for row in demo["next"]["documents"]] == list(zip(plan.query_ids, plan.doc_ids, strict=True))
     np.testing.assert_allclose([row[2] for row in demo["next"]["documents"]], plan.weight)
+
+
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+def test_since_scores_were_saved(tmp_path, capsys):
+    """The page says what changed in judgments, options and runs, and that nothing did."""
+    judged = ["1 0 a 1", "1 0 b 0", "2 0 a 1", "3 0 c 2"]
+    lists = [f"{topic} Q0 {doc} 1 {score} x" for topic in "123" for doc, score in (("a", 2), ("c", 1))]
+    qrels, run, other, saved = (tmp_path / name for name in ("qrels", "x", "y", "saved.json"))
+
+    def write(path, lines):
+        path.write_text("\n".join(lines) + "\n")
+
+    def told(**choices):
+        return gather(qrels, [run], Choices(measures=["AP"], since=str(saved), **choices))["warnings"][0]
+
+    for path, lines in ((qrels, judged), (run, lists), (other, [line.replace(" x", " y") for line in lists])):
+        write(path, lines)
+    assert main(["compare", str(qrels), str(run), str(other), "-m", "AP", "--save", str(saved)]) == 0
+    capsys.readouterr()
+    assert told() == "Nothing changed since saved.json was saved: the same judgments, options and run x."
+    assert told(ties="best") == "Since saved.json was saved: --ties was trec and is best."
+    write(qrels, [*judged[:3], "3 0 c 1", "2 0 d 1", "4 0 a 1"])
+    write(run, lists[1:])
+    assert told() == (
+        "Since saved.json was saved: judged documents were added on 1 of 4 topics (2); grades changed on 1 of 4 topics "
+        "(3); judgments began on 1 of 4 topics (4); run x changed."
+    )
+    rb.evaluate(qrels, run, "AP").save(saved)
+    assert told().startswith("Whether anything changed since saved.json was saved is not known")

@@ -155,7 +155,8 @@ def run_compare(options: Options) -> int:
         evidence = Evidence(*reading.collection_from(options, trusted), Assumptions(**assumed))
         scores = evidence.scores([*compared, *held], progress=progress_on_terminal("runs scored"))
         if options.save or options.baseline or options.format == "json":
-            made_with = origin_of(evidence.qrels, evidence.assumptions, reading.preparation_from(options))
+            prepared = reading.preparation_from(options)
+            made_with = origin_of(evidence.qrels, evidence.assumptions, prepared, evidence.runs)
             scores = replace(scores, origin=made_with)
     if options.save:
         scores.save(options.save)
@@ -177,7 +178,7 @@ def run_compare(options: Options) -> int:
         some = scores.filter(run=[run for run in scores.runs if run not in others]) if others else scores
         part = parts[baseline] = Part(options, some)
         if evidence is not None and scores.origin is not None:
-            part.fingerprint = fingerprint(scores.origin, evidence.runs)
+            part.fingerprint = fingerprint(scores.origin)
         if len(some.runs) > 1 or not (options.save or conditions):
             given = standardise(some[compared]) if options.standardise else some[compared]
             clusters = scoring.clusters_from(options, given.query_ids)

@@ -41,6 +41,12 @@ CHOICES = (
         "are not judged yet",
         about_runs=True,
     ),
+    Option(
+        "--since FILE",
+        'say what changed since these scores were saved ("rankbounds compare --save"): topics, judged documents, '
+        "grades, options, runs",
+        about_runs=True,
+    ),
     Option("--all-pairs", "with more than 20 runs, compare all pairs, not only those of the best 20 (slower)"),
     *scoring.BY,
     *scoring.TESTS,

@@ -93,6 +93,8 @@ def _names(content: Any) -> list[str]:
 
 def _origin(content: Any) -> dict[str, dict[str, Any]] | None:
     parts = None if content is None else {part: content[part] for part in ("judgments", "settings")}
+    if parts is not None:
+        parts["runs"] = content.get("runs", {})
     if parts is not None and not all(isinstance(part, dict) for part in parts.values()):
         raise TypeError
     if parts is not None and not all(str(one).count(":") == 2 for one in parts["judgments"].values()):
@@ -150,20 +152,25 @@ def _load_measure(saved: Mapping[str, Any], file: str) -> Measure:
     return measure.changed(**exactly)
 
 
-def origin_of(qrels: Qrels, assumptions: Assumptions, preparation: Preparation) -> Origin:
-    """What tells scores of these judgments and settings from others."""
+def origin_of(
+    qrels: Qrels, assumptions: Assumptions, preparation: Preparation | None, runs: Iterable[Run] = ()
+) -> Origin:
+    """What tells scores of these judgments, runs and settings from others; None: what was done to runs is not known."""
     unjudged = assumptions.unjudged
-    settings = {
+    settings: dict[str, Any] = {
         "ties": assumptions.ties,
         "score-precision": assumptions.score_precision,
         "unjudged": unjudged.name if unjudged.q is None else f"{unjudged.name} with q = {unjudged.q:.12g}",
         "gain": str(assumptions.gain),
         "topics": assumptions.topics,
-        "drop-self": preparation.drop_self,
-        "documents-of": preparation.documents_of,
-        "depth": preparation.depth,
     }
-    return {"judgments": _sums(qrels), "settings": settings}
+    if preparation is not None:
+        settings |= {
+            "drop-self": preparation.drop_self,
+            "documents-of": preparation.documents_of,
+            "depth": preparation.depth,
+        }
+    return {"judgments": _sums(qrels), "settings": settings, "runs": {run.name: _run_digest(run) for run in runs}}
 
 
 def _sums(qrels: Qrels) -> dict[str, str]:
@@ -185,13 +192,33 @@ def _sums(qrels: Qrels) -> dict[str, str]:
     }
 
 
-def fingerprint(origin: Origin, runs: Iterable[Run]) -> dict[str, Any]:
+def fingerprint(origin: Origin) -> dict[str, Any]:
     """What tells a result from others, in short: a sum of all judgments, one of each run, and the settings."""
-    return {
-        "judgments": _digest(f"{query}\0{own}" for query, own in origin["judgments"].items()),
-        "runs": {run.name: _run_digest(run) for run in runs},
-        "settings": dict(origin["settings"]),
-    }
+    judgments = _digest(f"{query}\0{own}" for query, own in origin["judgments"].items())
+    return {"judgments": judgments, "runs": dict(origin["runs"]), "settings": dict(origin["settings"])}
+
+
+def changes_since(path: str | os.PathLike[str], now: Origin) -> str:
+    """Say what changed since scores were saved: topics, judged documents, grades, options, and the runs of a name."""
+    before, name = load(path).origin, os.path.basename(os.fspath(path))
+    if before is None:
+        return f"Whether anything changed since {name} was saved is not known: it was saved without its judgments."
+    known = [run for run in now["runs"] if run in before["runs"]]
+    changes = _origin_changes(before, now)
+    changes += [f"run {run} changed" for run in known if before["runs"][run] != now["runs"][run]]
+    if changes:
+        return f"Since {name} was saved: {'; '.join(changes)}."
+    same = f" and run{'s' * (len(known) > 1)} {', '.join(known)}" if known else ""
+    return f"Nothing changed since {name} was saved: the same judgments, options{same}."
+
+
+def _origin_changes(before: Origin, now: Origin) -> list[str]:
+    """What changed in judgments and settings."""
+    settings = {name: (before["settings"].get(name), value) for name, value in now["settings"].items()}
+    changes = [
+        f"--{name} was {_words(was)} and is {_words(value)}" for name, (was, value) in settings.items() if was != value
+    ]
+    return changes + judgment_changes(before["judgments"], now["judgments"])
 
 
 def _run_digest(run: Run) -> str:
@@ -281,12 +308,7 @@ def _check_alike(saved: Scores, new: Scores) -> None:
         )
     if saved.origin is None or new.origin is None:
         return
-    settings = {name: (saved.origin["settings"].get(name), value) for name, value in new.origin["settings"].items()}
-    changes = [
-        f"--{name} was {_words(was)} and is {_words(value)}" for name, (was, value) in settings.items() if was != value
-    ]
-    before, now = saved.origin["judgments"], new.origin["judgments"]
-    changes += judgment_changes(before, now)
+    changes = _origin_changes(saved.origin, new.origin)
     if changes:
         raise DataError(
             f"The saved scores cannot be compared with these: {'; '.join(changes)}. Save them again with the same "

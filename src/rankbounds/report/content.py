@@ -26,6 +26,7 @@ from rankbounds.comparison.pairs import NEGATED, SWAPPED
 from rankbounds.errors import RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
+from rankbounds.evaluation.saved_scores import changes_since, origin_of
 from rankbounds.evaluation.score_differences import equal, levelled, merit
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import STANDARD_INPUT, checksum, noting_checksums
@@ -119,6 +120,8 @@ class Choices:
     """Whether labels of other sources than the first count by the probability of what the first would say."""
     worklist: str | None = None
     """A table of the documents that are to be judged, where they are not to be chosen."""
+    since: str | None = None
+    """Scores saved before, to say what changed in judgments, options and runs."""
     all_pairs: bool = False
     """Whether all pairs of many runs are looked at closely, and not only those of the leading ones."""
 
@@ -197,6 +200,9 @@ def gather(
         to_judge = _next(evidence, observed, choices)
     runs_shown = [scores.runs[run] for run in thinning.runs]
     topics_shown = [scores.query_ids[topic] for topic in thinning.topics]
+    if choices.since:
+        made_with = origin_of(known, assumptions, None, () if evidence is None else evidence.runs)
+        messages.insert(0, changes_since(choices.since, made_with))
     more = {
         "warnings": messages,
         "results": choices.beside().lists(evidence, runs_shown, topics_shown),
