@@ -202,6 +202,39 @@ def test_mlflow(theirs, name):
     assert ours(name) == pytest.approx(found)
 
 
+# ---- trulens ----
+
+
+@pytest.mark.parametrize(
+    ("theirs", "k", "name"),
+    [
+        ("ndcg_at_k", 5, "ndcg_at_5"),
+        ("recall_at_k", 5, "recall_at_5"),
+        ("precision_at_k", 5, "precision_at_5"),
+        ("mrr", None, "mrr"),
+        ("ir_hit_rate", 3, "ir_hit_rate@3"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_trulens(theirs, k, name):
+    agreement = need("trulens.feedback.groundtruth", "trulens-feedback").GroundTruthAgreement
+    expected = {row["id"]: [(doc, 1) for doc in row["expected_ids"]] for row in ROWS}
+    metric = getattr(agreement.model_construct(ground_truth_imp=expected.get), theirs)
+    how = {} if k is None else {"k": k}
+    found = [float(metric(row["id"], row["retrieved_ids"], **how)) for row in ROWS]
+    if theirs == "precision_at_k":  # a shorter list is divided by its length
+        found = [score * min(k, len(row["retrieved_ids"])) / k for score, row in zip(found, ROWS, strict=True)]
+        assert differs("P", "trulens")
+    assert ours(name) == pytest.approx(found)
+
+
+def test_trulens_counts_what_is_tied_with_the_last():
+    agreement = need("trulens.feedback.groundtruth", "trulens-feedback").GroundTruthAgreement
+    made = agreement.model_construct(ground_truth_imp=lambda _: [("c", 1)])
+    assert made.recall_at_k("q", ["a", "b", "c"], [1.0, 1.0, 1.0], k=1) == 1
+    assert differs("Recall", "trulens")
+
+
 # ---- ragas ----
 
 
