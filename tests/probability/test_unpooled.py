@@ -206,10 +206,11 @@ class Plain:
                 moved += weight * chance * (1 - chance) * row
                 high += weight
                 deep += weight * (rank > 2 * self.pool)
-        if deep > high / 2:
-            reach = math.inf
+        unseen = deep > high / 2
         high += sum(P ** len(documents) for documents in self.runs[self.target].values())
         n = len(self.qrels)
+        if unseen:
+            return math.nan, math.nan, base / n, (base + high) / n
         sd = math.sqrt(variance + shift * bend**2 + float(moved @ covariance @ moved)) / n
         middle = (base + mean) / n
         half = reach * sd if sd else 0.0
@@ -232,7 +233,7 @@ def test_it_is_what_loops_find(seed):
             assert (rows[name]["ci_low"], rows[name]["ci_high"]) == (rows[name]["low"], rows[name]["high"])
             continue
         found = [rows[name][key] for key in ("mean", "sd", "ci_low", "ci_high")]
-        assert found == pytest.approx(expected, abs=2e-6), name
+        assert found == pytest.approx(expected, abs=2e-6, nan_ok=True), name
         compared += 1
     assert compared >= len(runs) // 2
 
@@ -297,7 +298,25 @@ def test_renaming_groups_changes_nothing(seed, random):
         rb.uncertainty(qrels, runs, groups=groups, confidence=0.7).rows()
         for groups in (group_of, {run: new[group] for run, group in group_of.items()})
     )
-    assert one == other
+    assert [pytest.approx(row, nan_ok=True) for row in one] == other
+
+
+@pytest.mark.parametrize("measure", ["AP", "Recall@5"])
+def test_where_nothing_but_the_certain_bounds_is_known_no_score_is_expected(measure):
+    """AP and recall count all relevant documents of a topic; the last group has unjudged documents, the others not."""
+    qrels, runs, group_of, _ = collection(3, length=4)
+    rows = {row["run"]: row for row in rb.uncertainty(qrels, runs, measure, groups=group_of, confidence=0.5).rows()}
+    for name, row in rows.items():
+        is_open = any(document not in qrels[query] for query, documents in runs[name].items() for document in documents)
+        assert is_open == (group_of[name] == "team4") == math.isnan(row["mean"]) == math.isnan(row["sd"])
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx((row["low"], row["high"]))
+        assert is_open or row["mean"] == pytest.approx(row["base"])
+    found = differences(qrels, runs, measure, groups=group_of, confidence=0.5, samples=20)
+    for pair in found.pairs:
+        hidden = any(group_of[run] == "team4" for run in (pair.run, pair.against))
+        assert hidden == math.isnan(pair.difference)
+        assert hidden == (pair.ci_low < pair.ci_high - 1e-9)
+    assert "no expected score" in " ".join(found.notes())
 
 
 def test_a_run_without_a_group_is_its_own():

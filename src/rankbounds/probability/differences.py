@@ -167,7 +167,9 @@ class Differences(Result):
         exact = any(pair.measure not in self.drawn for pair in self.pairs)
         sentences = [f"{self.model} for unjudged documents" + (f"; probabilities from {how}." if exact else ".")]
         for measure, samples in self.drawn.items():
-            mine = [pair for pair in self.pairs if pair.measure == measure]
+            mine = [pair for pair in self.pairs if pair.measure == measure and not math.isnan(pair.sd)]
+            if not mine:
+                continue
             worst = max(pair.sd for pair in mine) / math.sqrt(samples)
             sentences.append(
                 f"{measure}: from {samples} draws (seed {self.seed}); standard error of a difference at most "
@@ -212,7 +214,8 @@ def differences(
     certain bounds, which no judgments can leave. The interval of weighted sums over ranks is a normal one within these
     bounds, that of other measures the middle of the draws; ``error`` is the standard error of the probabilities. With
     calibrated probabilities (``q="groups"``, ``"sample"``) the interval reaches as far as the calibration found to be
-    needed, and probabilities are as certain as the interval is; NaN where that is not known.
+    needed, and probabilities are as certain as the interval is; NaN where that is not known. Where the calibration says
+    nothing about a run's score, mean and sd are NaN as well.
 
     Examples
     --------
@@ -262,6 +265,8 @@ def pair_columns(
         columns = shared.columns_with_interval(confidence, exact=exact)
     else:
         collection = OpenCollection(runs, models.facts, models.assumptions, batches)
+        if isinstance(model, Calibrated) and all(model.out_of_sight(run.name) for run in runs):
+            samples = 2  # their bounds alone are read
         columns = _drawn_columns(DrawnCompletions(collection, measure, model, samples, seed), pairs, confidence)
     return _calibrated(columns, model, runs, confidence) if isinstance(model, Calibrated) else columns
 
@@ -276,8 +281,10 @@ def _calibrated(
     from scipy.special import ndtr, ndtri
 
     mean, sd, _, _, low, high, _, _, error = columns
-    pairs = itertools.combinations([run.name for run in runs], 2)
+    pairs = list(itertools.combinations([run.name for run in runs], 2))
     reach = np.array([model.reach_of_pair(run, against, confidence) for run, against in pairs])
+    hidden = np.array([any(map(model.out_of_sight, pair)) for pair in pairs]) & (sd != 0)
+    mean, sd = np.where(hidden, np.nan, mean), np.where(hidden, np.nan, sd)
     with np.errstate(invalid="ignore", divide="ignore"):
         half = np.where(sd == 0, 0.0, np.where(np.isnan(sd) | np.isinf(reach), np.inf, reach * sd))
         lead = np.where(np.isinf(half), np.nan, mean * float(ndtri((1 + confidence) / 2)) / half)

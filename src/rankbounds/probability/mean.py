@@ -160,6 +160,8 @@ def exact_score(unjudged: UnjudgedDocuments, measure: Measure, model: RelevanceP
     if isinstance(model, Calibrated):
         estimation += (model.shift(name) * float(unjudged.weight @ (chance * (1 - chance)))) ** 2
     estimation = max(estimation, 0.0) / np.count_nonzero(unjudged.counted) ** 2  # rounding may leave it below
+    if isinstance(model, Calibrated) and model.out_of_sight(name):
+        mean, variance = np.full((2, mean.size), np.nan)
     return UncertainScore(
         name, measure, unjudged.facts.query_ids, unjudged.base, mean, variance, unjudged.base,
         unjudged.high, unjudged.topic, unjudged.weight, chance, estimation=estimation, reach=_reach(model, name),
@@ -183,11 +185,13 @@ def draw_score(models: ChosenModels, at: int, measure: Measure, samples: int, se
         bounds = assumptions.low_high(measure, rankings)
         if bounds is not None:
             low[rankings.topic], high[rankings.topic] = bounds
-    collection, model = OpenCollection([run], facts, assumptions, [models.batches[at]]), models.of_grades(measure)
-    completions = DrawnCompletions(collection, measure, model, samples, seed)
-    if not np.isnan(completions.chance).any():
-        for _, part, scores in completions.scores([(0,)]):
-            draws[:, part] = scores[0].T
+    model = models.of_grades(measure)
+    if not (isinstance(model, Calibrated) and model.out_of_sight(run.name)):
+        collection = OpenCollection([run], facts, assumptions, [models.batches[at]])
+        completions = DrawnCompletions(collection, measure, model, samples, seed)
+        if not np.isnan(completions.chance).any():
+            for _, part, scores in completions.scores([(0,)]):
+                draws[:, part] = scores[0].T
     nothing = np.empty(0)
     return UncertainScore(
         run.name, measure, facts.query_ids, base, draws.mean(axis=0), draws.var(axis=0, ddof=1), low, high,

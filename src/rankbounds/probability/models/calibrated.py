@@ -40,6 +40,10 @@ class Calibrated(ABC):
     def reach(self, run: str, confidence: float) -> float:
         """Return how many standard deviations an interval reaches to either side."""
 
+    def out_of_sight(self, _run: str) -> bool:
+        """Return whether a run's score cannot be told from what the calibration saw; its certain bounds are left."""
+        return False
+
     @abstractmethod
     def reach_of_pair(self, run: str, against: str, confidence: float) -> float:
         """Return the same for the difference of two runs."""

@@ -212,9 +212,9 @@ class ChosenModels:
         unseen = dict.fromkeys(str(model.measure) for model, name in asked if model.out_of_sight(name))
         if unseen:
             sentences.append(
-                f"{', '.join(unseen)}: intervals are the certain bounds where most of what is open of a run lies below "
-                f"rank {2 * self.depth.pool}, twice the pool's depth, for measures that count all relevant documents "
-                "of a topic (AP, recall), and for nDCG with more than two grades above 0."
+                f"{', '.join(unseen)}: no expected score, and intervals are the certain bounds, where most of what is "
+                f"open of a run lies below rank {2 * self.depth.pool}, twice the pool's depth, for measures that count "
+                "all relevant documents of a topic (AP, recall), and for nDCG with more than two grades above 0."
             )
         if self.groups is None:
             sentences.append(

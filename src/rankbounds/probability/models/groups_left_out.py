@@ -249,6 +249,8 @@ class GroupsLeftOut(Calibrated):
         """
         rank = self.lists.unjudged_ranks[self.lists.names[run]]
         weight = weight_of_ranks(self.measure, rank)
+        if not weight.any():
+            return False
         deep = float(weight[rank > TOO_DEEP * self.lists.depth].sum()) > MOST * float(weight.sum())
         ideal = self.measure.graded and not self.measure.list_only
         many_grades = ideal and np.unique(self.lists.grade[self.lists.grade > 0]).size > MANY_GRADES
