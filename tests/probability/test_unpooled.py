@@ -319,6 +319,34 @@ def test_where_nothing_but_the_certain_bounds_is_known_no_score_is_expected(meas
     assert "no expected score" in " ".join(found.notes())
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_documents_below_the_pool_may_make_any_ideal_ranking(seed):
+    """Of pooled runs nDCG@3 leaves open only the ideal ranking; here all documents from twice the depth on are good."""
+    qrels, runs, group_of, _ = collection(seed, length=30, documents=60)
+    for judged in qrels.values():
+        judged |= {d: 0 for d in judged if int(d[1:]) % 5}  # so few relevant that those below the pool matter
+    options = {"groups": group_of, "confidence": 0.5, "samples": 20}
+    pooled = {name: lists for name, lists in runs.items() if group_of[name] != "team4"}
+    rows = {row["run"]: row for row in rb.uncertainty(qrels, runs, "nDCG@3", **options).rows()}
+    for name in pooled:
+        assert rows[name]["ci_low"] == pytest.approx(rows[name]["low"])
+    assert any(rows[name]["low"] < rows[name]["base"] - 0.01 for name in pooled)
+
+    def score(judgments, name):
+        return rb.evaluate(judgments, {name: runs[name]}, "nDCG@3", bounds="none").value.mean()
+
+    for pair in differences(qrels, runs, "nDCG@3", **options).pairs:
+        both = pair.run, pair.against
+        if set(both) <= set(pooled):
+            worst = {
+                q: known | {d: 1 for run in both for d in runs[run][q][8:] if d not in known}
+                for q, known in qrels.items()
+            }
+            base, truth = (score(judgments, pair.run) - score(judgments, pair.against) for judgments in (qrels, worst))
+            slack = abs(base - pair.difference) + 1e-9  # what documents between the pool's depth and twice that may do
+            assert pair.ci_low - slack <= truth <= pair.ci_high + slack
+
+
 def test_a_run_without_a_group_is_its_own():
     qrels, runs, group_of, _ = collection(3, runs_of_group=1)
     some = {run: group for run, group in group_of.items() if run != "g0-0"}

@@ -268,11 +268,36 @@ def pair_columns(
         if isinstance(model, Calibrated) and all(model.out_of_sight(run.name) for run in runs):
             samples = 2  # their bounds alone are read
         columns = _drawn_columns(DrawnCompletions(collection, measure, model, samples, seed), pairs, confidence)
-    return _calibrated(columns, model, runs, confidence) if isinstance(model, Calibrated) else columns
+    if not isinstance(model, Calibrated):
+        return columns
+    return _calibrated(columns, model, runs, confidence, _sinking(models, measure, among, pairs))
+
+
+def _sinking(
+    models: ChosenModels, measure: Measure, among: Sequence[int], pairs: Sequence[tuple[int, int]]
+) -> tuple[Floats, Floats]:
+    """By how much documents of which a calibration shows nothing may lower each pair's difference, and raise it.
+
+    They take the same share of both scores in a topic, so that it is the topics' differences that shrink.
+    """
+    lowered, raised = np.zeros((2, len(pairs)))
+    shares = np.stack([models.may_sink(at, measure) for at in among])
+    if shares.any():
+        base = np.stack([models.base_and_bounds(at, measure)[0] for at in among])
+        for place, (one, other) in enumerate(pairs):
+            lost = (base[one] - base[other]) * (1 - (1 - shares[one]) * (1 - shares[other]))
+            lost = lost[~np.isnan(lost)]
+            lowered[place] = np.maximum(lost, 0.0).sum() / max(lost.size, 1)
+            raised[place] = np.maximum(-lost, 0.0).sum() / max(lost.size, 1)
+    return lowered, raised
 
 
 def _calibrated(
-    columns: tuple[Floats, ...], model: Calibrated, runs: Sequence[Run], confidence: float
+    columns: tuple[Floats, ...],
+    model: Calibrated,
+    runs: Sequence[Run],
+    confidence: float,
+    sinking: tuple[Floats, Floats],
 ) -> tuple[Floats, ...]:
     """The columns with the interval of a calibrated model, within the certain bounds, and probabilities as certain.
 
@@ -287,11 +312,12 @@ def _calibrated(
     mean, sd = np.where(hidden, np.nan, mean), np.where(hidden, np.nan, sd)
     with np.errstate(invalid="ignore", divide="ignore"):
         half = np.where(sd == 0, 0.0, np.where(np.isnan(sd) | np.isinf(reach), np.inf, reach * sd))
-        lead = np.where(np.isinf(half), np.nan, mean * float(ndtri((1 + confidence) / 2)) / half)
+        to_zero = half + np.where(mean > 0, *sinking)
+        lead = np.where(np.isinf(half), np.nan, mean * float(ndtri((1 + confidence) / 2)) / to_zero)
     even = (sd == 0) & (mean == 0)
     better = np.select([low > 0, (high <= 0) | even], [1.0, 0.0], ndtr(lead))
     worse = np.select([high < 0, (low >= 0) | even], [1.0, 0.0], ndtr(-lead))
-    ends = np.fmax(mean - half, low), np.fmin(mean + half, high)
+    ends = np.fmax(mean - half - sinking[0], low), np.fmin(mean + half + sinking[1], high)
     return (mean, sd, better, worse, low, high, *ends, error)
 
 

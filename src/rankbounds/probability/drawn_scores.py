@@ -113,6 +113,8 @@ class DrawnCompletions:
             )
             shifts = np.arange(len(columns), len(self._covariance))
             self._covariance[shifts, shifts] = [model.shift(run.name) ** 2 for run in collection.runs]
+            nearest = np.where(collection.held, collection.rank, collection.length.max()).min(axis=0)
+            self.chance = np.where(model.too_deep(nearest), 0.0, self.chance)
 
     def again(self, samples: int, seed: int | None = None) -> DrawnCompletions:
         """Other draws with the same probabilities."""

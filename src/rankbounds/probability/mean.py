@@ -59,7 +59,8 @@ class UncertainScore:
     ``weight``, ``chance`` and ``topic`` are those of its unjudged documents; measures that are not weighted sums have
     ``draws`` instead, a row for each draw and a column for each topic. ``estimation`` is the variance that estimating
     the probabilities adds to the mean over topics. ``reach`` gives for a confidence how many standard deviations an
-    interval reaches, where that was calibrated; None where documents alone are random.
+    interval reaches, where that was calibrated; None where documents alone are random. ``sinking`` is by how much
+    documents of which the calibration shows nothing may lower the mean over topics.
     """
 
     run: str
@@ -76,6 +77,7 @@ class UncertainScore:
     draws: Floats | None = None
     estimation: float = 0.0
     reach: Callable[[float], float] | None = None
+    sinking: float = 0.0
 
     @cached_property
     def topics(self) -> int:
@@ -140,7 +142,7 @@ class UncertainScore:
         sd = self.sd(topic=topic)
         half = reach * sd if sd > 0 else 0.0
         low, high = (self.value(end, topic) for end in ("low", "high"))  # where they are not known, NaN
-        low, high = float(np.fmax(middle - half, low)), float(np.fmin(middle + half, high))
+        low, high = float(np.fmax(middle - half - self.sinking, low)), float(np.fmin(middle + half, high))
         if between:
             return middle - math.hypot(middle - low, between), middle + math.hypot(high - middle, between)
         return low, high
@@ -178,13 +180,8 @@ def draw_score(models: ChosenModels, at: int, measure: Measure, samples: int, se
     A document that is drawn relevant counts among the topic's relevant ones, as it does in the measure's bounds.
     """
     run, facts, assumptions = models.runs[at], models.facts, models.assumptions
-    base, low, high = np.full((3, len(facts.query_ids)), np.nan)
+    base, low, high = models.base_and_bounds(at, measure)
     draws = np.full((samples, len(facts.query_ids)), np.nan)
-    for rankings in models.batches[at]:
-        base[rankings.topic] = assumptions.value(measure, rankings.assume(0.0))
-        bounds = assumptions.low_high(measure, rankings)
-        if bounds is not None:
-            low[rankings.topic], high[rankings.topic] = bounds
     model = models.of_grades(measure)
     if not (isinstance(model, Calibrated) and model.out_of_sight(run.name)):
         collection = OpenCollection([run], facts, assumptions, [models.batches[at]])
@@ -192,10 +189,11 @@ def draw_score(models: ChosenModels, at: int, measure: Measure, samples: int, se
         if not np.isnan(completions.chance).any():
             for _, part, scores in completions.scores([(0,)]):
                 draws[:, part] = scores[0].T
-    nothing = np.empty(0)
+    nothing, mean = np.empty(0), draws.mean(axis=0)
+    sinking = float(np.nansum(mean * models.may_sink(at, measure))) / np.count_nonzero(~np.isnan(base))
     return UncertainScore(
-        run.name, measure, facts.query_ids, base, draws.mean(axis=0), draws.var(axis=0, ddof=1), low, high,
-        nothing.astype(np.int64), nothing, nothing, draws=draws, reach=_reach(model, run.name),
+        run.name, measure, facts.query_ids, base, mean, draws.var(axis=0, ddof=1), low, high,
+        nothing.astype(np.int64), nothing, nothing, draws=draws, reach=_reach(model, run.name), sinking=sinking,
     )  # fmt: skip
 
 

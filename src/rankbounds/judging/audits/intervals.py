@@ -3,7 +3,8 @@
 All three rest on the same two numbers: the variance of the estimate as its draws show it, and the variance of one draw
 that contradicts its label. Where labels are good the first is next to nothing as long as no error was seen, and errors
 may be among the documents that nobody judged: the second keeps the interval from ending before them, as the upper limit
-for a count of which no case was seen does (Poisson's: -log of what the confidence leaves on one side, 3.7 cases at 95%).
+for a count of which no case was seen does (Poisson's: minus the logarithm of what the confidence leaves on one side,
+3.7 cases at 95%).
 
 - A size fixed before: the root of t^2 * variance + limit^2 * unseen, with Student's or the normal quantile t.
 - All pairs at once: the same with the quantile of the largest of all (max-T).

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.measures import Measure
 from rankbounds.measures.formulas import is_weighted_sum, weights_by_rank
 from rankbounds.probability.documents import UnjudgedDocuments
@@ -43,6 +43,10 @@ class Calibrated(ABC):
     def out_of_sight(self, _run: str) -> bool:
         """Return whether a run's score cannot be told from what the calibration saw; its certain bounds are left."""
         return False
+
+    def too_deep(self, rank: Ints) -> Flags:
+        """Return for which ranks nothing is known of documents that count in the ideal ranking alone."""
+        return np.zeros(rank.shape, dtype=bool)
 
     @abstractmethod
     def reach_of_pair(self, run: str, against: str, confidence: float) -> float:

@@ -31,6 +31,7 @@ from rankbounds.probability.documents import (
     find_unjudged,
     open_measures,
 )
+from rankbounds.probability.models.calibrated import Calibrated
 from rankbounds.probability.models.estimates import Estimate, estimate, lowest_relevant_grade, relevance_of
 from rankbounds.probability.models.groups_left_out import GroupedLists, GroupsLeftOut
 from rankbounds.probability.models.judged_at_random import JudgedAtRandom
@@ -114,6 +115,28 @@ class ChosenModels:
         """The unjudged documents of one run under a weighted sum."""
         batches = self.batches[at]
         return find_unjudged(self.runs[at], self.facts, measure, self.assumptions, tail=tail, rankings_of_run=batches)
+
+    def base_and_bounds(self, at: int, measure: Measure) -> tuple[Floats, Floats, Floats]:
+        """By topic, one run's score where unjudged documents are non-relevant, and its certain bounds; NaN: unknown."""
+        base, low, high = np.full((3, len(self.facts.query_ids)), np.nan)
+        for rankings in self.batches[at]:
+            base[rankings.topic] = self.assumptions.value(measure, rankings.assume(0.0))
+            bounds = self.assumptions.low_high(measure, rankings)
+            if bounds is not None:
+                low[rankings.topic], high[rankings.topic] = bounds
+        return base, low, high
+
+    def may_sink(self, at: int, measure: Measure) -> Floats:
+        """By topic, the share of a run's score that documents may take away of which a calibration shows nothing.
+
+        They lie deeper than the pool and count in the ideal ranking, as much as all unjudged documents may.
+        """
+        model, share = self.model_of(measure), np.zeros(len(self.facts.query_ids))
+        ranks = (rankings.holes.nonzero()[1] + 1 for rankings in self.batches[at])
+        if isinstance(model, Calibrated) and any(model.too_deep(rank).any() for rank in ranks):
+            base, low, _ = self.base_and_bounds(at, measure)
+            share[base > 0] = np.nan_to_num(1 - low[base > 0] / base[base > 0], nan=1.0)
+        return share
 
     def words(self, measures: Sequence[Measure]) -> str:
         """The probabilities in words."""

@@ -256,6 +256,10 @@ class GroupsLeftOut(Calibrated):
         many_grades = ideal and np.unique(self.lists.grade[self.lists.grade > 0]).size > MANY_GRADES
         return self.measure.vanishes or many_grades or deep
 
+    def too_deep(self, rank: Ints) -> Flags:
+        """Return which ranks are so deep in a list that the pool shows nothing, where documents there count too."""
+        return (rank > TOO_DEEP * self.lists.depth) & (not self.measure.list_only)
+
     def groups_of(self, run: str) -> int:
         """Return how many groups a run's probabilities are calibrated on."""
         fit = self.fit(run)
