@@ -436,7 +436,7 @@ def test_one_run_alone_is_refused_unless_nothing_is_open():
 def test_too_few_groups_are_told_and_leave_the_certain_bounds():
     qrels, runs, group_of, _ = collection(1)
     found = rb.uncertainty(qrels, runs, ["RBP(p=0.8)", "AP"], groups=group_of, samples=20)
-    assert any("A 95% interval takes 19 other groups" in note for note in found.notes())
+    assert any("A 95% interval needs 19 other groups" in note for note in found.notes())
     for row in found.rows():
         if row["sd"] > 0:
             assert (row["ci_low"], row["ci_high"]) == (row["low"], row["high"])

@@ -21,6 +21,7 @@ from rankbounds.measures import parse_measure
 from rankbounds.results import Column, Result, Row, build_table, count
 from rankbounds.tables import Table, render_rows
 
+NOTHING_MOVES = "no run's place depends on how ties are broken."
 SHOWN = 10
 """How many of the best runs are looked at by themselves."""
 Severity: TypeAlias = Literal["error", "warning", "note"]
@@ -289,7 +290,7 @@ class Checks(Result):
             parts.append("\n".join(self._totals(len(failed))))
         if measures := len(self._moved):
             ranked = [places(self.runs, measure) for measure in range(measures)]
-            parts.append("\n".join(filter(None, map(in_words, ranked))))
+            parts.append("\n".join(in_words_of_all(ranked)))
         return "\n\n".join(filter(None, parts))
 
     def _totals(self, failed: int) -> Iterator[str]:
@@ -361,13 +362,21 @@ def places(runs: Iterable[CheckedRun], measure: int = 0) -> list[dict[str, Any]]
     return sorted(ranking, key=lambda row: (row["place"], row["run"]))
 
 
+def in_words_of_all(rankings: Iterable[Sequence[Row]]) -> list[str]:
+    """What ties do to the order of the runs by each measure; those by which they do nothing in one sentence."""
+    told = [(ranking[0]["measure"], in_words(ranking)) for ranking in rankings if len(ranking) > 1]
+    unmoved = [measure for measure, words in told if NOTHING_MOVES in words]
+    sentences = [words for _, words in told if NOTHING_MOVES not in words]
+    return [*sentences, *([f"By {', '.join(unmoved)}, {NOTHING_MOVES}"] if unmoved else [])]
+
+
 def in_words(ranking: Sequence[Row]) -> str:
     """What ties do to the order of the runs, in plain words."""
     if len(ranking) < 2:
         return ""
     movable = [row for row in ranking if row["highest_place"] < row["lowest_place"]]
     if not movable:
-        return f"By {ranking[0]['measure']}, no run's place depends on how ties are broken."
+        return f"By {ranking[0]['measure']}, {NOTHING_MOVES}"
     widest = max(movable, key=lambda row: (row["lowest_place"] - row["highest_place"], row["range"], row["run"]))
     sentences = [
         "By {measure}, the places of {} of {} runs depend on how ties are broken; most of all for {run}, which "

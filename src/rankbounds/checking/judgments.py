@@ -44,11 +44,11 @@ class DescribedJudgments(Result):
 
     columns = (
         Column("documents", left=True, importance=3),
-        count("topics", "topics with some"),
-        count("least", importance=2),
+        count("topics", "topics with any"),
+        count("least", "min", importance=2),
         Column("mean", "mean per topic", lambda row: number(row["mean"], 1), importance=2),
         Column("median", cell=lambda row: f"{row['median']:g}"),
-        count("most", importance=2),
+        count("most", "max", importance=2),
         count("total", importance=1),
     )
 

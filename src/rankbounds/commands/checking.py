@@ -83,7 +83,7 @@ def run_describe(options: Options) -> Result:
       rankbounds describe qrels.txt
       rankbounds describe qrels.txt runs
 
-    One row per kind of document: how many topics have some, the least, the mean and the most of a topic, and the total.
+    One row per kind of document: how many topics have any, the minimum, mean, median and maximum per topic, the total.
     A document of grade -1 was pooled and not judged. With runs, a sentence says to which depth they are judged.
     """
     from rankbounds.checking.judgments import describe

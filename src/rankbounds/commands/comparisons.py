@@ -38,7 +38,7 @@ from rankbounds.tables import in_prose, json_of
         Option("--against NAME", "compare all other runs with this one only", dest="reference"),
     ),
     Option("--missing runs|collections", "if a run lacks a collection: leave out the run, or the collection"),
-    Option("--estimator reml|dl", "of the variance between collections (dl: DerSimonian and Laird)"),
+    Option("--estimator reml|dl", "estimator of the variance between collections (dl: DerSimonian and Laird)"),
     scoring.alpha("level of verdicts and ranks"),
     scoring.confidence("intervals"),
     *scoring.ASSUMING,

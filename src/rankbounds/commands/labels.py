@@ -202,7 +202,7 @@ def run_audit(options: Options) -> Any:
     in, from the first document on. "by labels" is the score from the labels alone; "estimate" is the score if people
     had judged everything, with an interval that holds however bad the labels are: bad labels make it wide. --plan 0.03
     says how many judgments intervals of that half-width need; SAMPLE is then a pilot, or left out if nobody has judged
-    yet. --sequential is for looking while people judge, and stopping as soon as a pair is settled.
+    yet. --sequential lets you look while people judge, and stop as soon as a pair is settled.
     """
     from rankbounds.judging.audits.audit import audit
     from rankbounds.judging.audits.judged_sample import is_sample

@@ -217,7 +217,7 @@ def _judging(options: Options, live: Live) -> Office:
     desk = Desk(file, settings)
     journal = desk.journal
     if journal.unreadable:
-        say(f"warning: {journal.path}: {journal.unreadable} torn lines, which nobody was told are saved, are left out.")
+        say(f"warning: {journal.path}: skipped {journal.unreadable} incomplete lines, which no page called saved.")
     if journal.entries:
         say(f"{journal.path}: {len(journal.entries):,} lines of earlier judging.")
     planned = bool(runs) and (options.worklist is None or options.compare is not None or options.labels is not None)

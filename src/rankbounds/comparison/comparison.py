@@ -636,4 +636,4 @@ class Comparison(Compared):
 
 
 def _topics_led() -> Column:
-    return Column("topics_led", cell=lambda row: f"{row['topics_led']:.3g}")
+    return Column("topics_led", "best on topics", cell=lambda row: f"{row['topics_led']:.3g}")

@@ -113,7 +113,7 @@ def bias_by_run(judges: Judges, measure: str | None = None, ax: Axes | None = No
         range(len(runs)), runs, rotation=90, fontsize=7 if len(runs) <= 30 else 5 if len(runs) <= 80 else 3.5
     )
     axes.tick_params(axis="x", length=0)
-    axes.set(xlabel="runs, best first (filled: favoured or punished)", ylabel=f"bias of {label}")
+    axes.set(xlabel="runs, best first (filled: favoured or penalised)", ylabel=f"bias of {label}")
     axes.set_xlim(-0.6, len(runs) - 0.4)
     draw_legend(axes, ncols=min(4, len(judges.labels)))
     return axes

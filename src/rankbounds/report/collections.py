@@ -86,7 +86,7 @@ def _summary(compared: CollectionsComparison) -> list[str]:
         if best:
             leaders.append({row["run"] for row in best})
             over = f"by {measure}: {best[0]['mean']:.4f} over {len(compared.collections)} collections"
-            place = f"; its place is {words}" if (words := place_words(best[0])) else ""
+            place = f"; its rank is {words}" if (words := place_words(best[0])) else ""
             alone = f"{best[0]['run']} leads {over}{place}."
             sentences.append(alone if len(best) == 1 else f"{some([row['run'] for row in best])} lead together {over}.")
     if leaders and not set.intersection(*leaders):

@@ -78,10 +78,12 @@ TERMINAL = group_under(
 """What every command has."""
 
 
-FIGURE = Option("--figure FILE", "draw the answer (.pdf, .svg, .png)", file="written", group="output", everyday=True)
+FIGURE = Option(
+    "--figure FILE", "draw a figure of the result (.pdf, .svg, .png)", file="written", group="output", everyday=True
+)
 WIDTH = Option(
     "--width WIDTH",
-    "of figures and latex: column (of a two-column paper, 3.33 in) or page (7 in)",
+    "width of figures and LaTeX tables: column (of a two-column paper, 3.33 in) or page (7 in)",
     words=("column", "page"),
     closed=True,
     group="output",

@@ -166,16 +166,16 @@ class Audit(Result):
     def notes(self) -> list[str]:
         """What a reader of the numbers must know, in sentences."""
         covers = "these topics only" if self.sources == "judgments" else "other topics of the same kind too"
-        holds = "at every look" if self.sequential else "for a number of judgments that was fixed before"
+        holds = "at every look" if self.sequential else "if the number of judgments was fixed in advance"
         sentences = [
-            f"{len(self.sample):,} judgments; the intervals are about the documents that nobody judged, and hold "
-            f"{holds} and for {covers}."
+            f"{len(self.sample):,} judgments. The intervals cover the documents that nobody judged; they hold {holds}, "
+            f"for {covers}."
         ]
         linearised = [str(estimate.measure) for estimate in self.estimates if estimate.method == LINEARISED]
         if linearised:
             sentences.append(
-                f"{', '.join(linearised)}: no sum over documents, so that estimate and interval are by linearisation, "
-                "which is approximate."
+                f"{', '.join(linearised)}: not a sum over documents, so estimate and interval use linearisation, which "
+                "is approximate."
             )
         if self.sequential and self.difference:
             rows = self.rows()
@@ -341,7 +341,7 @@ def _remarks(
     if lacking:
         yield (
             f"{lacking:,} of {listed:,} documents in the first ten of the lists have no label and count as "
-            "non-relevant: nothing here speaks of what people would say of them."
+            "non-relevant: the estimates do not cover what people would say of them."
         )
     for estimate in estimates:
         weight, total = estimate.share, float(estimate.share.sum())

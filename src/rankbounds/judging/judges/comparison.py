@@ -180,13 +180,13 @@ class Judges(CaptionedTables):
         if self.orderings and known["runs"] > 1:
             caption = (
                 f'Order of the runs. separated: pairs that {known["trusted"]} tells apart (as "rankbounds compare" '
-                "does); of these the labels tell apart the same way (kept), not at all (lost), or have another winner "
+                "does); of these the labels tell apart the same way (kept), not at all (lost), or with another winner "
                 "(turned); new: pairs that only the labels tell apart."
             )
             found.append((caption, build_table(self.orderings, ORDERING_COLUMNS)))
         for measure in self.measures:
             caption = (
-                f"Bias by {measure}: score by the labels minus the trusted one (^ favoured, v punished more than the "
+                f"Bias by {measure}: score by the labels minus the trusted one (^ favoured, v penalised more than the "
                 f"other runs, Holm over runs, level {known['alpha']:g}; {confidence} intervals in JSON):"
             )
             found.append((caption, self.bias_table(measure)))

@@ -63,7 +63,9 @@ def _agreement(row: Row, settings: Row) -> list[str]:
         f"({100 * row['shift_relevant']:+.0f} points{ends and interval + ends})."
     )
     if row["shift"] is not None:
-        generous += f" Its mean grade is {row['shift']:+.2f} from that of {trusted}."
+        apart = f"{abs(row['shift']):.2f}"
+        side = "equal to" if apart == "0.00" else f"{apart} {'above' if row['shift'] > 0 else 'below'}"
+        generous += f" Its mean grade is {side} that of {trusted}."
     return [agrees, generous]
 
 
@@ -120,7 +122,7 @@ def _order(row: Row, changes: Sequence[Row], settings: Row) -> list[str]:
         ends = _ends(row, name, "{:.2f}")
         value = "not defined (all runs tie)" if row[name] is None else f"{row[name]:.2f}"
         taus.append(value + (ends and f" {ends}"))
-    best = f"; among the best {TOP} {taus[2]}" if settings["runs"] > TOP else ""
+    best = f"; among the best {TOP}, tau is {taus[2]}" if settings["runs"] > TOP else ""
     alike = f"Does it order the runs in the same way? Kendall's tau is {taus[0]}, tau_AP {taus[1]}{best}."
     trusted = settings["trusted"]
     if not row["separated"]:

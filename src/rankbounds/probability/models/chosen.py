@@ -225,9 +225,9 @@ class ChosenModels:
             return sentences
         if min(left_out) < needed:
             sentences.append(
-                f"A {100 * confidence:.6g}% interval takes {needed} other groups that brought documents of their own "
-                f"into the pool; there {'is' if max(left_out) == 1 else 'are'} {max(left_out)}. Intervals are the "
-                "certain bounds. Give more runs of the pool, a lower --confidence, or --q NUMBER."
+                f"A {100 * confidence:.6g}% interval needs {needed} other groups that contributed documents of their "
+                f"own to the pool; there {'is' if max(left_out) == 1 else 'are'} {max(left_out)}, so the intervals are "
+                "the certain bounds. Give more runs of the pool, a lower --confidence, or --q NUMBER."
             )
             return sentences
         few, many = min(left_out), max(left_out)
