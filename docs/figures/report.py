@@ -64,14 +64,19 @@ def save(driver, name: str, part: str, *, from_top: bool = False) -> None:
 with tempfile.TemporaryDirectory() as folder:
     page, many = Path(folder) / "report.html", Path(folder) / "collections.html"
     main(["report", str(DATA / "qrels.txt"), str(DATA / "runs"), "-o", str(page)])
+    two = Path(folder) / "two.html"
+    pair = [str(DATA / "runs" / f"{name}.txt") for name in ("bm25", "dense")]
+    main(["report", str(DATA / "qrels.txt"), *pair, "-o", str(two)])
     collections = dealt(Path(folder) / "dealt", ("news", "web", "law"))
     main(["collections", str(collections), "-m", "AP", "--page", str(many), "-o", str(Path(folder) / "table.txt")])
     driver = browser.start(Path(folder) / "profile", width=1240, height=1400)
     shown(driver, page)
     for name, part in PARTS.items():
         save(driver, name, part, from_top=name == "report")
-    shown(driver, page, scheme="dark")
-    save(driver, "report-dark", "pair")
+    shown(driver, two)
+    save(driver, "report-two", "pair", from_top=True)
+    shown(driver, two, scheme="dark")
+    save(driver, "report-dark", "doubts", from_top=True)
     shown(driver, page, width=390)
     save(driver, "report-phone", "leaderboard")
     shown(driver, many)
