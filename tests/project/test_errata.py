@@ -123,12 +123,33 @@ class TestRankBiasedPrecision:
         assert f"{found['residual']:.3f}" == "0.012"
         assert (found["digits"], found["print_at_most"]) == (1, 2)
 
+    def test_scaled_dcg_falls_by_more_than_a_factor_of_5(self):
+        """The same relevant documents, read to depth 100 and to depth 1000."""
+        at_100, at_1000 = (rb.parse_measure(f"DCG(base=2)@{depth}").weights(depth).sum() for depth in (100, 1000))
+        assert [f"{total:.2f}" for total in (at_100, at_1000)] == ["21.79", "123.99"]
+        run = {"q": [f"d{rank}" for rank in range(1000)]}
+        scores = rb.evaluate({"q": {"d3": 1, "d70": 1}}, run, ["SDCG(base=2)@100", "SDCG(base=2)@1000"], bounds="none")
+        assert scores.value[0, 0, 0] / scores.value[0, 0, 1] == pytest.approx(at_1000 / at_100)
+        assert f"{at_1000 / at_100:.2f}" == "5.69"
+
+
+TABLE_3 = """
+    242 55.6, 240 55.2, 238 54.7, 236 54.3, 236 54.3, 235 54.0, 234 53.8, 232 51.5, 203 46.7, 198 45.6,
+    174 40.0, 167 38.4, 163 37.5, 163 37.5, 159 36.6, 158 36.3, 156 35.9, 132 30.3, 109 25.1, 105 24.1,
+    317 72.9, 316 72.6, 308 70.8, 305 70.1, 298 68.5, 298 68.5, 296 68.0, 283 65.1, 272 62.5, 272 62.5,
+    136 31.3, 131 30.1, 120 27.6, 119 27.4, 115 26.4, 113 26.0, 113 26.0, 100 23.0, 68 15.6, 56 12.9
+"""
+"""Pairs separated of 435, and the percentage printed beside them."""
+
 
 class TestAlternativesToBpref:
     """Sakai, Alternatives to Bpref, SIGIR 2007."""
 
     def test_percentages_of_table_3(self):
-        assert [f"{count / 435:.1%}" for count in (232, 198)] == ["53.3%", "45.5%"]
+        cells = [cell.split() for cell in TABLE_3.split(",")]
+        assert len(cells) == 40
+        off = {count: f"{int(count) / 435:.1%}" for count, share in cells if f"{int(count) / 435:.1%}" != f"{share}%"}
+        assert off == {"232": "53.3%", "198": "45.5%"}
 
     @pytest.mark.parametrize(("ranked", "printed", "computed"), [("c", 0.625, 0.0), ("ac", 0.90625, 0.75)])
     def test_equation_2_credits_documents_that_were_not_retrieved(self, ranked, printed, computed):
@@ -147,7 +168,10 @@ class TestAlternativesToBpref:
 
     def test_the_condition_of_equation_7_does_not_keep_n_k_from_0(self):
         """The relevant document is at rank 2, below an unjudged one: no judged document is above it."""
-        scores = rb.evaluate({"q": {"a": 1, "b": 0}}, {"q": ["x", "a", "b"]}, "Rpref_relative", bounds="none")
+        judged, ranked = {"a": 1, "b": 0}, ["x", "a", "b"]
+        assert ranked.index("a") + 1 != 1  # which is the condition,
+        assert [document for document in ranked[: ranked.index("a")] if document in judged] == []  # and this is N_k
+        scores = rb.evaluate({"q": judged}, {"q": ranked}, "Rpref_relative", bounds="none")
         assert scores.value.item() == 0.0  # rank 1 of the condensed list, which equation 17 leaves out
 
 

@@ -220,7 +220,17 @@ def test_a_residual_leaves_the_digits_that_its_depth_was_planned_for(p, depth):
     assert rb.rbp.plan_depth(p, found["digits"] + 1) > depth
 
 
+def test_without_a_residual_every_digit_may_be_printed(capsys):
+    found = rb.rbp.plan_residual(0, 1)
+    assert (found["residual"], found["digits"], found["print_at_most"]) == (0.0, None, None)
+    assert main(["rbp", "depth", "--p", "0", "--depth", "1"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].split() == ["0", "any", "1", "0", "any", "1.0"]
+    assert rb.rbp.plan_residual(0.5, 10**7)["digits"] == 3010299  # at once
+
+
 def test_residuals_on_the_command_line(capsys):
+    assert main(["rbp", "depth", "--p", "0.8", "--depth", "20", "--digits", "3"]) == 2
+    assert "give no --digits" in capsys.readouterr().err
     assert (
         main(["rbp", "depth", "--p", "0.8", "--depth", "20", "--relevant", "5", "--rank", "11", "--format", "json"])
         == 0

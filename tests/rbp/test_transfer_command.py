@@ -156,6 +156,24 @@ class TestOtherWeights:
             found = rb.rbp.transfer_weights(f"{value[0]:.3f}", source, target)
             assert found.low <= value[1] <= found.high
 
+    @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+    def test_with_a_residual_no_completion_leaves_the_range(self):
+        """Every list of five documents, each relevant, not, or unjudged, with every way to judge the unjudged ones."""
+        beyond = 0
+        for marks in itertools.product((0, 1, None), repeat=5):
+            known = np.array([mark or 0 for mark in marks])
+            holes = np.array([mark is None for mark in marks])
+            source, target = (rb.parse_measure(name).weights(5) for name in ("SDCG(base=2)@5", "P@5"))
+            printed, residual = f"{known @ source:.3f}", f"{holes @ source:.3f}"
+            found = rb.rbp.transfer_weights(printed, "SDCG(base=2)@5", "P@5", residual=residual)
+            without = rb.rbp.transfer_weights(printed, "SDCG(base=2)@5", "P@5")
+            for judged in itertools.product((0, 1), repeat=int(holes.sum())):
+                full = known.copy()
+                full[holes] = judged
+                assert found.low <= full @ target <= found.high
+                beyond += full @ target > without.high
+        assert beyond
+
     def test_command(self, capsys):
         asked = ["rbp", "transfer", "0.5000", "--measure", "P@2", "--to", "P@4"]
         assert main(asked) == 0
@@ -166,6 +184,11 @@ class TestOtherWeights:
             ["rbp", "transfer", "0.5", "--p", "0.8", "--to", "P@4"],
             ["rbp", "transfer", "0.5", "--to", "0.8"],
             ["rbp", "transfer", "x", "--measure", "P@2", "--to", "P@4"],
+            [*asked, "--residual", "nan"],
         ):
             assert main(wrong) == 2
         assert main(["rbp", "transfer", "1.5", "--measure", "P@2", "--to", "P@4"]) == 3
+        assert main([*asked, "--residual", "-0.1"]) == 3
+        capsys.readouterr()
+        assert main([*asked, "--residual", "0.5000", "--format", "json"]) == 0
+        assert json.loads(capsys.readouterr().out)[0]["high"] == pytest.approx(1.0)

@@ -172,6 +172,8 @@ def run_depth(options: Options) -> None:
     for flag in options_given(options, "relevant", "rank"):
         if options.depth is None or not options.p:
             raise UsageError(f"{flag} goes with --p and --depth.")
+    if options.depth is not None and options.p and options_given(options, "digits"):
+        raise UsageError("--p and --depth say how many digits are certain: give no --digits with them.")
     if options.qrels and not options.runs:
         raise UsageError("Judgments alone do not say what is missing: name runs too.")
     persistences = [p for several in options.p or [list(PERSISTENCES)] for p in several]
@@ -217,7 +219,11 @@ def _column(name: str, decimals: int | None = None, heading: str | None = "") ->
 
     def cell(row: Row) -> str:
         value = row[name]
-        return value if isinstance(value, str) else f"{value:g}" if decimals is None else number(value, decimals)
+        if value is None:
+            return "any"
+        if decimals is not None and not isinstance(value, str):
+            return number(value, decimals)
+        return f"{value:g}" if isinstance(value, float) else str(value)
 
     return Column(name, heading, cell)
 
@@ -411,15 +417,16 @@ def transfer_measure(options: Options) -> None:
     """Convert a score of any sum of fixed weights to another one."""
     from rankbounds.rbp.fixed_weights import transfer_weights
 
-    own = ("p", "residual", "against", "digits", "depth", "method", "vectors", "figure")
+    own = ("p", "against", "digits", "depth", "method", "vectors", "figure")
     for flag in options_given(options, *own):
         raise UsageError(f"{flag} is for RBP; with --measure give --to alone, a measure with a depth.")
-    found = transfer_weights(options.score, options.measure, options.to)
+    found = transfer_weights(options.score, options.measure, options.to, residual=options.residual)
     row = {"score": float(found.score), "measure": str(found.measure), "to": str(found.to)}
     row |= {"low": found.low, "high": found.high}
     columns = [Column("score", cell=lambda _: found.score), Column("measure"), Column("to")]
     columns += [Column("low", "lies in", lambda _: found.within), Column("high", None)]
-    below = "\nFor every ranking whose documents gain from 0 to 1; unjudged documents count as non-relevant.\n"
+    unjudged = "may gain as much" if options.residual else "count as non-relevant"
+    below = f"\nFor every ranking whose documents gain from 0 to 1; unjudged documents {unjudged}.\n"
     output.write_rows(options, [row], columns, below=lambda: below)
 
 

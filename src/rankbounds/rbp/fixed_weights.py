@@ -44,7 +44,9 @@ class WeightedRange:
         return f"{self.measure} of {self.score} lies in {self.within} by {self.to}"
 
 
-def transfer_weights(score: str | float, measure: MeasureLike, to: MeasureLike) -> WeightedRange:
+def transfer_weights(
+    score: str | float, measure: MeasureLike, to: MeasureLike, *, residual: str | float | None = None
+) -> WeightedRange:
     """Bound a published score by another sum of fixed weights over ranks: DCG at another depth, SDCG of another base.
 
     Parameters
@@ -54,13 +56,15 @@ def transfer_weights(score: str | float, measure: MeasureLike, to: MeasureLike) 
     measure, to
         The measure it was published in, and the one asked for: P, RBP, DCG, SDCG with a depth, such as
         ``"SDCG(base=2)@10"``.
+    residual
+        What unjudged documents could add to the score at most, as printed. Then the range holds for the score with
+        all documents judged, whatever they are; without it, unjudged documents count as non-relevant in both.
 
     Returns
     -------
     WeightedRange
-        ``low`` and ``high`` hold for all lists whose documents gain between 0 and 1, and for means over topics;
-        unjudged documents count as non-relevant. Lists of relevant and non-relevant documents alone may have a
-        narrower range.
+        ``low`` and ``high`` hold for all lists whose documents gain between 0 and 1, and for means over topics. Lists
+        of relevant and non-relevant documents alone may have a narrower range.
 
     Examples
     --------
@@ -71,17 +75,27 @@ def transfer_weights(score: str | float, measure: MeasureLike, to: MeasureLike) 
     source, target = (_fixed(one) for one in (measure, to))
     depth = max(source.cutoff or 0, target.cutoff or 0)
     from_weights, to_weights = (_weights(one, depth) for one in (source, target))
-    try:
-        printed = Decimal(str(score))
-    except InvalidOperation:
-        raise UsageError(f'A score is a number, not "{score}".') from None
-    half = 0.5 * 10.0 ** min(0, int(printed.as_tuple().exponent))
-    least, most = float(printed) - half, float(printed) + half
-    if not (float(printed) >= 0 and least <= from_weights.sum()):
-        raise DataError(f"{source} lies between 0 and {from_weights.sum():.4f}, and {score} does not.")
-    low = _extreme(max(0.0, least), from_weights, to_weights, highest=False)
-    high = _extreme(min(most, float(from_weights.sum())), from_weights, to_weights, highest=True)
+    most = float(from_weights.sum())
+    (printed, half), (more, more_half) = _printed("score", score), _printed("residual", residual or 0)
+    if not (printed >= 0 and printed - half <= most):
+        raise DataError(f"{source} lies between 0 and {most:.4f}, and {score} does not.")
+    if more < 0:
+        raise DataError(f"A residual is at least 0, not {residual}.")
+    most = min(most, printed + half + (more + more_half if residual else 0.0))
+    low = _extreme(max(0.0, printed - half), from_weights, to_weights, highest=False)
+    high = _extreme(most, from_weights, to_weights, highest=True)
     return WeightedRange(str(score), source, target, max(0.0, low - SLACK), high + SLACK)
+
+
+def _printed(what: str, text: str | float) -> tuple[float, float]:
+    """A printed number, and how far from it the true one may be."""
+    try:
+        number = Decimal(str(text))
+    except InvalidOperation:
+        number = Decimal("NaN")
+    if not number.is_finite():
+        raise UsageError(f'A {what} is a number, not "{text}".')
+    return float(number), 0.5 * 10.0 ** min(0, int(number.as_tuple().exponent))
 
 
 def _fixed(given: MeasureLike) -> RankWeighted:

@@ -262,7 +262,7 @@ def plan_residual(p: float, depth: int, *, relevant: int | None = None, rank: in
     dict
         ``residual``, p^depth, which is also the chance that the user reads on below that depth; ``digits``, how many
         decimals are certain (the residual is below 10^-digits, as in ``plan_depth``); ``print_at_most``, one more: the
-        last one that says anything.
+        last one that says anything. None for both at p = 0, where nothing is left open.
 
     Examples
     --------
@@ -277,16 +277,23 @@ def plan_residual(p: float, depth: int, *, relevant: int | None = None, rank: in
     for what, number in (("depth", depth), ("number of relevant documents", relevant), ("rank", rank)):
         if number is not None and number < 1:
             raise UsageError(f"The {what} must be a whole number from 1 on, not {number}.")
-    residual = exact**depth
-    digits = 0
-    while residual and residual * 10 ** (digits + 1) < 1:
-        digits += 1
-    found = {"p": p, "depth": depth, "residual": float(residual), "digits": digits, "print_at_most": digits + 1}
+    digits = _digits_below(exact, depth) if exact else None
+    found = {"p": p, "depth": depth, "residual": float(p) ** depth, "digits": digits}
+    found["print_at_most"] = None if digits is None else digits + 1
     if relevant is not None:
-        found["ceiling"] = float(1 - exact**relevant)
+        found["ceiling"] = 1 - float(p) ** relevant
     if rank is not None:
-        found["reaches"] = float(exact ** (rank - 1))
+        found["reaches"] = float(p) ** (rank - 1)
     return found | {"expected_examined": expected_examined(p)}
+
+
+def _digits_below(p: Fraction, depth: int) -> int:
+    """The largest d with p^depth < 10^-d; 0 if there is none."""
+    known = depth * -math.log10(p)
+    near = round(known)
+    if abs(known - near) < 1e-9 * max(1.0, known):  # too near to a whole number for logarithms
+        return max(0, near if p**depth < Fraction(1, 10**near) else near - 1)
+    return math.floor(known)
 
 
 def plan_persistence(depth: int, digits: int) -> float:
