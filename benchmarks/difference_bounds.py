@@ -1,11 +1,9 @@
-"""Bounds of differences: are they right, and what do they cost?
+"""Bounds of differences: are they right?
 
 ``python benchmarks/difference_bounds.py --pairs 100000 --seed 1`` draws random pairs of lists with up to 7 unjudged
 documents, shared and not, three grades, with and without a depth, and scores every way to judge those documents by
 definitions written out here. It counts pairs whose bounds some judgments leave, and bounds that are called exact and
 are attained by none.
-
-``python benchmarks/difference_bounds.py --time QRELS RUNS`` times all pairs of runs, beside those of RBP.
 """
 
 from __future__ import annotations
@@ -20,9 +18,7 @@ import numpy as np
 import rankbounds as rb
 from rankbounds.comparison import Evidence
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.differences import difference_bounds
 from rankbounds.evaluation.differences.bounds import topic_bounds
-from rankbounds.probability.differences import differences
 
 GRADES, HOLES, DOCUMENTS, WIDTH, TOPICS = (0, 1, 2), 7, 12, 8, 500
 MEASURES = (
@@ -133,28 +129,10 @@ def check(pairs: int, seed: int) -> None:
             )
 
 
-def clock(qrels: str, runs: str) -> None:
-    """All pairs of runs, measure by measure."""
-    read, judged = rb.read_runs(runs), rb.read_qrels(qrels)
-    for q in (0.2, "logistic"):
-        started = time.perf_counter()
-        found = differences(judged, read, "RBP(p=0.8)", q=q)
-        print(f"RBP, q={q}: {len(found.pairs):,} pairs in {time.perf_counter() - started:.1f} s", flush=True)
-    for label in ("nDCG@10", "AP", "P@10", "RR"):
-        started = time.perf_counter()
-        bounds = difference_bounds(Evidence(judged, read).shared_lists(), rb.parse_measure(label), Assumptions())
-        told = f"{bounds.exact.mean():.0%} exact, {(bounds.high - bounds.low).mean():.4f} wide on average"
-        print(f"{label}: {bounds.low.size:,} pairs in {time.perf_counter() - started:.1f} s, {told}", flush=True)
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--time", nargs=2, metavar=("QRELS", "RUNS"))
     options = parser.parse_args()
     warnings.simplefilter("ignore", rb.RankboundsWarning)
-    if options.time:
-        clock(*options.time)
-    else:
-        check(options.pairs, options.seed)
+    check(options.pairs, options.seed)

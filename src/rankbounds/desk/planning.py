@@ -167,15 +167,16 @@ class Planning:
         return plan | goal | {"first": began, "difference_left": left, "agreement": self.agreement}
 
     def _begin(self) -> None:
-        """Hand out what one run ranks highest until there is a plan, so that nobody waits for the first document."""
+        """Hand out what one run ranks highest of what is unjudged until there is a plan: nobody waits for it."""
         if self.desk.settings.worklist is not None:
             return
         jobs = list(self.live.runs())
         run = next((job for job in jobs if job.name in self._compared), jobs[0]).read()
-        top = [sorted(run[query], key=lambda pair: -pair[1])[:SOON_RANKS] for query in run.query_ids[:SOON_TOPICS]]
-        ranked = [[(query, doc) for doc, _ in found] for query, found in zip(run.query_ids, top, strict=False)]
-        listed = (pair for row in itertools.zip_longest(*ranked) for pair in row if pair is not None)
-        self.desk.take_plan([pair for pair in listed if self.desk.file.grade(pair) is None][:BUDGET])
+        best_first = ([(query, doc) for doc, _ in run[query]] for query in run.query_ids[:SOON_TOPICS])
+        unjudged = ((pair for pair in one if self.desk.file.grade(pair) is None) for one in best_first)
+        ranked = [list(itertools.islice(of_topic, SOON_RANKS)) for of_topic in unjudged]
+        listed = [pair for row in itertools.zip_longest(*ranked) for pair in row if pair is not None]
+        self.desk.take_plan(listed[:BUDGET])
 
     def _keep_up(self) -> None:
         state = ""

@@ -1,0 +1,204 @@
+"""One table of what commands cost: processor time and peak memory of fresh processes, on real and synthetic data.
+
+    python benchmarks/all.py --collection FOLDER            # with qrels.txt and runs/, such as TREC-8; about 15 minutes
+    python benchmarks/all.py --only compare report          # rows whose names hold one of these words
+    python benchmarks/all.py --peers --spark                # other tools and a cluster of two workers, too
+
+Without --collection, 129 runs of 50 topics and 1,000 documents are simulated. ``wanted`` is what a row may take on two
+cores that do nothing else. Processor time is that of the process and of its threads; other work on the machine makes it
+grow, so that states are compared by turns. Data go below benchmarks/data; delete them when done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+RANKBOUNDS = [sys.executable, "-m", "rankbounds"]
+COMMANDS = (
+    "evaluate", "uncertainty", "trec_eval", "compare", "collections", "replicates", "topics", "similarity", "check",
+    "explain", "describe", "mcp", "judge-next", "pool", "serve", "preferences", "judges", "sample", "audit",
+    "reduce", "sampling-errors", "measures", "agreement", "discriminative-power", "report", "study", "simulate",
+    "demo",
+)  # fmt: skip
+MATRIX = """
+import numpy as np, rankbounds as rb
+rng, names = np.random.default_rng(0), [f"d{number}" for number in range(100_000)]
+scores = rng.standard_normal((1000, len(names)), dtype=np.float32)
+queries = [f"q{number}" for number in range(len(scores))]
+qrels = {query: {names[at]: 1 for at in rng.integers(0, len(names), 5)} for query in queries}
+rb.evaluate(qrels, scores, ["nDCG@10", "Recall@100", "AP"], query_ids=queries, doc_ids=names).mean()
+"""
+BOUNDS = """
+import sys, rankbounds as rb
+from rankbounds.comparison import Evidence
+Evidence.read(sys.argv[1], sys.argv[2:]).bounds(rb.measures.parse_measures("nDCG@10,AP,P@10,RR"))
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A command to be measured, and the seconds and megabytes that it may take."""
+
+    name: str
+    command: list[str]
+    seconds: float | None = None
+    megabytes: float | None = None
+
+
+def command(name: str, *arguments: object) -> list[str]:
+    return [*RANKBOUNDS, name, *map(str, arguments)]
+
+
+def python(code: str, *arguments: object) -> list[str]:
+    return [sys.executable, "-c", code, *map(str, arguments)]
+
+
+def collection(given: Path | None, data: Path) -> Path:
+    """The folder of the collection: the one that was named, real data where they are known, else a simulated one."""
+    known = Path(os.environ.get("RANKBOUNDS_DATA", "nowhere"), "trec8-adhoc")
+    if given or known.exists():
+        return given or known
+    return simulated(data / "simulated", "--runs", 129, "--documents", 5000, "--depth", 1000, "--pool-depth", 100)
+
+
+def simulated(folder: Path, *options: object) -> Path:
+    if not folder.exists():
+        subprocess.run(command("simulate", folder, *options), check=True, capture_output=True)
+        shutil.copy(folder / "qrels-pooled.txt", folder / "qrels.txt")
+    return folder
+
+
+def rows(folder: Path, data: Path, wanted: list[str]) -> Iterator[Row]:
+    """Every row; data of rows that are not wanted are not written."""
+
+    def is_wanted(name: str) -> bool:
+        return not wanted or any(word in name for word in wanted)
+
+    qrels, runs = folder / "qrels.txt", folder / "runs"
+    several = sorted(map(str, runs.iterdir()))
+    few, two = several[:5], several[len(several) // 3 : len(several) // 3 + 2]
+    both = ("-m", "AP,nDCG@10")
+    page = data / "report.html"
+    yield Row("evaluate, all runs", command("evaluate", qrels, runs, *both))
+    yield Row("evaluate official, 25 runs", command("evaluate", qrels, *several[:25], "-m", "official"))
+    yield Row("compare, all runs", command("compare", qrels, runs, *both), 3, 300)
+    yield Row("compare, all runs, as JSON", command("compare", qrels, runs, *both, "--format", "json"), 3, 300)
+    yield Row("compare, 2 runs", command("compare", qrels, *two))
+    yield Row("bounds of differences, 25 runs", python(BOUNDS, qrels, *several[:25]))
+    yield Row("report, 5 runs", command("report", qrels, *few, "-o", page), 1.5)
+    yield Row("report, all runs", command("report", qrels, runs, "-o", page), 3)
+    yield Row("judge-next, all runs", command("judge-next", qrels, runs), 3)
+    settled = ("--compare", "all", "--until", "settled", "--format", "json")
+    yield Row("judge-next --until settled, 2 runs", command("judge-next", qrels, *two, *settled), 2)
+    yield Row("check, all runs", command("check", runs), 2)
+    yield Row("uncertainty, all runs", command("uncertainty", qrels, runs))
+    yield Row("score matrix, 1,000 x 100,000", python(MATRIX))
+    if is_wanted("compare, 500 runs x 250 topics"):
+        many = simulated(data / "many-runs", "--runs", 500, "--topics", 250, "--documents", 5000)
+        arguments = command("compare", many / "qrels.txt", many / "runs", *both)
+        yield Row("compare, 500 runs x 250 topics", arguments, 20, 1000)
+    if is_wanted("evaluate, one run of 10 million lines .gz by stream"):
+        from workload import write_collection  # late: a process begins with the memory of the one that starts it
+
+        large, (run,) = write_collection(data / "large", runs=1, topics=10_000, depth=1000, judged=100)
+        packed = run.with_suffix(".gz")
+        if not packed.exists():
+            with run.open("rb") as source, gzip.open(packed, "wb", 6) as target:
+                shutil.copyfileobj(source, target, 1 << 20)
+        size = run.stat().st_size / 1e6
+        yield Row("evaluate, one run of 10 million lines", command("evaluate", large, run), None, size + 600)
+        stream = ("--engine", "stream", "--memory", "512M")
+        yield Row("evaluate, one run of 10 million lines by stream", command("evaluate", large, run, *stream))
+        yield Row("zcat of 10 million lines .gz", ["gzip", "-dc", str(packed)])
+        yield Row("evaluate, one run of 10 million lines .gz", command("evaluate", large, packed))
+    yield Row("import numpy", python("import numpy"))
+    yield Row("import rankbounds", python("import rankbounds"))
+    yield Row("--version", [*RANKBOUNDS, "--version"])
+    yield from (Row(f"{name} --help", command(name, "--help")) for name in COMMANDS)
+
+
+def measured(arguments: list[str]) -> tuple[float, float, float]:
+    """Processor seconds, seconds and peak megabytes of a process that ends well."""
+    started = time.perf_counter()
+    process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    said: list[bytes] = []
+    reader = threading.Thread(target=lambda: said.append(process.stderr.read()))
+    reader.start()
+    _, status, used = os.wait4(process.pid, 0)
+    taken = time.perf_counter() - started
+    reader.join()
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0 and (process.returncode, "check") != (1, arguments[3]):  # 1: it found something
+        raise SystemExit(f"{' '.join(arguments[:8])} ended with {process.returncode}: {said[0].decode()[-500:]}")
+    return used.ru_utime + used.ru_stime, taken, used.ru_maxrss / 1000
+
+
+def first_document(folder: Path, data: Path) -> float:
+    """Seconds until the desk, once its page is there, hands out a document."""
+    judged = data / "judged.txt"
+    shutil.copy(folder / "qrels.txt", judged)
+    arguments = command("serve", judged, folder / "runs", "--port", 0)
+    with subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as desk:
+        assert desk.stderr is not None
+        try:
+            place = next(found[0] for line in desk.stderr if (found := re.search(r"http://\S+/", line)))
+            with urllib.request.urlopen(place) as page:
+                token = re.search(r'name="token" content="([^"]+)"|token[^\w]+([\w-]{20,})', page.read().decode())
+            assert token is not None
+            started = time.perf_counter()
+            message = json.dumps({"judge": "somebody", "key": "page"}).encode()
+            while True:
+                headers = {"X-Token": token[1] or token[2]}
+                with urllib.request.urlopen(urllib.request.Request(f"{place}next", message, headers)) as answer:
+                    if json.load(answer)["next"]:
+                        return time.perf_counter() - started
+                time.sleep(0.02)
+        finally:
+            desk.terminate()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--collection", type=Path, help="a folder with qrels.txt and runs/")
+    parser.add_argument("--only", nargs="+", default=[], metavar="WORD", help="rows whose names hold one of these")
+    parser.add_argument("--rounds", type=int, default=1, help="the least of so many counts")
+    parser.add_argument("--peers", action="store_true", help="run compare_peers.py and in_memory.py, too")
+    parser.add_argument("--spark", action="store_true", help="run spark_cluster.py, too")
+    parser.add_argument("--data", type=Path, default=HERE / "data")
+    options = parser.parse_args()
+    options.data.mkdir(parents=True, exist_ok=True)
+    folder = collection(options.collection, options.data)
+    print("| command | processor time | wanted | clock | peak memory | wanted |\n|---|---:|---:|---:|---:|---:|")
+    for row in rows(folder, options.data, options.only):
+        if options.only and not any(word in row.name for word in options.only):
+            continue
+        taken, clock, peak = map(min, zip(*(measured(row.command) for _ in range(options.rounds)), strict=True))
+        seconds, megabytes = (f"{limit:g}" if limit else "" for limit in (row.seconds, row.megabytes))
+        print(f"| {row.name} | {taken:.2f} s | {seconds} | {clock:.2f} s | {peak:.0f} MB | {megabytes} |", flush=True)
+    if not options.only or "serve" in options.only:
+        print(
+            f"| serve, first document on the page | | | {first_document(folder, options.data):.2f} s | | |", flush=True
+        )
+    scripts = ["compare_peers.py", "in_memory.py"] * options.peers + ["spark_cluster.py"] * options.spark
+    for script in scripts:
+        print(f"\n{script}\n", flush=True)
+        subprocess.run([sys.executable, str(HERE / script)], check=False)
+
+
+if __name__ == "__main__":
+    main()
