@@ -146,6 +146,28 @@ def test_means_of_scores_have_intervals_in_every_format(tmp_path):
     assert "ci_low" in scores.mean().to_pandas()
 
 
+def test_means_by_cluster_are_those_of_the_leaderboard(command, tmp_path):
+    ids = [f"{need}_{turn}" for need in range(5) for turn in range(1 + need % 3)]
+    (tmp_path / "qrels").write_text("".join(f"{query} 0 r 1\n" for query in ids))
+    for name, good in (("one", "02"), ("two", "134")):
+        orders = {query: "rn" if query[0] in good else "nr" for query in ids}
+        lines = [f"{query} Q0 {doc} 0 {2 - at} {name}\n" for query in ids for at, doc in enumerate(orders[query])]
+        (tmp_path / name).write_text("".join(lines))
+    files = [tmp_path / name for name in ("qrels", "one", "two")]
+    clusters = {query: query[0] for query in ids}
+    systems = rb.compare(*files[:1], files[1:], "RR", clusters=clusters).systems.rows()
+    mean = rb.evaluate(*files[:1], files[1:], "RR").mean(clusters=clusters)
+    _, out, err = command(
+        "evaluate", *files, "-m", "RR", "--clusters-prefix", "_", "--format", "json", "--sort", "given"
+    )
+    assert "9 topics in 5 clusters" in err
+    for row, at, told in zip(systems, range(2), json.loads(out), strict=True):
+        assert (row["ci_low"], row["ci_high"]) == (mean.ci_low[at].item(), mean.ci_high[at].item())
+        assert (told["ci_low"], told["ci_high"]) == (row["ci_low"], row["ci_high"])
+    narrower = rb.evaluate(*files[:1], files[1:], "RR").mean()
+    assert (narrower.ci_low != mean.ci_low).all()
+
+
 def test_counts_have_the_interval_of_their_sum():
     run = {query: ["r"] if int(query) % 2 else ["n"] for query in QRELS}
     mean = rb.evaluate(QRELS, {"mine": run}, "NumRelRet").mean()

@@ -127,7 +127,7 @@ def run_compare(options: Options) -> int:
     from rankbounds.comparison import Evidence, compare_scores
     from rankbounds.comparison.gate.conditions import parse_conditions
     from rankbounds.comparison.gate.gate import Gate, hold
-    from rankbounds.stats.clusters import clusters_in_ids
+    from rankbounds.evaluation.clusters import clusters_in_ids
     from rankbounds.stats.standardisation import standardise
 
     reading.check_inputs(options)

@@ -41,6 +41,7 @@ LARGE_SHARE = 6
         everyday=True,
     ),
     scoring.confidence(),
+    *scoring.clusters("output", "intervals"),
     *scoring.ASSUMING,
     *group_under(
         "input",
@@ -74,7 +75,13 @@ def run_evaluate(options: Options) -> None:
     if options.table_digits is not None:
         say_all(_digits_without_meaning(scores, options.table_digits))
     output.write_bibtex(options, bibtex(scores.measures))
+    from rankbounds.evaluation.clusters import resolve_clusters
+
+    clusters = resolve_clusters(scoring.clusters_from(options, scores.query_ids), scores.query_ids)
     asked = replace(scores, confidence=options.confidence)
+    if clusters is not None:
+        say(f"intervals are by cluster: {len(scores.query_ids)} topics in {len(clusters)} clusters.")
+        asked = replace(asked, clusters=clusters.of_queries(scores.query_ids))
     how = {} if options.format == "parquet" else {"interval": options.interval}
     if options.format == "latex" and not options.per_topic:
         output.write_figure(options, asked)

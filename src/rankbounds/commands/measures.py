@@ -194,7 +194,7 @@ def run_agreement(options: Options) -> Any:
         Option("--test TEST", scoring.tests_named("bootstrap"), "bootstrap", words=scoring.TESTS[0].words),
         everyday=True,
     ),
-    *scoring.CLUSTERS,
+    *scoring.clusters(),
     *scoring.BEST,
     *scoring.resampling(1000),
     *scoring.ASSUMING_NO_BOUNDS,

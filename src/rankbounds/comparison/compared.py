@@ -25,12 +25,12 @@ from rankbounds.comparison.pairs import (
 )
 from rankbounds.comparison.tables import measure_place
 from rankbounds.errors import UsageError
+from rankbounds.evaluation.clusters import Clusters
 from rankbounds.evaluation.score_differences import equal, mean_difference, merit_of_range
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.probability.differences import limit_certainty
 from rankbounds.results import Result
-from rankbounds.stats.clusters import Clusters
 from rankbounds.stats.equivalence import TOST
 
 if TYPE_CHECKING:

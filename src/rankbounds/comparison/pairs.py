@@ -12,10 +12,10 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_share
 from rankbounds.errors import DataError, UsageError, did_you_mean
+from rankbounds.evaluation.clusters import Clusters, ClustersLike
 from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
 from rankbounds.measures import Measure
 from rankbounds.stats import significance
-from rankbounds.stats.clusters import Clusters, ClustersLike
 from rankbounds.stats.corrections import CORRECTIONS, check_correction
 from rankbounds.stats.equivalence import TOST, p_of_margin
 from rankbounds.stats.power import check_level
@@ -211,8 +211,9 @@ def _some_numbers(
     p_equivalent: Floats = np.full(first.size, np.nan)
     if how.test == TOST:
         significance.check_finite(apart, f"the {TOST} test", measure)
+    weights = None if clusters is None else clusters.weights
     if margin is not None and not np.isinf(apart).any():
-        p_equivalent = p_of_margin(apart, margin, "t", measure=measure)
+        p_equivalent = p_of_margin(apart, margin, "t", measure=measure, weights=weights)
     tested = how.test, how.alternative, how.resampling, measure
     ci_low, ci_high = significance.mean_interval(apart, how.confidence, limits_of_differences(measure, values))
     found = {

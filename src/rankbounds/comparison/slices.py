@@ -26,6 +26,7 @@ from rankbounds.comparison.pairs import (
 from rankbounds.comparison.tables import FEW_RUNS, difference_columns, measure_place, p_column
 from rankbounds.comparison.wording import POWER, compared_words, listed
 from rankbounds.errors import DataError, UsageError, warn
+from rankbounds.evaluation.clusters import Clusters, resolve_clusters
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit, zeroed
 from rankbounds.evaluation.scores import Scores
@@ -34,7 +35,6 @@ from rankbounds.measures import Measure
 from rankbounds.notebook import shown
 from rankbounds.results import Column, Result, build_table
 from rankbounds.stats import significance
-from rankbounds.stats.clusters import Clusters, resolve_clusters
 from rankbounds.stats.corrections import CORRECTIONS, check_correction, correct_p_values
 from rankbounds.stats.power import minimum_detectable_effect
 from rankbounds.tables import Table, p_number, p_words, signed

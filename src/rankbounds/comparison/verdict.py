@@ -26,16 +26,15 @@ from rankbounds.comparison.pairs import (
     separated,
 )
 from rankbounds.errors import UsageError
+from rankbounds.evaluation.clusters import Clusters, ClustersLike, resolve_clusters
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
-from rankbounds.evaluation.mean_intervals import intervals_of_means
 from rankbounds.evaluation.options import Options, chosen_options
-from rankbounds.evaluation.score_differences import levelled, limits_of, merit
+from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.evaluation.score_files import read_scores
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.objects import is_table
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.stats import rank_intervals
-from rankbounds.stats.clusters import Clusters, ClustersLike, resolve_clusters
 from rankbounds.stats.corrections import CORRECTIONS, correct_p_values, group_letters
 from rankbounds.stats.equivalence import TOST, check_equivalence, check_margin
 from rankbounds.stats.significance import DEFAULT_TEST, RESAMPLES, check_finite
@@ -248,7 +247,7 @@ def _system_rows(
     settings: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
     """A row for each measure and run; letters and places where all pairs were tested for differences."""
-    mean = scores.mean(settings["confidence"])
+    mean = scores.mean(settings["confidence"], clusters)
     lettered = settings["baseline"] is None and settings["test"] != TOST
     names = ("group", "rank", "rank_low", "rank_high", "own_rank_low", "own_rank_high")
     p_own = np.where(tested.numbers["opposed"] > 0, 1.0, tested.numbers["p_value"])
@@ -261,9 +260,6 @@ def _system_rows(
         level = merit(levelled(matrix.T).T, measure)
         best = level == level.max(axis=0)
         ci_low, ci_high = share * mean.ci_low[:, 0, at], share * mean.ci_high[:, 0, at]
-        if clusters is not None:
-            ends = limits_of(measure, matrix)
-            ci_low, ci_high = intervals_of_means(clusters.spread_means(matrix), *ends, settings["confidence"])
         pairs = tested.first, tested.second, lead[at], shown[at], p_own[at]
         placed = _place_systems(merit(means, measure), *pairs, settings) if lettered else [None] * 6
         rows += build_rows(

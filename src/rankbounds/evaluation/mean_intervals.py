@@ -25,7 +25,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from rankbounds.arrays import Floats
+from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_share
 from rankbounds.evaluation.score_differences import TOLERANCE
 
@@ -34,12 +34,17 @@ MANY = 10_000
 
 
 def intervals_of_means(
-    values: Floats, least: Floats | float, most: Floats | float, confidence: float = 0.95
+    values: Floats,
+    least: Floats | float,
+    most: Floats | float,
+    confidence: float = 0.95,
+    degrees: Ints | None = None,
 ) -> tuple[Floats, Floats]:
     """Compute the interval of the mean along the last axis of scores between ``least`` and ``most``.
 
     NaN among the values is a topic that does not count. There is no interval (NaN) of fewer than two topics, where a
-    score is infinite, and where all are the same and one end of the range is not known.
+    score is infinite, and where all are the same and one end of the range is not known. ``degrees`` of freedom are one
+    less than the numbers that count, unless others are given.
     """
     check_share("confidence", confidence)
     counted = ~np.isnan(values)
@@ -50,7 +55,7 @@ def intervals_of_means(
         squares = (apart**2).sum(axis=-1)
         same = np.abs(apart).max(axis=-1, initial=0.0) <= TOLERANCE * np.abs(mean)
         error = np.where(same, 0.0, np.sqrt(squares / (number * (number - 1.0))))
-        reach = _quantiles(number, confidence) * error
+        reach = _quantiles(number - 1 if degrees is None else degrees, confidence) * error
         bounded = np.isfinite(least) & np.isfinite(most)
         span = np.where(bounded, np.subtract(most, least), 1.0)
         share = np.clip((mean - least) / span, 0.0, 1.0)
@@ -61,7 +66,11 @@ def intervals_of_means(
         # What n topics may not have shown, by the share of them at the other end of the range.
         unseen = 1 - ((1 - confidence) / 2) ** (1 / np.maximum(number, 1))
         at_least, at_most = (
-            np.where(same, 1.0, (counted & (np.abs(values - _column(end)) <= TOLERANCE)).sum(axis=-1) / number)
+            np.where(
+                same,
+                1.0,
+                (counted & (np.abs(values - _column(end)) <= TOLERANCE * _column(span))).sum(axis=-1) / number,
+            )
             for end in (least, most)
         )
         low = np.minimum((share + k / 2 - half) / (1 + k), share * (1 - at_most * unseen))
@@ -83,11 +92,11 @@ def _column(end: Floats | float) -> Floats:
     return np.asarray(end, dtype=np.float64)[..., None]
 
 
-def _quantiles(number: Floats, confidence: float) -> Floats:
-    """The t quantile for each number of topics."""
-    sizes, place = np.unique(number, return_inverse=True)
-    found = [student_quantile((1 + confidence) / 2, size - 1) if size > 1 else np.nan for size in sizes.tolist()]
-    return np.array(found)[place].reshape(number.shape)
+def _quantiles(degrees: Ints, confidence: float) -> Floats:
+    """The t quantile for each number of degrees of freedom; NaN for less than one."""
+    distinct, place = np.unique(degrees, return_inverse=True)
+    found = [student_quantile((1 + confidence) / 2, each) if each > 0 else np.nan for each in distinct.tolist()]
+    return np.array(found)[place].reshape(degrees.shape)
 
 
 @lru_cache(maxsize=256)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
+    from rankbounds.evaluation.clusters import Clusters, ClustersLike
+
 Names: TypeAlias = str | Iterable[str] | Callable[[str], bool]
 """A name, several, or a function that says yes or no of a name."""
 MeasureName: TypeAlias = str | Measure | type[Measure]
@@ -295,7 +297,7 @@ class Scores:
             interval=None if self.interval is None else self.interval[:, cells[0], cells[1], cells[2]],
         )
 
-    def mean(self, confidence: float | None = None) -> Scores:
+    def mean(self, confidence: float | None = None, clusters: ClustersLike | Clusters | None = None) -> Scores:
         """Return the mean over topics (the sum for counts, the geometric mean for GMAP and others), a topic ``"all"``.
 
         Bounds of the mean are the means of the bounds. ``ci_low`` and ``ci_high`` are its confidence interval.
@@ -304,6 +306,10 @@ class Scores:
         ----------
         confidence : float, optional
             How sure the interval is; 0.95 unless ``self.confidence`` is another.
+        clusters : mapping or path, optional
+            The cluster of each topic, where topics belong together: paraphrases of one need, turns of one conversation;
+            by default ``self.clusters``.
+            The interval then takes clusters for the sample; the mean stays that over topics.
 
         Returns
         -------
@@ -348,7 +354,13 @@ class Scores:
 
         limits = [limits_of(measure, self.value[:, :, place]) for place, measure in enumerate(self.measures)]
         least, most = np.array(limits, dtype=np.float64).reshape(-1, 2).T
-        of_means = intervals_of_means(np.moveaxis(self.value, 1, -1), least, most, confidence)
+        by_topic, degrees = np.moveaxis(self.value, 1, -1), None
+        if clusters is not None or self.clusters:
+            from rankbounds.evaluation.clusters import find_clusters  # (which reads files: few need it)
+
+            grouped = find_clusters(self.clusters if clusters is None else clusters, self.query_ids)
+            by_topic, degrees = grouped.spread_means(by_topic)
+        of_means = intervals_of_means(by_topic, least, most, confidence, degrees)
         interval = (of_total(end[:, None] * np.where(sums, number_of_topics, 1)) for end in of_means)
         seen = (~np.isnan(self.judged)).sum(axis=1, keepdims=True)
         judged = np.nansum(self.judged, axis=1, keepdims=True) / np.maximum(seen, 1)
@@ -363,6 +375,7 @@ class Scores:
             mean_over=len(self.query_ids),
             interval=np.stack(list(interval)),
             confidence=confidence,
+            clusters={},
         )
 
     def sort(self, by: MeasureName | None = None, *, worst_first: bool = False) -> Scores:

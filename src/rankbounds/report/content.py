@@ -25,6 +25,7 @@ from rankbounds.comparison import Comparison, Evidence, compare_scores, wording
 from rankbounds.comparison.pairs import NEGATED, SWAPPED
 from rankbounds.errors import RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
+from rankbounds.evaluation.clusters import clusters_by_prefix
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.saved_scores import changes_since, origin_of
 from rankbounds.evaluation.score_differences import equal, levelled, merit
@@ -39,7 +40,6 @@ from rankbounds.rankings.ties import ORDERS
 from rankbounds.report.beside import Beside
 from rankbounds.report.observed import COVERAGE_DEPTHS, PERSISTENCE_DEPTH, Lists, Observed
 from rankbounds.report.summary import heading, sentences
-from rankbounds.stats.clusters import clusters_by_prefix
 from rankbounds.stats.rank_correlation import agreement
 from rankbounds.stats.rank_intervals import words as rank_words
 from rankbounds.stats.significance import DEFAULT_TEST, RESAMPLES, pairs_of

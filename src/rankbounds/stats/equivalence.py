@@ -53,16 +53,20 @@ def p_of_margin(
     measure: object = "A score",
     *,
     losses_only: bool = False,
+    weights: Floats | None = None,
 ) -> Floats:
     """Test each row for a difference of ``margin`` or more; where the p-value is small, it is ruled out.
 
     With ``losses_only`` a loss of the margin is tested (of differences where more is better), else both directions.
+    Where differences are sums over clusters of unequal size, ``weights`` (of mean 1) say how many margins each holds:
+    one margin for every cluster would take what large clusters lose by chance for the spread of all.
     """
     differences = np.atleast_2d(np.asarray(differences, dtype=np.float64))
-    sides = [(margin, "greater")] if losses_only else [(margin, "greater"), (-margin, "less")]
+    sides = [(-margin, "greater")] if losses_only else [(-margin, "greater"), (margin, "less")]
+    held, how = np.ones(1) if weights is None else weights, (resampling, measure)
     return np.maximum.reduce(
         [
-            p_values(subtract(differences, np.full(differences.shape, -moved)), test, side, resampling, measure)
+            p_values(subtract(differences, np.broadcast_to(moved * held, differences.shape)), test, side, *how)
             for moved, side in sides
         ]
     )

@@ -14,11 +14,11 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.choices import check_share
 from rankbounds.errors import DataError
+from rankbounds.evaluation.clusters import ClustersLike, resolve_clusters
 from rankbounds.evaluation.score_differences import differences as score_differences
 from rankbounds.evaluation.scores import Scores
 from rankbounds.results import Column, Result
 from rankbounds.stats import significance
-from rankbounds.stats.clusters import ClustersLike, resolve_clusters
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -174,20 +174,23 @@ def tests_named(default: str) -> Callable[[], str]:
     return text
 
 
-CLUSTERS = group_under(
-    "test",
-    Option(
-        "--clusters FILE",
-        "queries that belong together (paraphrases, turns of a conversation): lines of query and cluster, or a CSV "
-        "with a header; tests and intervals are then by cluster",
-        file="read",
-    ),
-    Option(
-        "--clusters-prefix SEP",
-        "as --clusters, with the part of the query id before SEP as the cluster: 31_1 and 31_2 with _",
-    ),
-)
-"""Which queries belong together."""
+def clusters(group: str = "test", what: str = "tests and intervals") -> tuple[Option, ...]:
+    """Which queries belong together."""
+    return group_under(
+        group,
+        Option(
+            "--clusters FILE",
+            "queries that belong together (paraphrases, turns of a conversation): lines of query and cluster, or a CSV "
+            f"with a header; {what} are then by cluster",
+            file="read",
+        ),
+        Option(
+            "--clusters-prefix SEP",
+            "as --clusters, with the part of the query id before SEP as the cluster: 31_1 and 31_2 with _",
+        ),
+    )
+
+
 BY = (
     Option(
         "--by FILE",
@@ -215,7 +218,7 @@ TESTS = group_under(
         "auto",
         words=words_in("stats.corrections", "CORRECTIONS", "auto"),
     ),
-    *CLUSTERS,
+    *clusters(),
     alpha(),
     confidence(),
     *resampling(),
@@ -264,7 +267,7 @@ def clusters_from(options: Options, query_ids: Sequence[str]) -> Any:
         return options.clusters
     if options.clusters is not None:
         raise UsageError("Give --clusters or --clusters-prefix, not both.")
-    from rankbounds.stats.clusters import clusters_by_prefix
+    from rankbounds.evaluation.clusters import clusters_by_prefix
 
     return clusters_by_prefix(query_ids, options.clusters_prefix)
 

@@ -194,7 +194,9 @@ class HeldChange:
             )
         resampling = Resampling(self.comparison.settings["resamples"], self.comparison.settings["seed"])
         tested = self.test, resampling, self.measure
-        return float(p_of_margin(self.sample, self.margin, *tested, losses_only=self.worse)[0])
+        clusters = self.comparison.clusters
+        weights = None if clusters is None else clusters.weights
+        return float(p_of_margin(self.sample, self.margin, *tested, losses_only=self.worse, weights=weights)[0])
 
     def outcome(self) -> Outcome:
         """Pass where the margin is ruled out or a gain is shown, fail where a loss is shown, else undecided."""

@@ -11,7 +11,8 @@ these rejects in 4 to 5% at the level 5%, and sign flips of them in 4 to 6%. Ver
 ones of 1) make the t test cautious. The linearised form, the residuals of the ratio estimate, rejects in 7 to 8% and in
 20% there, and cluster means are about another mean wherever large clusters differ from small ones. The mean of one
 system is not 0, and unequal sizes alone would spread its sums: it takes the linearised form
-(``Clusters.spread_means``).
+(``Clusters.spread_means``), with the degrees of freedom that unequal sizes leave. In simulations its 95% intervals hold
+the mean in 90 to 97%, with one cluster of 20 among 11 of 1 in all; by the number of clusters these were 59 to 81%.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.run_notes import some
-from rankbounds.evaluation.score_differences import levelled, zeroed
+from rankbounds.evaluation.score_differences import TOLERANCE, levelled, zeroed
 from rankbounds.files.queries import labels_by_prefix, labels_of, read_query_labels
 
 ClustersLike: TypeAlias = Mapping[str, Any] | str | os.PathLike[str]
@@ -53,6 +54,10 @@ class Clusters:
         """How many topics each cluster has."""
         return np.bincount(self.number, minlength=len(self))
 
+    def of_queries(self, query_ids: Sequence[str]) -> dict[str, str]:
+        """Name the cluster of each query."""
+        return {query: self.names[at] for query, at in zip(query_ids, self.number.tolist(), strict=True)}
+
     def sum_differences(self, differences: Floats) -> Floats:
         """Sum the differences of each cluster (the last axis is topics), scaled to keep their mean.
 
@@ -62,10 +67,26 @@ class Clusters:
         sums = zeroed(self._sum(differences), scale)
         return np.copysign(levelled(np.abs(sums), scale), sums) * (len(self) / self.number.size)
 
-    def spread_means(self, values: Floats) -> Floats:
-        """Give each cluster a number whose mean is that over topics and whose spread is that of the mean's error."""
-        mean = values.mean(axis=-1, keepdims=True)
-        return mean + self._sum(values - mean) * (len(self) / self.number.size)
+    @property
+    def weights(self) -> Floats:
+        """How much each cluster counts: its size, scaled so that the mean is 1."""
+        return self.sizes * (len(self) / self.number.size)
+
+    def spread_means(self, values: Floats) -> tuple[Floats, Ints]:
+        """Give each cluster a number whose mean is that over topics and whose spread is that of the mean's error.
+
+        NaN among the values is a topic that does not count, and a cluster without any other is NaN. Then the degrees of
+        freedom of that spread, which are those of as many clusters of equal size as say as much (Carter, Schnepel and
+        Steigerwald 2017, with clusters that vary alike): one large cluster leaves few.
+        """
+        counted = ~np.isnan(values)
+        sizes = self._sum(counted.astype(np.float64))
+        topics, there = sizes.sum(axis=-1, keepdims=True), sizes > 0
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = np.where(counted, values, 0.0).sum(axis=-1, keepdims=True) / topics
+            apart = self._sum(np.where(counted, values - mean, 0.0)) * (there.sum(axis=-1, keepdims=True) / topics)
+            alike = np.nan_to_num(topics[..., 0] ** 2 / (sizes**2).sum(axis=-1))
+        return np.where(there, mean + apart, np.nan), np.maximum((alike + TOLERANCE).astype(np.int64) - 1, 1)
 
     def take(self, topics: Ints) -> Clusters:
         """Keep some of the topics, and the clusters that they belong to."""
@@ -86,9 +107,17 @@ def clusters_by_prefix(query_ids: Sequence[str], mark: str) -> dict[str, str]:
 
 
 def resolve_clusters(given: ClustersLike | Clusters | None, query_ids: Sequence[str]) -> Clusters | None:
-    """Find the cluster of every query, from a mapping or a file; every query needs one. None where none are given."""
+    """Find the clusters of queries, at least two, from a mapping or a file; None where none are given."""
     if given is None:
         return None
+    found = find_clusters(given, query_ids)
+    if len(found) < 2:
+        raise DataError(f'All queries are in one cluster, "{found.names[0]}": there is nothing to compare clusters by.')
+    return found
+
+
+def find_clusters(given: ClustersLike | Clusters, query_ids: Sequence[str]) -> Clusters:
+    """Find the cluster of every query, from a mapping or a file; every query needs one."""
     if isinstance(given, Clusters):
         if given.number.size != len(query_ids):
             raise UsageError(f"The clusters are those of {given.number.size} queries, and there are {len(query_ids)}.")
@@ -101,8 +130,6 @@ def resolve_clusters(given: ClustersLike | Clusters | None, query_ids: Sequence[
             "query that belongs to no other is a cluster of its own."
         )
     names, number = np.unique([of_query[query] for query in query_ids], return_inverse=True)
-    if names.size < 2:
-        raise DataError(f'All queries are in one cluster, "{names[0]}": there is nothing to compare clusters by.')
     return Clusters(number, names.tolist())
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from rankbounds.errors import DataError, UsageError
-from rankbounds.stats.clusters import Clusters, clusters_by_prefix, clusters_in_ids, resolve_clusters
+from rankbounds.evaluation.clusters import Clusters, clusters_by_prefix, clusters_in_ids, resolve_clusters
+from rankbounds.evaluation.mean_intervals import intervals_of_means
 
 IDS = ["1_a", "2_a", "1_b", "3_a", "2_b", "1_c"]
 
@@ -60,7 +61,9 @@ def test_one_number_per_cluster_keeps_the_mean():
         number = np.unique(number, return_inverse=True)[1]
         clusters = Clusters(number, [str(at) for at in range(number.max() + 1)])
         values = generator.normal(size=(3, number.size))
-        sums, spread = clusters.sum_differences(values), clusters.spread_means(values)
+        sums, (spread, degrees) = clusters.sum_differences(values), clusters.spread_means(values)
+        sizes = np.bincount(number)
+        assert degrees.tolist() == [max(1, int(sizes.sum() ** 2 / (sizes**2).sum() + 1e-9) - 1)] * 3
         share = len(clusters) / number.size
         plain = [[row[number == at].sum() * share for at in range(len(clusters))] for row in values]
         assert np.allclose(sums, plain)
@@ -77,7 +80,32 @@ def test_equal_sizes_give_cluster_means():
     values = np.arange(12.0).reshape(1, 12) ** 2
     clusters = Clusters(np.repeat(np.arange(4), 3), list("abcd"))
     assert np.allclose(clusters.sum_differences(values), values.reshape(4, 3).mean(axis=-1))
-    assert np.allclose(clusters.spread_means(values), values.reshape(4, 3).mean(axis=-1))
+    spread, degrees = clusters.spread_means(values)
+    assert np.allclose(spread, values.reshape(4, 3).mean(axis=-1))
+    assert degrees.tolist() == [3]
+
+
+def test_topics_that_do_not_count():
+    """As if they, and clusters that hold no other, were not there."""
+    clusters = Clusters(np.array([0, 0, 1, 1, 2, 2]), list("abc"))
+    values = np.array([[0.1, 0.5, np.nan, 0.2, np.nan, np.nan], [0.1, 0.5, 0.3, 0.2, 0.9, 1.0]])
+    spread, degrees = clusters.spread_means(values)
+    alone, degrees_alone = clusters.take(np.array([0, 1, 3])).spread_means(values[:1, [0, 1, 3]])
+    assert spread[0, :2] == pytest.approx(alone[0])
+    assert np.isnan(spread[0]).tolist() == [False, False, True]
+    assert degrees.tolist() == [degrees_alone[0], 2]
+
+
+@pytest.mark.parametrize("sizes", [[20] + [1] * 11, [1, 2, 3, 4] * 4, [5] * 12])
+def test_intervals_of_means_hold_with_clusters_of_any_sizes(sizes):
+    """Queries of a cluster share most of their chance; over queries intervals hold the mean half of the time."""
+    generator, number = np.random.default_rng(len(sizes)), np.repeat(np.arange(len(sizes)), sizes)
+    clusters = Clusters(number, [str(at) for at in range(len(sizes))])
+    values = generator.beta(2, 2, (1000, len(sizes)))[:, number]
+    spread, degrees = clusters.spread_means(values)
+    for numbers, freedom, holds in ((spread, degrees, True), (values, None, False)):
+        low, high = intervals_of_means(numbers, 0.0, 1.0, 0.95, freedom)
+        assert (((low <= 0.5) & (high >= 0.5)).mean() > 0.92) == holds
 
 
 def test_some_topics_keep_their_clusters():
