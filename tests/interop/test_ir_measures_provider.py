@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import random
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -65,6 +67,38 @@ def test_the_same_numbers_as_its_own_provider(provider, label):
         together = ours.RankboundsProvider().calc_aggregate([measure, theirs.AP], qrels, run)[measure]
         known = getattr(theirs, provider).calc_aggregate([measure], qrels, run)[measure]
         assert together == pytest.approx(known, abs=DIGITS.get(provider, 1e-9), nan_ok=True)
+
+
+def test_everything_that_the_command_of_cwl_eval_prints(tmp_path):
+    """By our measures where they are the same, by the provider's where cwl_eval stops after 1,000 ranks."""
+    pytest.importorskip("cwl.cwl_eval", reason="cwl-eval is not installed")
+    qrels, run = collection(5)
+    qrels = {query: {doc: int(grade > 0) for doc, grade in qrels[query].items()} for query in run}
+    rb.Qrels(qrels).write(tmp_path / "qrels")
+    rb.Run(run).write(tmp_path / "run")
+    command = [sys.executable, "-m", "cwl.cwl_eval", tmp_path / "qrels", tmp_path / "run"]
+    # It writes a log into the folder where it runs.
+    ended = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    lines = ended.stdout.splitlines()
+    printed = {(topic, name): float(value) for topic, name, value, *_ in map(str.split, lines)}
+    names = dict.fromkeys(name for _, name in printed)
+    own = {"AP": "AP*"} | {name: f"RBP(p={name.partition('@')[2]})" for name in names if name.startswith("RBP")}
+    provided = {
+        name: theirs.parse_measure(name.replace("NDCG-k@", "SDCG(max_rel=1)@").replace("INST-T=", "INST(max_rel=1,T=")
+                                   + ")" * name.startswith("INST"))
+        for name in names if name.startswith(("NDCG-k", "INST"))
+    }  # fmt: skip
+    assert (len(names), len(provided)) == (16, 5)
+    found = {
+        (one.query_id, name): one.value
+        for name, measure in provided.items()
+        for one in ours.RankboundsProvider().iter_calc([measure], qrels, run)
+    }
+    scores = rb.evaluate(qrels, run, [own.get(name, name) for name in names if name not in provided])
+    for place, name in enumerate(name for name in names if name not in provided):
+        found |= {(topic, name): scores.value[0, at, place] for at, topic in enumerate(scores.query_ids)}
+    for key, value in printed.items():
+        assert found[key] == pytest.approx(value, abs=5.1e-5), key
 
 
 SUBTOPICS = "ERR_IA@20 nERR_IA@20 alpha_DCG@20 alpha_nDCG@20 NRBP nNRBP AP_IA P_IA@20 StRecall@20"
