@@ -363,3 +363,59 @@ def test_judgments_alone_need_a_run(tmp_path, capsys):
     assert "No run was given" in capsys.readouterr().err
     with pytest.raises(rb.UsageError, match="No run was given"):
         rb.evaluate({"q": {"d": 1}})
+
+
+LOG = [
+    {"question": "q1", "turn": 1, "retrieved_ids": ["a", "b"]},
+    {"question": "q2", "turn": 1, "retrieved_ids": [["z", 0.1], ["y", 0.9]]},
+    {"question": "q1", "turn": 10, "retrieved_ids": ["c"]},
+    {"question": "q1", "turn": 2, "retrieved_ids": ["b", "d"]},
+]
+EVIDENCE = {"q1": ["c", "d"], "q2": ["z"]}
+SEEN = {
+    "after 1": {"q1": ["a", "b"], "q2": ["y", "z"]},
+    "after 2": {"q1": ["a", "b", "d"], "q2": ["y", "z"]},
+    "after 10": {"q1": ["a", "b", "d", "c"], "q2": ["y", "z"]},
+}
+
+
+@pytest.mark.parametrize("kind", [list, pd.DataFrame, "file", "file with both lists"])
+def test_searches_by_turn_are_a_run_for_each_turn(kind, tmp_path, capsys):
+    """What was seen until then, each document at its first place; turns are numbers, and not in the order of text."""
+    expected = rb.evaluate(EVIDENCE, SEEN, ["Recall", "RR"])
+    if isinstance(kind, str):
+        path = tmp_path / "log.jsonl"
+        both = [{**row, "expected_ids": EVIDENCE[row["question"]]} for row in LOG]
+        write_lines(path, both if "both" in kind else LOG)
+        found = (
+            rb.evaluate(path, None, ["Recall", "RR"]) if "both" in kind else rb.evaluate(EVIDENCE, path, "Recall,RR")
+        )
+        assert found.runs == [f"log {name}" for name in SEEN]
+        if "both" in kind:
+            assert main(["compare", str(path), "-m", "Recall"]) == 0
+            assert "log after 10" in capsys.readouterr().out
+    else:
+        found = rb.evaluate(EVIDENCE, kind(LOG), ["Recall", "RR"])
+        assert found.runs == [*SEEN]
+    assert found.value.tolist() == expected.value.tolist()
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ({"turn": 2}, 'row 5: the question "q1" has a row of turn 2 already'),
+        ({"turn": "last"}, "row 5: the column \"turn\" holds 'last', which is not a whole number. Number the searches"),
+        ({"turn": 3, "retrieved_ids": [None]}, "row 5: the list cannot be read: an entry is None"),
+        ({"turn": 3, "retrieved_ids": [["a", "high"]]}, "row 5: the score of"),
+    ],
+)
+def test_turns_that_cannot_be_read(row, problem):
+    with pytest.raises(rb.DataError, match=problem):
+        rb.evaluate(EVIDENCE, [*LOG, LOG[0] | row], "Recall")
+
+
+def test_turns_of_a_question_expect_the_same():
+    rows = [{**row, "expected_ids": EVIDENCE[row["question"]]} for row in LOG]
+    rows[2]["expected_ids"] = ["d"]
+    with pytest.raises(rb.DataError, match='row 3: the question "q1" expects other documents than in its first row'):
+        rb.evaluate(rows, measures="Recall")

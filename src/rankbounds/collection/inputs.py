@@ -21,11 +21,11 @@ import numpy as np
 
 from rankbounds.collection.gains import GainRule
 from rankbounds.collection.qrels import Qrels, as_qrels, read_qrels
-from rankbounds.collection.run import Run, as_run, as_runs, read_run
+from rankbounds.collection.run import Run, as_run, as_runs, read_run, runs_in
 from rankbounds.collection.run_names import with_unique_names
 from rankbounds.collection.score_matrix import is_matrix, run_of_matrix
 from rankbounds.errors import DataError, RankboundsWarning, UsageError
-from rankbounds.files.formats import columns_in, pair_of_names
+from rankbounds.files.formats import columns_in, pair_of_names, read
 from rankbounds.files.id_lists import is_hit
 from rankbounds.files.named_columns import (
     DOC_NAMES,
@@ -37,6 +37,7 @@ from rankbounds.files.named_columns import (
     find_column,
     holds_both,
     list_candidates,
+    turn_column,
 )
 from rankbounds.files.objects import expected_shapes, frame_columns, is_column_wise, is_list_row, is_row, is_table
 from rankbounds.files.opening import expand, plain_name
@@ -161,10 +162,10 @@ class Reading:
             f"Say which one it is: --columns {lacking[0]}={own} (in Python columns={{'{lacking[0]}': '{own}'}})."
         )
 
-    def _columns(self, given: Any) -> list[str]:
-        """The names of the columns of a table, or the keys of rows; none where this is neither."""
+    def _columns(self, given: Any, of: int = 0) -> list[str]:
+        """The names of the columns of a table of judgments (0) or of a run (1), or the keys of rows; else none."""
         if isinstance(given, str | os.PathLike):
-            lists = pair_of_names(self.formats)[0] in (None, "csv", "tsv", "jsonl", "parquet")
+            lists = pair_of_names(self.formats)[of] in (None, "csv", "tsv", "jsonl", "parquet")
             return columns_in(os.fspath(given)) if lists else []
         if is_table(given):
             return list(map(str, frame_columns(given) or ()))
@@ -242,7 +243,7 @@ class Reading:
             if isinstance(run, RunToRead):
                 jobs.append(run)
             elif number in files:
-                jobs += [self._in_file(path, threads) for path in files[number]]
+                jobs += [job for path in files[number] for job in self._in_file_of_turns(path, threads)]
             else:
                 jobs += self._in_memory(run, f"run{number}" if len(several) > 1 else "run")
         return jobs
@@ -262,9 +263,24 @@ class Reading:
     def _in_file(self, path: str, threads: int, name: str | None = None) -> RunToRead:
         return RunToRead(path, partial(read_run, path, name=name, threads=threads, **self._of_files(1)), path, name)
 
+    def _in_file_of_turns(self, path: str, threads: int) -> list[RunToRead]:
+        """The run in a file, or a run for each turn of its searches: its rows, read at once, say how many."""
+        try:
+            turn = turn_column(self._columns(path, 1), self._names)
+        except DataError:
+            turn = None  # what is wrong is told where the file is read
+        if turn is None:
+            return [self._in_file(path, threads)]
+        table = read(path, self._names, kind=self._of_files(1)["formats"], lenient=self.lenient, threads=threads)
+        if table.runs is None:
+            return [self._in_file(path, threads)]
+        named = [run.renamed(f"{plain_name(path)} {run.name}") for run in runs_in(table, path)]
+        return [RunToRead(path, lambda run=run: run, path, run.name) for run in named]  # type: ignore[misc]
+
     def _in_memory(self, given: Any, place: str) -> list[RunToRead]:
         """A frame with a column ``run`` is read at once, because only its rows say how many runs it holds."""
-        if isinstance(given, Run) or is_table(given) or is_column_wise(given, self._names):
+        turns = turn_column(self._columns(given, 1), self._names) is not None
+        if turns or isinstance(given, Run) or is_table(given) or is_column_wise(given, self._names):
             return [RunToRead(place, lambda run=run: run) for run in as_runs(given, place, self.columns)]  # type: ignore[misc]
         return [RunToRead(place, lambda: self._as_run(given, place), given=given)]
 

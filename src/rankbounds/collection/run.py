@@ -568,7 +568,11 @@ def as_runs(given: Any, name: str = "run", columns: Mapping[str, str] | None = N
         return [read_run(given, columns=columns)]
     if type(given).__module__.partition(".")[0] == "ranx":
         name = given.name or name
-    table = columns_of(given, RUN_COLUMNS.renamed(columns), source=name)
+    return runs_in(columns_of(given, RUN_COLUMNS.renamed(columns), source=name), name)
+
+
+def runs_in(table: Columns, name: str) -> list[Run]:
+    """The run, or the runs, in the rows of a table."""
     if not table.pairs.topics:
         raise DataError(f"{name}: the run is empty.")
     if table.runs is None:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Ints
+from rankbounds.columns.decimals import finite_numbers, whole_numbers
 from rankbounds.columns.ids import Ids, is_missing
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, UsageError, warn
@@ -31,6 +32,7 @@ from rankbounds.files.named_columns import (
     list_candidates,
     question_column,
     shown_value,
+    turn_column,
 )
 
 ENTRY_NAMES = (*DOC_NAMES, "id", "_id", "chunk_id", "context_id", "node_id", "passage_id", "document_id", "id_")
@@ -66,12 +68,24 @@ def columns_of_list_table(header: list[str], get: Callable[[str], Any], names: C
             f"{role}={next(iter(lists))} (in Python columns={{'{role}': '{next(iter(lists))}'}})."
         )
     ((column, cells),) = lists.items()
-    question = question_column(header, names)
+    question, turn = question_column(header, names), turn_column(header, names)
     if question is None:
         warn(f"{source}: no column names the questions: rows are numbered from 1.")
     queries = list(range(1, len(cells) + 1)) if question is None else list(map(_question, get(question)))
     where = Source(source, "row")
     topics = Ids.checked(queries, id_in(question, "query id"), where.place).to_list()
+    if turn is not None and len(set(topics)) < len(topics):
+        entries = [_cell(cell, column, where.place(row)) for row, cell in enumerate(cells)]
+        if names.of_run:
+            return _columns_of_turns(topics, list(get(turn)), entries, names, where, turn)
+        first_rows = {topic: row for row, topic in reversed(list(enumerate(topics)))}
+        for row, (topic, entry) in enumerate(zip(topics, entries, strict=True)):
+            if list(entry or ()) != list(entries[first_rows[topic]] or ()):
+                problem = f'the question "{topic[:60]}" expects other documents than in its first row.'
+                raise DataError(where.place(row), problem, "Its searches are expected to find the same.")
+        rows = sorted(first_rows.values())
+        topics, entries = [topics[row] for row in rows], [entries[row] for row in rows]
+        return columns_of_lists(topics, entries, names, source, column)
     if len(set(topics)) < len(topics):
         first: dict[str, int] = {}
         row = next(row for row, topic in enumerate(topics) if first.setdefault(topic, row) != row)
@@ -89,6 +103,50 @@ def columns_of_list_table(header: list[str], get: Callable[[str], Any], names: C
             "which counts as an empty list."
         )
     return columns_of_lists(topics, entries, names, source, column)
+
+
+def _columns_of_turns(
+    topics: Sequence[str], turns: Sequence[Any], entries: Sequence[Any], names: ColumnNames, where: Source, column: str
+) -> Columns:
+    """One run for each turn: what the searches of a question returned until then, in the order in which it was seen."""
+    numbers, bad = whole_numbers(turns)
+    if bad.size:
+        row = int(bad[0])
+        problem = f'the column "{column}" holds {shown_value(turns[row])}, which is not a whole number.'
+        raise DataError(where.place(row), problem, "Number the searches of each question: 1, 2, 3.")
+    places = list(dict.fromkeys(topics))
+    number = {topic: place for place, topic in enumerate(places)}
+    returned: dict[tuple[int, str], list[Any]] = {}
+    for row, (turn, topic, entry) in enumerate(zip(numbers.tolist(), topics, entries, strict=True)):
+        if (turn, topic) in returned:
+            raise DataError(where.place(row), f'the question "{topic[:60]}" has a row of {column} {turn} already.')
+        try:
+            own, stated = ([], None) if entry is None else entries_of(entry, names)
+        except TypeError as error:
+            raise DataError(where.place(row), f"the list cannot be read: {error}.", ENTRY_SHAPES) from None
+        if stated is not None:
+            scores, bad = finite_numbers(stated)
+            if bad.size:
+                at = int(bad[0])
+                problem = f'the score of document "{own[at]}" is {shown_value(stated[at])}, not a finite number.'
+                raise DataError(where.place(row), problem)
+            own = [own[place] for place in np.argsort(-scores, kind="stable").tolist()]
+        returned[turn, topic] = [str(doc) for doc in own]
+    seen: dict[str, dict[str, None]] = {topic: {} for topic in places}
+    docs: list[str] = []
+    topic_of: list[int] = []
+    values: list[float] = []
+    runs: list[str] = []
+    for turn in sorted({turn for turn, _ in returned}):
+        for topic in places:
+            seen[topic] |= dict.fromkeys(returned.get((turn, topic), []))
+            docs += seen[topic]
+            topic_of += [number[topic]] * len(seen[topic])
+            values += map(float, range(len(seen[topic]), 0, -1))
+            runs += [f"after {turn}"] * len(seen[topic])
+    ids = Ids.checked(docs, "a document id", where.place)
+    pairs = Pairs.numbered(places, np.array(topic_of, dtype=np.int32), ids, where)
+    return Columns(pairs, values, names.value_name, runs=runs)
 
 
 _ADJACENT = re.compile(r"""^\s*\[\s*(?:'[^']*'|"[^"]*")\s+['"]""")

@@ -19,6 +19,8 @@ QUERY_NAMES = ("query_id", "qid", "query-id", "q_id", "topic_id", "topic", "quer
 QUESTION_NAMES = (*QUERY_NAMES[:-1], "question_id", "id", "_id", "query", "question", "user_input", "input", "inputs")
 """What a row with lists calls its question; ids before texts."""
 DOC_NAMES = ("doc_id", "docno", "corpus-id", "corpus_id", "doc-id", "docid", "pid", "document", "doc")
+TURN_NAMES = ("turn", "turn_id", "search", "step", "round", "hop", "iteration")
+"""The place of a search among those of one question."""
 POSITION_NAMES = ("doc position", "position", "rank")
 """The rank of a document, in tables that have no scores."""
 LISTS = {
@@ -207,6 +209,12 @@ def has_lists(columns: Iterable[str], names: ColumnNames) -> bool:
     return find_column(header, names.doc) is None and any(folded.intersection(known) for known in LISTS.values())
 
 
+def turn_column(columns: Iterable[str], names: ColumnNames) -> str | None:
+    """The column that numbers the searches of a question, in a table with a list for each search."""
+    header = list(columns)
+    return find_column(header, TURN_NAMES) if has_lists(header, names) else None
+
+
 def holds_both(columns: Iterable[str], names: Sequence[ColumnNames]) -> bool:
     """Do these columns hold both lists, that of the judgments and that of a run?"""
     header = list(columns)
@@ -223,7 +231,8 @@ def wanted_columns(columns: list[str], names: ColumnNames, source: str) -> list[
     """Those of a table's columns that are read; an error where one is lacking."""
     if has_lists(columns, names):
         question, lists = question_column(columns, names), list_candidates(columns, names)
-        return [*lists, *([] if question is None else [question])] if lists else columns
+        more = [name for name in (question, turn_column(columns, names)) if name is not None]
+        return [*lists, *more] if lists else columns
     return [name for name in found_columns(columns, names, source) if name is not None]
 
 
