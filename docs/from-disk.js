@@ -1,9 +1,30 @@
-// Opened from disk, a browser lets no page read the index that search needs: say so instead of finding nothing.
+// Opened from disk, a browser starts no worker from a file, and search needs one: let a hidden frame do its work.
 if (location.protocol === "file:") {
-  const input = document.querySelector(".md-search__input");
-  if (input) {
-    input.placeholder = "Search needs a server: mkdocs serve";
-    input.disabled = true;
-    input.setAttribute("aria-label", input.placeholder);
-  }
+  window.Worker = class extends EventTarget {
+    constructor(address) {
+      super();
+      const frame = document.createElement("iframe");
+      frame.hidden = true;
+      frame.title = "search";
+      this.waiting = [];
+      frame.addEventListener("load", () => {
+        const inside = frame.contentWindow;
+        const script = inside.document.createElement("script");
+        inside.postMessage = (data) => this.dispatchEvent(new MessageEvent("message", { data }));
+        inside.importScripts = () => undefined; // words of other languages than English
+        script.src = address;
+        script.onload = () => {
+          this.frame = inside;
+          this.waiting.forEach((data) => this.postMessage(data));
+        };
+        inside.document.head.append(script);
+      }, { once: true });
+      document.documentElement.append(frame);
+    }
+    postMessage(data) {
+      if (this.frame) this.frame.dispatchEvent(new this.frame.MessageEvent("message", { data }));
+      else this.waiting.push(data);
+    }
+    terminate() {}
+  };
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import rankbounds
@@ -27,6 +28,21 @@ PYTHON = {
     "studies": "rb.studies",
 }
 """Titles of the pages on public names, by namespace."""
+INTERNAL = {
+    "Assumptions": "allowed_relevant order check value values assumed low_high bounds_are_outer cells tie_range",
+    "Comparison": "fields pair_words has_bounds shown_parts method pair_table measure_table sentences",
+    "DataError": "moved_to",
+    "Gate": "undecided",
+    "Qrels": "subtopics are_preferences take only_judged trec_lines",
+    "Result": "fields",
+    "Run": "stated_rank take renamed rescored noted trec_lines",
+    "Scores": "fields all_runs_have has_judged",
+    "Slices": "forest_rows method",
+    "Published": "values open_values score_range residual_range total_range even_steps single each",
+}
+"""What other modules of the package call on public classes, which is not part of the interface."""
+DERIVED_FROM = {"Measure", "RankWeighted", "Continuing", "ContinuingByRelevance", "Normalised"}
+"""Measures whose methods new measures override: those of all others are theirs alone."""
 PROSE = re.compile(r'(?m)(?:^|(?<=<code>)) *(?:(?!  )[^<\n]){60,}$|<span class="go"> *(?:(?!  )[^<\n]){60,}</span>')
 """A line of output without columns, longer than a phone shows."""
 
@@ -40,6 +56,13 @@ def on_files(files: Any, config: Any) -> Any:
     for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
     return files
+
+
+def on_post_build(config: Any) -> None:
+    """Write the search index as a script too, which a page that is opened from disk may load (called by MkDocs)."""
+    folder = Path(config.site_dir) / "search"
+    index = (folder / "search_index.json").read_text("utf-8")
+    (folder / "search_index.js").write_text(f"var __index = {index}", "utf-8")
 
 
 def on_page_content(html: str, **_: Any) -> str:
@@ -106,12 +129,18 @@ def _home(value: Any) -> str:
 
 def _directive(public_name: str, value: Any) -> str:
     """What mkdocstrings reads; of a public module, its functions are shown."""
-    members = ""
-    if inspect.ismodule(value):
+    members, name = "", public_name.rpartition(".")[2]
+    if inspect.ismodule(value) and callable(value):  # called by its own name, as rankbounds.report
+        members = f"      members: [{name}]\n"
+    elif inspect.isclass(value) and issubclass(value, rankbounds.Measure) and name not in DERIVED_FROM:
+        members = "      members: false\n"
+    elif hidden := INTERNAL.get(name, "").split():
+        members = f"      filters: ['!^_', '!^({'|'.join(hidden)})$']\n"
+    elif inspect.ismodule(value):
         functions = inspect.getmembers(value, inspect.isfunction)
         own = [name for name, part in functions if _home(part).startswith(_home(value)) and not name.startswith("_")]
         members = f"      members: [{', '.join(own)}]\n"
-    return f"\n::: {public_name}\n    options:\n      toc_label: {public_name.rpartition('.')[2]}\n{members}"
+    return f"\n::: {public_name}\n    options:\n      toc_label: {name}\n{members}"
 
 
 def _links(names: Iterable[str]) -> str:

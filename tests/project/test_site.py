@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import subprocess
 import sys
 import tarfile
+import time
 from pathlib import Path
 
 import pytest
 
+import browser
 import rankbounds as rb
 from rankbounds.cli import build_parser
 from rankbounds.measures import REGISTRY
@@ -55,29 +58,88 @@ def test_every_public_name_stands_on_one_page(reference):
     ]
 
 
-def test_site_builds_without_a_warning(tmp_path):
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The folder of the site, built without a warning."""
     pytest.importorskip("mkdocs", reason="the site is built by MkDocs: pip install mkdocs")
     pytest.importorskip("mkdocstrings", reason="docstrings are shown by mkdocstrings: pip install mkdocstrings-python")
+    folder = tmp_path_factory.mktemp("built") / "site"
     done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")],
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
         cwd=ROOT, capture_output=True, text=True, check=False, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "WARNING" not in done.stderr
-    pages = {page.name for page in (tmp_path / "site").glob("*.html")}
+    return folder
+
+
+def test_the_site_holds_everything(site, reference):
+    pages = {page.name for page in site.glob("*.html")}
     assert {"index.html", "measures.html", "commands.html", "report.html", "papers.html", "errata.html"} <= pages
-    assert 'id="rankbounds.compare"' in (tmp_path / "site" / "python-top.html").read_text()
+    assert 'id="rankbounds.compare"' in (site / "python-top.html").read_text()
 
     def shown(page, begin):
-        part = (tmp_path / "site" / page).read_text().partition(f'id="{begin}"')[2].partition("<h2 id=")[0]
+        part = (site / page).read_text().partition(f'id="{begin}"')[2].partition("<h2 id=")[0]
         return re.sub(r"<[^>]+>|\s", "", part)
 
     assert "AP(rel:float=1.0,cutoff:int|None=None)" in shown("python-measures.html", "rankbounds.measures.AP")
     assert "q(float|None,default:None)" in shown("python-top.html", "rankbounds.Evaluator")
     assert "Wheretodraw" in shown("python-plots.html", "rankbounds.plots.leaderboard")
-    written = (tmp_path / "site" / "index.html").read_text()
+    written = (site / "index.html").read_text()
     assert 'src="http' not in written
     assert 'rel="stylesheet" href="http' not in written
+    top = (site / "python-top.html").read_text()
+    for name, hidden in reference.INTERNAL.items():
+        home = getattr(rb, name, None) or getattr(rb.rbp, name)
+        known = {*dir(home), *getattr(home, "__annotations__", ())}
+        for member in hidden.split():
+            assert member in known, f"{name}.{member}"
+            assert f'id="rankbounds.{name}.{member}"' not in top
+    assert 'id="rankbounds.Comparison.gate"' in top
+    assert 'id="rankbounds.report.gather"' not in top
+
+
+SEARCHED = {
+    "significance": "significance.html",
+    "confidence interval": "significance.html",
+    "plot": "gallery.html",
+    "segments": "many.html",
+    "leave one out": "uncertain-mean.html",
+    "leaderboard": "report.html",
+    "holes": "unjudged.html",
+}
+"""What people search for, and the page that opens with it."""
+
+
+@pytest.mark.parametrize(("words", "page"), SEARCHED.items())
+def test_search_finds_a_page_by_the_words_that_people_use(site, words, page):
+    index = json.loads((site / "search" / "search_index.json").read_text("utf-8"))["docs"]
+    (opening,) = (f"{part['title']} {part['text']}".lower() for part in index if part["location"] == page)
+    assert not [word for word in words.split() if word not in opening]
+
+
+def test_search_works_from_disk(site, tmp_path):
+    driver = browser.start(tmp_path, 1280, 900)
+    try:
+        driver.get((site / "index.html").as_uri())
+        field = driver.find_element("css selector", ".md-search__input")
+        driver.execute_script("arguments[0].focus()", field)
+        field.send_keys("leaderboard")
+        found = ".md-search-result__item a"
+        deadline = time.monotonic() + 20
+        while not driver.find_elements("css selector", found) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert any("report.html" in link.get_attribute("href") for link in driver.find_elements("css selector", found))
+    finally:
+        driver.quit()
+
+
+def test_llms_txt_names_every_page():
+    text = (ROOT / "docs" / "llms.txt").read_text("utf-8")
+    named = re.findall(r"\]\((\S+\.md)\)", text)
+    assert sorted(named) == sorted(page.name for page in (ROOT / "docs").glob("*.md"))
+    commands = {line.partition(" ")[0] for line in re.findall(r"`rankbounds ([a-z][^`]*)`", text)}
+    assert commands <= set(build_parser().commands)
 
 
 def _outputs():

@@ -1,4 +1,4 @@
-"""Other packages' interfaces on our measures."""
+"""Interfaces of other packages, computed by rankbounds, and adapters for evaluation frameworks."""
 
 from rankbounds.loading import load_when_used
 

@@ -1,7 +1,7 @@
 """Measures of effectiveness: one small file each. Putting a file here is all it takes to add one.
 
-Every measure is an attribute of this package under the name of its class: ``rankbounds.measures.INST``. The stub lists
-ours; a measure that a user added is found too.
+Every measure is an attribute of this package under the name of its class: ``rankbounds.measures.INST``. Measures that
+you add are found too.
 """
 
 from __future__ import annotations

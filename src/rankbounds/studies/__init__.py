@@ -1,4 +1,4 @@
-"""The papers' experiments on anybody's runs, one module per paper; each study is called like a function.
+"""The papers' experiments on your runs, one module per paper; each study is called like a function.
 
 ``score_by_judgment_rate(qrels, runs)`` returns its rows and the answer in words, ``.draw(result)`` its figure.
 """
