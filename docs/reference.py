@@ -74,11 +74,16 @@ def on_page_content(html: str, **_: Any) -> str:
 
 def measures_page() -> str:
     """A table of all measures, and behind it what `rankbounds measures NAME` says of each."""
+    from markdown.extensions.toc import slugify, unique
+
     kinds = [kind for _, kind in sorted(REGISTRY.items(), key=lambda item: item[0].lower())]
     rows = [describe(kind) for kind in kinds]
+    taken: set[str] = set()
+    links = {kind.name: f"[{_text(kind.name)}](#{unique(slugify(kind.name, '-'), taken)})" for kind in kinds}
     parts = [
-        "# Measures\n\nMade from the registry: what `rankbounds measures` prints.\n",
-        _table(list(rows[0]), [[_text(cell) for cell in row.values()] for row in rows]),
+        "# Measures\n\nEvery measure (metric) with its parameters, as `rankbounds measures` lists them: how a name is "
+        "read, what it means, and its source. [How names are written](coming-from.md#how-names-are-written).\n",
+        _table(list(rows[0]), [[links[row["measure"]], *map(_text, list(row.values())[1:])] for row in rows]),
     ]
     parts += [f"\n## {_text(kind.name)}\n\n{_block(explain(kind))}" for kind in kinds]
     return "\n".join(parts)
@@ -92,7 +97,7 @@ def commands_page() -> str:
         for question, several in by_question(commands.values()).items()
     ]
     parts = [
-        f"# Command line\n\n{DESCRIPTION} Made from the program's own help.\n",
+        f"# Command line\n\n{DESCRIPTION} Every command with all of its options, as `--help-all` shows them.\n",
         _table(["question", "commands"], questions),
     ]
     for name, command in commands.items():

@@ -61,7 +61,10 @@ def _name_options(called: griffe.Function | griffe.Class) -> None:
     live = getattr(importlib.import_module(called.module.path), called.name, None)
     if isinstance(called, griffe.Class):
         live = getattr(live, "__init__", None)
-    for name, parameter in getattr(getattr(live, "__signature__", None), "parameters", {}).items():
+    named = getattr(getattr(live, "__signature__", None), "parameters", {})
+    if named and "options" not in named:  # behind it Python allows no other name, and nothing could be laid out
+        del called.parameters["options"]
+    for name, parameter in named.items():
         if parameter.kind is parameter.KEYWORD_ONLY and name not in called.parameters:
             default = None if parameter.default is parameter.empty else repr(parameter.default)
             annotation = str(parameter.annotation)

@@ -117,7 +117,7 @@ class UsageError(RankboundsError):
 
 
 class DataError(RankboundsError):
-    """A file or table whose contents cannot be used as they stand.
+    """A file or table whose contents cannot be used.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ class RankboundsWarning(UserWarning):
 
     Examples
     --------
-    Whoever would rather stop than go on makes them errors:
+    To stop at the first warning, make warnings errors:
 
     >>> import warnings
     >>> import rankbounds as rb

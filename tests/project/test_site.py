@@ -85,6 +85,10 @@ def test_the_site_holds_everything(site, reference):
     assert "AP(rel:float=1.0,cutoff:int|None=None)" in shown("python-measures.html", "rankbounds.measures.AP")
     assert "q(float|None,default:None)" in shown("python-top.html", "rankbounds.Evaluator")
     assert "Wheretodraw" in shown("python-plots.html", "rankbounds.plots.leaderboard")
+    for page in site.glob("python-*.html"):
+        for signature in re.findall(r'<div class="doc-signature.*?</pre>', page.read_text(), re.S):
+            lines = re.sub(r"<[^>]+>", "", signature).splitlines()
+            assert max(map(len, lines)) <= 100, f"{page.name}: {lines}"
     written = (site / "index.html").read_text()
     assert 'src="http' not in written
     assert 'rel="stylesheet" href="http' not in written
@@ -232,7 +236,7 @@ def test_links_of_pages_outside_the_site_lead_somewhere():
                 headings = re.findall(r"^#+ (.+)$", path.read_text(), re.M)
                 assert anchor in {re.sub(r"[^\w\- ]", "", line).lower().replace(" ", "-") for line in headings}, target
             followed += 1
-    assert followed > 50
+    assert followed > 40
 
 
 def test_addresses_elsewhere_are_the_known_ones():

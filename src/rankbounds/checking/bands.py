@@ -22,12 +22,12 @@ MOST_RANKS = 1 << 22
 
 
 def rank_safe_depth(rho: Rho) -> int | None:
-    """Down to which rank every document stands in a band of its own.
+    """Return the rank down to which every document has a band of its own.
 
     Parameters
     ----------
     rho
-        By which factor bands grow, 1 or more. It is taken as it is written: 1.1 is eleven tenths.
+        By which factor bands grow, 1 or more. It is taken as the decimal that you write: 1.1 is eleven tenths.
 
     Returns
     -------

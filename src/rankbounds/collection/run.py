@@ -36,7 +36,7 @@ KEEP_ONE = "Keep one entry for each document."
 class Run(PairTable):
     """What a system retrieved: a table ``query_id, doc_id, score``, with the stated rank where there is one.
 
-    It never changes: ``score`` is read-only, and methods return new runs. Rows stand in the order given. Two are equal
+    It never changes: ``score`` is read-only, and methods return new runs. Rows keep the order given. Two are equal
     (``==``) when they have the same name, the same rows in the same order, and the same stated ranks.
 
     Parameters
@@ -288,7 +288,7 @@ class Run(PairTable):
         drop_self : bool, default False
             Leave out a document whose id is that of its query, as BEIR does (ArguAna and Quora hold such documents).
         documents_of : str, optional
-            Ids are those of chunks or passages: what stands before the last of these is the document's (``"#"`` for
+            Ids are those of chunks or passages: what precedes the last of these is the document's (``"#"`` for
             ``d7#3``). Of each document the chunk with the highest score is kept, under the document's id.
         depth : int, optional
             Keep so many documents of each list.
@@ -334,7 +334,7 @@ class Run(PairTable):
         ----------
         rho : float, str or Fraction
             By which factor bands grow: after the one that begins at rank b, the next begins at ceil(rho * b). It is
-            taken as it is written: 1.1 is eleven tenths.
+            taken as the decimal that you write: 1.1 is eleven tenths.
         ties : {"trec", "run", "line", "rank", "stated", "docid", "key"}, default "trec"
             The order of documents of equal score before they are put in bands.
         ties_key : mapping or path, optional
@@ -360,7 +360,7 @@ class Run(PairTable):
         return put_in_bands(self, rho, order, score_precision, key)
 
     def rounded(self, *, bits: str | int | None = None, digits: int | None = None, decimals: int | None = None) -> Run:
-        """Return the run with less exact scores, in the order given.
+        """Return the run with rounded scores, in the order given.
 
         Parameters
         ----------
@@ -533,7 +533,7 @@ def read_runs(
     Returns
     -------
     list of Run
-        Under names that differ: those that repeat are told apart by their files.
+        Their names differ: the file name is added to those that repeat.
 
     Examples
     --------

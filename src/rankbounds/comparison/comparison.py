@@ -206,7 +206,7 @@ class Comparison(Compared):
         return wording.method(self.settings, len(self.runs))
 
     def leader_words(self, measure: str | Measure | None = None) -> str:
-        """Say between which places the leader stands by itself and among all runs, and what either guarantees.
+        """Return the leader's interval of places, named in advance and among all runs, and what either guarantees.
 
         Nothing for two runs, with a baseline, and for tests of equivalence, which have no places.
         """
@@ -365,7 +365,7 @@ class Comparison(Compared):
     ) -> Gate:
         """Hold runs against conditions that must not be fulfilled: pass, fail, or undecided.
 
-        Of two runs the second is held against the first; of more, each against the baseline of the comparison. The
+        With two runs the second is compared with the first; with more, each with the baseline of the comparison. The
         test, ``alpha`` and resamples are the comparison's.
 
         Parameters
@@ -373,7 +373,7 @@ class Comparison(Compared):
         conditions : str or iterable of str
             ``"nDCG@10 worse"``, ``"nDCG@10 worse by 0.01"``, ``"AP different"``, ``"nDCG@10 < 0.5"``, ``"judged@10 <
             80%"``; any measure, and ``<``, ``<=``, ``>`` or ``>=`` beside a number. Measures that were not compared by
-            are scored where judgments and runs are at hand.
+            are scored if judgments and runs were given.
         margin : float, default 0
             The loss (or difference) that is accepted, for conditions that do not name one.
         settled : bool, default False
@@ -483,7 +483,7 @@ class Comparison(Compared):
         power : float, default 0.8
             How often a true difference should be found.
         difference : float, optional
-            The size of the difference that ``topics_needed`` is for, in place of the one at hand.
+            The size of the difference that ``topics_needed`` is for, instead of the observed one.
         width : float, optional
             The width of the interval of the difference that ``topics_needed`` is for, in place of a test.
 
@@ -492,7 +492,7 @@ class Comparison(Compared):
         Result
             A row for each measure and pair. ``detectable`` is the true difference that a t test finds this often with
             these topics (None: no difference of any size); ``topics_needed`` is how many topics a true difference as
-            large as the one at hand takes (with ``test="tost"``, to rule out the margin; None: no realistic number);
+            large as the observed one takes (with ``test="tost"``, to rule out the margin; None: no realistic number);
             ``differing`` counts the topics that differ, of which ``must_differ`` must at the least for p < alpha;
             ``smallest_p`` is the smallest p-value that the test can give when so many differ.
 
@@ -595,7 +595,7 @@ class Comparison(Compared):
         r"""Write the table of ``summary`` for a paper; it needs the package booktabs alone.
 
         It fits a ``width`` of ``"column"`` or ``"page"`` of a two-column paper (``table*``), or without it a column if
-        it can. Bounds are left out where there is no room for them, unless ``small`` asks for them; so is the fourth
+        it can. Bounds are left out if there is no room for them, unless ``small`` asks for them; so is the fourth
         digit. Without ``caption`` it is the tabular alone; ``label`` is for ``\ref``; with ``cite`` the caption cites
         the measures (entries: ``to_bibtex``).
 

@@ -247,7 +247,7 @@ def similarity(
     readings : sequence of str
         How RBO reads ties: ``a``, ``b``, ``w``.
     progress : callable, optional
-        Told how many of how many pairs are compared.
+        Called with the number of pairs compared and the number of all.
     **options
         How runs are read and ordered, as in ``evaluate``. Ties in one order: overlap at a depth and differences of
         measures know no ties.

@@ -147,7 +147,7 @@ class Slices(Result):
         return f"The difference depends on {row['by']} ({p}).{few * (row['smallest'] < FEW_TOPICS)}"
 
     def method(self) -> str:
-        """Say what p-values, detectable differences and the interaction come from."""
+        """Return what p-values, detectable differences and the interaction come from."""
         settings, used = self.settings, significance.TESTS[self.settings["test"]]
         drawn, units = significance.drawn_words(settings), "clusters" if settings["clusters"] else "topics"
         how = f"{drawn}; all sign flips up to {used.exact_topics} topics" if used.exact_topics else drawn
@@ -166,7 +166,7 @@ class Slices(Result):
         )
 
     def notes(self) -> list[str]:
-        """Say what p-values, detectable differences and the interaction come from."""
+        """Return what p-values, detectable differences and the interaction come from."""
         return [self.method()]
 
     # ---- tables and figures ----

@@ -78,11 +78,11 @@ def compare(
         The judgments, in any shape that ``evaluate`` takes; or, without ``runs``, ``Scores``, or a frame of scores as
         ``read_scores`` takes it (such as PyTerrier's of single queries).
     runs : path, Run, dict, frame, rows, or several of them
-        Two runs or more, in any shape that ``evaluate`` takes. Of two, the second is held against the first.
+        Two runs or more, in any shape that ``evaluate`` takes. With two, the second is compared with the first.
     measures : str, Measure, or iterable of them
         Such as ``"nDCG@10"`` or ``rb.AP()``; the first one leads.
     baseline : str, optional
-        The run that all others are held against. Without it, two runs are the second against the first, and more are
+        The run that all others are compared with. Without it, two runs are the second against the first, and more are
         all pairs, the better against the worse by each measure.
     test : str, default "t"
         The test of each pair alone, which gives ``p_value``: ``"t"``, ``"randomization"``, ``"bootstrap"``,
@@ -93,7 +93,7 @@ def compare(
         none for one pair; for three runs or more Holm's over all pairs, or over those with the baseline (after the
         bootstrap test ``max-t``).
     alternative : {"two-sided", "greater", "less"}
-        ``greater`` asks whether the run is better than the one it is held against: for two runs, or with a baseline.
+        ``greater`` asks whether the run is better than the one it is compared with: for two runs, or with a baseline.
         Corrections that resample scores have two sides.
     alpha, confidence : float
         The level of verdicts and letters, and that of the intervals.
@@ -145,7 +145,7 @@ def compare(
     >>> rb.compare(qrels, twins, "RR", test="tost", margin=0.2).pairs.rows()[0]["verdict"]
     'equivalent'
 
-    Scores of other tools, or of an evaluation that is at hand:
+    Scores of other tools, or of an evaluation:
 
     >>> rb.compare(rb.evaluate(qrels, runs, "RR")).pairs.rows()[0]["difference"]
     0.5

@@ -105,7 +105,7 @@ def evaluate(
     progress : callable, optional
         Called with the number of runs scored and that of all runs.
     observe : callable, optional
-        Shown every batch of rankings with the number of its run, from several threads; whoever wants more of the lists
+        Shown every batch of rankings with the number of its run, from several threads; to compute more from the lists
         than scores need not read the runs a second time.
     engine : {"local", "stream", "spark"}, default "local"
         Where the work is done: in memory; ``"stream"``, files larger than memory, topic by topic; ``"spark"``, by

@@ -70,7 +70,7 @@ def read_scores(
     without a run's name is a run of the file's name. Scores may be true and false. Where a table has several seeds of
     an item (``seed``, ``trial``, ``epoch``, ...), their mean is the item's score: as items of their own they would make
     differences look significant that are not. Items of a ``cluster`` (also ``conversation`` or ``session``) are
-    compared by cluster. Means that a file states (topic ``all``) are held against its
+    compared by cluster. Means that a file states (topic ``all``) are checked against its
     topics, with a warning where they disagree. Files with means alone, such as those of BEIR and MTEB, are refused.
 
     Examples

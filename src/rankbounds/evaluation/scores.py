@@ -513,7 +513,7 @@ class Scores:
         Parameters
         ----------
         index, columns : {"run", "topic", "measure"}
-            What rows and columns stand for. Where neither is the topic, numbers are means over topics; where one is,
+            What rows and columns are. Where neither is the topic, numbers are means over topics; where one is,
             the scores must have one measure, or one run, only.
         values : {"value", "low", "high", "ci_low", "ci_high", "judged_at_10"}
             Which number; ``ci_low`` and ``ci_high`` of means only.

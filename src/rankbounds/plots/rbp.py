@@ -157,7 +157,7 @@ def residual_parts(scores: Scores, *, ax: Axes | None = None) -> Axes:
     ----------
     scores
         As from ``evaluate``, with a measure that has a residual, such as RBP, and bounds for unjudged documents. Where
-        the bounds do not cover ties, how far their order moves the score stands below as a thin bar of its own.
+        the bounds do not cover ties, a thin bar below shows how far their order moves the score.
 
     Examples
     --------

@@ -158,7 +158,7 @@ def persistence_agreement(
     qrels, runs, measure, **options
         As in ``bounds_by_persistence``; at least three runs.
     measures
-        The measures whose orders RBP is held against.
+        The measures whose orders RBP's is compared with.
     p
         The persistences; without them 0, 0.01, ..., 0.99, 0.991, ..., 0.999.
 
@@ -217,7 +217,7 @@ def expected_examined(p: float) -> float:
 
 
 def plan_depth(p: float, digits: int) -> int:
-    """The smallest depth at which what lies below adds less than 10^-digits to RBP, if all above is judged.
+    """Return the smallest depth below which all ranks add less than 10^-digits to RBP.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def plan_depth(p: float, digits: int) -> int:
     Returns
     -------
     int
-        The least d with p^d < 10^-digits. Exact: p is taken as it is written, 0.1 as one tenth.
+        The least d with p^d < 10^-digits. Exact: p is taken as the decimal that you write, 0.1 as one tenth.
 
     Examples
     --------
@@ -297,7 +297,7 @@ def _digits_below(p: Fraction, depth: int) -> int:
 
 
 def plan_persistence(depth: int, digits: int) -> float:
-    """The largest persistence for which judging to this depth leaves less than 10^-digits open.
+    """Return the largest persistence for which judging to this depth leaves less than 10^-digits open.
 
     Parameters
     ----------

@@ -102,7 +102,7 @@ class TopicPlan(Result):
         return f"{start}{row['topics']:,} topics {what} (deviation {number(row['deviation'])}){safe}."
 
     def notes(self) -> list[str]:
-        """Say what is assumed."""
+        """Return what is assumed."""
         assumed = "By t and F distributions: numbers over topics are taken to be about normal"
         topics = self.settings["pilot_topics"]
         if topics is None:

@@ -248,8 +248,8 @@ def smallest_p_value(
     Notes
     -----
     All differences have one sign then. The sign and randomisation tests give 2 ** (1 - differing) with two sides; so
-    does Wilcoxon's where no sizes are equal, and where all are, its normal approximation may give less. The t test is
-    most extreme where all differences are the same. Of the bootstrap no more is known than 1 / (resamples + 1).
+    does Wilcoxon's if no sizes are equal; if all are, its normal approximation may give a smaller one. The t test is
+    most extreme if all differences are the same. Of the bootstrap no more is known than 1 / (resamples + 1).
 
     Examples
     --------

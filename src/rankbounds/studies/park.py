@@ -193,9 +193,9 @@ def coverage_by_relevance_ratio(
     """Do 95% intervals for the mean hold the truth 95 times in 100, and what if q is not one constant?
 
     Collections are drawn from an urn, so that the truth is known: lists whose first ranks are judged and whose others
-    are not. Each way to choose the probability of relevance gives an interval for the mean over the topics at hand; its
+    are not. Each way to choose the probability of relevance gives an interval for the mean over the given topics; its
     coverage is the share of collections whose true mean it holds. The interval for topics and documents together is
-    held against the mean over all topics there could be, which the urn gives exactly.
+    compared with the mean over all topics there could be, which the urn gives exactly.
 
     Ways: ``true share`` (constant q, the one that drew the collection), ``judged rate`` (constant, the rate among
     judged documents), ``logistic`` (estimated by rank and topic), ``both sources`` (``logistic``, for topics and

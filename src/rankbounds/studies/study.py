@@ -64,7 +64,7 @@ PARAMETERS = {
     "rates": "Which percentages of the judgments are kept.",
     "depths": "The depths of pools, or to which lists are read.",
     "depth": "The depth of the pool, or to which lists are read.",
-    "pool_depth": "The depth of the shallow pool whose judgments are held against all of them; 0: no such pool.",
+    "pool_depth": "The depth of the shallow pool whose judgments are compared with all of them; 0: no such pool.",
     "persistences": "Values of RBP's p.",
     "p": "RBP's persistence.",
     "precisions": "To which precisions scores are known.",

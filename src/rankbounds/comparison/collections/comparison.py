@@ -66,7 +66,7 @@ def compare_collections(
     measures : str, Measure, or iterable of them, optional
         Such as ``"nDCG@10"``, which is the default; with ``Scores``, those that they have.
     runs : path, optional
-        A folder with a folder of runs for each collection, where runs do not lie beside the judgments.
+        A folder with a folder of runs for each collection, if runs are not beside the judgments.
     mean : {"collections", "queries"}
         The mean of collections' means, or over all queries, in which large collections count for more.
     missing : {"runs", "collections"}
@@ -74,13 +74,13 @@ def compare_collections(
     names : {"tag", "file"}
         By what runs in files are matched across collections: the tag inside, or the file's name.
     baseline : str, optional
-        The run that all others are held against; only these pairs are compared.
+        The run that all others are compared with; only these pairs are compared.
     estimator : {"reml", "dl"}
         Of the variance between collections: restricted maximum likelihood, or DerSimonian and Laird's.
     alpha, confidence : float
         The level of verdicts and ranks, and that of intervals.
     progress : callable, optional
-        Told how many of how many collections are scored.
+        Called with the number of collections scored and the number of all.
     **options
         Assumptions and reading options of ``evaluate``: ``gain=``, ``ties=``, ``unjudged=``, ``source=``, ...
 

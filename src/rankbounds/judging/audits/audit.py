@@ -225,7 +225,7 @@ def audit(
     ----------
     labels
         The labels that the sample was drawn from, as ``evaluate`` takes judgments. They may be on another scale than
-        the judgments: what a label stands for is read off the sample.
+        the judgments: what a label means is estimated from the sample.
     sample
         A file, a frame or a list of dicts with ``query_id, doc_id, order, probability, relevance``: what
         ``draw_sample`` drew, judged in that order. Documents from the first one without a relevance on do not count.
@@ -242,7 +242,7 @@ def audit(
         ``"judgments"``: the interval is about the judgments that nobody made; ``"both"``: about topics being a sample
         too.
     label_rel
-        The lowest label that stands for relevant in ``by_labels``; without it, the measure's own ``rel``, or the higher
+        The lowest label that means relevant in ``by_labels``; without it, the measure's own ``rel``, or the higher
         one of labels that have two values and never reach ``rel``.
     confidence
         Of the intervals.
@@ -253,7 +253,7 @@ def audit(
         ``rows()`` are dicts ``run, measure, by_labels, estimate, sd, ci_low, ci_high, judged, method``, with
         ``difference`` ``run, against`` in place of ``run``. ``by_labels`` is what the labels alone claim, NaN where
         they never reach the measure's ``rel``; ``judged`` the number of judgments; ``method`` says what the interval
-        rests on: ``design`` (the sampling alone) or ``linearised``. With ``sequential`` and ``difference`` there are
+        relies on: ``design`` (the sampling alone) or ``linearised``. With ``sequential`` and ``difference`` there are
         ``decided`` (the interval leaves out 0) and ``judgments_needed`` (in all, if the difference is what it seems).
 
     Notes
