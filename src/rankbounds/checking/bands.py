@@ -46,7 +46,7 @@ def rank_safe_depth(rho: Rho) -> int | None:
 
 
 def worst_difference(measure: MeasureLike, rho: Rho) -> float:
-    """The most that a score can lose when the ranking is replaced by its bands, taking the mean over all orders.
+    """Return the most that a score can lose when bands replace the ranking, taking the mean over all orders.
 
     Parameters
     ----------

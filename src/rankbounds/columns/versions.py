@@ -12,7 +12,7 @@ PACKAGES = ("numpy", "scipy", "polars", "zstandard", "pandas", "pyarrow", "pyspa
 
 
 def show_versions() -> None:
-    """Print which versions are at work here, and whether the compiled kernel is.
+    """Print the versions in use, and whether the compiled kernel is.
 
     Returns
     -------

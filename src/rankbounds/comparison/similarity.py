@@ -232,7 +232,7 @@ def similarity(
     progress: Callable[[int, int], None] | None = None,
     **options: Unpack[OrderOptions],
 ) -> Similarity:
-    """Compare every two of several rankings, without judgments: how alike are they?
+    """Compare rankings pair by pair, without judgments: how similar are they?
 
     Parameters
     ----------

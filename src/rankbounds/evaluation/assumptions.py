@@ -48,12 +48,16 @@ class Cells:
 
 @dataclass(frozen=True, init=False)
 class Assumptions:
-    """Everything that is decided before a measure sees a ranking, and what its bounds are to cover.
+    """Assumptions about unjudged and tied documents, gains and topics, and what bounds cover.
 
     Parameters
     ----------
-    ties, unjudged, bounds, gain, topics, score_precision, ties_key, q, open, most_relevant
-        As in ``evaluate``; ``unjudged`` may be a rule of its own (``UnjudgedRule``).
+    ties
+        As in ``evaluate``.
+    unjudged
+        As in ``evaluate``, or a rule of your own (``UnjudgedRule``).
+    bounds, gain, topics, score_precision, ties_key, q, open, most_relevant
+        As in ``evaluate``.
 
     Examples
     --------

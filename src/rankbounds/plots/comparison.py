@@ -39,7 +39,7 @@ MINUS = "\N{MINUS SIGN}"
 
 @figure
 def differences(result: Result, measure: str | None = None, ax: Axes | None = None) -> Axes:
-    """Differences of runs with intervals, and bounds as bars: blue is better, red worse, grey not decided.
+    """Draw differences of runs with intervals, and bounds as bars: blue is better, red worse, grey not decided.
 
     Of two runs a line for each measure; of more the pairs by one measure, all of them or, where they are many, those
     with the best run.
@@ -103,7 +103,7 @@ def topic_differences(
     measure: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Which topics drive the difference of two runs: a bar for each, and the mean as a line.
+    """Draw which topics drive the difference of two runs: a bar per topic, and the mean as a line.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def _draw_topics(axes: Axes, values: Floats, names: Sequence[str], sign: str = "
 
 @figure
 def topic_overlap(similarity: Similarity, measure: str | None = None, ax: Axes | None = None) -> Axes:
-    """How alike two rankings are in each topic, those that changed most first, and the mean as a line.
+    """Draw how similar two rankings are per topic, those that changed most first, and the mean as a line.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def topic_overlap(similarity: Similarity, measure: str | None = None, ax: Axes |
 
 @figure
 def significance_curve(power: DiscriminativePower, alpha: float = 0.05, ax: Axes | None = None) -> Axes:
-    """For each measure the pairs' significance levels in falling order: the lower the curve, the more it separates.
+    """Draw each measure's significance levels of pairs in falling order: the lower the curve, the more it separates.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def significance_curve(power: DiscriminativePower, alpha: float = 0.05, ax: Axes
 def forest(
     parts: Slices, measure: str | None = None, pair: tuple[str, str] | None = None, ax: Axes | None = None
 ) -> Axes:
-    """The difference of two runs in every slice of the topics: points with intervals, and a diamond for all topics.
+    """Draw the difference of two runs in every slice of the topics: points with intervals, a diamond for all topics.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def collections_forest(
     measure: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Two runs on every collection: differences with intervals, their mean, the random-effects summary, a new one.
+    """Draw the differences of two runs on every collection with intervals, their mean, and a new collection.
 
     Parameters
     ----------
@@ -305,7 +305,7 @@ def collections_forest(
 
 @figure
 def similarity_matrix(similarity: Similarity, measure: str | None = None, ax: Axes | None = None) -> Axes:
-    """Every run against every other, those that are alike side by side, with a tree of which belong together.
+    """Draw the similarity of every two runs, similar ones side by side, with a tree of which belong together.
 
     Parameters
     ----------

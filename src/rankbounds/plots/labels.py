@@ -22,7 +22,7 @@ MANY_RUNS = 20
 
 @figure
 def agreement_by_grade(judges: Judges, ax: Axes | None = None) -> Axes:
-    """For each trusted grade, the share of documents that each set of labels calls relevant, with intervals.
+    """Draw the share of documents that each set of labels calls relevant, by trusted grade, with intervals.
 
     Labels that agree fully are at 0 for grades that do not count as relevant, at 1 for those that do (the grey steps).
 
@@ -70,7 +70,7 @@ def _spread(judges: Judges, width: float) -> Floats:
 
 @figure
 def bias_by_run(judges: Judges, measure: str | None = None, ax: Axes | None = None) -> Axes:
-    """Every run's score by each set of labels minus the trusted one, best run by the trusted labels first.
+    """Draw every run's score by each set of labels minus the trusted one, best run by the trusted labels first.
 
     Runs that labels favour or punish significantly more than the others are filled marks; a dashed line is the mean
     bias of all runs.
@@ -121,7 +121,7 @@ def bias_by_run(judges: Judges, measure: str | None = None, ax: Axes | None = No
 
 @figure
 def labels_overview(judges: Judges, measure: str | None = None) -> Axes:
-    """Agreement by grade and, where there are runs, bias by run, on one new figure.
+    """Draw agreement by grade and, if there are runs, bias by run, on one new figure.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ BESIDE = {"base": "judged only", "by_labels": "by the labels"}
 
 @figure
 def leaderboard(result: Result | Scores, measure: str | None = None, ax: Axes | None = None) -> Axes:
-    """Runs by their scores, best at the top: intervals as lines, bounds as bars.
+    """Draw runs by their scores, best at the top: intervals as lines, bounds as bars.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def _systems(result: Any, measure: str | None) -> list[dict[str, Any]]:
 
 @figure
 def places(comparison: Comparison, measure: str | None = None, ax: Axes | None = None) -> Axes:
-    """The places that each run can have: its own as a point, the interval of places as a line.
+    """Draw the places that each run can have: its own as a point, the interval of places as a line.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def places(comparison: Comparison, measure: str | None = None, ax: Axes | None =
 
 @figure
 def coverage(scores: Scores, ax: Axes | None = None) -> Axes:
-    """How much of each run's first ten documents is judged: the mean over topics, and half of the topics as a line.
+    """Draw how much of each run's top 10 is judged: the mean over topics, and half of the topics as a line.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def coverage(scores: Scores, ax: Axes | None = None) -> Axes:
 
 @figure
 def findings(checks: Checks, ax: Axes | None = None) -> Axes:
-    """What a check found in each run: errors, warnings and notes, each with how often.
+    """Draw what a check found in each run: errors, warnings and notes, with counts.
 
     Examples
     --------

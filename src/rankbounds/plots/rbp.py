@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @figure
 def contribution_of_ranks(p: Sequence[float] = PERSISTENCES, depth: int = 20, *, ax: Axes | None = None) -> Axes:
-    """What a relevant document at each rank adds to RBP, for several p.
+    """Draw what a relevant document at each rank adds to RBP, for several p.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def contribution_of_ranks(p: Sequence[float] = PERSISTENCES, depth: int = 20, *,
 
 @figure
 def bounds_by_depth(scores: Scores, run: str | None = None, *, ax: Axes | None = None) -> Axes:
-    """Low and high of one run's mean RBP as its lists are read deeper.
+    """Draw low and high of one run's mean RBP as its lists are read deeper.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def bounds_by_persistence(
     crossings: Crossings | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Low and high of runs' mean RBP by p, crossings marked.
+    """Draw low and high of runs' mean RBP by p, crossings marked.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def bounds_by_persistence(
 
 @figure
 def residual_parts(scores: Scores, *, ax: Axes | None = None) -> Axes:
-    """A bar for each run: its certain mean RBP, and on top what unjudged documents and the lists' ends leave open.
+    """Draw a bar per run: its certain mean RBP, and on top what unjudged documents and the lists' ends leave open.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def residual_parts(scores: Scores, *, ax: Axes | None = None) -> Axes:
 
 @figure
 def recall_precision(scores: Scores, *, ax: Axes | None = None) -> Axes:
-    """Recall-precision curves: mean interpolated precision at points of recall.
+    """Draw recall-precision curves: mean interpolated precision at points of recall.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def range_over_persistence(
     marks: Sequence[float] = (),
     legend: bool = True,
 ) -> Axes:
-    """The range of a published score over all persistences: a band for relaxed, one for exact, lines for greedy.
+    """Draw the range of a published score over all persistences: bands for relaxed and exact, lines for greedy.
 
     The figures of Zhang, Park and Moffat (ADCS 2008), whose two vectors are the lines: they can fall outside the bands.
 
@@ -319,7 +319,7 @@ def range_panel(
     digits: int = 4,
     **options: Any,
 ) -> Any:
-    """A panel for every p and score, each the range over all persistences (Figure 3 of the paper).
+    """Draw a panel for every p and score, each the range over all persistences (Figure 3 of the paper).
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ SHARES = (0.05, 0.2, 0.35, 0.5)
 def score_distribution(
     distribution: Distribution, ax: Axes | None = None, *, bins: int = 80, normal: bool = False, **style: Any
 ) -> Axes:
-    """The density of an uncertain score.
+    """Draw the density of an uncertain score.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def rbp_uncertainty(
     depth: int = 100,
     topics: int = 1,
 ) -> Axes:
-    """What the ranks below the judged depth add to RBP (or to its mean over topics), for several probabilities.
+    """Draw what the ranks below the judged depth add to RBP (or to its mean over topics), for several probabilities.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def urn_contours(
     judged_depth: int = 10,
     topics: int = 50,
 ) -> Axes:
-    """Mean or sd of what lies below the judged depth, by relevance ratio w and share q of relevant documents.
+    """Draw the mean or sd of what lies below the judged depth, by relevance ratio w and share q of relevant documents.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def list_contributions(
     measures: MeasuresLike = ("AP", "RBP(p=0.8)"),
     **options: Unpack[RankingOptions],
 ) -> list[dict[str, Any]]:
-    """What each document of one topic of one run adds to its score.
+    """Compute what each document of one topic adds to a run's score.
 
     Parameters
     ----------

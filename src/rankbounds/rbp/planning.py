@@ -39,7 +39,7 @@ FINE_GRID = (*GRID, *(thousandth / 1000 for thousandth in range(991, 1000)))
 def fit_persistence(
     counts: Mapping[Any, Any] | Iterable[tuple[Any, Any]], *, kind: str = "depths", confidence: float = 0.95
 ) -> dict[str, Any]:
-    """The p that makes the observed reading depths most likely, with a confidence interval.
+    """Estimate the p that makes the observed reading depths most likely, with a confidence interval.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def persistence_agreement(
     measure: RBP | None = None,
     **options: Unpack[RankingOptions],
 ) -> list[dict[str, Any]]:
-    """How alike RBP and other measures order runs, for each p.
+    """Compute how similarly RBP and other measures order runs, for each p.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The report: one page that shows what scores of runs say, and how sure one can be of it.
+"""Make the report: one page that shows what scores of runs say, and how sure one can be.
 
 ``rankbounds.report(qrels, runs)`` makes one, from files or from memory, and a notebook shows it. Behind it, ``gather``
 computes everything with the functions that the command line uses, and ``page`` makes one file of it.

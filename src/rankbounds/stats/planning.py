@@ -81,7 +81,7 @@ class TopicPlan(Result):
         return list(self.plans)
 
     def words(self) -> str:
-        """Say in a sentence what each number of topics is good for."""
+        """Return a sentence on what each number of topics achieves."""
         return "\n".join(map(self._sentence, self.plans))
 
     def _sentence(self, row: dict[str, Any]) -> str:

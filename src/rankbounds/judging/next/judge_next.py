@@ -63,7 +63,7 @@ def judge_next(
     progress: Callable[[int, int], None] | None = None,
     **options: Unpack[OrderOptions],
 ) -> JudgingPlan | SettlingPlan:
-    """Choose the unjudged documents whose judgments would say most: about all runs, about two, or about who leads.
+    """Choose the unjudged documents whose judgments would tell most: about all runs, about two, or about the leader.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ def urn_moments(
     *,
     relevant: int | None = None,
 ) -> Moments:
-    """Exact mean and sd of what the ranks below the judged depth add to mean RBP, for lists drawn from an urn.
+    """Compute the exact mean and sd of what the ranks below the judged depth add to mean RBP, for lists from an urn.
 
     Parameters
     ----------
