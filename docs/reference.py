@@ -58,6 +58,12 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
+def on_post_page(html: str, **_: Any) -> str:
+    """Name the search dialog for those who hear it (called by MkDocs)."""
+    dialog = 'data-md-component="search" role="dialog"'
+    return html.replace(dialog, f'{dialog} aria-label="Search"')
+
+
 def on_post_build(config: Any) -> None:
     """Write the search index as a script too, which a page that is opened from disk may load (called by MkDocs)."""
     folder = Path(config.site_dir) / "search"
