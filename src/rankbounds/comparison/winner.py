@@ -69,7 +69,7 @@ class Winner(Result):
         picked = "it was" if named == "the baseline" else "both were"
         within = f"{self.settings['confidence']:.0%} interval {signed(row['ci_low'])} to {signed(row['ci_high'])}"
         return (
-            f"{start}, {row['against']}; corrected for the fact that {picked} picked by these scores: "
+            f"{start}, {row['against']}; corrected for selection ({picked} picked by these scores), by "
             f"{signed(row['corrected_lead'])} ({within}).{self._few(row)}{self._alone(row)}"
         )
 

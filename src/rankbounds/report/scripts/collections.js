@@ -29,9 +29,9 @@ function showBoard() {
     ...(placed ? [
       { name: "place", words: true, roomy: true, head: axisHead(`place among ${all} runs`, [1, all], true), fields: ["rank_low", "rank_high"], values: (row) => [row.rank_low, row.rank_high],
         node: (row) => dotCell({ dot: row.rank, interval: [row.rank_low, row.rank_high], colour: colour(row.run), label: row.place || "no place" }, [1, all], true) },
-      { name: "place range", words: true, text: (row) => row.place || "-", order: (row) => (known(row.rank_low) ? row.rank_low * 1e6 + row.rank_high : null) },
+      { name: "place range", text: (row) => placeRange(row.rank_low, row.rank_high), order: (row) => (known(row.rank_low) ? row.rank_low * 1e6 + row.rank_high : null) },
     ] : []),
-    { name: "collections led", wide: true, text: (row) => `${fixed(row.collections_led, 1)} of ${row.collections}`, order: (row) => row.collections_led },
+    { name: "collections led", wide: true, text: (row) => `${fixed(row.collections_led, Number.isInteger(row.collections_led) ? 0 : 1)} of ${row.collections}`, order: (row) => row.collections_led },
     ...(systems.some((row) => row.lacks.length) ? [{ name: "lacks", words: true, text: (row) => row.lacks.join(", "), classes: () => ["remark"] }] : []),
   ], rows, { file: "leaderboard" });
   at("found").textContent = rows.length === all ? "" : `${rows.length} of ${plural(all, "run")}`;

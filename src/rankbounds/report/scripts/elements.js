@@ -50,6 +50,9 @@ const pNumber = (value) => (value < 0.00005 ? "<0.0001" : fixed(value));
 const known = (value) => value !== null && value !== undefined && !Number.isNaN(value);
 const plural = (number, what) => `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
 
+// Places from one to another, as a table has room for them.
+const placeRange = (low, high) => (!known(low) ? "-" : low === high ? String(low) : `${low} to ${high}`);
+
 // JSON has no infinite numbers: they come as words.
 const finite = (number) => (number === "Infinity" ? Infinity : number === "-Infinity" ? -Infinity : number);
 

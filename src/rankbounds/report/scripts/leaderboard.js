@@ -49,7 +49,7 @@ function showBoard() {
       { name: "place", words: true, roomy: true, head: axisHead(`place among ${all} runs`, [1, all], true),
         node: (run) => dotCell({ dot: system.rank[run], interval: [system.rank_low[run], system.rank_high[run]], colour: runColour(run), label: system.place[run] }, [1, all], true),
         fields: ["rank_low", "rank_high"], values: (run) => [system.rank_low[run], system.rank_high[run]] },
-      { name: "place range", text: (run) => (system.rank_low[run] === system.rank_high[run] ? String(system.rank_low[run]) : `${system.rank_low[run]} to ${system.rank_high[run]}`), order: (run) => system.rank_low[run] * 1e6 + system.rank_high[run] },
+      { name: "place range", text: (run) => placeRange(system.rank_low[run], system.rank_high[run]), order: (run) => system.rank_low[run] * 1e6 + system.rank_high[run] },
     ] : []),
     ...(several ? [{ name: "p corrected", wide: true, text: (run) => (run === chosen ? "-" : pNumber(correctedOf(run, chosen, measure))), order: (run) => (run === chosen ? null : correctedOf(run, chosen, measure)) }] : []),
     ...(lists ? [{ name: "judged@10", text: (run) => percent(system.judged_at_10[run]), order: (run) => system.judged_at_10[run],
