@@ -433,7 +433,7 @@ class TestOtherTools:
 
     def test_no_scores(self):
         qrels, run, _, _ = self.given()
-        with pytest.raises(rb.DataError, match="the file holds no score"):
+        with pytest.raises(rb.DataError, match="the file has no score"):
             explain(qrels, run, {"note": "nothing"})
 
 

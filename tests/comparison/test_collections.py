@@ -158,7 +158,7 @@ class TestComparison:
         few = {"web": made["web"], "one": ({"1": {"a": 1}}, {run.name: {"1": ["a"]} for run in runs})}
         with pytest.raises(rb.DataError, match='"one" has 1 topic'):
             rb.compare_collections(few, "AP")
-        with pytest.raises(rb.UsageError, match="no mean over topics"):
+        with pytest.raises(rb.UsageError, match="not a mean over topics"):
             rb.compare_collections(made, "GMAP")
         with pytest.raises(rb.UsageError, match='no choice "median"'):
             rb.compare_collections(made, "AP", mean="median")

@@ -321,7 +321,7 @@ def test_errors_come_from_tasks_with_all_their_parts(spark_session, tmp_path, mo
         ({"qrels": "other"}, 'run "run": no topic of this run is among the judged ones'),
         ({"source": "human"}, 'no column "source"'),
         ({"runs": {"q": {"a": 1}}}, "runs are frames of Spark's or paths"),
-        ({"runs": "-"}, "which is no file"),
+        ({"runs": "-"}, "which is not a file"),
     ],
 )
 def test_what_is_wrong_with_frames_is_one_sentence(spark_session, given, told):

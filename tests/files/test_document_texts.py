@@ -101,9 +101,9 @@ def test_a_large_collection_is_looked_up_and_not_held(tmp_path):
     [
         (b"", "docs: the file is empty."),
         (b"PAR1\0\0", "docs: this is not a text file"),
-        (b"[1, 2]", "docs: the file holds no documents that can be read."),
-        (b"<html><p>x</p></html>", "docs: the file holds no documents that can be read."),
-        (b"one line without anything\n", "docs: the file holds no documents that can be read."),
+        (b"[1, 2]", "docs: the file has no documents that can be read."),
+        (b"<html><p>x</p></html>", "docs: the file has no documents that can be read."),
+        (b"one line without anything\n", "docs: the file has no documents that can be read."),
         (b'{"_id": "1"}\n{"text": "x"}\n', "docs:2: this should be a JSON object with one of"),
         (b'{"_id": "1"}\n{"text": \n', "docs:2: cannot be read as a line of JSON"),
         (b"1\ttext\n2\n", "docs:2: this line has an id, but no text."),

@@ -368,7 +368,7 @@ class TestErrorsCarryStructure:
         DataError(Place("table", row=2), "a document id is empty."),
         DataError("qrels", "the file is empty."),
         DataError("a sentence of no place."),
-        trec.NothingReadError("run", "the file holds no line of data."),
+        trec.NothingReadError("run", "the file has no line of data."),
         OutOfMemoryError("run", "there is not enough memory to read this."),
         rb.UsageError("no such measure."),
         rb.DataError("long " * 2000),

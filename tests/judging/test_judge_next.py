@@ -354,5 +354,5 @@ def test_nothing_is_listed_where_nothing_is_open(command):
     code, out, told = command(*ask, "--until", "settled")
     assert (code, out) == (0, "")
     assert "reranked is better than bm25" in told
-    assert "nothing is left to judge" in told
+    assert "no further judgments are needed" in told
     assert json.loads(command(*ask, "--until", "settled", "--format", "json")[1]) == []

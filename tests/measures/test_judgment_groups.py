@@ -124,7 +124,7 @@ def test_numbers_as_document_ids_need_the_format_named(tmp_path):
     [
         ("q u 1 a 2\nq u 1 b 1\nq u 2 b 2\nq u 2 a 1\n", "is preferred to another document, and that one to it"),
         ("q u 1 a 0\nq u 1 b 1\nq u 2 a 1\n", "level 0 and another level"),
-        ("q u 1 a 1\nq u 1 a 2\nq u 1 b 2\n", "stands twice in one subgroup"),
+        ("q u 1 a 1\nq u 1 a 2\nq u 1 b 2\n", "is listed twice in one subgroup"),
     ],
 )
 def test_a_group_must_not_contradict_itself(tmp_path, lines, told):

@@ -126,7 +126,7 @@ def test_contributions_name_what_is_missing():
     qrels, runs = random_collection(9)
     with pytest.raises(rb.DataError, match="no topic"):
         rb.rbp.list_contributions(qrels, runs["run0"], "t99")
-    with pytest.raises(rb.UsageError, match="no sum over documents"):
+    with pytest.raises(rb.UsageError, match="not a sum over documents"):
         rb.rbp.list_contributions(qrels, runs["run0"], "t0", "RR")
 
 
@@ -170,7 +170,7 @@ def test_misfit_tells_geometric_from_other_readers():
     ("counts", "kind", "told"),
     [
         ({}, "depths", "no counts"),
-        ({"5+": 3}, "depths", "cannot be told from 1"),
+        ({"5+": 3}, "depths", "cannot be distinguished from 1"),
         ({0: 3}, "depths", "from 1 on"),
         ({1: -3}, "depths", "not negative"),
         ({"x": 3}, "depths", "not a rank"),

@@ -112,7 +112,7 @@ def test_persistence(command, files):
         (["rbp", "crossings", "{qrels}", "{run}", "{nothing}"], 3, "no such file"),
         (["rbp", "crossings", "{run}", "{run}", "{run}"], 3, "looks like a run"),
         (["rbp", "contributions", "{qrels}", "{run}", "--topic", "t77"], 3, 'no topic "t77"'),
-        (["rbp", "contributions", "{qrels}", "{run}", "--topic", "t0", "-m", "RR"], 2, "no sum over documents"),
+        (["rbp", "contributions", "{qrels}", "{run}", "--topic", "t0", "-m", "RR"], 2, "not a sum over documents"),
         (["rbp", "persistence"], 2, "one kind of evidence"),
         (["rbp", "persistence", "--depths", "{qrels}"], 3, "not a rank and a count"),
         (["rbp", "persistence", "{qrels}", "{run}"], 2, "three runs"),

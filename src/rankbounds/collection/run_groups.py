@@ -45,7 +45,7 @@ def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
     groups: dict[str, str] = {}
     for place, (run, group) in rows_of_fields(path, "run", "group"):
         if groups.setdefault(run, group) != group:
-            raise DataError(place, f'the run "{run}" stands in two groups.')
+            raise DataError(place, f'the run "{run}" is in two groups.')
     return groups
 
 

@@ -161,7 +161,7 @@ def run_serve(options: Options) -> None:
         with server(office, options.host, options.port, token) as listening:
             port = listening.server_address[1]
             if token:
-                say("warning: whoever has this address can read and judge, and traffic is not encrypted: keep it.")
+                say("warning: who has this address can read and judge, and traffic is not encrypted: keep it secret.")
             say(f"open {address(options.host, port, token)}")
             doing("")  # now it is others who take their time
             listening.serve_forever()

@@ -321,7 +321,7 @@ def _floor(row: Row, settings: Row) -> str:
     beyond = {0: "none lies", 1: "1 lies"}.get(row["observed_beyond"], f"{row['observed_beyond']:,} lie")
     observed = _several(row["observed_pairs"], "such pair")
     seen = f"of {observed} at hand {beyond} beyond, the largest at {row['observed_largest']:.4f}"
-    end = " A smaller difference of two systems says nothing of them." * (row["kind"] == "rerun")
+    end = " A smaller difference between two systems says nothing about them." * (row["kind"] == "rerun")
     return (
         f"{who} differ by up to {row['floor']:.4f} in {settings['confidence']:.0%} of cases (t distribution, "
         f"{_several(row['degrees'], 'degree')} of freedom; {seen}).{end}"

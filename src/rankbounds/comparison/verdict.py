@@ -160,7 +160,7 @@ def compare(
     if runs is None:
         if options or measures is not DEFAULT_MEASURES:
             asked = next(iter(options), "measures")
-            raise UsageError(f"{asked}= goes with judgments and runs: scores are what they are. {_SHAPES}")
+            raise UsageError(f"{asked}= goes with judgments and runs: scores are already computed. {_SHAPES}")
         if not isinstance(qrels, Scores) and not is_table(qrels):
             raise UsageError(f"The runs are missing. {_SHAPES}")
         return compare_scores(qrels if isinstance(qrels, Scores) else read_scores(qrels), **how)

@@ -65,7 +65,7 @@ class Winner(Result):
         if row["corrected_lead"] is None:
             if not row["differing"]:
                 return f"{row['measure']}: {row['run']} and {row['against']} lead with the same score on every topic."
-            return f"{start}, {row['against']}, on every topic by the same: nothing is known of how much is chance."
+            return f"{start}, {row['against']}, by the same on every topic: how much is chance cannot be estimated."
         picked = "it was" if named == "the baseline" else "both were"
         within = f"{self.settings['confidence']:.0%} interval {signed(row['ci_low'])} to {signed(row['ci_high'])}"
         return (

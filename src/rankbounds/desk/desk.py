@@ -114,11 +114,11 @@ class Desk:
             held, own, note = self.file.grade(pair), self.journal.for_the_file(pair), ""
             beside = held is not None and own is None
             if held is not None and own is None:
-                note = f"The file has grade {decimal(held)} for this document and keeps it; yours is saved beside it."
+                note = f"The file keeps its grade {decimal(held)} for this document; yours is saved in the journal."
             else:
                 self.file.reject_unheld(pair, grade, judge)
                 if own is not None and own.judge != judge:
-                    note = f"{own.judge} judged this document first; yours is saved beside it."
+                    note = f"{own.judge} judged this document first; yours is saved in the journal."
             before = self.file.line(pair) if own is None else self.journal.given_to_file(pair)[-1].before
             return self._take_in(judge, pair, grade=grade, key=key, before=before, beside=beside, why=why), note
 

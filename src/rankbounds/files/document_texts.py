@@ -118,7 +118,7 @@ class DocumentTexts:
         elif start[:1] not in (b"<", b"[") and (b"\t" in first or b"," in first):
             kind = _Table
         else:
-            raise DataError(path, "the file holds no documents that can be read.", EXPECTED)
+            raise DataError(path, "the file has no documents that can be read.", EXPECTED)
         return kind(path, head, held, begin, end)
 
 

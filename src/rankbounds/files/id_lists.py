@@ -303,4 +303,4 @@ def _note_what_is_odd(counts: Ints, falls: list[bool], names: ColumnNames, sourc
     if empty and names.of_judgments:
         called = f' (column "{column}")' if column else ""
         questions = "1 question expects" if empty == 1 else f"{empty:,} questions expect"
-        warn(f"{source}: {questions} no document{called}: where nothing can be found, nothing is scored.")
+        warn(f"{source}: {questions} no document{called}: a query without documents to find is not scored.")

@@ -91,7 +91,7 @@ def _read_by_polars(parts: list[str], path: str, content: bytes | None) -> Any:
 def _no_parquet(path: str, error: BaseException) -> DataError:
     told = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
     if isinstance(error, MemoryError):
-        told = f"it asks for more memory than there is: {told}"
+        told = f"it needs more memory than there is: {told}"
     return DataError(path, f"cannot be read as Parquet ({told}).")
 
 

@@ -176,7 +176,7 @@ def _json_texts(content: str, name: str) -> Entries:
         held = [(Place(name, row=1), held)] if is_query else records_by_name(held, name, "id", "text")
     for place, row in held:
         if not isinstance(row, Mapping):
-            raise DataError(place, "this is no object with an id and a text.", EXPECTED)
+            raise DataError(place, "this is not an object with an id and a text.", EXPECTED)
         yield place, *_text_of(row, place)
 
 

@@ -76,7 +76,7 @@ def read_reported(path: str | os.PathLike[str], is_measure: IsMeasure) -> Printe
             raise DataError(place, problem, "Give the output for one run.")
         printed[name, topic] = value
     if not printed:
-        raise DataError(text.name, "the file holds no line of data.")
+        raise DataError(text.name, "the file has no line of data.")
     return printed
 
 
@@ -102,7 +102,7 @@ def reported(content: Any, is_measure: IsMeasure, source: str = "the scores") ->
     if not scores:
         raise DataError(
             source,
-            "the file holds no score in a known form.",
+            "the file has no score in a known form.",
             "Known: {measure: mean}, {query: {measure: score}}, {measure: {query: score}}, BEIR's and MTEB's results, "
             "ranx' report.",
         )

@@ -183,7 +183,7 @@ def read_score_table(
         if separator_in(first_line_of(text), "\t,;") is None:
             raise DataError(
                 Place(table.file, 1),
-                "this is no table of scores that is known.",
+                "this is not a table of scores in a known form.",
                 "Known are CSV, TSV, JSON and Parquet with a score or a topic per row, trec_eval -q's output, and "
                 "lines of run, measure, topic and value.",
             )
@@ -438,7 +438,7 @@ def _nested_cells(
     if layers not in (2, 3):
         raise DataError(
             table.file,
-            "this is no table of scores that is known.",
+            "this is not a table of scores in a known form.",
             "In JSON: rows, {query: {measure: score}}, {measure: {query: score}}, or these by run.",
         )
     by_run: Mapping[str, Any] = {table.name: content} if layers == 2 else content

@@ -36,7 +36,7 @@ def first_fields(path: str) -> tuple[list[bytes], Place]:
             return trec.first_line(inner_text(path, content, before))
     if not content:
         raise DataError(path, "the file is empty.")
-    raise NothingReadError(path, "the file holds no line of data.")
+    raise NothingReadError(path, "the file has no line of data.")
 
 
 def blocks_of_lines(path: str, size: int) -> Iterator[tuple[bytes, int]]:

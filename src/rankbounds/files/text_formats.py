@@ -196,7 +196,7 @@ def _columns(text: Text) -> tuple[list[str], list[str], list[str]]:
         named = _DOCUMENT.match(match["comment"] or "")
         rows.append((query, named["id"] if named else str(counts[query]), match["grade"]))
     if not rows:
-        raise DataError(text.name, "the file holds no line of data.")
+        raise DataError(text.name, "the file has no line of data.")
     queries, docs, grades = map(list, zip(*rows, strict=True))
     return queries, docs, grades
 

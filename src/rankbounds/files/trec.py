@@ -233,7 +233,7 @@ def first_line(text: Text) -> tuple[list[bytes], Place]:
     """The fields of the first line that holds any, and its place."""
     for place, fields in field_lines(text):
         return fields, place
-    raise NothingReadError(text.name, "the file holds no line of data.")
+    raise NothingReadError(text.name, "the file has no line of data.")
 
 
 def tag_of(fields: list[bytes], layout: Layout) -> str | None:

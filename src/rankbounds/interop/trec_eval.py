@@ -146,7 +146,7 @@ def evaluation(qrels: Qrels, run: Run, asked: dict[str, str], options: Options) 
         entries = [replace(entry, in_deviations=True) for entry in entries]
     graded = [entry.name for entry in entries if entry.order == "trec" and entry.base not in ("num_q", "num_ret")]
     if qrels.are_preferences and graded:
-        raise UsageError(f"{graded[0]} reads grades, and these judgments are preferences: ask for prefs or all_prefs.")
+        raise UsageError(f"{graded[0]} reads grades, and these judgments are preferences: use prefs or all_prefs.")
     judgments = _as_trec_eval_reads(qrels)
     of_groups = TopicFacts(qrels) if any(entry.of_groups for entry in entries) else None
     facts_by_rule = {rule: TopicFacts(judgments, rule) for rule in {LINEAR, *(entry.gains for entry in entries)}}

@@ -151,7 +151,7 @@ def estimate_sampling_errors(
     for measure in parse_measures(measures):
         if not isinstance(measure, Sampled):
             known = "xinfAP, infNDCG, infP@10, infNumRelRet or infNumRel"
-            raise UsageError(f"{measure} is no estimate from a sample with strata. Use {known}.")
+            raise UsageError(f"{measure} is not an estimate from a sample with strata. Use {known}.")
         sampled.append(measure)
     one_order = "Estimates from a sample need"
     assumptions, reading = chosen_options(options, RankingOptions, one_order=one_order, threads=processors())

@@ -86,7 +86,7 @@ class PreferenceFacts:
         again = np.flatnonzero(first[code.reshape(-1)] != np.arange(self.row.size))
         if again.size:
             pairs = self.facts.qrels.pairs
-            problem = f"{pairs.describe(int(self.row[again[0]]))} stands twice in one subgroup."
+            problem = f"{pairs.describe(int(self.row[again[0]]))} is listed twice in one subgroup."
             raise DataError(pairs.source.name, problem, "Keep one of the two lines.")
 
     @cached_property

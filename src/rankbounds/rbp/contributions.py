@@ -102,7 +102,7 @@ def _of(measure: Measure, rankings: Rankings) -> tuple[Floats, Floats, Floats | 
         counted = np.where(rank <= measure.depth(rankings), relevant / rank, 0.0)
         adds = relevant * np.cumsum(counted[::-1])[::-1]
     else:
-        raise UsageError(f"{measure} is no sum over documents. Use a weighted measure such as RBP, P or DCG, or AP.")
+        raise UsageError(f"{measure} is not a sum over documents. Use a weighted measure such as RBP, P or DCG, or AP.")
     value, total = float(measure.value(judged)[0]), float(adds.sum())
     share = adds / total if total else np.zeros(adds.shape)
     return value * share, share, could

@@ -75,7 +75,7 @@ def fit_persistence(
     stops = float(ended.sum())
     went_on = float(((ranks - 1) * (ended + unseen)).sum())
     if not stops:
-        raise DataError("No session is known to have ended: p cannot be told from 1.")
+        raise DataError("No session is known to have ended: p cannot be distinguished from 1.")
     from scipy.stats import beta
 
     p = went_on / (went_on + stops)

@@ -188,7 +188,7 @@ def plan_topics(
         scores = pilot.value
         topics = settings["pilot_topics"] = scores.shape[1]
         if topics < 2:
-            raise UsageError("A pilot of one topic tells nothing of how scores vary: take two topics or more.")
+            raise UsageError("A pilot of one topic says nothing about how scores vary: take two topics or more.")
         if len(pilot.runs) < 2 and set(asked) != {"width"}:
             raise UsageError(
                 "A pilot for differences needs two runs or more; of one run the width of its mean can be planned."

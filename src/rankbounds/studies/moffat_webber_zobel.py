@@ -74,7 +74,7 @@ def residual_by_judging_strategy(
     """
     chosen = parse_measure(measure)
     if not isinstance(chosen, RankWeighted) or chosen.graded:
-        raise UsageError(f"{chosen} is no sum of fixed weights over relevant documents. Use RBP or P.")
+        raise UsageError(f"{chosen} is not a sum of fixed weights over relevant documents. Use RBP or P.")
     from scipy.sparse import csr_array
 
     judgments, systems = Reading().judgments(qrels), Reading(threads=worth_starting()).runs(runs)

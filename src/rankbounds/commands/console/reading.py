@@ -258,7 +258,7 @@ def score_tables_from(options: Options) -> Scores:
     if options.qrels or options.runs:
         raise UsageError("--scores takes the place of judgments and runs: give either.")
     for flag in options_given(options, *(option.dest for option in options.declared if option.about_runs)):
-        raise UsageError(f"{flag} is for judgments and runs; of tables with --scores it can decide nothing.")
+        raise UsageError(f"{flag} is for judgments and runs; it has no effect on tables of --scores.")
     check_inputs(options)
     files = score_table_files(options)
     return scores_of_files(files, columns=options.columns, lower_is_better=options.lower_is_better or ())

@@ -197,7 +197,7 @@ def _check_scores(scored: Mapping[str, Scores]) -> None:
             )
         for place, measure in enumerate(scores.measures):
             if measure.total != "mean":
-                raise UsageError(f"{measure} is no mean over topics, and runs are compared by differences of means.")
+                raise UsageError(f"{measure} is not a mean over topics, and runs are compared by differences of means.")
             check_finite(scores.value[:, :, place], f'the comparison (collection "{name}")', measure)
     everywhere = [run for scores in scored.values() for run in scores.runs]
     shared = [run for run in dict.fromkeys(everywhere) if everywhere.count(run) > 1]

@@ -34,7 +34,7 @@ TEMPLATES = {
     "better in {won} and worse in {lost} of {collections}.",
     "chance": "That may be chance ({tested}).",
     "shown": "Chance in the topics does not explain it: {better} is better here ({tested}).",
-    "one_collection": "What other collections would show is not estimated: one collection says nothing of others.",
+    "one_collection": "What other collections would show is not estimated: one collection says nothing about others.",
     "no_error": "What other collections would show is not estimated: in a collection all topics differ by the same, so "
     "that its error is not known.",
     "varies": "Collections differ by more than their topics explain ({varying}): true differences vary between them "
@@ -219,7 +219,7 @@ class CollectionsComparison(Result):
         placed = [row["run"] for row in self.leaderboard() if row["mean"] is not None]
         sentences = [
             f"Scores are the {self.mean_words(len(self.collections), sum(self.topics))}; intervals and tests "
-            "are over topics within the collections, and say nothing of other collections."
+            "are over topics within the collections, and say nothing about other collections."
         ]
         if settings["baseline"] is None and len(placed) > 2:
             sentences.append(f"Ranks hold for all runs together with {1 - settings['alpha']:.0%} confidence.")

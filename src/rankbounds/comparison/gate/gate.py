@@ -206,7 +206,7 @@ def hold(
     if candidates is None:
         candidates = [run for run in runs if run != baseline]
     if not candidates:
-        raise UsageError("There is no run beside the baseline to hold against the conditions.")
+        raise UsageError("There is no run besides the baseline to test against the conditions.")
     outcomes = []
     for condition in asked:
         if not condition.of_change:

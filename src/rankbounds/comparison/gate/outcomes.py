@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 PASS, FAIL, UNDECIDED = "pass", "fail", "undecided"
 SAID = {PASS: "passed", FAIL: "failed", UNDECIDED: "undecided"}
-TURNED = {True: "Judgments could turn it", None: "It is not known whether judgments could turn it"}
+TURNED = {True: "Judgments could reverse it", None: "It is not known whether judgments could reverse it"}
 SAME_TEST = "test"
 """A margin is tested as differences are, unless a test of ``BOUNDED`` is asked for."""
 NAMED_TOPICS = 5
@@ -306,7 +306,7 @@ class HeldChange:
         span = f"whatever unjudged documents turn out to be, the change lies between {low:+.4f} and {high:+.4f}"
         if could_turn:
             return f" That is as judged: {span}."
-        return "" if equal(low, high) else f" No judgment can turn it: {span}."
+        return "" if equal(low, high) else f" No judgment can reverse it: {span}."
 
     def _topics(self) -> str:
         """The topics on which most was lost."""

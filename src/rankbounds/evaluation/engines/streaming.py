@@ -153,7 +153,7 @@ def memory_bytes(given: int | str | None) -> int:
     except (ValueError, OverflowError):
         size = 0
     if size < 1 << 16:
-        raise UsageError(f'The memory "{given}" is no size, such as 512M or 2G.')
+        raise UsageError(f'The memory "{given}" is not a size such as 512M or 2G.')
     return size
 
 

@@ -283,7 +283,7 @@ def audit(
     if sequential and sources == "both":
         raise UsageError("Looks at every judgment are about these topics: sequential goes with sources=judgments.")
     if sources == "both" and pool.number_of_topics < 2:
-        raise UsageError("One topic says nothing of others: two at least are needed for sources=both.")
+        raise UsageError("One topic says nothing about others: two at least are needed for sources=both.")
     judged = JudgedSample.of(sample, pool, None if judgments is None else pool.reading.judgments(judgments))
     levels = {measure: label_level(measure, pool, label_rel) for measure in chosen}
     estimates = estimates_of(levels, pool, judged, difference=difference)

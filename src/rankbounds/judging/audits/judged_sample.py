@@ -22,7 +22,7 @@ PROBABILITIES = named_columns.ColumnNames(value=("probability",), what="sample")
 ORDERS = named_columns.ColumnNames(value=("order",), what="sample")
 GRADES = named_columns.ColumnNames(value=("relevance", "grade", "rating", "rel"), what="sample")
 WORKLIST = named_columns.ColumnNames(value=("probability", "weight", "value"), what="judgments")
-OUTSIDE = "Leave out documents that were judged outside of it; nothing is known of why they were."
+OUTSIDE = "Leave out documents that were judged outside of it; why they were judged is not known."
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ def _columns(given: Any, names: named_columns.ColumnNames) -> named_columns.Colu
         if table.pairs.source.unit == "line":
             raise DataError(
                 os.fspath(given),
-                "this is no table with named columns.",
+                "this is not a table with named columns.",
                 "A sample is a table with the columns query_id, doc_id, order and probability (as drawn) and relevance "
                 "(as judged).",
             )

@@ -224,5 +224,5 @@ def score_by_labels(scorings: Sequence[Scoring], runs: Sequence[Run]) -> tuple[F
     stacked = np.stack(several)
     known = ~np.isnan(stacked).any(axis=(0, 1, 2))
     if np.count_nonzero(known) < 2:
-        raise DataError("The runs share fewer than two labelled topics: nothing can be said of other topics.")
+        raise DataError("The runs share fewer than two labelled topics: nothing can be said about other topics.")
     return stacked[..., known], names

@@ -169,7 +169,7 @@ class SettlingPlan(DocumentsToJudge):
         if self.needed is None:
             return found
         if self.is_settled:
-            return [*found, "The question is settled: nothing is left to judge for it."]
+            return [*found, "The question is settled: no further judgments are needed for it."]
         return [*found, self.needed.sentence(self.settings["seed"])]
 
     def _in_order(self) -> tuple[str, str]:

@@ -91,7 +91,7 @@ def label_probabilities(labels: QrelsLike, truth: QrelsLike, rel: float = 1.0) -
         if not rates[level].both:
             raise DataError(
                 f"No document that is labelled {level:g} ({labelled.pairs.source.name}) has a trusted judgment "
-                f"({trusted.pairs.source.name}), so that nothing is known of what this label means."
+                f"({trusted.pairs.source.name}), so what this label means is unknown."
             )
     judged[rows] = False
     chosen = np.flatnonzero(judged)

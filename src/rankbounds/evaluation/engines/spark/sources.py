@@ -161,7 +161,7 @@ def _expand(session: SparkSession, path: str) -> list[str]:
     A folder that is one table (its name ends like a Parquet file, or Spark wrote it) is one run.
     """
     if path == STANDARD_INPUT or is_pipe(path):
-        raise UsageError(f'Spark cannot read "{path}", which is no file: write it to one first.')
+        raise UsageError(f'Spark cannot read "{path}", which is not a file: write it to one first.')
     if os.path.isdir(path) and (
         path.rstrip("/").endswith(TABLE_ENDINGS) or os.path.exists(os.path.join(path, WRITTEN_BY_SPARK))
     ):
