@@ -2,6 +2,7 @@
 
     python benchmarks/label_audit.py FOLDER [-m MEASURE]... [--draws 400] [--labels NAME...] [--question pairs|runs]
     python benchmarks/label_audit.py FOLDER --places [--draws 100]
+    python benchmarks/label_audit.py FOLDER --plan 0.06 [--draws 20]
 
 FOLDER holds human.qrels, other *.qrels (the judges) and runs/. Judges that are made up: right in 90, 97, 99 and 100% of
 documents, always wrong, one label for all, and everything relevant that one of the two runs has in its first ten. For
@@ -10,7 +11,8 @@ Printed for differences (or for the scores of the two runs): at 20, 50, 100 and 
 holds the truth and half its mean width; then, for looks at 20 to 500 judgments, the share of sequences in which the
 sequential interval misses the truth at any look; for pairs that differ by .05 to .1, how many judgments it takes until
 the sequential interval leaves out 0, over how many the fixed one needs. --places: shares of samples in which the
-intervals of all pairs, and all places, are right at once.
+intervals of all pairs, and all places, are right at once. --plan: for a plan from a pilot of 100 judgments, how many
+judgments it says, and the width of intervals of three other samples of that size over the width that was planned.
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ CONFIDENCE = 0.95
 SIZES = (20, 50, 100, 300)
 LOOKS = (20, 30, 40, 50, 70, 100, 140, 200, 250, 300, 400, 500)
 CLEAR = (0.05, 0.1)
+PILOT = 100
 
 
 class Trial:
@@ -126,9 +129,10 @@ def measured(
 
 
 def right_at_once(
-    labels: Qrels, runs: list[rb.Run], human: Qrels, measure: Measure, options: argparse.Namespace
+    labels: Qrels | None, runs: list[rb.Run], human: Qrels, measure: Measure, options: argparse.Namespace
 ) -> str:
     """The cells of a judge's row: all pairs right at once, and how many are separated."""
+    assert labels is not None
     rng, trial = np.random.default_rng((options.seed, 1)), Trial(labels, runs, human, measure, pairs=True)
     first, second = pairs_of(len(runs))
     truth, cells = trial.truth[first] - trial.truth[second], []
@@ -145,6 +149,30 @@ def right_at_once(
     return " | ".join(cells)
 
 
+def as_planned(
+    labels: Qrels | None, runs: list[rb.Run], human: Qrels, measure: Measure, options: argparse.Namespace
+) -> str:
+    """The cells of a judge's row: judgments planned for random pairs, and widths that come over those planned."""
+    rng, grades, planned, ratios = np.random.default_rng((options.seed, 1)), human.to_dict(), [], []
+    for _ in range(options.draws):
+        two = [runs[run] for run in rng.choice(len(runs), 2, replace=False)]
+        of_judge = favouring(two[0], human) if labels is None else labels
+        drawn = rb.judging.draw_sample(
+            of_judge, two, measure, budget=PILOT, compare="all", seed=int(rng.integers(1 << 30))
+        )
+        pilot = [row | {"relevance": max(grades[row["query_id"]].get(row["doc_id"], 0), 0)} for row in drawn.rows()]
+        plan = rb.judging.plan_audit(
+            of_judge, two, measure, half_width=options.plan, sample=pilot, compare="all", confidence=CONFIDENCE
+        )
+        planned.append(plan.rows()[0]["judgments"])
+        trial, half = Trial(of_judge, two, human, measure, pairs=True), []
+        for _ in range(3):
+            estimate = trial.draw(planned[-1], rng).estimate(measure, None, difference=True)
+            half += [(row["ci_high"] - row["ci_low"]) / 2 for row in trial.audit(estimate, sequential=False)]
+        ratios.append(np.mean(half) / options.plan)
+    return f"{np.mean(planned):.0f} | {np.mean(ratios):.2f} | {np.std(ratios):.2f}"
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -154,17 +182,19 @@ def main() -> None:
     parser.add_argument("--question", choices=("pairs", "runs"), default="pairs")
     parser.add_argument("--sequential", action="store_true", help="looks at 20 to 500 judgments too")
     parser.add_argument("--places", action="store_true", help="all pairs at once, at 100 and 300 judgments")
+    parser.add_argument("--plan", type=float, help="how wide intervals are whose half-width was planned")
     parser.add_argument("--labels", nargs="*", help="only these judges")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     human, runs = rb.read_qrels(options.folder / "human.qrels"), rb.read_runs(str(options.folder / "runs" / "*"))
     files = sorted(path for path in options.folder.glob("*.qrels") if path.stem != "human")
     sizes = " | ".join(f"{size} | half-width" for size in SIZES)
+    measurement, columns = measured, f"{sizes} | missed at any look | judgments until decided | bias / sd"
     if options.places:
-        print("| measure | labels | 100: all pairs right | separated | 300: all pairs right | separated |")
-    else:
-        print(f"| measure | labels | {sizes} | missed at any look | judgments until decided | bias / sd |")
-    print("|---|---|" + "---:|" * (4 if options.places else 2 * len(SIZES) + 3))
+        measurement, columns = right_at_once, "100: all pairs right | separated | 300: all pairs right | separated"
+    elif options.plan:
+        measurement, columns = as_planned, "judgments | width over plan | sd of that over pairs"
+    print(f"| measure | labels | {columns} |\n|---|---|{'---:|' * (columns.count('|') + 1)}")
     for text in options.measures or ["RBP(p=0.8,rel=2)", "P(rel=2)@10", "nDCG@10", "AP(rel=2)"]:
         measure = parse_measure(text)
         judges: dict[str, Qrels | None] = {path.stem: rb.read_qrels(path) for path in files}
@@ -173,7 +203,6 @@ def main() -> None:
             if not options.labels or name in options.labels:
                 if options.places and labels is None:
                     continue
-                measurement = right_at_once if options.places else measured
                 row = measurement(labels, list(runs), human, measure, options)
                 print(f"| {measure} | {name} | {row} |", flush=True)
 

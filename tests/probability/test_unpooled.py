@@ -405,6 +405,17 @@ def test_judgments_that_are_a_random_sample_keep_their_level():
 # ---- who was pooled, and what is said ----
 
 
+@pytest.mark.parametrize("measure", ["RBP(p=0.8)", "P@4", "AP", "nDCG@4"])
+@pytest.mark.parametrize("grades", [(0, 0), (1, 1), (1, 0)])
+def test_two_judgments_make_nothing_certain(measure, grades):
+    """Taken as a sample, two documents that are alike leave the others open."""
+    documents = ["a", "b", "c", "d"]
+    runs = {f"run{n}": {"q": documents[n:] + documents[:n]} for n in range(4)}
+    for row in rb.uncertainty({"q": dict(zip("ab", grades, strict=True))}, runs, measure, q="sample").rows():
+        assert row["ci_high"] - row["ci_low"] > 0.02
+        assert row["ci_low"] < row["mean"] < row["ci_high"]
+
+
 def test_documents_listed_as_pooled_and_not_judged_count_as_pooled():
     runs = {
         name: {f"q{t}": [f"{name}{t}-{rank}" for rank in range(8)] for t in range(30)} for name in ("a", "b", "late")

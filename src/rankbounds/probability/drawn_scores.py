@@ -167,8 +167,11 @@ class DrawnCompletions:
             features, moved = self._features[begin:end], self._moved
             odds = np.log(np.clip(chance, NEVER, ALWAYS) / np.clip(1 - chance, NEVER, ALWAYS))
             if isinstance(self.model, Calibrated):
-                # On average, a shift to either side leaves a small probability larger: that is taken back.
-                odds -= (1 - 2 * chance) * self._variance[begin:end] / 2
+                # On average, a shift to either side leaves a small probability larger: that is taken back, of long
+                # shifts as in a probit model.
+                variance = self._variance[begin:end]
+                longer = np.abs(odds) * (np.sqrt(1 + np.pi / 8 * variance) - 1)
+                odds += np.sign(odds) * np.minimum(np.abs(1 - 2 * chance) * variance / 2, longer)
             farthest = np.max([(moved[start : start + rows] @ features.T).max(axis=0) for start in starts], axis=0)
             most = np.where(chance > 0, expit(odds + farthest), 0.0)
         # Each topic has its own stream: what is drawn for it does not depend on the other topics.

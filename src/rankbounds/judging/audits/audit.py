@@ -13,6 +13,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_choice, check_share
+from rankbounds.collection.pair_table import counted
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.judging.audits.estimates import LINEARISED, Estimate, estimates_of, select_runs
@@ -168,8 +169,8 @@ class Audit(Result):
         covers = "these topics only" if self.sources == "judgments" else "other topics of the same kind too"
         holds = "at every look" if self.sequential else "if the number of judgments was fixed in advance"
         sentences = [
-            f"{len(self.sample):,} judgments. The intervals cover the documents that nobody judged; they hold {holds}, "
-            f"for {covers}."
+            f"{counted(len(self.sample), 'judgment')}. The intervals cover the documents that nobody judged; they hold "
+            f"{holds}, for {covers}."
         ]
         linearised = [str(estimate.measure) for estimate in self.estimates if estimate.method == LINEARISED]
         if linearised:
@@ -192,9 +193,10 @@ class Audit(Result):
         names, measure = (row["run"], row["against"]), row["measure"]
         if not row["decided"]:
             return (
-                f"Not settled after {row['judged']:,} judgments: {measure} of {names[0]} minus that of {names[1]} is "
-                f"between {row['ci_low']:.4f} and {row['ci_high']:.4f}. If it is about {row['estimate']:.4f}, as it "
-                f"seems now, about {row['judgments_needed']:,} judgments in all will settle it."
+                f"Not settled after {counted(row['judged'], 'judgment')}: {measure} of {names[0]} minus that of "
+                f"{names[1]} is between {row['ci_low']:.4f} and {row['ci_high']:.4f}. If it is about "
+                f"{row['estimate']:.4f}, as it seems now, about {row['judgments_needed']:,} judgments in all will "
+                "settle it."
             )
         if row["ci_low"] == row["ci_high"] == 0:
             return f"Settled: {names[0]} and {names[1]} have the same {measure}."

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.choices import check_share
+from rankbounds.collection.pair_table import counted
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.judging.audits.audit import Audit
@@ -69,7 +70,7 @@ class AuditPlan(Result):
             "0.15 and those of the highest with 0.65. Good labels need fewer judgments; a pilot sample shows how many."
         )
         if self.pilot is not None:
-            basis = f"The uncertainty of the labels is estimated from a pilot of {self.pilot:,} judgments."
+            basis = f"The uncertainty of the labels is estimated from a pilot of {counted(self.pilot, 'judgment')}."
         return [
             f"{basis} Half-widths are expected ones of {100 * self.confidence:.6g}% intervals, and for several runs or "
             "pairs their root mean square: single intervals will be wider or narrower."

@@ -65,7 +65,7 @@ class JudgedAtRandom(Calibrated):
             return self._shifts[name]
         run, parts = self.lists[name]
         place = self.estimate.documents.by_run[name]
-        correction = variance = 0.0
+        correction, variance, judged = 0.0, 0.0, 0
         topic, rank, row = [], [], []
         for rankings in parts:
             assert rankings.row is not None
@@ -74,6 +74,7 @@ class JudgedAtRandom(Calibrated):
             error = self.relevance(rankings.grade[line, column]) - self.estimate.of_documents(document)
             each = weight_of_ranks(self.measure, column + 1) * self.odds[column] * error
             correction, variance = correction + float(each.sum()), variance + float(each @ each)
+            judged += each.size
             line, column = np.nonzero(rankings.holes & rankings.present)
             topic.append(rankings.topic[line])
             rank.append(column + 1)
@@ -85,7 +86,9 @@ class JudgedAtRandom(Calibrated):
         )  # fmt: skip
         logit = self.estimate.logit(holes)
         whole = float(holes.weight.sum())
-        wanted = float(np.clip(holes.weight @ expit(logit) + correction, 1e-6 * whole, (1 - 1e-6) * whole))
+        least = 0.5 / (judged + 1)  # half a document among those judged and one more: no few judgments make it certain
+        expected = holes.weight @ expit(logit) + correction
+        wanted = float(np.clip(expected, least * whole, (1 - least) * whole))
         low, high = -FAR, FAR
         for _ in range(60):  # the expected weight rises with the shift
             middle = (low + high) / 2
