@@ -2,7 +2,7 @@
 
 Forty topics of 400 documents. "fast" finds its relevant documents early, "deep" finds more of them later, "new" did not
 take part in the pool, and "rounded" is "deep" with scores of one decimal, hence ties. Judged are the first 10
-documents of "fast" and "deep" (for the recall-precision curve the first 100). Lists have 200 documents, those of "new"
+documents of "fast" and "deep". Lists have 200 documents, those of "new"
 20.
 """
 
@@ -46,7 +46,6 @@ def main(folder: Path) -> None:
     """Write every figure into the folder."""
     qrels, runs = collection(10)
     two = {name: runs[name] for name in ("fast", "deep")}
-    measures = [f"IPrec(recall={tenth / 10})" for tenth in range(11)]
     depths, persistences = (
         rb.rbp.bounds_by_depth(qrels, {"fast": runs["fast"]}, 60),
         rb.rbp.bounds_by_persistence(qrels, two),
@@ -56,7 +55,6 @@ def main(folder: Path) -> None:
         "rbp-depth": rb.plots.bounds_by_depth(depths),
         "rbp-persistence": rb.plots.bounds_by_persistence(persistences, crossings=rb.rbp.find_crossings(qrels, two)),
         "rbp-residual": rb.plots.residual_parts(rb.evaluate(qrels, runs, "RBP(p=0.9)")),
-        "recall-precision": rb.plots.recall_precision(rb.evaluate(collection(100)[0], two, measures)),
     }
     for name, axes in drawn.items():
         axes.get_figure().savefig(folder / f"{name}.svg", dpi=200)

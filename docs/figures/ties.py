@@ -6,7 +6,7 @@ import numpy as np
 
 import rankbounds as rb
 from rankbounds.studies import change_by_banding, range_by_ties
-from rankbounds.studies.yang import boxes_of_changes, p_values_before_and_after
+from rankbounds.studies.yang import boxes_of_changes
 
 rng = np.random.default_rng(2016)
 docs = [f"d{at:03d}" for at in range(200)]
@@ -26,4 +26,3 @@ here = Path(__file__).parent
 range_by_ties.draw(range_by_ties(qrels, runs)).get_figure().savefig(here / "ties-ranges.svg", dpi=200)
 changes = change_by_banding(qrels, runs, measures=["AP"])
 boxes_of_changes(changes)[0, 0].get_figure().savefig(here / "ties-bands.svg", dpi=200)
-p_values_before_and_after(changes, treatment=2)[0, 0].get_figure().savefig(here / "ties-p-values.png", dpi=200)
