@@ -269,8 +269,11 @@ def _group(keys: Words) -> tuple[Ints, Ints]:
     in_order = keys[order]
     new = np.ones(keys.size, dtype=bool)
     np.not_equal(in_order[1:], in_order[:-1], out=new[1:])
-    number = np.empty(keys.size, dtype=np.int64)
-    number[order] = np.cumsum(new) - 1
+    del in_order  # (keys of hundreds of runs are large)
+    place = np.cumsum(new)
+    place -= 1
+    number = np.empty_like(place)
+    number[order] = place
     return order[new], number
 
 
@@ -304,7 +307,7 @@ def number_pairs(tables: Sequence[Pairs]) -> list[Ints]:
     numbers: list[Ints] = []
     strangers: dict[tuple[str, bytes], int] = {}
     for at, (begin, end) in enumerate(zip(starts, ends, strict=True)):
-        mine = inverse[begin:end].copy()
+        mine = inverse[begin:end]
         differs = np.zeros(mine.size, dtype=bool)
         for leader, column in zip(leaders, contents(at), strict=True):
             differs |= leader[mine] != column

@@ -70,7 +70,7 @@ def topic_ends(topic: Ints) -> Ints | None:
     rows = topic.size
     ends = np.empty(rows, dtype=np.int64)
     topics = native.kernel.topic_ends(int32(topic, rows), rows, int64(ends, rows))
-    return None if topics < 0 else ends[:topics]
+    return None if topics < 0 else ends[:topics].copy()  # a view would keep a number for each row
 
 
 def fill_table(keys: Words, topic: Ints, begin: Ints, last: Ints, row: Ints) -> bool:
