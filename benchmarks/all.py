@@ -47,6 +47,10 @@ import sys, rankbounds as rb
 from rankbounds.comparison import Evidence
 Evidence.read(sys.argv[1], sys.argv[2:]).bounds(rb.measures.parse_measures("nDCG@10,AP,P@10,RR"))
 """
+LARGE = """
+import sys, pathlib, workload
+workload.write_collection(pathlib.Path(sys.argv[1]), runs=1, topics=10_000, depth=1000, judged=100)
+"""
 
 
 @dataclass(frozen=True)
@@ -112,9 +116,8 @@ def rows(folder: Path, data: Path, wanted: list[str]) -> Iterator[Row]:
         arguments = command("compare", many / "qrels.txt", many / "runs", *both)
         yield Row("compare, 500 runs x 250 topics", arguments, 20, 1000)
     if is_wanted("evaluate, one run of 10 million lines .gz by stream"):
-        from workload import write_collection  # late: a process begins with the memory of the one that starts it
-
-        large, (run,) = write_collection(data / "large", runs=1, topics=10_000, depth=1000, judged=100)
+        large, run = data / "large" / "qrels.txt", data / "large" / "run000.txt"
+        subprocess.run(python(LARGE, large.parent.resolve()), check=True, cwd=HERE)
         packed = run.with_suffix(".gz")
         if not packed.exists():
             with run.open("rb") as source, gzip.open(packed, "wb", 6) as target:
@@ -132,7 +135,10 @@ def rows(folder: Path, data: Path, wanted: list[str]) -> Iterator[Row]:
 
 
 def measured(arguments: list[str]) -> tuple[float, float, float]:
-    """Processor seconds, seconds and peak megabytes of a process that ends well."""
+    """Processor seconds, seconds and peak megabytes of a process that ends well.
+
+    A process begins with the memory of the one that starts it: nothing large is imported here.
+    """
     started = time.perf_counter()
     process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     assert process.stderr is not None
