@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, say_all
-from rankbounds.commands.console.options import Option, Options, call, everyday
+from rankbounds.commands.console.options import Option, Options, call, everyday, options_given
 from rankbounds.errors import DataError, UsageError
 from rankbounds.files.opening import expand, plain_name
 
@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     Option("TRUSTED", "trusted labels, in any format of judgments", dest="qrels", file="read"),
     Option("[LABELS ...]", "the labels to check: files, patterns or folders; name=FILE", dest="label_files"),
     Option("--runs RUN ...", f"{reading.RUNS_HELP} (default: compare labels only)", [], group="input", everyday=True),
+    Option(
+        "--leaderboards",
+        "TRUSTED and LABELS are scores by run, measure and topic: do they order the runs alike?",
+        everyday=True,
+    ),
     scoring.measures(("RBP(p=0.8)",)),
     Option(
         "--rel GRADE",
@@ -60,7 +65,17 @@ def run_judges(options: Options) -> Any:
     favour, and whether they order runs alike.
     """
     from rankbounds.judging.judges.comparison import compare_judges
+    from rankbounds.judging.judges.leaderboards import compare_leaderboards
 
+    if options.leaderboards:
+        of_labels = ("runs", "measures", "rel", "labels_rel", "same_scale", "votes", "pairs", "source", "columns")
+        for flag in options_given(options, *of_labels):
+            raise UsageError(f"{flag} is for labels; of leaderboards it can decide nothing.")
+        named = [output.name_and_path(argument) for argument in options.label_files]
+        files = [(name or plain_name(file), file) for name, path in named for file in expand([path])]
+        if len({name for name, _ in files}) < len(files):
+            raise UsageError("Two leaderboards have the same name: write name=FILE.")
+        return call(options, compare_leaderboards, options.qrels, dict(files))
     reader, labels_rel = reading.reading_from(options), labels_rel_from(options)
     trusted, labels = labels_from(options, reader)
     return call(

@@ -31,7 +31,7 @@ INTERVAL_RESAMPLES = 2_000
 PAIRS = ("all", "shared")
 
 
-def _with_interval(name: str, heading: str) -> Column:
+def with_interval_column(name: str, heading: str) -> Column:
     """A statistic with its interval in brackets, where it has one."""
 
     def cell(row: Row) -> str:
@@ -50,16 +50,16 @@ AGREEMENT_COLUMNS = (
     count("pairs"),
     count("missing", "no label"),
     Column("same", cell=lambda row: f"{row['same']:.1%}"),
-    _with_interval("kappa", "kappa"),
-    _with_interval("kappa_linear", "linear"),
-    _with_interval("kappa_quadratic", "quadratic"),
-    _with_interval("alpha", "alpha"),
+    with_interval_column("kappa", "kappa"),
+    with_interval_column("kappa_linear", "linear"),
+    with_interval_column("kappa_quadratic", "quadratic"),
+    with_interval_column("alpha", "alpha"),
     Column("relevant", cell=lambda row: f"{row['relevant']:.1%} ({row['shift_relevant']:+.1%})"),
 )
 ORDERING_COLUMNS = (
     Column("measure"),
     Column("labels"),
-    *map(_with_interval, COEFFICIENTS, ("tau", "tau_AP", f"tau of best {TOP}")),
+    *map(with_interval_column, COEFFICIENTS, ("tau", "tau_AP", f"tau of best {TOP}")),
     Column("mean_bias", cell=lambda row: signed(row["mean_bias"])),
     *map(Column, ("separated", "kept", "lost")),
     Column("reversed", "turned"),

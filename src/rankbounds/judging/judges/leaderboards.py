@@ -1,0 +1,192 @@
+"""Do the leaderboards of judges order the runs as a trusted one does? Kendall's tau, with intervals over topics.
+
+Shared tasks on automatic judging have no labels to compare, but the scores that each judge gave every run on every
+topic. Two judges may differ in every score and still order the runs alike: what counts is the order by the means, and
+how much of the agreement is due to which topics there were.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.calls import ends_in_a_sentence
+from rankbounds.errors import DataError, UsageError, warn
+from rankbounds.evaluation.run_notes import some
+from rankbounds.evaluation.score_files import read_scores
+from rankbounds.evaluation.scores import Scores
+from rankbounds.files.opening import plain_name
+from rankbounds.judging.judges.agreement import TopicBootstrap
+from rankbounds.judging.judges.bias import correlate_orders
+from rankbounds.judging.judges.comparison import INTERVAL_RESAMPLES, with_interval_column
+from rankbounds.measures import Measure
+from rankbounds.results import Column, Result, count
+from rankbounds.stats.significance import Resampling
+from rankbounds.tables import plain
+
+Leaderboard: TypeAlias = Scores | str | os.PathLike[str]
+"""Scores by run and topic, or a file that ``read_scores`` reads."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Leaderboards(Result):
+    """How alike a trusted leaderboard and those of judges order the runs."""
+
+    found: list[dict[str, Any]]
+
+    columns = (
+        Column("judge"),
+        Column("measure"),
+        with_interval_column("tau", "tau"),
+        with_interval_column("tau_ap", "tau_AP"),
+        count("runs"),
+        count("topics"),
+    )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per judge and measure, with low and high of each coefficient; None for what is not known."""
+        return [dict(row) for row in self.found]
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of what a row holds."""
+        return tuple(self.found[0])
+
+    def words(self) -> str:
+        """Say for each judge and measure how alike the orders are, and how sure that is."""
+        return "\n".join(map(self._sentence, self.found))
+
+    def render(self, kind: str, *, raw: bool = False) -> str:
+        """In any text format of the command line; with the sentences below the table."""
+        text = super().render(kind, raw=raw)
+        return f"{text}\n{self.words()}\n" if kind == "table" else text
+
+    def _sentence(self, row: Mapping[str, Any]) -> str:
+        of = f"{row['judge']} and {self.settings['trusted']}, {row['runs']} runs by {row['measure']}"
+        if row["tau"] is None:
+            return f"{of}: one of them gives all runs the same mean, so that there is no order to agree with."
+        over = f"over {row['topics']} topics"
+        if row["tau_low"] is None:
+            return f"{of}: Kendall's tau is {row['tau']:.3f} {over}, on which no resample changes it."
+        ends = f"{self.settings['confidence']:.0%} interval {row['tau_low']:.3f} to {row['tau_high']:.3f}"
+        related = "" if row["tau_low"] > 0 else " That the orders are related is not shown."
+        return f"{of}: Kendall's tau is {row['tau']:.3f} ({ends} {over}).{related}"
+
+
+@ends_in_a_sentence
+def compare_leaderboards(
+    trusted: Leaderboard,
+    judges: Leaderboard | Sequence[Leaderboard] | Mapping[str, Leaderboard],
+    *,
+    confidence: float = 0.95,
+    resamples: int = INTERVAL_RESAMPLES,
+    seed: int = 0,
+) -> Leaderboards:
+    """Compare leaderboards of judges, scores by run and topic, with a trusted one: do they order the runs alike?
+
+    Parameters
+    ----------
+    trusted : Scores or path
+        Scores of every run on every topic that are trusted; a file in any form that ``read_scores`` takes.
+    judges : Scores, path, sequence or mapping of them
+        The same of one judge or several; a mapping names them.
+    confidence : float, default 0.95
+        That of the intervals.
+    resamples, seed : int
+        Of the bootstrap over topics.
+
+    Returns
+    -------
+    Leaderboards
+        A row per judge and measure: ``tau`` (Kendall's tau-b of the means), ``tau_ap``, each with ``_low`` and
+        ``_high``, over the runs and topics that both have.
+
+    Notes
+    -----
+    Measures of the same name are compared; where no name is shared and each side has one measure, these two. Runs or
+    topics that one side lacks are left out, with a warning.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> runs = {"a": {"1": ["x"], "2": ["x"]}, "b": {"1": ["y"], "2": ["x"]}, "c": {"1": ["y"], "2": ["y"]}}
+    >>> people, model = ({"1": {"x": 1}, "2": {"x": 1}}, {"1": {"x": 1}, "2": {"y": 1}})
+    >>> scores = [rb.evaluate(qrels, runs, "RR") for qrels in (people, model)]
+    >>> rb.judging.compare_leaderboards(scores[0], {"model": scores[1]}).rows()[0]["tau"]
+    0.0
+    """
+    given = judges if isinstance(judges, Mapping) else _named(judges)
+    if not given:
+        raise UsageError("No leaderboard of a judge was given.")
+    truth = trusted if isinstance(trusted, Scores) else read_scores(trusted)
+    rows: list[dict[str, Any]] = []
+    for name, one in given.items():
+        other = one if isinstance(one, Scores) else read_scores(one)
+        runs = _shared(truth.runs, other.runs, "runs", name)
+        for mine, theirs in _pairs_of_measures(truth, other, name):
+            sides = [_by_topic(scores, runs, measure) for scores, measure in ((truth, mine), (other, theirs))]
+            topics = [
+                topic
+                for topic in _shared(truth.query_ids, other.query_ids, "topics", name)
+                if all(topic in side for side in sides)
+            ]
+            if len(topics) < 2:
+                raise DataError(name, f"{mine} has scores of all runs on {len(topics)} shared topics: two are needed.")
+            by_run = [np.stack([side[topic] for topic in topics], axis=1) for side in sides]
+            bootstrap = TopicBootstrap(len(topics), Resampling(resamples, seed), confidence)
+            (found,) = correlate_orders(by_run[0], by_run[1:], mine, bootstrap)
+            of_pair = str(mine) if str(mine) == str(theirs) else f"{mine} and {theirs}"
+            row: dict[str, Any] = {"judge": name, "measure": of_pair, "runs": len(runs), "topics": len(topics)}
+            for coefficient in ("tau", "tau_ap"):
+                for ending, end in zip(("", "_low", "_high"), found[coefficient], strict=True):
+                    row[coefficient + ending] = plain(end)
+            rows.append(row)
+    named = "the trusted leaderboard" if isinstance(trusted, Scores) else plain_name(os.fspath(trusted))
+    settings = {"trusted": named, "confidence": confidence, "resamples": resamples, "seed": seed}
+    return Leaderboards(rows, settings=settings)
+
+
+def _named(judges: Leaderboard | Sequence[Leaderboard]) -> dict[str, Leaderboard]:
+    several = [judges] if isinstance(judges, Scores | str | os.PathLike) else list(judges)
+    return {
+        f"judge{number}" if isinstance(one, Scores) else plain_name(os.fspath(one)): one
+        for number, one in enumerate(several, 1)
+    }
+
+
+def _shared(ours: Sequence[str], theirs: Sequence[str], what: str, name: str) -> list[str]:
+    """What both sides have, in our order."""
+    both = [one for one in ours if one in set(theirs)]
+    if len(both) < 2:
+        raise DataError(
+            name,
+            f"it shares {len(both)} of its {what} with the trusted leaderboard, and two are needed. It has {what} like "
+            f"{some(list(theirs))}, the trusted one {some(list(ours))}.",
+        )
+    if len(both) < max(len(ours), len(theirs)):
+        warn(f"{name}: {len(both)} {what} are compared, of {len(theirs)} there and {len(ours)} of the trusted side.")
+    return both
+
+
+def _pairs_of_measures(truth: Scores, other: Scores, name: str) -> list[tuple[Measure, Measure]]:
+    """The measures to compare: those of the same name, or the only ones."""
+    theirs = {str(measure): measure for measure in other.measures}
+    pairs = [(measure, theirs[str(measure)]) for measure in truth.measures if str(measure) in theirs]
+    if not pairs and len(truth.measures) == len(other.measures) == 1:
+        pairs = [(truth.measures[0], other.measures[0])]
+    if not pairs:
+        here, there = (some([str(measure) for measure in scores.measures]) for scores in (truth, other))
+        raise DataError(name, f"no measure has the same name on both sides: {there} there, {here} on the trusted side.")
+    return pairs
+
+
+def _by_topic(scores: Scores, runs: Sequence[str], measure: Measure) -> dict[str, Floats]:
+    """The scores of these runs by topic, where all of them have one."""
+    chosen = scores.filter(run=runs, measure=measure).value[:, :, 0]
+    known = np.flatnonzero(~np.isnan(chosen).any(axis=0)).tolist()
+    return {scores.query_ids[at]: chosen[:, at] for at in known}
