@@ -196,6 +196,18 @@ def test_a_difference_that_depends_on_the_slice_is_found_and_told():
     assert "The difference depends on length (interaction p = 0.0005)." in words
 
 
+def test_a_slice_in_which_the_test_favours_the_worse_mean_shows_nothing():
+    value = np.full((2, 40), 0.5)
+    value[1, :39] += np.linspace(0.001, 0.02, 39)
+    value[1, 39] = 0.0
+    scores = scores_of(value)
+    kind = {query: "odd" if at % 2 else "even" for at, query in enumerate(scores.query_ids)}
+    sliced = rb.compare(scores, test="sign").slices({"kind": kind})
+    found = [(row["slice"], row["p_adjusted"] < 0.001, row["shown"]) for row in sliced.rows()]
+    assert found == [("even", True, True), ("odd", True, False)]
+    assert "on odd no difference is shown" in sliced.words()
+
+
 def test_no_difference_anywhere_is_no_interaction():
     scores = scores_of(np.full((2, 12), 0.5))
     sliced = slices(scores, labels_for(scores, ["a", "b"]), **FEW)

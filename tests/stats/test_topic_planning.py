@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 import rankbounds as rb
+from array_scores import scores_of
 from rankbounds.cli import main
 from rankbounds.stats.power import topics_for_range, topics_for_width
 
@@ -134,6 +135,27 @@ def test_pairs_at_hand_answer_the_same():
     assert wide == topics_for_width(np.array(deviations), 0.1).tolist()
     with pytest.raises(rb.UsageError, match="one question"):
         compared.power(difference=0.1, width=0.1)
+
+
+def test_a_pilot_in_clusters_plans_clusters():
+    """The deviation is that of what clusters add up to, and so many clusters make the test succeed."""
+    generator, number = np.random.default_rng(4), np.repeat(np.arange(12), 3)
+    value = np.clip(0.5 + generator.normal(0, 0.1, (2, 12))[:, number] + generator.normal(0, 0.02, (2, 36)), 0, 1)
+    scores = scores_of(value[..., None], measures=("P@10",))
+    clusters = dict(zip(scores.query_ids, map(str, number.tolist()), strict=True))
+    plan = rb.stats.plan_topics(scores, difference=0.05, width=0.1, clusters=clusters)
+    sums = (value[1] - value[0]).reshape(12, 3).mean(axis=1)
+    means = value.reshape(2, 12, 3).mean(axis=2)
+    deviations = [row["deviation"] for row in plan.rows()]
+    spread = np.sqrt(means.var(axis=1, ddof=1).mean())
+    assert deviations == pytest.approx([sums.std(ddof=1), spread, sums.std(ddof=1)])
+    assert plan.rows()[0]["topics"] == rb.stats.topics_needed(0.05, sums.std(ddof=1))
+    assert f"{plan.rows()[0]['topics']} clusters find a difference of 0.05" in plan.words()
+    assert "for 12 clusters tell it roughly" in plan.notes()[0]
+    compared = rb.compare(scores, clusters=clusters).power(difference=0.05).rows()[0]
+    assert compared["topics_needed"] == plan.rows()[0]["topics"]
+    with pytest.raises(rb.UsageError, match="Clusters are those of a pilot"):
+        rb.stats.plan_topics(deviation=0.1, difference=0.05, clusters=clusters)
 
 
 def test_the_command(tmp_path, capsys):

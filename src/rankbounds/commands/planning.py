@@ -39,6 +39,7 @@ from rankbounds.commands.console.options import Option, Options, call, everyday,
     scoring.measures(("nDCG@10",)),
     scoring.alpha(),
     scoring.confidence("the interval"),
+    *scoring.clusters(what="numbers"),
     *scoring.ASSUMING_NO_BOUNDS,
     *output.OUTPUT,
 )
@@ -59,6 +60,7 @@ def run_topics(options: Options) -> None:
     if options.qrels is not None or options.scores:
         options.measures = options.measures or ["nDCG@10"]
         pilot = scoring.evaluate_from(options)
-    plan = call(options, plan_topics, pilot)
+    clusters = scoring.clusters_from(options, [] if pilot is None else pilot.query_ids)
+    plan = call(options, plan_topics, pilot, clusters=clusters)
     output.write_rows(options, plan.rows(), plan.columns, below=lambda: f"\n{plan.words()}\n")
     say_all(plan.notes())

@@ -55,7 +55,8 @@ class Slices(Result):
 
     ``rows()`` has one for each measure, way of slicing, slice and pair: the means, the difference (``run`` minus
     ``against``, as over all topics) with its interval, ``p_value``, ``p_adjusted`` over all slices and pairs of the
-    measure, and ``detectable``, the true difference that is found 80% of the time. None where a slice has one topic.
+    measure, whether a difference is ``shown``, and ``detectable``, the true difference that is found 80% of the time.
+    Numbers are None where a slice has one topic.
 
     Attributes
     ----------
@@ -89,7 +90,7 @@ class Slices(Result):
         Column(name)
         for name in (
             "by", "slice", "topics", "run", "against", "measure", "mean", "mean_against", "difference", "ci_low",
-            "ci_high", "p_value", "p_adjusted", "detectable", "won", "lost",
+            "ci_high", "p_value", "p_adjusted", "shown", "detectable", "won", "lost",
         )
     )  # fmt: skip
     figures = ("forest",)
@@ -118,7 +119,7 @@ class Slices(Result):
         for row in self.slices:
             if [row[name] for name in names] == asked:
                 p, difference = row["p_adjusted"], row["difference"]
-                if p is None or p >= self.settings["alpha"] or difference == 0:
+                if not row["shown"]:
                     sides["unclear"].append(row["slice"])
                     continue
                 words = f"{row['slice']} ({signed(difference)} over {row['topics']} topics, {p_words(p)})"
@@ -272,6 +273,9 @@ def slices(scores: Scores, labels: Mapping[str, Any], **how: Unpack[PairTestingO
         ]
         rows += _correct(list(chain(*compared)), correction)
         overall += [row | {"p_value": None} for row in whole]
+        for row in [*rows[-len(parts) * first.size :], *overall[-first.size :]]:
+            p, could = row["p_adjusted"], not row.pop("opposed") and row["difference"] != 0
+            row["shown"] = could and p is not None and p < testing.alpha
         interactions += _correct(list(chain(*tested)), correction)
     settings = {
         "test": testing.test, "correction": correction, "alpha": testing.alpha, "confidence": testing.confidence,
@@ -341,12 +345,13 @@ def _compare_slice(
         gains, detectable = merit(differences(values[first], values[second]), measure), np.full(first.size, np.nan)
         won, lost = (np.count_nonzero(side, axis=-1).astype(np.float64) for side in (gains > 0, gains < 0))
         numbers = {"difference": mean_difference(values[first], values[second]), "won": won, "lost": lost}
-        numbers |= dict.fromkeys(("ci_low", "ci_high", "p_value"), detectable)
+        numbers |= dict.fromkeys(("ci_low", "ci_high", "p_value", "opposed"), detectable)
     return {
         "mean": means[first],
         "mean_against": means[second],
         **{name: numbers[name] for name in ("difference", "ci_low", "ci_high", "p_value")},
         "p_adjusted": numbers["p_value"],
+        "opposed": numbers["opposed"],
         "detectable": detectable,
         **{name: numbers[name].astype(int).tolist() for name in ("won", "lost")},
     }

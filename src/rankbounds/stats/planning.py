@@ -25,8 +25,10 @@ from typing import Any
 
 import numpy as np
 
+from rankbounds.arrays import Floats
 from rankbounds.choices import check_share
 from rankbounds.errors import UsageError
+from rankbounds.evaluation.clusters import Clusters, ClustersLike, resolve_clusters
 from rankbounds.evaluation.score_differences import TOLERANCE
 from rankbounds.evaluation.scores import Scores
 from rankbounds.results import Column, Result, count
@@ -72,9 +74,13 @@ class TopicPlan(Result):
             Column("size", cell=lambda row: f"{row['size']:g}", importance=8),
             *([count("systems")] if self.settings["systems"] > 2 else [Column("systems", None)]),
             Column("deviation"),
-            count("topics", importance=7),
-            *([count("topics_safe", importance=5)] if pilot else []),
+            count("topics", self._units, importance=7),
+            *([count("topics_safe", f"{self._units} safe", importance=5)] if pilot else []),
         )
+
+    @property
+    def _units(self) -> str:
+        return "clusters" if self.settings["clusters"] else "topics"
 
     def rows(self) -> list[dict[str, Any]]:
         """List a dict for each measure and goal; None where no realistic number of topics is enough."""
@@ -97,9 +103,9 @@ class TopicPlan(Result):
         }.get(row["goal"], f"give the {settings['confidence']:.0%} {row['goal']} a width of {size} on average")
         start = f"{row['measure']}: " if row.get("measure") else ""
         if row["topics"] is None:
-            return f"{start}No realistic number of topics is enough to {what}."
+            return f"{start}No realistic number of {self._units} is enough to {what}."
         safe = f"; {row['topics_safe']:,} to be safe" if row.get("topics_safe") else ""
-        return f"{start}{row['topics']:,} topics {what} (deviation {number(row['deviation'])}){safe}."
+        return f"{start}{row['topics']:,} {self._units} {what} (deviation {number(row['deviation'])}){safe}."
 
     def notes(self) -> list[str]:
         """Return what is assumed."""
@@ -108,8 +114,10 @@ class TopicPlan(Result):
         if topics is None:
             return [f"{assumed}."]
         return [
-            f"{assumed}, with the deviation of the pilot, pooled over its runs; topics safe: with the upper end of the "
-            f"deviation's one-sided {SAFE:.0%} interval, for {topics} topics tell it roughly."
+            f"{assumed}, with the deviation of the pilot, pooled over its runs; {self._units} safe: with the upper end "
+            f"of the deviation's one-sided {SAFE:.0%} interval, for {topics} {self._units} tell it roughly."
+            + " Clusters are taken to have as many topics as the pilot's."
+            * bool(self.settings["clusters"])
         ]
 
 
@@ -124,6 +132,7 @@ def plan_topics(
     alpha: float = 0.05,
     power: float = 0.8,
     confidence: float = 0.95,
+    clusters: ClustersLike | None = None,
 ) -> TopicPlan:
     """Plan how many topics an evaluation needs, from a pilot's scores or from a deviation.
 
@@ -145,6 +154,9 @@ def plan_topics(
         How many systems will be compared with each other.
     alpha, power, confidence : float
         The level of the tests, how often they should succeed, and the level of the interval.
+    clusters : mapping or path, optional
+        The cluster of each topic of the pilot, where topics belong together; by default those of its scores. What is
+        planned is then the number of clusters like the pilot's (in ``topics``, as without them).
 
     Returns
     -------
@@ -166,6 +178,8 @@ def plan_topics(
         raise UsageError(
             "A plan starts from a pilot (judgments and runs, or scores) or from a deviation: give one of them."
         )
+    if clusters is not None and pilot is None:
+        raise UsageError("Clusters are those of a pilot: without one, plan with the deviation over clusters.")
     sizes = {"difference": difference, "margin": margin, "width": width}
     asked = {name: size for name, size in sizes.items() if size is not None}
     if not asked:
@@ -179,14 +193,16 @@ def plan_topics(
     check_share("power", power)
     check_share("confidence", confidence)
     settings = {**sizes, "systems": systems, "alpha": alpha, "power": power, "confidence": confidence}
-    settings["pilot_topics"] = None
+    settings |= {"pilot_topics": None, "clusters": None}
     rows = []
     if pilot is None:
         assert deviation is not None
         rows = list(_rows(settings, {"interval": deviation, "": deviation}, 1.0))
     else:
+        grouped = resolve_clusters(pilot.clusters or None if clusters is None else clusters, pilot.query_ids)
         scores = pilot.value
-        topics = settings["pilot_topics"] = scores.shape[1]
+        settings["clusters"] = None if grouped is None else len(grouped)
+        topics = settings["pilot_topics"] = settings["clusters"] or scores.shape[1]
         if topics < 2:
             raise UsageError("A pilot of one topic says nothing about how scores vary: take two topics or more.")
         if len(pilot.runs) < 2 and set(asked) != {"width"}:
@@ -198,17 +214,20 @@ def plan_topics(
         factor = float(np.sqrt((topics - 1) / chdtri(topics - 1, SAFE)))
         for place, measure in enumerate(pilot.measures):
             named = {"measure": str(measure)}
-            rows += [named | row for row in _rows(settings, _deviations(scores[:, :, place], str(measure)), factor)]
+            deviations = _deviations(scores[:, :, place], str(measure), grouped)
+            rows += [named | row for row in _rows(settings, deviations, factor)]
     return TopicPlan(rows, settings=settings)
 
 
-def _deviations(scores: Any, measure: str) -> dict[str, float]:
-    """The deviation of one run's scores, and that of differences, pooled over the runs."""
+def _deviations(scores: Floats, measure: str, clusters: Clusters | None) -> dict[str, float]:
+    """The deviation of one run's scores, and that of differences, pooled over the runs; of clusters' numbers."""
     if not np.isfinite(scores).all():
         raise UsageError(f"{measure} is infinite or not known on a topic of the pilot: plan with another measure.")
-    found = {"interval of a mean": float(np.sqrt(scores.var(axis=1, ddof=1).mean()))}
+    by_topic = scores if clusters is None else clusters.spread_means(scores)[0]
+    found = {"interval of a mean": float(np.sqrt(by_topic.var(axis=1, ddof=1).mean()))}
     if len(scores) > 1:
         apart = scores - scores.mean(axis=0)
+        apart = apart if clusters is None else clusters.sum_differences(apart)
         found[""] = found["interval of a difference"] = float(
             np.sqrt(2 * apart.var(axis=1, ddof=1).sum() / (len(scores) - 1))
         )
