@@ -686,3 +686,28 @@ def test_a_report_by_class_of_too_many_runs_is_refused():
     runs = {f"run{number}": {"1": ["a"], "2": ["a"]} for number in range(21)}
     with pytest.raises(rb.UsageError, match="2 to 20 runs"):
         rb.report({"1": {"a": 1}, "2": {"a": 1}}, runs, "RR", by=str(DATA / "classes.csv"))
+
+
+@pytest.mark.parametrize(
+    ("runs", "measures"),
+    [
+        ({"a": {"1": ["r"]}, "b": {"1": ["n", "r"]}}, ["RR"]),
+        ({name: {str(t): ["r", "n"] for t in range(6)} for name in "ab"}, ["RR", "P@1"]),
+        ({"a": {str(t): ["r", "n"] for t in range(6)}, "b": {"0": ["x"]}}, ["nDCG@10", "RBP"]),
+        ({name * 90: {str(t): ["r", "n"][: 1 + (t < 3)] for t in range(6)} for name in "ab"}, ["RR"]),
+    ],
+    ids=["one topic", "equal", "nearly empty", "long names"],
+)
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+def test_browser_shows_odd_runs_on_a_phone(chromium, tmp_path, runs, measures):
+    size = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        qrels = {topic: {"r": 1, "n": 0} for topic in runs[min(runs)]}
+        rb.report(qrels, runs, measures).save(tmp_path / "odd.html")
+        opened(chromium, tmp_path / "odd.html")
+        assert chromium.execute_script("return document.documentElement.scrollWidth") == 390
+        assert chromium.get_log("browser") == []
+        assert "Data and settings" in chromium.find_element("tag name", "body").text
+    finally:
+        chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

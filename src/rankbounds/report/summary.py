@@ -39,7 +39,8 @@ def sentences(scores: Scores, compared: Comparison | None, content: dict[str, An
     ahead = "lowest, which is best" if measure.lower_is_better else "highest"
     low, high = mean.ci_low[leader, 0, 0], mean.ci_high[leader, 0, 0]
     sure = f" (95% interval {low:.4f} to {high:.4f})" if compared is None and low == low else ""
-    score = f"{label} {means[leader]:.4f}{sure} over {len(scores.query_ids)} topics"
+    topics = len(scores.query_ids)
+    score = f"{label} {means[leader]:.4f}{sure} over {topics} topic{'s' * (topics != 1)}"
     said = [f"{counted(leaders, runs)} score{'s' * alone} {ahead}: {score}."]
     if compared is not None:
         said += [*_how_sure(compared, leader, alone=alone), *_over_measures(scores, content["agreement"])]

@@ -52,7 +52,7 @@ function leaders() {
   };
   const look = (from, to, some) => {
     const least = Math.max(...some.map((run) => height(run, from)));
-    const left = some.filter((run) => height(run, to) >= least);
+    const left = some.filter((run) => height(run, to) >= least * (1 - 1e-12));  // (a sum that stays the same is rounded)
     if (left.length > 3 && to - from > 1e-4) {
       const middle = (from + to) / 2;
       look(from, middle, left);
