@@ -65,10 +65,12 @@ def on_post_page(html: str, **_: Any) -> str:
 
 
 def on_post_build(config: Any) -> None:
-    """Write the search index as a script too, which a page that is opened from disk may load (called by MkDocs)."""
-    folder = Path(config.site_dir) / "search"
-    index = (folder / "search_index.json").read_text("utf-8")
-    (folder / "search_index.js").write_text(f"var __index = {index}", "utf-8")
+    """Write the search index as a script too, which a page on disk may load, and link llms.txt (called by MkDocs)."""
+    site = Path(config.site_dir)
+    index = (site / "search" / "search_index.json").read_text("utf-8")
+    (site / "search" / "search_index.js").write_text(f"var __index = {index}", "utf-8")
+    listed = (site / "llms.txt").read_text("utf-8")
+    (site / "llms.txt").write_text(re.sub(r"\]\((\S+)\.md\)", r"](\1.html)", listed), "utf-8")
 
 
 def on_page_content(html: str, **_: Any) -> str:

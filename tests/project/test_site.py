@@ -138,6 +138,12 @@ def test_search_works_from_disk(site, tmp_path):
         driver.quit()
 
 
+def test_llms_txt_leads_to_pages_of_the_site(site):
+    links = re.findall(r"\]\((\S+)\)", (site / "llms.txt").read_text("utf-8"))
+    assert len(links) > 25
+    assert not [link for link in links if not (site / link).exists()]
+
+
 def test_llms_txt_names_every_page():
     text = (ROOT / "docs" / "llms.txt").read_text("utf-8")
     named = re.findall(r"\]\((\S+\.md)\)", text)
