@@ -37,14 +37,17 @@ with tempfile.TemporaryDirectory() as name:
     folder = Path(name)
     shutil.copy(DATA / "qrels.txt", folder / "qrels.txt")
     runs = DATA / "runs"
-    plan = rb.judge_next(folder / "qrels.txt", rb.read_runs(runs), budget=300, compare=("reranked", "dense"))
+    retrieved = [row for run in rb.read_runs(runs) for row in run.rows()]
     (folder / "documents.jsonl").write_text(
-        "".join(json.dumps({"doc_id": doc, "title": TITLE, "text": TEXT}) + "\n" for doc in dict.fromkeys(plan.doc_ids))
+        "".join(
+            json.dumps({"doc_id": doc, "title": TITLE, "text": TEXT}) + "\n"
+            for doc in dict.fromkeys(doc for _, doc, _ in retrieved)
+        )
     )
     (folder / "queries.jsonl").write_text(
         "".join(
             json.dumps({"query_id": query, "text": QUERY, "description": DESCRIPTION}) + "\n"
-            for query in dict.fromkeys(plan.query_ids)
+            for query in dict.fromkeys(query for query, _, _ in retrieved)
         )
     )
     command = [sys.executable, "-m", "rankbounds", "serve", "qrels.txt", str(runs), "--port", str(PORT)]
