@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import shlex
 import shutil
@@ -44,7 +45,9 @@ def test_every_command_runs_on_the_demo(text, capsys):
 def test_every_expression_can_be_evaluated(text):
     qrels, runs, run = "qrels.txt", "runs", "runs/bm25.txt"
     if text.startswith("rb.studies."):  # the commands beside them compute the same
-        assert callable(getattr(rb.studies, re.match(r"rb\.studies\.(\w+)\(", text)[1]))
+        name, given = re.fullmatch(r"rb\.studies\.(\w+)\((.*)\)", text).groups()
+        signature = inspect.signature(getattr(rb.studies, name))
+        eval(f"signature.bind({given})", {"signature": signature, "qrels": qrels, "runs": runs})
         return
     scores = rb.evaluate(qrels, runs, ["AP", "RR", "RBP(p=0.8)"])
     assert eval(text, {"rb": rb, "qrels": qrels, "runs": runs, "run": run, "scores": scores}) is not None
