@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -96,8 +97,14 @@ def save(axes: Any, path: str | os.PathLike[str], width: str | float | None = No
         drawn.set_figwidth(INCHES[width] if isinstance(width, str) else width)
         _stack_panels(drawn)
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending)
-    with writing(path, "wb") as out, styled(None):
-        drawn.savefig(out, format=ending, dpi=300, metadata=metadata)
+    fonts = logging.getLogger("fontTools")  # it warns of the dates in font files
+    level = fonts.level
+    fonts.setLevel(logging.ERROR)
+    try:
+        with writing(path, "wb") as out, styled(None):
+            drawn.savefig(out, format=ending, dpi=300, metadata=metadata)
+    finally:
+        fonts.setLevel(level)
     across, down = map(float, drawn.get_size_inches())
     return across, down
 

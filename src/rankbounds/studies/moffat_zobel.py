@@ -406,10 +406,10 @@ def order_agreement(
         kept = {row["measure"]: row["tau"] for row in own if row["measure"] == row["other"] and row["tau"] is not None}
         if kept:
             most, least = max(kept.values()), min(kept.values())
-            worst = f" and {of_extreme(kept, min)} worst ({least:.3f})" if least < most else ""
+            worst = f" and worst by {of_extreme(kept, min)} ({least:.3f})" if least < most else ""
             answer += (
-                f" Judged to depth {depth} only, {of_extreme(kept)} best keeps the order of runs under all judgments "
-                f"(tau {most:.3f}){worst}."
+                f" Judged to depth {depth} only, the order of runs under all judgments is kept best by "
+                f"{of_extreme(kept)} (tau {most:.3f}){worst}."
             )
     return StudyResult(rows, answer, tables=tables, settings={"runs": len(judged.names)})
 

@@ -291,8 +291,8 @@ def agreement_by_judgment_rate(
     if not tau:
         return found.result("tau", "With few judgments no measure orders these runs: their means are equal.", "")
     best, worst = max(tau.values()), min(tau.values())
-    answer = f"At {rates[-1]:g}% of the judgments {of_extreme(tau)} best keeps the order of runs (tau {best:.3f})"
-    answer += f" and {of_extreme(tau, min)} worst (tau {worst:.3f})." if worst < best else "."
+    answer = f"At {rates[-1]:g}% of the judgments the order of runs is kept best by {of_extreme(tau)} (tau {best:.3f})"
+    answer += f" and worst by {of_extreme(tau, min)} (tau {worst:.3f})." if worst < best else "."
     claim = "In the paper AP keeps the order worst, and measures on condensed lists at least as well as bpref_R."
     return found.result("tau", answer, f"{claim} {_compared(tau)}" if _compared(tau) else "")
 

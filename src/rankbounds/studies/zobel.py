@@ -205,10 +205,12 @@ def _answer(rows: Rows, measure: str, topics: int) -> str:
     low, high = whole["topics_for_5_low"], whole["topics_for_5_high"]
     if low is None:
         return " ".join([*sentences, "From that nothing can be extrapolated to more topics."])
-    needed = f"about {low:,} to {high:,}" if high is not None else f"at least {low:,}"
+    needed = f"at least {low:,}" if high is None else f"about {low:,}" + (f" to {high:,}" if high > low else "")
+    least, most = (f"{whole[end]:.1%}" for end in ("swaps_low", "swaps_high"))
+    share = least if least == most else f"{least.removesuffix('%')} to {most}"
     sentences.append(
-        f"Extrapolated, two sets of {topics} topics would disagree on {100 * whole['swaps_low']:.1f}% to "
-        f"{whole['swaps_high']:.1%} of pairs; to bring that to {WANTED:.0%} takes {needed} topics."
+        f"Extrapolated, two sets of {topics} topics would disagree on {share} of pairs; {WANTED:.0%} of pairs are "
+        f"reached with {needed} topics."
     )
     return " ".join(sentences)
 
