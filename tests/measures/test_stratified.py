@@ -124,6 +124,8 @@ def test_standard_errors_are_the_jackknife(seed):
     found = rb.probability.estimate_sampling_errors(table(pool), {"t": retrieved}, LABELS)
     for row in found.rows():
         error = jackknife(pool, retrieved, row["measure"])
+        if error == 0 and any(grade is None for _, _, grade in pool):
+            error = math.nan  # without spread, the drawn documents say nothing of the others
         assert row["standard_error"] == pytest.approx(error, abs=1e-12, nan_ok=True), row["measure"]
         if not math.isnan(error):
             assert row["ci_high"] == pytest.approx(row["value"] + 1.959964 * error, abs=1e-6)
@@ -179,6 +181,19 @@ def test_what_cannot_be_known_is_not_said(command, tmp_path):
     assert command("sampling-errors", path, tmp_path / "run", "-m", "AP")[0] == 2
     with pytest.raises(UsageError, match="order"):
         rb.probability.estimate_sampling_errors(path, tmp_path / "run", ties="best")
+
+
+def test_a_sample_without_spread_has_no_interval():
+    pool = [("a", "x", 0), ("b", "x", 0), ("c", "x", None)]
+    (row,) = rb.probability.estimate_sampling_errors(table(pool), {"t": ["a", "c", "b"]}, "infNumRel").rows()
+    assert row["value"] == 0
+    assert all(math.isnan(row[name]) for name in ("standard_error", "ci_low", "ci_high"))
+
+
+def test_judgments_that_are_no_sample_are_told():
+    found = rb.probability.estimate_sampling_errors(table([("a", "x", 0), ("b", "x", 1)]), {"t": ["b"]}, "xinfAP")
+    assert [note.split(":")[0] for note in found.notes()] == ["Nothing was sampled"]
+    assert found.rows()[0]["standard_error"] == 0
 
 
 def test_other_measures_read_the_drawn_documents(tmp_path):

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats
+from rankbounds.arrays import Flags, Floats
 from rankbounds.choices import check_share
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
@@ -48,6 +48,8 @@ class SamplingErrors(Result):
     measures: tuple[Sampled, ...]
     value: Floats
     standard_error: Floats
+    sampled: Flags
+    """Of which topics some documents of the pool were not drawn?"""
     confidence: float
     per_topic: bool = False
     """Are there rows for each topic, before those of the mean?"""
@@ -74,15 +76,20 @@ class SamplingErrors(Result):
                 value, error = self.value[run_number, :, place], self.standard_error[run_number, :, place]
                 there = np.flatnonzero(~np.isnan(value))
                 for topic in there.tolist() if self.per_topic else ():
-                    rows.append(self._row(run, self.query_ids[topic], measure, value[topic], error[topic]))
+                    rows.append(self._row(run, topic, measure, value[topic], error[topic]))
                 shared = 1 if measure.total == "sum" else there.size
                 total = math.sqrt(float((error[there] ** 2).sum())) / shared
-                rows.append(self._row(run, ALL, measure, value[there].sum() / shared, total))
+                rows.append(self._row(run, None, measure, value[there].sum() / shared, total))
         return rows
 
-    def _row(self, run: str, query: str, measure: Sampled, value: float, error: float) -> dict[str, Any]:
+    def _row(self, run: str, topic: int | None, measure: Sampled, value: float, error: float) -> dict[str, Any]:
         from scipy.special import ndtri
 
+        query = ALL if topic is None else self.query_ids[topic]
+        if (
+            not error and self.sampled[slice(None) if topic is None else topic].any()
+        ):  # drawn documents without spread say nothing of those not drawn
+            error = math.nan
         reach = float(ndtri(0.5 + self.confidence / 2)) * float(error)
         low = math.nan if math.isnan(reach) else max(0.0, float(value) - reach)
         cells = (run, query, str(measure), float(value), float(error), low, float(value) + reach)
@@ -90,6 +97,11 @@ class SamplingErrors(Result):
 
     def notes(self) -> list[str]:
         """What a reader of the numbers must know, in sentences."""
+        if not self.sampled.any():
+            return [
+                "Nothing was sampled: every document of these judgments is judged, so that no estimate is uncertain. "
+                "Judgments of a sample list the whole pool, with -1 for documents that were not drawn."
+            ]
         lacking = np.flatnonzero((np.isnan(self.standard_error) & ~np.isnan(self.value)).any(axis=(0, 2)))
         topics = [self.query_ids[number] for number in lacking.tolist()]
         if not topics:
@@ -133,7 +145,7 @@ def estimate_sampling_errors(
     -----
     The stratified jackknife with the correction for finite strata, and a normal interval cut at 0: approximate, and
     about the drawing of documents alone, not about that of topics. NaN where a stratum was not judged entirely and
-    fewer than two of its documents were drawn.
+    fewer than two of its documents were drawn, or where what was drawn has no spread.
 
     Examples
     --------
@@ -158,6 +170,8 @@ def estimate_sampling_errors(
     facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
     systems = reading.runs(runs)
     value, error = (np.full((len(systems), len(facts.query_ids), len(sampled)), np.nan) for _ in range(2))
+    undrawn = facts.qrels.pairs.topic[np.isnan(facts.grade)]
+    partly = np.bincount(undrawn, minlength=len(facts.query_ids)) > 0
     for run_number, run in enumerate(systems):
         for rankings in join_lists(run, facts, assumptions, keep_rows=False, keep_judgments=True).batches:
             for place, measure in enumerate(sampled):
@@ -169,7 +183,7 @@ def estimate_sampling_errors(
     names = tuple(run.name for run in systems)
     settings = {"confidence": confidence}
     return SamplingErrors(
-        names, tuple(facts.query_ids), tuple(sampled), value, error, confidence, per_topic, settings=settings
+        names, tuple(facts.query_ids), tuple(sampled), value, error, partly, confidence, per_topic, settings=settings
     )
 
 
