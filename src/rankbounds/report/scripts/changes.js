@@ -77,7 +77,7 @@ function showAnswers() {
     const [, question, answer] = /^([^?]*\?) (.*)$/s.exec(said[name]) || [null, DOUBTS.find((doubt) => doubt.of === of).name, said[name]];
     const [, short, rest] = /^([^.:]*)[.:;] (.*)$/s.exec(answer) || [null, answer, ""], open = told.some((unknown) => unknown.of === of && unknown.turns);
     const unknown = !told.some((one) => one.of === of), card = element("article", null, "card", open || unknown ? "open" : "settled");
-    card.append(...cardParts(question.replace(/^Could ties\?$/, "Could ties overturn it?"), open || unknown, `${short.replace(/[.:]$/, "")}.`, rest.charAt(0).toUpperCase() + rest.slice(1)));
+    card.append(...cardParts(question.replace(/^(\w+ \w+)\?$/, "$1 overturn it?"), open || unknown, `${short.replace(/[.:]$/, "")}.`, rest.charAt(0).toUpperCase() + rest.slice(1)));
     if (unknown && !open) card.querySelector(".state").textContent = "unknown";
     return card;
   });
