@@ -416,6 +416,38 @@ def test_two_judgments_make_nothing_certain(measure, grades):
         assert row["ci_low"] < row["mean"] < row["ci_high"]
 
 
+def test_relevant_documents_alone_estimate_no_probability():
+    """Rows of expected and retrieved ids list relevant documents only: a fit to them makes everything relevant."""
+    relevant = {f"q{t}": {f"r{t}-{n}": 1 for n in range(6)} for t in range(30)}
+    runs = {
+        name: {
+            query: [*list(own)[at : 5 + at % 2], *(f"{name}{query}-{n}" for n in range(3))]
+            for query, own in relevant.items()
+        }
+        for at, name in enumerate(("a", "b", "c"))
+    }
+    for row in rb.uncertainty(relevant, runs, ["RBP", "nDCG@10"], confidence=0.5).rows():
+        assert math.isnan(row["mean"])
+        assert (row["ci_low"], row["ci_high"]) == (row["low"], row["high"])
+    reason = "every judged document that the runs retrieved is relevant"
+    with pytest.raises(rb.UsageError, match=reason):
+        rb.uncertainty(relevant, runs, "RBP", q="logistic")
+    two = {name: runs[name] for name in "ab"}
+    found = rb.compare(relevant, two, ["RBP", "nDCG@10"])
+    assert np.isnan(found.chances).all()
+    for measure in found.measures:
+        assert f"cannot be estimated from these judgments: {reason}" in found.words(measure)
+    plan = rb.judge_next(relevant, two, measure="nDCG@10", compare="all", until="settled")
+    even = rb.judge_next(relevant, two, measure="nDCG@10", compare="all", q=0.5)
+    assert (plan.doc_ids, plan.value.tolist()) == (even.doc_ids, even.value.tolist())
+    assert np.isnan(plan.probability).all()
+    assert (plan.likely, plan.needed) == (None, None)
+    assert reason in plan.sentences()[-1]
+    # One document that was judged and is not relevant is what an estimate begins with.
+    relevant["q0"]["aq0-0"] = 0
+    assert rb.judge_next(relevant, two, measure="nDCG@10", compare="all").probability.max() < 1
+
+
 def test_documents_listed_as_pooled_and_not_judged_count_as_pooled():
     runs = {
         name: {f"q{t}": [f"{name}{t}-{rank}" for rank in range(8)] for t in range(30)} for name in ("a", "b", "late")

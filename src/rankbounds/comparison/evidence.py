@@ -20,7 +20,7 @@ from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
 from rankbounds.columns.native import worth_starting
 from rankbounds.comparison.pairs import Pairs
-from rankbounds.errors import DataError, UsageError, warn
+from rankbounds.errors import DataError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import DifferenceBounds, SharedLists, difference_bounds
 from rankbounds.evaluation.differences.bounds import topic_bounds
@@ -301,9 +301,7 @@ class Evidence:
         ``probability_better`` and ``probability_worse`` are NaN where nothing is open; together they make 1 minus
         the probability that both score the same. The number is that of draws; weighted sums over ranks are exact.
         """
-        if not follows_grades(measure) or not self._follows_unjudged:
-            return None
-        if len(self.runs) > PROBABLE_RUNS or not self._few_rows or self._models.kind is None:
+        if not self._has_chances(measure) or self._models.kind is None:
             return None
 
         def estimate() -> tuple[Pairs, int] | None:
@@ -322,6 +320,14 @@ class Evidence:
             return Pairs(first, second, {"probability_better": better, "probability_worse": worse}), draws
 
         return self._once("chances", measure, make=estimate)
+
+    def _has_chances(self, measure: Measure) -> bool:
+        few = len(self.runs) <= PROBABLE_RUNS and self._few_rows
+        return follows_grades(measure) and self._follows_unjudged and few
+
+    def why_unknown(self, measure: Measure) -> str:
+        """Return why judgments do not show how likely anything is; nothing where they do, or where it takes long."""
+        return self._models.unknown if self._has_chances(measure) else ""
 
     @property
     def _open_collection(self) -> OpenCollection:
@@ -346,12 +352,7 @@ class Evidence:
             if isinstance(rule, CalibratedRule):
                 labelled = np.flatnonzero(self.qrels.grade == POOLED_NOT_JUDGED)
                 known = ByDocument(self.qrels.pairs.take(labelled), rule.chance[labelled], rule.q)
-            models = ChosenModels(known, None, *held)
-            try:
-                models.of_grades(RBP())
-            except UsageError:
-                models = ChosenModels(0.5, None, *held)
-            return models
+            return ChosenModels.or_even(RBP(), known, None, *held)
 
         return self._once("models", make=estimate)
 

@@ -110,6 +110,7 @@ TEMPLATES: dict[str, dict[str, str]] = {
         "none": "",
         "not_estimated": f" How likely that is cannot be estimated from these judgments: fewer than {POOLED} of "
         "{unpooled_a}{unpooled_and}{unpooled_b} are judged.",
+        "unknown": " How likely that is cannot be estimated from these judgments: {unknown}.",
         "estimated": " With probabilities of relevance estimated from these judgments, {a} is better on these topics "
         "with probability {probability:.2f}.",
     },

@@ -152,6 +152,7 @@ class PairWords:
             np.array([[fact(measure)] for measure in comparison.measures])
             for fact in (lambda one: not one.list_only, lambda one: one.estimates, lambda one: one.reads_judgments)
         )
+        unknown_chances = [[bool(why)] for why in self._why_unknown]
         unpooled_a, unpooled_b = comparison.unpooled[:, first], comparison.unpooled[:, second]
         significant, zero = numbers["p_adjusted"] < settings["alpha"], difference == 0
         same = (numbers["won"] == 0) & (numbers["lost"] == 0)
@@ -189,8 +190,9 @@ class PairWords:
             "unpooled_a": [(unpooled_a, "named"), (True, "none")],
             "unpooled_and": [(unpooled_a & unpooled_b, "both"), (True, "none")],
             "unpooled_b": [(unpooled_b, "named"), (True, "none")],
-            "probability": [(~around_zero, "none"), (unpooled_a | unpooled_b, "not_estimated"),
-                (np.isnan(numbers["probability"]), "none"), (True, "estimated")],
+            "probability": [(~around_zero, "none"), (np.array(unknown_chances), "unknown"),
+                (unpooled_a | unpooled_b, "not_estimated"), (np.isnan(numbers["probability"]), "none"),
+                (True, "estimated")],
             "unbounded": [(estimates, "estimate"), (by_subtopic, "subtopics"), (True, "no_limits")],
             "holes": [(unknown & has_lists, "unknown_for_measure"), (unknown & scores_alone, "table_alone"),
                 (unknown & depends_on_others, "needs_judgments"), (unknown, "no_bounds"),
@@ -217,12 +219,19 @@ class PairWords:
             found[kind] = np.select(conditions, [places[name] for _, name in several]).astype(np.uint8)
         return found
 
+    @cached_property
+    def _why_unknown(self) -> list[str]:
+        """Why judgments do not show how likely anything is, by measure."""
+        comparison, evidence = self.comparison, self.comparison.evidence
+        return ["" if evidence is None else evidence.why_unknown(one) for one in comparison.measures]
+
     @property
     def constants(self) -> dict[str, Any]:
         """What goes into every pair's sentences."""
         settings, scores = self.comparison.settings, self.comparison.scores
         clusters = settings["clusters"]
         return {
+            "unknown": next(filter(None, self._why_unknown), ""),
             "alpha": f"{settings['alpha']:g}",
             "margin": "" if settings["margin"] is None else f"{settings['margin']:g}",
             "must_differ": self._must_differ,

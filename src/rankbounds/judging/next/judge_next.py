@@ -128,13 +128,15 @@ def judge_next(
     if compare is not None:
         systems = [systems[number] for number in runs_to_compare([run.name for run in systems], compare)]
     facts = TopicFacts(judgments, assumptions.gain)
-    question = Question(ChosenModels(q, otherwise, systems, facts, assumptions), chosen, seed=seed)
+    models = ChosenModels.or_even(chosen, q, otherwise, systems, facts, assumptions)
+    question = Question(models, chosen, seed=seed)
     pairs = None if compare is None else question.pairs_of_leader()
     plan = question.plan(pairs, budget, level or 1.0, progress=progress)
-    if plan.settled == (False,) and plan.unpooled.isdisjoint(plan.pairs[0]):
+    if plan.settled == (False,) and not models.unknown and plan.unpooled.isdisjoint(plan.pairs[0]):
         plan = replace(plan, likely=question.likely())
     if level is not None and pairs is not None:
-        plan = replace(plan, needed=question.needed(pairs, level, progress=progress))
+        if not models.unknown:
+            plan = replace(plan, needed=question.needed(pairs, level, progress=progress))
         if plan.is_settled:
             nothing: dict[str, Any] = dict.fromkeys(plan.fields[2:], np.empty(0))
             plan = replace(plan, query_ids=[], doc_ids=[], **nothing)

@@ -193,7 +193,7 @@ class Question:
             [self.collection.facts.query_ids[topic] for topic in self.collection.topic[order].tolist()],
             self.collection.doc_ids(order),
             value[order],
-            self.share[order] if order.size else np.empty(0),
+            self.share[order] * (np.nan if self.models.unknown else 1.0) if order.size else np.empty(0),
             np.asarray(merit(effect[order], self.measure)),
             () if pairs is None else tuple((names[a], names[b]) for a, b in pairs),
             tuple(better.tolist()),

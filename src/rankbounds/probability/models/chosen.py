@@ -32,7 +32,14 @@ from rankbounds.probability.documents import (
     open_measures,
 )
 from rankbounds.probability.models.calibrated import Calibrated
-from rankbounds.probability.models.estimates import Estimate, estimate, lowest_relevant_grade, relevance_of
+from rankbounds.probability.models.estimates import (
+    ALL_RELEVANT,
+    Estimate,
+    NotEstimatedError,
+    estimate,
+    lowest_relevant_grade,
+    relevance_of,
+)
 from rankbounds.probability.models.groups_left_out import GroupedLists, GroupsLeftOut
 from rankbounds.probability.models.judged_at_random import JudgedAtRandom
 from rankbounds.probability.models.probabilities import RelevanceProbability, as_relevance_probability
@@ -62,11 +69,24 @@ class ChosenModels:
         self.runs, self.facts, self.assumptions = runs, facts, assumptions
         self.batches = batches or [list(join_lists(run, facts, assumptions).batches) for run in runs]
         self.groups = groups
+        self.unknown = ""
+        """Why even probabilities stand in for those that were to be estimated."""
         self.kind = given if isinstance(given, str) and given in KINDS else None
         self.given = None if self.kind else as_relevance_probability(given, otherwise)
         self._fitted: dict[Any, RelevanceProbability] = {}
         self._estimated: dict[Any, Estimate] = {}
         self._documents: RetrievedDocuments | None = None
+
+    @classmethod
+    def or_even(cls, measure: Measure, given: Any, otherwise: float | None, *held: Any) -> ChosenModels:
+        """Return those asked for; 0.5 where judgments do not show them for this measure, and why in ``unknown``."""
+        models = cls(given, otherwise, *held)
+        try:
+            models.model_of(measure)
+        except NotEstimatedError as error:
+            models = cls(0.5, None, *held)
+            models.unknown = error.why
+        return models
 
     @classmethod
     def read(
@@ -176,7 +196,8 @@ class ChosenModels:
         if key not in self._estimated:
             collection = (self.runs, self.facts, self.assumptions, self.batches)
             self._documents = self._documents or find_retrieved(*collection)
-            self._estimated[key] = estimate(self._documents, self.facts, measure=graded, rel=rel)
+            random = self.kind == "sample"
+            self._estimated[key] = estimate(self._documents, self.facts, measure=graded, rel=rel, random=random)
         return self._estimated[key]
 
     @cached_property
@@ -196,6 +217,8 @@ class ChosenModels:
 
     def remarks(self) -> list[str]:
         """What a reader of estimated probabilities must know, in sentences."""
+        if self.unknown:
+            return [f"q cannot be estimated from these judgments: {self.unknown}. The order takes it as 0.5."]
         unpooled = self.unpooled()
         remark = (
             f"{some(unpooled)}: fewer than {POOLED} are judged, so the estimate relies on the documents of other runs."
@@ -219,6 +242,12 @@ class ChosenModels:
             return sentences
         models = [model for measure in measures if isinstance(model := self.model_of(measure), GroupsLeftOut)]
         asked = [(model, run.name) for model in models for run in self.runs if model.is_open(run.name)]
+        if any(model.all_relevant for model, _ in asked):
+            sentences.append(
+                f"q cannot be estimated from these judgments: {ALL_RELEVANT}. The intervals are the certain bounds; "
+                "--q NUMBER gives others."
+            )
+            return sentences
         left_out = [model.groups_of(name) for model, name in asked]
         needed = math.ceil(confidence / (1 - confidence) - 1e-9)
         if not left_out:

@@ -26,8 +26,19 @@ from rankbounds.probability.models.probabilities import RelevanceProbability
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.logistic import expit, fit_logistic, robust_covariance
 
+ALL_RELEVANT = (
+    "every judged document that the runs retrieved is relevant, which does not show how often unjudged ones are"
+)
 RIDGE = 1.0
 """A pull towards coefficients of 0 (as if each had a normal distribution of sd 1), felt where judgments are few."""
+
+
+class NotEstimatedError(UsageError):
+    """The judgments do not show how probable it is that unjudged documents are relevant."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"q cannot be estimated from these judgments: {why}. Give --q a number.")
+        self.why = why
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,16 +107,19 @@ def estimate(
     *,
     measure: Measure | None = None,
     rel: float = 1.0,
+    random: bool = False,
 ) -> Estimate:
     """Fit relevance to the judged documents.
 
     What is fitted is whether a document is relevant to ``measure``; for a graded measure, its gain as a share of the
-    largest. Without a measure it is whether its grade is at least ``rel``.
+    largest. Without a measure it is whether its grade is at least ``rel``. ``random`` judgments may all be relevant.
     """
     use = documents.judged
     if not use.any():
-        raise UsageError("No retrieved document is judged: there is nothing to estimate q from. Give --q a number.")
+        raise NotEstimatedError("no retrieved document is judged, so there is nothing to estimate it from")
     relevant = relevance_of(documents.grade[use], facts, measure, rel)
+    if not random and all_relevant(documents.grade[use], relevant):
+        raise NotEstimatedError(ALL_RELEVANT)
     topic, topics = documents.topic[use], len(facts.query_ids)
     rate = (relevant.sum() + 0.5) / (relevant.size + 1)
     # Ten documents at the overall rate stand behind each topic's own: topics with few judgments lean on the others.
@@ -119,6 +133,11 @@ def estimate(
     coefficients, curvature = fit_logistic(features, relevant, penalty)
     covariance = robust_covariance(features, relevant - expit(features @ coefficients), topic, curvature)
     return replace(fit, coefficients=coefficients, covariance=covariance)
+
+
+def all_relevant(grade: Floats, relevance: Floats) -> bool:
+    """Return whether no judgment found anything that is not relevant, as where relevant documents alone were listed."""
+    return bool(min(grade.min(initial=1.0), relevance.min(initial=1.0)) > 0)
 
 
 def relevance_of(grade: Floats, facts: TopicFacts, measure: Measure | None, rel: float = 1.0) -> Floats:

@@ -40,6 +40,7 @@ from rankbounds.columns.pairs import number_pairs
 from rankbounds.measures import Measure
 from rankbounds.probability.documents import UnjudgedDocuments
 from rankbounds.probability.models.calibrated import Calibrated, weight_of_ranks
+from rankbounds.probability.models.estimates import all_relevant
 from rankbounds.probability.pool_depth import PoolDepth
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.stats.logistic import expit, fit_logistic, robust_covariance
@@ -197,12 +198,13 @@ class GroupsLeftOut(Calibrated):
         judged = lists.topic[lists.judged]
         self._judged = np.bincount(judged, minlength=lists.topics)
         self._relevant: Floats = np.bincount(judged, self.relevance[lists.judged], lists.topics).astype(np.float64)
+        self.all_relevant = all_relevant(lists.grade[lists.judged], relevance[lists.judged])
         self._fits: dict[int, Fit | None] = {}
         self._start: Floats = np.zeros(PENALTY.size)
         """Where a fit begins: at the last one, which is near."""
 
     def fit(self, run: str) -> Fit | None:
-        """The fit for the group of a run; None where no group has a document of its own."""
+        """The fit for the group of a run; None where no group has a document of its own, or all are relevant."""
         group = int(self.lists.group[self.lists.names[run]])
         if group not in self._fits:
             self._fits[group] = self._leave_out(group)
@@ -296,7 +298,7 @@ class GroupsLeftOut(Calibrated):
         owner = missed_by[lists.few_document]
         missed = (group != target) & ((owner == group) | (owner == EVERYBODY))
         left_out = missed & (owner == group) & (lists.few_rank <= lists.depth)
-        if not left_out.any():
+        if self.all_relevant or not left_out.any():
             return None
         runs, groups = self._met.size, lists.groups
         # As judged without these documents: precisions of runs, rates of topics.
