@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy import stats
 import rankbounds as rb
 from array_scores import scores_of
 from rankbounds.cli import main
+from rankbounds.collection.preparation import Preparation
 from rankbounds.comparison import compare_scores as compare
 from rankbounds.comparison.pairs import VERDICTS, verdicts
 from rankbounds.errors import UsageError
@@ -264,7 +266,7 @@ class TestCommands:
         assert code == 3
         for told in ("--ties was trec and is best", "--gain was linear and is 1=3", "--depth was not given and is 5"):
             assert told in err
-        rb.evaluate(qrels, good, "nDCG@5").save(saved)
+        replace(rb.evaluate(qrels, good, "nDCG@5"), origin=None).save(saved)
         code, _, err = self.call(capsys, "compare", qrels, bad, *asked)
         assert code == 0
         assert "whether the saved scores were made with the same judgments and options is not known" in err
@@ -291,6 +293,27 @@ class TestCommands:
         assert other["runs"] != first["runs"]
         (tmp_path / "fewer").write_text("\n".join(Path(qrels).read_text().splitlines()[1:]) + "\n")
         assert made(tmp_path / "fewer", bad, good)["judgments"] != first["judgments"]
+
+    def test_python_and_the_command_line_leave_the_same_fingerprint(self, files, capsys, tmp_path):
+        qrels, bad, good = map(str, files)
+        saved, other = tmp_path / "saved.json", tmp_path / "other.json"
+        out = self.call(capsys, "compare", *files, "-m", "AP", "--format", "json", "--save", saved, "--depth", "7")[1]
+        held = {"judgments": rb.read_qrels(qrels), "runs": [rb.read_run(bad), rb.read_run(good)]}
+        for given in ([bad, good], held["runs"]):
+            depth = Preparation(depth=7)
+            rb.evaluate(held["judgments"], given, "AP", preparation=depth).save(other)
+            assert rb.Scores.load(other).origin == rb.Scores.load(saved).origin
+            gate = rb.compare(qrels, given, "AP", preparation=depth).gate("AP worse")
+            assert gate.fingerprint == json.loads(out)["fingerprint"]
+        out = self.call(capsys, "compare", *files, "-m", "AP", "--format", "json")[1]
+        assert rb.compare(qrels, [bad, good], "AP").gate("AP worse").fingerprint == json.loads(out)["fingerprint"]
+        # A file that changed after it was scored has no sum: that of its new contents would not be that of the scores.
+        copied = tmp_path / Path(good).name
+        copied.write_text(Path(good).read_text())
+        scores = rb.evaluate(qrels, [bad, copied], "AP")
+        copied.write_text("".join(Path(good).read_text().splitlines(keepends=True)[1:]))
+        scores.save(other)
+        assert list(rb.Scores.load(other).origin["runs"]) == [scores.runs[0]]
 
     def test_other_commands(self, files, capsys):
         code, out, _ = self.call(capsys, "discriminative-power", *files, "-m", "AP", "--format", "json")

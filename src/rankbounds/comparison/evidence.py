@@ -16,6 +16,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.order import Order
+from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
 from rankbounds.columns.native import worth_starting
@@ -25,8 +26,9 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import DifferenceBounds, SharedLists, difference_bounds
 from rankbounds.evaluation.differences.bounds import topic_bounds
 from rankbounds.evaluation.options import chosen_options
+from rankbounds.evaluation.saved_scores import origin_of
 from rankbounds.evaluation.score_differences import TOLERANCE
-from rankbounds.evaluation.scores import Scores
+from rankbounds.evaluation.scores import Origin, Scores
 from rankbounds.evaluation.scoring import JoinedRun, Scoring, join_lists, score_joined
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.formulas import is_weighted_sum
@@ -48,7 +50,6 @@ from rankbounds.threads import in_threads
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from rankbounds.collection.preparation import Preparation
     from rankbounds.comparison.comparison import Comparison
     from rankbounds.comparison.pairs import ComparisonOptions
     from rankbounds.evaluation.options import Options
@@ -107,6 +108,7 @@ class Evidence:
             if self.left_out:
                 self.qrels, self.runs = qrels.filter(shared), [run.filter(shared) for run in self.runs]
         self.names = [run.name for run in self.runs]
+        self.preparation = Preparation()
         self.facts = TopicFacts(self.qrels, self.assumptions.gain)
         self._made: dict[tuple[object, ...], Any] = {}
 
@@ -125,7 +127,9 @@ class Evidence:
         assumptions = assumptions or assumed
         reading = replace(reading, threads=options.get("threads") or worth_starting(), gain=assumptions.gain)
         judgments, given = reading.judgments(qrels), reading.runs(runs, qrels)
-        return cls(judgments, list(map(preparation, given)) if preparation else given, assumptions)
+        found = cls(judgments, list(map(preparation, given)) if preparation else given, assumptions)
+        found.preparation = preparation or found.preparation
+        return found
 
     def filter(self, names: Sequence[str]) -> Evidence:
         """Keep some of the runs."""
@@ -320,6 +324,12 @@ class Evidence:
             return Pairs(first, second, {"probability_better": better, "probability_worse": worse}), draws
 
         return self._once("chances", measure, make=estimate)
+
+    @property
+    def origin(self) -> Origin:
+        """Sums of the judgments and runs, and the settings."""
+        held = self.qrels, self.assumptions, self.preparation, self.runs
+        return self._once("origin", make=lambda: origin_of(*held))
 
     def _has_chances(self, measure: Measure) -> bool:
         few = len(self.runs) <= PROBABLE_RUNS and self._few_rows

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.evaluation import saved_scores
 from rankbounds.evaluation.options import EvaluateOptions, chosen_options, shows_options
 from rankbounds.evaluation.scores import Scores
 from rankbounds.evaluation.scoring import Scoring, score_runs
@@ -166,10 +167,12 @@ def evaluate(
     scoring = Scoring(parse_measures(measures), assumptions, reading.threads)
     assumptions.check(scoring.measures)
     facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
-    jobs = reading.runs_to_read(runs, qrels)
+    given = jobs = reading.runs_to_read(runs, qrels)
+    states = saved_scores.file_states(jobs)
     if preparation:
         jobs = [replace(job, read=partial(lambda read: preparation(read()), job.read), given=None) for job in jobs]
-    return score_runs(facts, jobs, scoring, progress=progress, observe=observe)
+    scores = score_runs(facts, jobs, scoring, progress=progress, observe=observe)
+    return saved_scores.origin_later(scores, facts.qrels, assumptions, preparation, given, states)
 
 
 def _taken_by(engine: str, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Mapping
+import stat
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.run import Run
 from rankbounds.collection.run_names import unique_names
 from rankbounds.errors import DataError, UsageError
@@ -27,7 +31,7 @@ from rankbounds.measures.measure import Reported, ReportedEffort
 from rankbounds.tables import json_of
 
 if TYPE_CHECKING:
-    from rankbounds.collection.preparation import Preparation
+    from rankbounds.collection.inputs import RunToRead
     from rankbounds.collection.qrels import Qrels
     from rankbounds.evaluation.assumptions import Assumptions
 
@@ -36,6 +40,8 @@ FORMAT = "rankbounds scores 1"
 
 def save(scores: Scores, path: str | os.PathLike[str]) -> None:
     """Write everything that ``load`` needs, as JSON."""
+    if scores.origin is None and "make_origin" in vars(scores):
+        object.__setattr__(scores, "origin", vars(scores)["make_origin"]())
     content = {"format": FORMAT} | {one.name: _plain(getattr(scores, one.name)) for one in fields(scores)}
     with writing(path) as out:
         out.write(json_of(content))
@@ -171,6 +177,48 @@ def origin_of(
             "depth": preparation.depth,
         }
     return {"judgments": _sums(qrels), "settings": settings, "runs": {run.name: _run_digest(run) for run in runs}}
+
+
+def origin_later(
+    scores: Scores,
+    qrels: Qrels,
+    assumptions: Assumptions,
+    preparation: Preparation | None,
+    jobs: Sequence[RunToRead],
+    before: Sequence[Any],
+) -> Scores:
+    """Let scores make their origin when they are saved, from what is read again and has not changed since ``before``.
+
+    Sums of all runs take time that scores which nobody saves need not take.
+    """
+
+    def make() -> Origin:
+        runs = []
+        for name, job, seen, now in zip(scores.runs, jobs, before, file_states(jobs), strict=True):
+            if seen is not None and seen == now:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # the first reading told
+                    run = job.read()
+                    runs.append((run if preparation is None else preparation(run)).renamed(name))
+        return origin_of(qrels, assumptions, preparation or Preparation(), runs)
+
+    object.__setattr__(scores, "make_origin", make)
+    return scores
+
+
+def file_states(jobs: Sequence[RunToRead]) -> list[Any]:
+    """Return of each file its size and when it was written; None of what cannot be read again."""
+    states: list[Any] = []
+    for job in jobs:
+        if job.path is None:
+            states.append(None if isinstance(job.given, Iterator) else ())
+            continue
+        try:
+            state = Path(job.path).stat()
+            states.append((state.st_size, state.st_mtime_ns) if stat.S_ISREG(state.st_mode) else None)
+        except OSError:
+            states.append(None)
+    return states
 
 
 def _sums(qrels: Qrels) -> dict[str, str]:

@@ -92,7 +92,7 @@ class Scores:
     most_relevant : int or None
         How many relevant documents those of the collection may make in all; None: any number.
     origin : mapping or None
-        Where scores were saved to be a baseline, sums of the judgments and the settings that they were made with.
+        Of saved scores, sums of the judgments, runs and settings that they were made with.
     mean_over : int
         How many topics means are over; 0 where these are scores of topics.
     clusters : dict

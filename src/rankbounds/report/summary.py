@@ -106,10 +106,10 @@ def _how_sure(compared: Comparison, leader: int, *, alone: bool) -> list[str]:
     if rows[leader]["rank_low"] is not None:
         place = rank_words(rows[leader]["rank_low"], rows[leader]["rank_high"])
         others = [run for run in range(len(runs)) if run != leader and rows[run]["rank_low"] == 1]
-        whose = "Its place" if alone else f"The place of {runs[leader]}"
+        whose = "it" if alone else runs[leader]
         as_well = f"; {counted(others, runs)} may also be first" if others else ""
         sure = f"{1 - settings['alpha']:.0%} sure, for all runs together"
-        said.append(f"{whose} among all {len(runs)} runs is {place}{as_well} ({sure}).")
+        said.append(f"Among the {len(runs)} runs, {whose} ranks {place}{as_well} ({sure}).")
         said += [compared.leader_words()] if compared.leader_words() else []
     if alike:
         whose = "it" if alone else runs[leader]

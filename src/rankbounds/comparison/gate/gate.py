@@ -20,7 +20,8 @@ mean, to the other side of what decided. If the answers must be ``settled``, one
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 from xml.etree import ElementTree
 
@@ -34,7 +35,8 @@ from rankbounds.comparison.gate.outcomes import FAIL, PASS, SAID, SAME_TEST, UND
 from rankbounds.comparison.tables import p_column
 from rankbounds.comparison.verdict import compare_scores
 from rankbounds.errors import UsageError, readable
-from rankbounds.evaluation.scores import Scores
+from rankbounds.evaluation.saved_scores import fingerprint
+from rankbounds.evaluation.scores import Origin, Scores
 from rankbounds.notebook import shown
 from rankbounds.results import Column, Result, Row, build_table, interval
 from rankbounds.stats.bounded_means import BOUNDED
@@ -63,6 +65,8 @@ class Gate(Result):
         ``fail`` if any failed, else ``undecided`` if any is, else ``pass``.
     exit_code : int
         0 pass, 1 fail, 4 undecided, unless ``undecided`` says how that counts.
+    fingerprint : dict or None
+        Sums of the judgments and of each run, and the settings, as ``compare --format json`` has them.
 
     Examples
     --------
@@ -77,6 +81,14 @@ class Gate(Result):
     outcomes: list[Outcome]
     undecided: str | None = None
     """``pass`` or ``fail``: how an undecided condition counts for the exit code."""
+    rests_on: Origin | Evidence | None = field(default=None, repr=False, compare=False)
+    """What the answer rests on, if it is known."""
+
+    @cached_property
+    def fingerprint(self) -> dict[str, Any] | None:
+        """What tells this answer from others."""
+        origin = self.rests_on.origin if isinstance(self.rests_on, Evidence) else self.rests_on
+        return None if origin is None else fingerprint(origin)
 
     @property
     def answer(self) -> str:
@@ -217,7 +229,7 @@ def hold(
         else:
             changes = _hold_changes(condition, comparison, baseline, settled, margin_test)
             outcomes += [changes[run].outcome() for run in candidates]
-    return Gate(outcomes, undecided)
+    return Gate(outcomes, undecided, scores.origin or evidence)
 
 
 def _hold_changes(
