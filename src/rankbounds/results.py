@@ -136,6 +136,8 @@ class Result:
     columns: ClassVar[Sequence[Column]] = ()
     figures: ClassVar[tuple[str, ...]] = ()
     """Which functions of ``rankbounds.plots`` draw it, the usual one first."""
+    words_below: ClassVar[bool] = False
+    """Do the sentences stand below a table on the command line?"""
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict per row, with full precision; None for what is not known."""
@@ -190,7 +192,8 @@ class Result:
         """In any text format of the command line: ``json``, ``jsonl``, ``csv``, ``tsv``, or a table for people."""
         if kind in ROW_FORMATS:
             return render_rows(self.rows(), kind, self.fields, raw=raw)
-        return self.table().render(kind)
+        below = f"\n{self.words()}\n" if kind == "table" and self.words_below else ""
+        return self.table().render(kind) + below
 
     def __repr__(self) -> str:
         return "\n".join(part.rstrip("\n") for part in (self.table().text(), self.words(), *self.notes()) if part)

@@ -13,7 +13,7 @@ import numpy as np
 from rankbounds.arrays import Flags
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.order import ranks
-from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.evaluation.run_notes import some
@@ -21,8 +21,6 @@ from rankbounds.results import Column, Result, count
 from rankbounds.tables import number
 from rankbounds.threads import in_threads, processors
 
-POOLED = -1
-"""The grade of documents that were pooled and not judged."""
 MOST_GRADES = 12
 """Of more grades than these, as of probabilities, no table is made."""
 FEW = 5
@@ -51,6 +49,7 @@ class DescribedJudgments(Result):
         count("most", "max", importance=2),
         count("total", importance=1),
     )
+    words_below = True
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each kind of document: ``least``, ``mean``, ``median`` and ``most`` of a topic, and ``total``."""
@@ -78,11 +77,6 @@ class DescribedJudgments(Result):
                 f"{np.median(depth):g}, in the least judged one to depth {min(depth):,}."
             )
         return " ".join(sentences)
-
-    def render(self, kind: str, *, raw: bool = False) -> str:
-        """In any text format of the command line; below a table for people the sentences."""
-        text = super().render(kind, raw=raw)
-        return f"{text}\n{self.words()}\n" if kind == "table" else text
 
 
 def describe(qrels: QrelsLike, runs: RunsLike | None = None, *, rel: float = 1.0) -> DescribedJudgments:
@@ -114,7 +108,7 @@ def describe(qrels: QrelsLike, runs: RunsLike | None = None, *, rel: float = 1.0
     """
     judgments = Reading().judgments(qrels)
     grade, topic = judgments.grade, judgments.pairs.topic
-    judged, relevant = grade != POOLED, grade >= rel
+    judged, relevant = grade != POOLED_NOT_JUDGED, grade >= rel
     kinds: dict[str, Flags] = {"judged": judged, "relevant": relevant}
     grades = np.unique(grade[relevant])[::-1].tolist()
     if 1 < len(grades) <= MOST_GRADES:

@@ -199,11 +199,7 @@ class Qrels(PairTable):
     @classmethod
     @ends_in_a_sentence
     def by_source(
-        cls,
-        given: QrelsLike,
-        *,
-        formats: str | None = None,
-        columns: Mapping[str, str] | None = None,
+        cls, given: QrelsLike, *, formats: str | None = None, columns: Mapping[str, str] | None = None
     ) -> dict[str, Qrels]:
         r"""Return the judgments of every source in the column ``source``, apart from each other.
 

@@ -85,11 +85,7 @@ class Subtopics:
 
 
 def by_document(
-    pairs: Pairs,
-    grade: Floats,
-    subtopic: Ids,
-    importance: Iterable[Any] | None = None,
-    subgroup: Ids | None = None,
+    pairs: Pairs, grade: Floats, subtopic: Ids, importance: Iterable[Any] | None = None, subgroup: Ids | None = None
 ) -> tuple[Pairs, Floats, Subtopics]:
     """Every document of a topic once, with its largest grade, and what it has for each subtopic.
 

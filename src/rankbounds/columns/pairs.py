@@ -228,8 +228,9 @@ class PairIndex:
             return np.arange(len(other.topics))
         return np.array([self.topic_number.get(name, -1) for name in other.topics], dtype=np.int64)
 
-    def find(self, other: Pairs, topic_here: Ints) -> tuple[Ints, Ints]:
+    def find(self, other: Pairs, topic_here: Ints | None = None) -> tuple[Ints, Ints]:
         """Rows of the other table that stand here too, and the rows where they stand."""
+        topic_here = self.topics_of(other) if topic_here is None else topic_here
         row_here = self.table.find(other.keys, topic_here[other.topic])
         rows: Ints = np.flatnonzero(row_here >= 0)
         here: Ints = row_here[rows]
@@ -255,7 +256,7 @@ class PairIndex:
 
 def _number_two(one: Pairs, other: Pairs) -> list[Ints]:
     """As ``number_pairs``; looking one table up in the other takes a tenth of the time of sorting both."""
-    found, rows = one.index.find(other, one.index.topics_of(other))
+    found, rows = one.index.find(other)
     numbers = len(one) + np.arange(len(other))
     numbers[found] = rows
     new = numbers >= len(one)

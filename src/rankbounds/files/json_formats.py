@@ -251,12 +251,7 @@ IN_JSON = {
     ),
     "rre": Format("ratings of the Rated Ranking Evaluator", _is_rre, _rre_judgments),
     "mteb": Format("predictions or scores saved by MTEB", _is_mteb, run=_mteb_run),
-    "beir": Format(
-        "{query: {document: value}} in JSON",
-        is_nested,
-        _nested_judgments,
-        _nested_run,
-    ),
+    "beir": Format("{query: {document: value}} in JSON", is_nested, _nested_judgments, _nested_run),
     "llama-index": Format(
         "data sets of questions with relevant_docs",
         lambda content: isinstance(content, dict) and isinstance(content.get("relevant_docs"), dict),

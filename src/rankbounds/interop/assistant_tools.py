@@ -132,12 +132,7 @@ class Tools:
         return self._answer("sample", words, drawn, file=to_fill_in)
 
     def audit(
-        self,
-        labels: Data,
-        sample: str | list[Any],
-        runs: Data,
-        measures: Names | None = None,
-        difference: bool = False,
+        self, labels: Data, sample: str | list[Any], runs: Data, measures: Names | None = None, difference: bool = False
     ) -> dict[str, Any]:
         """Correct scores by a model's labels with a sample that people judged, with intervals that cover."""
         given, systems = self._collection(labels, runs)

@@ -217,7 +217,7 @@ def lines(
     if scored.missing and not options.complete_rel_info:
         warn(
             f"{run.name} lacks {len(scored.missing)} of the judged topics ({some(scored.missing)}): they are left out. "
-            "trec_eval 10 ends with an error here; with -c they count as 0.",
+            "trec_eval 10 ends with an error here; with -c they count as 0."
         )
     if per_topic:
         _reject_unheld(scored.topics)
@@ -368,16 +368,12 @@ class _Rnonrel(PrefShareR):
 
     def share(self, counts: CountedPreferences, fulfilled: Floats, possible: Floats) -> Floats:
         relevant, nonrelevant = self.documents(counts)
-        most, others = relevant, nonrelevant
-        more, whole = others > most, ~counts.partial
-        if self.retrieved:
-            above, each = most * (most - 1) / 2, others * most
-        else:
-            met = np.minimum(counts.nonrelevant[:, 1], most)
-            above, each = met * (most - 1) - met * (met - 1) / 2, others * most
+        more = (nonrelevant > relevant) & ~counts.partial
+        met = relevant if self.retrieved else np.minimum(counts.nonrelevant[:, 1], relevant)
+        above = met * (relevant - 1) - met * (met - 1) / 2
         lacking = np.maximum(relevant - nonrelevant, 0.0)
-        fulfilled = fulfilled + counts.relevant[:, 1] * lacking + np.where(more & whole, above, 0.0)
-        possible = possible + counts.relevant.sum(axis=-1) * lacking + np.where(more & whole, each, 0.0)
+        fulfilled = fulfilled + counts.relevant[:, 1] * lacking + np.where(more, above, 0.0)
+        possible = possible + counts.relevant.sum(axis=-1) * lacking + np.where(more, nonrelevant * relevant, 0.0)
         # A group that prefers nothing makes the sum over groups no number, which is printed as 0.
         return np.divide(fulfilled, possible, out=np.full(possible.shape, nan), where=possible > 0)
 

@@ -73,7 +73,7 @@ class Candidates:
         grade = np.full(len(self), np.nan)
         start = 0
         for run, rows in self.sources:
-            judged, judgment = find_judgments(qrels, _pairs_in(run, rows))
+            judged, judgment = qrels.pairs.index.find(_pairs_in(run, rows))
             grade[self.document[start + judged]] = qrels.grade[judgment]
             start += rows.size
         return np.where(grade == POOLED_NOT_JUDGED, np.nan, np.maximum(grade, 0.0))
@@ -114,15 +114,10 @@ def _pairs_in(run: Run, rows: Ints) -> Pairs:
     return run.pairs if np.array_equal(rows, np.arange(len(run))) else run.pairs.take(rows)
 
 
-def find_judgments(qrels: Qrels, pairs: Pairs) -> tuple[Ints, Ints]:
-    """Which of these pairs are among the judgments, and where there."""
-    return qrels.pairs.index.find(pairs, qrels.pairs.index.topics_of(pairs))
-
-
 def grades_of_pairs(qrels: Qrels, pairs: Pairs) -> Floats:
     """The grade of each of these pairs; -1 where it has no judgment."""
     grade = np.full(len(pairs), float(POOLED_NOT_JUDGED))
-    here, there = find_judgments(qrels, pairs)
+    here, there = qrels.pairs.index.find(pairs)
     grade[here] = qrels.grade[there]
     return grade
 
@@ -136,7 +131,7 @@ def ranks_of_judgments(
         raise UsageError("No run was given.")
     rank_of_judgment = np.full((len(systems), len(qrels)), NOT_RETRIEVED, dtype=np.int32)
     for row, run in zip(rank_of_judgment, systems, strict=True):
-        retrieved, judgments = find_judgments(qrels, run.pairs)
+        retrieved, judgments = qrels.pairs.index.find(run.pairs)
         row[judgments] = ranks(run, order, precision)[retrieved]
     return rank_of_judgment
 

@@ -10,13 +10,7 @@ from rankbounds.measures.formulas import OfFound
 from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.measures.parameters import COUNT, parameter
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import (
-    TiedGroup,
-    chance_of_number,
-    group_means,
-    groups_at_cut,
-    groups_reaching,
-)
+from rankbounds.rankings.ties import TiedGroup, chance_of_number, group_means, groups_at_cut, groups_reaching
 
 
 class ESL(Measure):

@@ -373,9 +373,7 @@ class SharedUnjudged:
         everything = np.concatenate(self.document)
         size = int(everything.max(initial=-1)) + 1
         self.copies = np.bincount(everything, minlength=size)
-        total = np.bincount(
-            everything, weights=np.concatenate([model(unjudged) for unjudged in of_runs]), minlength=size
-        )
+        total = np.bincount(everything, np.concatenate([model(unjudged) for unjudged in of_runs]), size)
         self.chance = np.divide(total, self.copies, out=np.zeros(size), where=self.copies > 0)
         self.bend = self.chance * (1 - self.chance)
         self.base = np.array([unjudged.base[self.counted].sum() for unjudged in of_runs])
@@ -401,21 +399,13 @@ class SharedUnjudged:
         first, second = np.triu_indices(len(self.of_runs), 1)
         apart, variance, bent = self._distances()
         opened = np.array([unjudged.weight.sum() for unjudged in self.of_runs])
-        expected = self.base + [
-            float(unjudged.weight @ self.chance[document])
-            for unjudged, document in zip(self.of_runs, self.document, strict=True)
-        ]
+        expected = self.base + self._weighted(self.chance)
         between = self.slope[first] - self.slope[second]
         # A variance of nothing may come out below 0 by a rounding.
         estimation = np.maximum(np.einsum("ij,jk,ik->i", between, self.covariance, between), 0.0)
         if self.shift is not None:
             # Documents that speak for a run shift with it, by as much as their net weights add up to.
-            slope = np.array(
-                [
-                    float(unjudged.weight @ self.bend[document])
-                    for unjudged, document in zip(self.of_runs, self.document, strict=True)
-                ]
-            )
+            slope = self._weighted(self.bend)
             net = slope[first] - slope[second]
             ups, downs = np.maximum(bent + net, 0.0) / 2, np.maximum(bent - net, 0.0) / 2
             estimation += (self.shift[first] * ups) ** 2 + (self.shift[second] * downs) ** 2
@@ -447,6 +437,11 @@ class SharedUnjudged:
         better = np.select([low > 0, high <= 0], [1.0, 0.0], better)
         worse = np.select([high < 0, low >= 0], [1.0, 0.0], worse)
         return mean, sd, better, worse, low, high
+
+    def _weighted(self, values: Floats) -> Floats:
+        """For each run the sum over its documents of their weights times these values."""
+        runs = zip(self.of_runs, self.document, strict=True)
+        return np.array([float(unjudged.weight @ values[document]) for unjudged, document in runs])
 
     def _distances(self) -> tuple[Floats, Floats, Floats]:
         """For each pair of runs, summed over documents: the size of the net weight, its variance, and for calibrated
@@ -488,8 +483,7 @@ class SharedUnjudged:
         if order.size:
             for of_one_topic in in_threads(of_topic, np.split(order, cuts), processors()):
                 sums = sums + of_one_topic
-        size, variance, bent = sums
-        return size, variance, bent
+        return sums[0], sums[1], sums[2]
 
     def _better(self, a: int, b: int, estimation_sd: float) -> tuple[float, float]:
         """The probabilities that A and that B is better; what estimating q leaves open is taken as normal."""

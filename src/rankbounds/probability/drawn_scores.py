@@ -98,7 +98,7 @@ class DrawnCompletions:
         self._features: Floats | None = None
         if isinstance(model, Estimate) and len(collection):
             self._features, self._covariance = collection.of_first_run(model.features_of), model.covariance
-            self.chance = model.predict(self._features)
+            self.chance = expit(self._features @ model.coefficients)
         else:
             self.chance = collection.mean_over_runs([model(unjudged) for unjudged in collection.unjudged])
         if isinstance(model, Calibrated) and len(collection):

@@ -28,9 +28,6 @@ from rankbounds.stats.rank_correlation import kendall_tau
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from rankbounds.evaluation.options import RankingOptions
-
-
 KINDS = ("depths", "examined")
 FINE_GRID = (*GRID, *(thousandth / 1000 for thousandth in range(991, 1000)))
 """Persistences 0, 0.01, ..., 0.99, 0.991, ..., 0.999."""

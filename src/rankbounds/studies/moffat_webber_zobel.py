@@ -221,7 +221,7 @@ def _settled_after(
     collection, pair = asked.collection, [(0, 1)]
     grade, index = np.zeros(len(collection)), judgments.pairs.index
     for unjudged, number in zip(collection.unjudged, collection.numbers, strict=True):
-        here, judgment = index.find(unjudged.pairs, index.topics_of(unjudged.pairs))
+        here, judgment = index.find(unjudged.pairs)
         grade[number[here]] = np.maximum(judgments.grade[judgment], 0.0)  # what nobody judged is non-relevant
     low, high = asked.bounds(pair)
     all_low, all_high = asked.bounds(pair, grade)

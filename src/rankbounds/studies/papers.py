@@ -34,12 +34,7 @@ PAPERS = {
             "ACM Transactions on Information Systems 27(1)",
         ),
         Paper("sakai", "Sakai 2007", "Alternatives to Bpref", "SIGIR 2007"),
-        Paper(
-            "zhang",
-            "Zhang, Park and Moffat 2008",
-            "Parameter Sensitivity in Rank-Biased Precision",
-            "ADCS 2008",
-        ),
+        Paper("zhang", "Zhang, Park and Moffat 2008", "Parameter Sensitivity in Rank-Biased Precision", "ADCS 2008"),
         Paper("yang", "Yang, Moffat and Turpin 2016", "How Precise Does Document Scoring Need to Be?", "AIRS 2016"),
         Paper("park", "Park 2016", "Uncertainty in Rank-Biased Precision", "ADCS 2016"),
         Paper(

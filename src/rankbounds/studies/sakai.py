@@ -294,17 +294,18 @@ def agreement_by_judgment_rate(
     answer = f"At {rates[-1]:g}% of the judgments the order of runs is kept best by {of_extreme(tau)} (tau {best:.3f})"
     answer += f" and worst by {of_extreme(tau, min)} (tau {worst:.3f})." if worst < best else "."
     claim = "In the paper AP keeps the order worst, and measures on condensed lists at least as well as bpref_R."
-    return found.result("tau", answer, f"{claim} {_compared(tau)}" if _compared(tau) else "")
+    return found.result("tau", answer, _compared(claim, tau))
 
 
-def _compared(last: dict[str, float]) -> str:
-    """Is AP the worst, and are condensed lists as good as bpref? Empty without the measures to compare."""
+def _compared(claim: str, last: dict[str, float]) -> str:
+    """The claim, and is AP the worst, and condensed lists as good as bpref? Empty without the measures to compare."""
     condensed = [name for name in CONDENSED if name in last]
     if not condensed or "Bpref_R" not in last:
         return ""
     behind = [name for name in condensed if last[name] < last["Bpref_R"]]
     told = f"{enumerated(behind)} {'is' if len(behind) == 1 else 'are'}" if behind else "none is"
-    return f"Here {of_extreme(last, min)} comes last, and of the measures on condensed lists {told} behind bpref_R."
+    here = f"Here {of_extreme(last, min)} comes last, and of the measures on condensed lists {told} behind bpref_R."
+    return f"{claim} {here}"
 
 
 @agreement_by_judgment_rate.figure(figsize=(6.4, 3.8))
@@ -352,7 +353,7 @@ def power_by_judgment_rate(
         f"{math.comb(found.runs, 2):,} at level {alpha:g}; {most} {whole[most]:.1%} with all judgments)."
     )
     claim = "In the paper AP then separates fewest pairs, and measures on condensed lists more than bpref_R."
-    return found.result("power", answer, f"{claim} {_compared(last)}" if _compared(last) else "")
+    return found.result("power", answer, _compared(claim, last))
 
 
 @power_by_judgment_rate.figure(figsize=(6.4, 3.8))

@@ -225,7 +225,7 @@ class CalibratedPool:
             widest = max(measure.depth(rankings) for lists in pool.rankings for rankings in lists)
             limit = float(measure.weights(widest).sum() * self.steps.heights(measure).sum())
         else:
-            left_out = np.stack([self._scores(measure, facts) for _, facts in self._drawn])
+            left_out = np.stack([_scores(pool, measure, facts) for _, facts in self._drawn])
             left_out -= np.stack([constant + of_topics(drawn) for drawn, _ in self._drawn])
             topics += left_out.mean(axis=0)
             remainder = left_out.mean(axis=2).T
@@ -233,7 +233,7 @@ class CalibratedPool:
         unjudged[self.judged.row] = False
         return Estimate(
             measure,
-            _claims_of_labels(for_labels, pool),
+            np.full(len(pool.names), np.nan) if for_labels is None else _scores(pool, for_labels).mean(axis=1),
             single + constant.mean(axis=1, keepdims=True),
             reach,
             weight,
@@ -272,14 +272,6 @@ class CalibratedPool:
             together[:, drawn] += rest * (after + weight[part] / probability[part])
         return single, reach, weight, together / weight.sum()
 
-    def _scores(self, measure: Measure, facts: TopicFacts) -> Floats:
-        """Runs by topics: the scores with these judgments."""
-        scores = np.zeros((len(self.pool.names), self.pool.number_of_topics))
-        for run, lists in enumerate(self.pool.rankings):
-            for rankings in lists:
-                scores[run, rankings.topic] = measure.value(rankings.rejudged(facts))
-        return scores
-
     @cached_property
     def _drawn(self) -> list[tuple[Floats, TopicFacts]]:
         """Collections that may be the true one: the levels that documents reach, and the facts of their judgments."""
@@ -293,14 +285,13 @@ class CalibratedPool:
         ]
 
 
-def _claims_of_labels(measure: Measure | None, pool: LabelledPool) -> Floats:
-    if measure is None:
-        return np.full(len(pool.names), np.nan)
-    claimed = np.zeros((len(pool.names), pool.number_of_topics))
+def _scores(pool: LabelledPool, measure: Measure, facts: TopicFacts | None = None) -> Floats:
+    """Runs by topics: the scores by the labels, or with the judgments behind these facts."""
+    scores = np.zeros((len(pool.names), pool.number_of_topics))
     for run, lists in enumerate(pool.rankings):
         for rankings in lists:
-            claimed[run, rankings.topic] = measure.value(rankings)
-    return claimed.mean(axis=1)
+            scores[run, rankings.topic] = measure.value(rankings if facts is None else rankings.rejudged(facts))
+    return scores
 
 
 def select_runs(of_runs: Floats, first: Ints, second: Ints | None) -> Floats:

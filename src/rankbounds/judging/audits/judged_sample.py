@@ -16,7 +16,7 @@ from rankbounds.errors import DataError
 from rankbounds.files import formats, named_columns
 from rankbounds.files.objects import columns_of, is_table
 from rankbounds.judging.audits.labelled_pool import LabelledPool
-from rankbounds.judging.candidates import find_judgments, grades_of_pairs
+from rankbounds.judging.candidates import grades_of_pairs
 
 PROBABILITIES = named_columns.ColumnNames(value=("probability",), what="sample")
 ORDERS = named_columns.ColumnNames(value=("order",), what="sample")
@@ -72,7 +72,7 @@ class JudgedSample:
             wrong = f"the probability of {{}} is {probability[row]:g}, but a document that was drawn had one above 0 "
             _reject(pairs, row, f"{wrong}and up to 1.")
         turn = _places_in_order(_columns(given, ORDERS))
-        here, there = find_judgments(pool.labels, pairs)
+        here, there = pool.labels.pairs.index.find(pairs)
         for row in np.setdiff1d(np.arange(len(pairs)), here)[:1].tolist():
             lacking = f"{{}} is in the sample, but the labels ({pool.source}) lack it."
             _reject(pairs, row, lacking, "Give the labels that the sample was drawn from.")
@@ -85,7 +85,7 @@ class JudgedSample:
                 _reject(pairs, row, f"the relevance of {{}} is {listed[row]!r}, not a finite number.")
         else:
             judged = np.flatnonzero(judgments.grade != POOLED_NOT_JUDGED)
-            for row in np.setdiff1d(judged, find_judgments(judgments, pairs)[1])[:1].tolist():
+            for row in np.setdiff1d(judged, judgments.pairs.index.find(pairs)[1])[:1].tolist():
                 outside = f"{{}} was judged, but is not in the sample ({pairs.source.name})."
                 _reject(judgments.pairs, row, outside, OUTSIDE)
             grade = grades_of_pairs(judgments, pairs)

@@ -24,7 +24,6 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.collection.qrels import Qrels
 from rankbounds.errors import DataError
-from rankbounds.judging.candidates import find_judgments
 from rankbounds.judging.judges.label_sets import LabelSet
 from rankbounds.stats.significance import Resampling, topic_counts
 from rankbounds.tables import plain, plain_rows
@@ -101,7 +100,7 @@ class LabelTables:
     @classmethod
     def count(cls, trusted: Qrels, labels: Qrels, name: str, rel: float, labels_rel: float) -> LabelTables:
         """Count the pairs of both by topic and grades. The labels' topics are among those of the trusted ones."""
-        rows, here = find_judgments(trusted, labels.pairs)
+        rows, here = trusted.pairs.index.find(labels.pairs)
         if not rows.size:
             raise DataError(
                 labels.pairs.source.name,

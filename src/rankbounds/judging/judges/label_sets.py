@@ -18,7 +18,6 @@ from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_
 from rankbounds.evaluation import scoring as run_scoring
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.run_notes import some
-from rankbounds.judging.candidates import find_judgments
 from rankbounds.judging.pools import subset
 from rankbounds.measures import Measure
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -182,7 +181,7 @@ def keep_shared_pairs(trusted: Qrels, sets: Sequence[LabelSet]) -> tuple[Qrels, 
 def _among(labels: Qrels, others: Qrels) -> Flags:
     """Which of these labels are of pairs that the others have."""
     found = np.zeros(len(labels), dtype=bool)
-    found[find_judgments(others, labels.pairs)[0]] = True
+    found[others.pairs.index.find(labels.pairs)[0]] = True
     return found
 
 

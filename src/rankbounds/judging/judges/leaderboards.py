@@ -47,6 +47,7 @@ class Leaderboards(Result):
         count("runs"),
         count("topics"),
     )
+    words_below = True
 
     def rows(self) -> list[dict[str, Any]]:
         """A row per judge and measure, with low and high of each coefficient; None for what is not known."""
@@ -60,11 +61,6 @@ class Leaderboards(Result):
     def words(self) -> str:
         """Say for each judge and measure how alike the orders are, and how sure that is."""
         return "\n".join(map(self._sentence, self.found))
-
-    def render(self, kind: str, *, raw: bool = False) -> str:
-        """In any text format of the command line; with the sentences below the table."""
-        text = super().render(kind, raw=raw)
-        return f"{text}\n{self.words()}\n" if kind == "table" else text
 
     def _sentence(self, row: Mapping[str, Any]) -> str:
         of = f"{row['judge']} and {self.settings['trusted']}, {row['runs']} runs by {row['measure']}"

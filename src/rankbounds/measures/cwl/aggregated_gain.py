@@ -44,11 +44,7 @@ class CWLA(Measure):
     graded: bool = parameter("Whether gains count, or only relevance.", default=False)  # type: ignore[misc]
 
     takes = ("rel",)
-    examples = (
-        "CWLA(aggregate=max,p=0.8)",
-        "CWLA(aggregate=end,T=2)",
-        "CWLA(aggregate=peak-end,p=0.9,graded=true)",
-    )
+    examples = ("CWLA(aggregate=max,p=0.8)", "CWLA(aggregate=end,T=2)", "CWLA(aggregate=peak-end,p=0.9,graded=true)")
     sources = ("moffat2022flexible",)
     always_shown = ("aggregate",)
     monotone = True

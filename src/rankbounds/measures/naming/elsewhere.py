@@ -140,12 +140,7 @@ DIFFERENT: tuple[tuple[str, str, str, str], ...] = (
     ("AP", "torchmetrics", "", "knows the scored documents only, and divides by the relevant ones among them"),
     ("AP", "sentence-transformers", "", "AP@k is divided by k where more than k documents are relevant, not by all"),
     ("AP", "llama-index", "", "divides by the number of expected ids; a repeated id counts again, up to above 1"),
-    (
-        "nDCG",
-        "MLflow",
-        "",
-        "the ideal is cut at what was retrieved: one retrieved of five expected has 1",
-    ),
+    ("nDCG", "MLflow", "", "the ideal is cut at what was retrieved: one retrieved of five expected has 1"),
     ("nDCG", "llama-index", "", "a repeated id gains again, so that the value can be above 1"),
     (
         "nDCG",

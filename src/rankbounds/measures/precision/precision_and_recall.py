@@ -254,7 +254,7 @@ class RelP(ShareOfRelevant):
     trec_names = ("relative_P_{cutoff}", "set_relative_P")
 
     def growth(self, rankings: Rankings) -> tuple[float, Floats, Floats]:
-        most = rankings.length if self.cutoff is None else np.full(rankings.length.size, self.cutoff)
+        most = _read(self.cutoff, rankings)
         return 1.0, np.zeros(most.size), most.astype(np.float64)
 
 

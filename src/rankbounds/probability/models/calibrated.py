@@ -48,9 +48,9 @@ class Calibrated(ABC):
         """Return for which ranks nothing is known of documents that count in the ideal ranking alone."""
         return np.zeros(rank.shape, dtype=bool)
 
-    @abstractmethod
     def reach_of_pair(self, run: str, against: str, confidence: float) -> float:
-        """Return the same for the difference of two runs."""
+        """Return the same for the difference of two runs: at least the larger one of theirs."""
+        return max(self.reach(run, confidence), self.reach(against, confidence))
 
 
 def weight_of_ranks(measure: Measure, rank: Ints) -> Floats:

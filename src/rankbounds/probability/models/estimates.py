@@ -17,10 +17,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
 from rankbounds.measures import Measure
-from rankbounds.probability.documents import (
-    RetrievedDocuments,
-    UnjudgedDocuments,
-)
+from rankbounds.probability.documents import RetrievedDocuments, UnjudgedDocuments
 from rankbounds.probability.models.calibrated import Calibrated
 from rankbounds.probability.models.probabilities import RelevanceProbability
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -72,10 +69,6 @@ class Estimate:
         found_by[unjudged.retrieved] = documents.retrieved_by[place]
         return self.features(unjudged.topic, rank, found_by)
 
-    def predict(self, features: Floats) -> Floats:
-        """Probabilities from features."""
-        return expit(features @ self.coefficients)
-
     def logit(self, unjudged: UnjudgedDocuments) -> Floats:
         """The log odds of unjudged documents."""
         return self.features_of(unjudged) @ self.coefficients
@@ -83,19 +76,12 @@ class Estimate:
     def of_documents(self, place: Ints) -> Floats:
         """The probabilities of some of all documents."""
         documents = self.documents
-        return self.predict(
-            self.features(documents.topic[place], documents.best_rank[:, place], documents.retrieved_by[place])
-        )
+        facts = documents.topic[place], documents.best_rank[:, place], documents.retrieved_by[place]
+        return expit(self.features(*facts) @ self.coefficients)
 
     def __call__(self, unjudged: UnjudgedDocuments) -> Floats:
         """By document."""
         return expit(self.logit(unjudged))
-
-    def slope(self, unjudged: UnjudgedDocuments) -> Floats:
-        """How the expected total weight of those that are relevant moves with each coefficient."""
-        features = self.features_of(unjudged)
-        q = self.predict(features)
-        return (unjudged.weight * q * (1 - q)) @ features
 
     def __str__(self) -> str:
         return "q estimated (logistic)"
@@ -152,13 +138,13 @@ def estimation_slopes(model: RelevanceProbability, of_runs: Sequence[UnjudgedDoc
 
     A model that is given moves nothing. Fits for several runs, each without its own group, are taken as one.
     """
-    if isinstance(model, Calibrated):
-        bends = [each.weight * q * (1 - q) for each in of_runs for q in [model(each)]]
-        slopes = [bend @ model.features_of(each) for bend, each in zip(bends, of_runs, strict=True)]
-        return np.stack(slopes), np.mean([model.covariance(each.run.name) for each in of_runs], axis=0)
-    if not isinstance(model, Estimate):
+    if not isinstance(model, Calibrated | Estimate):
         return np.zeros((len(of_runs), 1)), np.eye(1)
-    return np.stack([model.slope(unjudged) for unjudged in of_runs]), model.covariance
+    bends = [each.weight * q * (1 - q) for each in of_runs for q in [model(each)]]
+    slopes = np.stack([bend @ model.features_of(each) for bend, each in zip(bends, of_runs, strict=True)])
+    if isinstance(model, Estimate):
+        return slopes, model.covariance
+    return slopes, np.mean([model.covariance(each.run.name) for each in of_runs], axis=0)
 
 
 def lowest_relevant_grade(measure: Measure, facts: TopicFacts) -> float:

@@ -96,8 +96,8 @@ class GroupedLists:
         self.held, self.pooled_by = np.zeros((2, size), dtype=np.int64)
         self.first, self.last = np.full(size, self.groups), np.full(size, NOBODY)
         for number_of_group in range(self.groups):
-            self.held += self.held_by(number_of_group)
-            brought = self._any_of(number_of_group, pooled)
+            self.held += self.any_of(number_of_group, self.numbers)
+            brought = self.any_of(number_of_group, pooled)
             self.pooled_by += brought
             self.first[brought] = np.minimum(self.first[brought], number_of_group)
             self.last[brought] = number_of_group
@@ -109,15 +109,12 @@ class GroupedLists:
         parts_of_few = [(document[some], rank[some]) for (document, rank), some in entries]
         self.few_document, self.few_rank = (np.concatenate(column) for column in zip(*parts_of_few, strict=True))
 
-    def _any_of(self, group: int, of_runs: Sequence[Ints]) -> Flags:
+    def any_of(self, group: int, of_runs: Sequence[Ints]) -> Flags:
+        """Which documents are among those that are given of the group's runs."""
         met: Flags = np.zeros(self.grade.size, dtype=bool)
         for at in np.flatnonzero(self.group == group).tolist():
             met[of_runs[at]] = True
         return met
-
-    def held_by(self, group: int) -> Flags:
-        """Which documents a run of the group retrieved."""
-        return self._any_of(group, self.numbers)
 
     def missed_by(self, target: int) -> Ints:
         """Which group would miss each document, were it and the target's group left out of the pool."""
@@ -126,11 +123,6 @@ class GroupedLists:
         missed[alone & (self.first == target)] = EVERYBODY
         missed = np.where(two & (self.first == target), self.last, missed)
         return np.where(two & (self.last == target), self.first, missed)
-
-
-def log_odds(met: Floats, missed: Floats) -> Floats:
-    """Return the log of a ratio of counts."""
-    return np.log(met / missed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,9 +226,8 @@ class GroupsLeftOut(Calibrated):
 
     def reach_of_pair(self, run: str, against: str, confidence: float) -> float:
         """Return the same for the difference of two runs: the most that pairs of groups and single ones ask for."""
-        alone = max(self.reach(run, confidence), self.reach(against, confidence))
         fits = [fit for name in (run, against) if (fit := self.fit(name)) is not None]
-        return max([alone, *(fit.reach_of_pair(confidence) for fit in fits)])
+        return max(super().reach_of_pair(run, against, confidence), *(fit.reach_of_pair(confidence) for fit in fits), 0)
 
     def is_open(self, run: str) -> bool:
         """Return whether a run has an unjudged document that counts."""
@@ -271,16 +262,16 @@ class GroupsLeftOut(Calibrated):
         return "q calibrated by leaving groups out of the pool"
 
     def _features(self, precision: Floats, rank: Ints, others: Ints, among: int, topic_odds: Floats) -> Floats:
-        odds = log_odds(others + 0.5, among - others + 0.5)
+        odds = np.log((others + 0.5) / (among - others + 0.5))
         return np.stack([np.ones(rank.size), precision, np.log(rank), odds, topic_odds], axis=-1)
 
     def _topic_odds(self, relevant: Floats, judged: Floats | Ints) -> Floats:
         """By topic; the rate of all topics stands behind each."""
         rate = (relevant.sum() + 0.5) / (judged.sum() + 1)
-        return log_odds(relevant + TOPIC_PRIOR * rate, judged - relevant + TOPIC_PRIOR * (1 - rate))
+        return np.log((relevant + TOPIC_PRIOR * rate) / (judged - relevant + TOPIC_PRIOR * (1 - rate)))
 
     def _precision(self, met: Floats, seen: Floats) -> Floats:
-        return log_odds(met + 0.25, seen - met + 0.25)
+        return np.log((met + 0.25) / (seen - met + 0.25))
 
     def features_of(self, unjudged: UnjudgedDocuments) -> Floats:
         """Return the features of a run's unjudged documents; beyond the end of a list no other group has them."""
@@ -293,7 +284,7 @@ class GroupsLeftOut(Calibrated):
 
     def _leave_out(self, target: int) -> Fit | None:
         lists = self.lists
-        missed_by, of_target = lists.missed_by(target), lists.held_by(target)
+        missed_by, of_target = lists.missed_by(target), lists.any_of(target, lists.numbers)
         group = lists.group[lists.few_run]
         owner = missed_by[lists.few_document]
         missed = (group != target) & ((owner == group) | (owner == EVERYBODY))

@@ -113,9 +113,5 @@ class JudgedAtRandom(Calibrated):
 
         return float(stdtrit(max(self._shift_of(run)[2] - 1, 1), (1 + confidence) / 2))
 
-    def reach_of_pair(self, run: str, against: str, confidence: float) -> float:
-        """Return the larger one of the two runs."""
-        return max(self.reach(run, confidence), self.reach(against, confidence))
-
     def __str__(self) -> str:
         return "q estimated, judgments taken as a random sample"

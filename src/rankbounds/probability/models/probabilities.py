@@ -122,7 +122,7 @@ class ByDocument:
         """By document; ``otherwise`` for those not in the table, and beyond the ends of lists."""
         chance = np.full(unjudged.topic.size, np.nan)
         inside = np.flatnonzero(unjudged.retrieved)
-        rows, here = self.pairs.index.find(unjudged.pairs, self.pairs.index.topics_of(unjudged.pairs))
+        rows, here = self.pairs.index.find(unjudged.pairs)
         chance[inside[rows]] = self.q[here]
         lacking = np.isnan(chance)
         if lacking.any():

@@ -80,7 +80,7 @@ def label_probabilities(labels: QrelsLike, truth: QrelsLike, rel: float = 1.0) -
     {'q': {'d': 0.5}}
     """
     labelled, trusted = Reading().judgments(labels), Reading().judgments(truth)
-    rows, there = trusted.pairs.index.find(labelled.pairs, trusted.pairs.index.topics_of(labelled.pairs))
+    rows, there = trusted.pairs.index.find(labelled.pairs)
     both = (trusted.grade[there] != POOLED_NOT_JUDGED) & (labelled.grade[rows] != POOLED_NOT_JUDGED)
     rows, relevant = rows[both], trusted.grade[there[both]] >= rel
     judged, grade = labelled.grade != POOLED_NOT_JUDGED, labelled.grade[rows]
