@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.comparison import wording
 from rankbounds.comparison.evidence import Evidence
 from rankbounds.comparison.pairs import (
     CERTAIN,
@@ -23,14 +24,23 @@ from rankbounds.comparison.pairs import (
     turned,
     verdicts,
 )
-from rankbounds.comparison.tables import measure_place
+from rankbounds.comparison.tables import (
+    BOUNDS,
+    CERTAIN_ENDS,
+    JUDGED,
+    TOPICS_LED,
+    Rows,
+    best_first,
+    difference_columns,
+    measure_place,
+)
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.clusters import Clusters
 from rankbounds.evaluation.score_differences import equal, mean_difference, merit_of_range
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.probability.differences import limit_certainty
-from rankbounds.results import Result
+from rankbounds.results import Column, Result, interval, place_cell
 from rankbounds.stats.equivalence import TOST
 
 if TYPE_CHECKING:
@@ -58,6 +68,7 @@ class Compared(Result):
     """Which topics belong together, where tests and intervals are by cluster."""
     order: tuple[str, ...] = ()
     """The runs as tables have them, if they were sorted; else each measure's best come first."""
+    columns = tuple(map(Column, PAIR_FIELDS))
 
     @property
     def measures(self) -> list[Measure]:
@@ -241,3 +252,67 @@ class Compared(Result):
     def means(self) -> Floats:
         """Return the means by measure and run."""
         return np.array([row["mean"] for row in self.system_rows], dtype=np.float64).reshape(len(self.measures), -1)
+
+    # ---- rows ----
+
+    def leaderboard(self, label: str | Measure) -> list[dict[str, Any]]:
+        """List the systems by one measure, best first, or in the order that was asked for (``sort``)."""
+        rows = best_first(self.system_rows, self.measure(label))
+        return sorted(rows, key=lambda row: self.order.index(row["run"])) if self.order else rows
+
+    @property
+    def has_bounds(self) -> bool:
+        """Is anything known of bounds over judgments? Not of tables without judgments that have none."""
+        return self.scores.has_judged or self.scores.bounds != "none"
+
+    @property
+    def systems(self) -> Result:
+        """A row for each measure and run."""
+        lettered = self.system_rows[0]["rank"] is not None
+        columns = [
+            Column("run"),
+            Column("measure", importance=9),
+            Column("mean", importance=9),
+            *self._open_columns(),
+            *(Column(name, None) for name in ("ci_low", "ci_high", "low", "high")),
+            Column("group", "" if lettered else None),
+            Column("rank", "" if lettered else None, place_cell),
+            *(Column(name, None) for name in ("rank_low", "rank_high", "own_rank_low", "own_rank_high")),
+            JUDGED if self.scores.has_judged else Column("judged_at_10", None),
+            TOPICS_LED,
+        ]
+        rows = [row for measure in self.measures for row in self.leaderboard(measure)] if self.order else None
+        return Rows(lambda: rows or self.system_rows, columns, settings=self.settings)
+
+    def _open_columns(self) -> list[Column]:
+        """The columns of a mean's interval, and of its bounds where any are known."""
+        of_mean = interval("ci_low", "ci_high", f"{self.settings['confidence']:.0%} interval", importance=7)
+        return [of_mean, *([BOUNDS] if self.has_bounds else [])]
+
+    @property
+    def pairs(self) -> Result:
+        """A row for each measure and pair."""
+        shown = [
+            Column("run"),
+            Column("against", importance=9),
+            Column("measure", importance=8),
+            *difference_columns("", self.settings, (9, 4, 6)),
+            *([CERTAIN_ENDS] if self.has_bounds else []),
+            Column("verdict", importance=7),
+        ]
+        columns = [*shown, *(Column(name, None) for name in PAIR_FIELDS)]
+        return Rows(
+            lambda: self._all_pairs,
+            columns,
+            PAIR_FIELDS,
+            wording.method(self.settings, len(self.runs)),
+            settings=self.settings,
+        )
+
+    @cached_property
+    def _all_pairs(self) -> list[dict[str, Any]]:
+        return [row for part in self.parts for row in part.pair_rows()]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """List the rows of ``pairs``."""
+        return self.pairs.rows()

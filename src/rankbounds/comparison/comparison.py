@@ -11,22 +11,23 @@ from typing import TYPE_CHECKING, Any
 from rankbounds.calls import ends_in_a_sentence
 from rankbounds.comparison import wording
 from rankbounds.comparison.compared import Compared
-from rankbounds.comparison.pairs import PAIR_FIELDS, build_rows
+from rankbounds.comparison.pairs import build_rows
 from rankbounds.comparison.tables import (
+    CERTAIN_ENDS,
     FEW_RUNS,
+    JUDGED,
     LONGEST_GROUP,
-    Rows,
+    TOPICS_LED,
     best_first,
     difference_columns,
     measure_place,
     p_column,
-    percent_column,
 )
 from rankbounds.comparison.words import PairWords
 from rankbounds.errors import UsageError
 from rankbounds.measures import Measure
 from rankbounds.notebook import folded, shown
-from rankbounds.results import Column, Result, build_table, interval, place_cell
+from rankbounds.results import Column, Result, build_table, place_cell
 from rankbounds.stats.corrections import CORRECTIONS
 from rankbounds.stats.equivalence import SOURCE as SOURCE_OF_TOST
 from rankbounds.stats.equivalence import TOST
@@ -88,67 +89,6 @@ class Comparison(Compared):
         if self.settings["baseline"] is not None or self.settings["test"] == TOST:
             return ("differences", "leaderboard", "topic_differences")
         return ("leaderboard", "differences", "places", "topic_differences")
-
-    # ---- rows ----
-
-    @property
-    def systems(self) -> Result:
-        """A row for each measure and run."""
-        return Rows(self._sorted_systems, self._system_columns(), settings=self.settings)
-
-    def _sorted_systems(self) -> list[dict[str, Any]]:
-        if not self.order:
-            return self.system_rows
-        return [row for measure in self.measures for row in self.leaderboard(measure)]
-
-    def _system_columns(self) -> list[Column]:
-        bounds = [interval("low", "high", "bounds", importance=6)] if self.has_bounds else []
-        lettered = self.system_rows[0]["rank"] is not None
-        return [
-            Column("run"),
-            Column("measure", importance=9),
-            Column("mean", importance=9),
-            interval("ci_low", "ci_high", f"{self.settings['confidence']:.0%} interval", importance=7),
-            *bounds,
-            *(Column(name, None) for name in ("ci_low", "ci_high", "low", "high")),
-            Column("group", "" if lettered else None),
-            Column("rank", "" if lettered else None, place_cell),
-            *(Column(name, None) for name in ("rank_low", "rank_high", "own_rank_low", "own_rank_high")),
-            self._judged_column() if self.scores.has_judged else Column("judged_at_10", None),
-            _topics_led(),
-        ]
-
-    @staticmethod
-    def _judged_column() -> Column:
-        return percent_column("judged_at_10", "judged@10", importance=8)
-
-    @property
-    def pairs(self) -> Result:
-        """A row for each measure and pair."""
-        bounds = [interval("certain_low", "certain_high", "whatever is judged", importance=5)]
-        shown = [
-            Column("run"),
-            Column("against", importance=9),
-            Column("measure", importance=8),
-            *difference_columns("", self.settings, (9, 4, 6)),
-            *(bounds if self.has_bounds else []),
-            Column("verdict", importance=7),
-        ]
-        columns = [*shown, *(Column(name, None) for name in PAIR_FIELDS)]
-        return Rows(lambda: self._all_pairs, columns, PAIR_FIELDS, self.method(), settings=self.settings)
-
-    @cached_property
-    def _all_pairs(self) -> list[dict[str, Any]]:
-        return [row for part in self.parts for row in part.pair_rows()]
-
-    def rows(self) -> list[dict[str, Any]]:
-        """List the rows of ``pairs``."""
-        return self.pairs.rows()
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """The names of the columns of the rows."""
-        return PAIR_FIELDS
 
     def __eq__(self, other: object) -> bool:
         """Do both say the same of the same runs?"""
@@ -237,16 +177,6 @@ class Comparison(Compared):
             return replace(self, order=())
         return replace(self, order=tuple(self.runs if by == "given" else self.scores.sort(by).runs))
 
-    def leaderboard(self, label: str | Measure) -> list[dict[str, Any]]:
-        """List the systems by one measure, best first, or in the order that was asked for (``sort``)."""
-        rows = best_first(self.system_rows, self.measure(label))
-        return sorted(rows, key=lambda row: self.order.index(row["run"])) if self.order else rows
-
-    @property
-    def has_bounds(self) -> bool:
-        """Is anything known of bounds over judgments? Not of tables without judgments that have none."""
-        return self.scores.has_judged or self.scores.bounds != "none"
-
     def table(self, measure: str | Measure | None = None, top: int | None = None) -> Table:
         """Show the leaderboard for one measure, best first, or its ``top``; of three runs or more with p-values."""
         at = measure_place(self.measures, measure)
@@ -263,17 +193,16 @@ class Comparison(Compared):
         columns = [
             Column("run"),
             Column("mean", wording.compared_words(self.measures[at])),
-            interval("ci_low", "ci_high", f"{self.settings['confidence']:.0%} interval", importance=7),
+            *self._open_columns(),
         ]
-        columns += [interval("low", "high", "bounds", importance=6)] if self.has_bounds else []
         columns += [Column("group", importance=4)] if lettered else []
         if placed and tested:
             own = "own_" if self.settings["ranks"] == "own" else ""
             columns += [Column("rank", cell=lambda row: place_cell(row, own), importance=5)]
         if tested:
             columns += [p_column("p_value", f"p against {against}"), p_column("p_adjusted", "p corrected", 2)]
-        columns += [self._judged_column()] if self.scores.has_judged else []
-        return build_table(rows, [*columns, _topics_led()])
+        columns += [JUDGED] if self.scores.has_judged else []
+        return build_table(rows, [*columns, TOPICS_LED])
 
     def pair_table(self, measure: str | Measure | None = None, *, top: int | None = None) -> Table:
         """Show the pairs for one measure, the least likely to be chance first; the verdict is about ``run``.
@@ -285,10 +214,8 @@ class Comparison(Compared):
         among = {row["run"] for row in self.leaderboard(label)[:top]} | {self.settings.get("baseline")}
         rows = [row for row in part.pair_rows(probabilities=False) if {row["run"], row["against"]} <= among]
         rows.sort(key=lambda row: (row["p_adjusted"], -abs(row["difference"] or 0.0)))
-        return build_table(
-            rows,
-            [Column("run"), Column("against", importance=9), *self._verdict_columns(f"{label}, difference")],
-        )
+        columns = [Column("run"), Column("against", importance=9)]
+        return build_table(rows, [*columns, *self._verdict_columns(f"{label}, difference")])
 
     def measure_table(self) -> Table:
         """Show two runs by every measure, a row each: the second minus the first."""
@@ -302,10 +229,9 @@ class Comparison(Compared):
 
     def _verdict_columns(self, heading: str) -> list[Column]:
         """The columns of a pair, from the difference to the verdict on its run."""
-        bounds = interval("certain_low", "certain_high", "whatever is judged", importance=5)
         difference, within, won, lost, *p = difference_columns(heading, self.settings, (8, 4, 6))
-        shown = [bounds] if self.has_bounds else []
-        return [difference, within, *p, *shown, Column("verdict", importance=7), won, lost]
+        certain = [CERTAIN_ENDS] if self.has_bounds else []
+        return [difference, within, *p, *certain, Column("verdict", importance=7), won, lost]
 
     def tables(self, measure: str | Measure, top: int | None = None) -> list[Table]:
         """Show the leaderboard, or its ``top``, and the pairs where runs are few or one of them is the baseline."""
@@ -333,7 +259,7 @@ class Comparison(Compared):
         """How much of the first ten documents of each run is judged; nothing where that is not known."""
         if not self.scores.has_judged:
             return ""
-        shares = [f"{row['run']} {self._judged_column().text(row)}" for row in self.system_rows[: len(self.runs)]]
+        shares = [f"{row['run']} {JUDGED.text(row)}" for row in self.system_rows[: len(self.runs)]]
         return f"judged@10: {', '.join(shares)}."
 
     def __repr__(self) -> str:
@@ -633,7 +559,3 @@ class Comparison(Compared):
         used = TESTS.get(self.settings["test"]), CORRECTIONS[self.settings["correction"]]
         sources = (SOURCE_OF_TOST if one is None else one.source for one in used)
         return bibtex(self.measures, [source for source in sources if source])
-
-
-def _topics_led() -> Column:
-    return Column("topics_led", "best on topics", cell=lambda row: f"{row['topics_led']:.3g}")

@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats
 from rankbounds.choices import check_choice
 from rankbounds.comparison import wording
 from rankbounds.comparison.comparison import Comparison
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import levelled, merit
-from rankbounds.evaluation.score_table import numbers_and_bounds, open_words
+from rankbounds.evaluation.score_table import build_bars, numbers_and_bounds, open_words
 from rankbounds.notebook import Bar, Markup, html_table, note
 from rankbounds.paper import Cell, PaperTable
 from rankbounds.results import Column, Result, interval
@@ -172,7 +171,7 @@ def summary(
         best = level == np.nanmax(level) if not np.isnan(level).all() else np.zeros(level.size, dtype=bool)
         shown = numbers_and_bounds(mean, low, high)
         no_bars = measure.total == "sum" or small == "none"
-        bars = [None] * count if no_bars else _bars(np.stack([mean, low, high, ci_low, ci_high], axis=-1))
+        bars = [None] * count if no_bars else build_bars(np.stack([mean, low, high, ci_low, ci_high], axis=-1))
         raised = {"beats": _beaten(comparison, at, place_of), "groups": [row["group"] for row in rows]}
         between = interval("ci_low", "ci_high", "")
         smalls = {
@@ -242,19 +241,6 @@ def ranges(numbers: Sequence[int]) -> str:
     numbered = groupby(enumerate(numbers), key=lambda placed: placed[1] - placed[0])
     rows = [[number for _, number in row] for _, row in numbered]
     return ",".join(f"{row[0]}-{row[-1]}" if len(row) > 2 else ",".join(map(str, row)) for row in rows)
-
-
-def _bars(numbers: Floats) -> list[Bar | None]:
-    """A bar for each mean with its bounds and its interval, all of one measure on one scale."""
-    finite = numbers[np.isfinite(numbers)]
-    if not finite.size:
-        return [None] * len(numbers)
-    least, most = min(0.0, float(finite.min())), max(float(finite.max()), 0.0)
-    most = 1.0 if least == 0 and most <= 1 else most
-    return [
-        Bar(mean, low, high, ci_low, ci_high, least, most) if np.isfinite(mean) else None
-        for mean, low, high, ci_low, ci_high in numbers.tolist()
-    ]
 
 
 def _sentences(comparison: Comparison, made: Summary, style: str, small: str) -> Iterator[str]:

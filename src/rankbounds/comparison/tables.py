@@ -86,6 +86,9 @@ def p_column(name: str, heading: str, importance: int = 0) -> Column:
     return Column(name, heading, lambda row: p_number(row.get(name)), importance)
 
 
-def percent_column(name: str, heading: str, importance: int = 0) -> Column:
-    """Make a column of shares."""
-    return Column(name, heading, lambda row: "-" if row[name] is None else f"{row[name]:.0%}", importance)
+JUDGED = Column(
+    "judged_at_10", "judged@10", lambda row: "-" if row["judged_at_10"] is None else f"{row['judged_at_10']:.0%}", 8
+)
+TOPICS_LED = Column("topics_led", "best on topics", lambda row: f"{row['topics_led']:.3g}")
+BOUNDS = interval("low", "high", "bounds", importance=6)
+CERTAIN_ENDS = interval("certain_low", "certain_high", "whatever is judged", importance=5)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.measures import Measure
+
+if TYPE_CHECKING:
+    from rankbounds.evaluation.scores import Scores
 
 
 @dataclass(frozen=True)
@@ -109,3 +113,25 @@ TOPIC_KEYS: dict[str, Callable[[str], str]] = {
 def some(names: Sequence[str], at_most: int = 5) -> str:
     """The first of these names, and how many more there are."""
     return ", ".join(names[:at_most]) + (f" and {len(names) - at_most} more" if len(names) > at_most else "")
+
+
+def warnings_of(scores: Scores) -> list[str]:
+    """What concerns several numbers, in sentences, as ``Scores.warnings`` lists them."""
+    sentences = topic_warnings(scores.runs, scores.notes, scores.topics) if scores.notes else []
+    if scores.without_relevant:
+        have = "topic has" if len(scores.without_relevant) == 1 else "topics have"
+        sentences.append(
+            f"{len(scores.without_relevant)} {have} no relevant document ({some(scores.without_relevant)}): AP, nDCG, "
+            "recall and the like are 0 there."
+        )
+    if scores.bounds in ("unjudged", "both") and (words := sparse_judgments(scores.judged)):
+        sentences.append(words)
+    if scores.open == "collection" and scores.most_relevant is None:
+        without_limit = [str(measure) for measure in scores.measures if measure.vanishes]
+        if without_limit:
+            sentences.append(
+                f"low is 0 for {', '.join(without_limit)}: nobody knows how many relevant documents the collection "
+                "holds that were not retrieved, and the more there are, the lower the score. Say how many a topic "
+                "has at most (--most-relevant N, most_relevant=N)."
+            )
+    return sentences

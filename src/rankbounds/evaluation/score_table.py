@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import levelled, merit
-from rankbounds.evaluation.scores import ALL, INTERVAL, Scores
+from rankbounds.evaluation.scores import ALL, FIELDS, INTERVAL, Scores
+from rankbounds.frames import polars_frame
 from rankbounds.measures.counts import NumQ
 from rankbounds.measures.naming.parser import trec_name
 from rankbounds.notebook import SHOWN_ROWS, Bar
 from rankbounds.paper import Cell, PaperTable
 from rankbounds.tables import Table, number, render_columns, render_rows
 
+if TYPE_CHECKING:
+    import polars
+
+AXES = FIELDS[:3]
+"""What rows and columns of a wide table can be."""
 UNJUDGED = {"retrieved": "unjudged documents", "collection": "unjudged documents, retrieved or not,"}
 """Which unjudged documents bounds cover, in words."""
 
@@ -156,16 +164,20 @@ def _best_and_bars(scores: Scores, width: int = 1) -> tuple[frozenset[tuple[int,
         merits = levelled(merit(numbers[:, 0], measure))
         if np.count_nonzero(~np.isnan(merits)) > 1:
             best |= {(row, 1 + place * width) for row in np.flatnonzero(merits == np.nanmax(merits)).tolist()}
-        finite = numbers[np.isfinite(numbers)]
-        if measure.total == "sum" or not np.isfinite(numbers[:, 1:]).any():
-            continue
-        least, most = min(0.0, float(finite.min())), max(0.0, float(finite.max()))
-        most = 1.0 if least == 0 and most <= 1 else most
-        drawn[1 + place * width] = [
-            Bar(value, low, high, ci_low, ci_high, least, most) if np.isfinite(value) else None
-            for value, low, high, ci_low, ci_high in numbers.tolist()
-        ]
+        if measure.total != "sum" and np.isfinite(numbers[:, 1:]).any():
+            drawn[1 + place * width] = build_bars(numbers)
     return frozenset(best), drawn
+
+
+def build_bars(numbers: Floats) -> list[Bar | None]:
+    """A bar for each mean with its bounds and its interval, all of one measure on one scale."""
+    finite = numbers[np.isfinite(numbers)]
+    least, most = finite.min(initial=0.0).item(), finite.max(initial=0.0).item()
+    most = 1.0 if least == 0 and most <= 1 else most
+    return [
+        Bar(mean, low, high, ci_low, ci_high, least, most) if np.isfinite(mean) else None
+        for mean, low, high, ci_low, ci_high in numbers.tolist()
+    ]
 
 
 def numbers_and_bounds(mean: Floats, low: Floats, high: Floats, *, counts: bool = False) -> list[tuple[str, str]]:
@@ -195,6 +207,31 @@ def _cells(values: Floats, low: Floats, high: Floats, counts: bool) -> list[list
         [cell(*numbers) for numbers in zip(*row, strict=True)]
         for row in zip(values.tolist(), low.tolist(), high.tolist(), strict=True)
     ]
+
+
+def pivot(scores: Scores, index: str, columns: str, values: str) -> polars.DataFrame:
+    """A wide table, as ``Scores.pivot`` describes it."""
+    rows, across = ("query_id" if name == "topic" else name for name in (index, columns))
+    for name, axis in ((index, rows), (columns, across)):
+        if axis not in AXES:
+            raise UsageError(f'Rows and columns stand for run, topic or measure, not for "{name}".')
+    if rows == across:
+        raise UsageError(f"Rows and columns cannot both be {index}: choose two of run, topic and measure.")
+    left = next(axis for axis in AXES if axis not in (rows, across))
+    scores = scores.mean() if left == "query_id" else scores
+    names = {"run": scores.runs, "query_id": scores.query_ids, "measure": [str(one) for one in scores.measures]}
+    if len(names[left]) != 1:
+        how = "scores.run(name)" if left == "run" else "scores[measure]"
+        raise UsageError(f"There are {len(names[left])} {left}s: choose one for such a table, with {how}.")
+    if rows in names[across]:
+        raise UsageError(f'A {across} is called "{rows}", as the first column is. Rename it first.')
+    known = ("value", "low", "high", *(() if scores.interval is None else INTERVAL), "judged_at_10")
+    if values not in known:
+        raise UsageError(f'There is no number "{values}": choose {", ".join(known[:-1])} or judged_at_10.')
+    array = scores.judged[:, :, None] if values == "judged_at_10" else getattr(scores, values)
+    array = np.broadcast_to(array, scores.value.shape)
+    wide = np.moveaxis(array, [AXES.index(axis) for axis in (rows, across, left)], [0, 1, 2])[:, :, 0]
+    return polars_frame({rows: names[rows], **dict(zip(names[across], wide.T, strict=True))})
 
 
 def _trec_lines(scores: Scores, mean: Scores, per_topic: bool) -> Iterator[str]:

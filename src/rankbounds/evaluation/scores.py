@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from rankbounds.arrays import Floats, read_only
-from rankbounds.errors import UnknownNameError, UsageError, did_you_mean
+from rankbounds.errors import UnknownNameError, UsageError
 from rankbounds.evaluation.mean_intervals import intervals_of_means
-from rankbounds.evaluation.run_notes import RunNotes, some, sparse_judgments, topic_warnings
+from rankbounds.evaluation.run_notes import RunNotes, warnings_of
 from rankbounds.evaluation.score_differences import levelled, limits_of, merit
+from rankbounds.evaluation.selection import MeasureName, Measures, Names, places_of_measures, places_of_names, take
 from rankbounds.files.writing import writing
 from rankbounds.frames import Column, arrow_table, pandas_frame, polars_frame
-from rankbounds.measures import Measure, parse_measure
+from rankbounds.measures import Measure
 from rankbounds.notebook import shown
 from rankbounds.tables import Table, plain
 
@@ -28,11 +29,6 @@ if TYPE_CHECKING:
 
     from rankbounds.evaluation.clusters import Clusters, ClustersLike
 
-Names: TypeAlias = str | Iterable[str] | Callable[[str], bool]
-"""A name, several, or a function that says yes or no of a name."""
-MeasureName: TypeAlias = str | Measure | type[Measure]
-"""A measure, its label or any name it has elsewhere, or a class for all measures of the class."""
-Measures: TypeAlias = MeasureName | Iterable[MeasureName] | Callable[[Measure], bool]
 Origin: TypeAlias = Mapping[str, Mapping[str, Any]]
 """``judgments``: a sum for each topic; ``settings``: by the name of the option, what it was."""
 
@@ -48,7 +44,6 @@ PARTS = ("residual_unjudged", "residual_tail", "residual_ties")
 The first two make up ``high - low`` when bounds cover unjudged documents, the last when they cover ties, and all three
 when they cover both.
 """
-_AXES = FIELDS[:3]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -199,24 +194,7 @@ class Scores:
         anything is judged, and measures whose ``low`` is 0 because any number of relevant documents may exist that
         nobody retrieved.
         """
-        sentences = topic_warnings(self.runs, self.notes, self.topics) if self.notes else []
-        if self.without_relevant:
-            have = "topic has" if len(self.without_relevant) == 1 else "topics have"
-            sentences.append(
-                f"{len(self.without_relevant)} {have} no relevant document ({some(self.without_relevant)}): AP, nDCG, "
-                "recall and the like are 0 there."
-            )
-        if self.bounds in ("unjudged", "both") and (words := sparse_judgments(self.judged)):
-            sentences.append(words)
-        if self.open == "collection" and self.most_relevant is None:
-            without_limit = [str(measure) for measure in self.measures if measure.vanishes]
-            if without_limit:
-                sentences.append(
-                    f"low is 0 for {', '.join(without_limit)}: nobody knows how many relevant documents the collection "
-                    "holds that were not retrieved, and the more there are, the lower the score. Say how many a topic "
-                    "has at most (--most-relevant N, most_relevant=N)."
-                )
-        return sentences
+        return warnings_of(self)
 
     # Selected, averaged, sorted
 
@@ -258,43 +236,11 @@ class Scores:
         >>> scores.filter(topic=lambda name: name > "400", measure=rb.P).to_dict()
         {'bm25': {'P@1': {'402': 0.0}, 'P@5': {'402': 0.0}}}
         """
-        return self._at(
-            None if run is None else _places_of_names(run, self.runs, "run"),
-            None if topic is None else _places_of_names(topic, self.query_ids, "topic"),
-            None if measure is None else _places_of_measures(measure, self.measures, self.runs),
-        )
-
-    def _at(
-        self, runs: list[int] | None = None, topics: list[int] | None = None, measures: list[int] | None = None
-    ) -> Scores:
-        """The scores at these places of the three axes; None stands for all."""
-        given = zip((runs, topics, measures), self.value.shape, strict=True)
-        places = [list(range(size)) if chosen is None else chosen for chosen, size in given]
-        query_ids = [self.query_ids[place] for place in places[1]]
-        chosen = [self.measures[place] for place in places[2]]
-        cells = np.ix_(*places)
-        notes = [self.notes[place] for place in places[0]] if self.notes else []
-        there = set(query_ids)
-        if there != set(self.query_ids):
-            missing = [[name for name in noted.missing if name in there] for noted in notes]
-            notes = [replace(noted, missing=some, unknown=[]) for noted, some in zip(notes, missing, strict=True)]
-        if there != set(self.query_ids) or chosen[:1] != self.measures[:1]:
-            notes = [replace(noted, tie_range=None) for noted in notes]
-        parts = self.parts if any(measure.has_residual for measure in chosen) else None
-        return replace(
+        return take(
             self,
-            runs=[self.runs[place] for place in places[0]],
-            query_ids=query_ids,
-            measures=chosen,
-            value=self.value[cells],
-            low=self.low[cells],
-            high=self.high[cells],
-            judged=self.judged[np.ix_(*places[:2])],
-            notes=notes,
-            without_relevant=[name for name in self.without_relevant if topics is None or name in there],
-            outer=[measure for measure in self.outer if measure in chosen],
-            parts=None if parts is None else parts[:, cells[0], cells[1], cells[2]],
-            interval=None if self.interval is None else self.interval[:, cells[0], cells[1], cells[2]],
+            None if run is None else places_of_names(run, self.runs, "run"),
+            None if topic is None else places_of_names(topic, self.query_ids, "topic"),
+            None if measure is None else places_of_measures(measure, self.measures, self.runs),
         )
 
     def mean(self, confidence: float | None = None, clusters: ClustersLike | Clusters | None = None) -> Scores:
@@ -402,12 +348,12 @@ class Scores:
         ['strong', 'weak']
         """
         if by == "run":
-            return self._at(runs=sorted(range(len(self.runs)), key=self.runs.__getitem__, reverse=worst_first))
+            return take(self, runs=sorted(range(len(self.runs)), key=self.runs.__getitem__, reverse=worst_first))
         chosen = self if by is None else self[by]
         if by is not None and len(chosen.measures) != 1:
             raise UsageError(f"Sort by one of these: {', '.join(map(str, chosen.measures))}.")
         means = levelled(merit(chosen.mean().value[:, 0, 0], chosen.measures[0]))
-        return self._at(runs=np.argsort(means if worst_first else -means, kind="stable").tolist())
+        return take(self, runs=np.argsort(means if worst_first else -means, kind="stable").tolist())
 
     def __contains__(self, wanted: object) -> bool:
         """Is there this measure (as in brackets), or this row (as iteration gives them)?"""
@@ -535,27 +481,9 @@ class Scores:
         >>> scores["AP"].pivot(index="topic", columns="run").rows()
         [('301', 1.0, 1.0), ('302', 0.0, 1.0)]
         """
-        rows, across = ("query_id" if name == "topic" else name for name in (index, columns))
-        for name, axis in ((index, rows), (columns, across)):
-            if axis not in _AXES:
-                raise UsageError(f'Rows and columns stand for run, topic or measure, not for "{name}".')
-        if rows == across:
-            raise UsageError(f"Rows and columns cannot both be {index}: choose two of run, topic and measure.")
-        left = next(axis for axis in _AXES if axis not in (rows, across))
-        scores = self.mean() if left == "query_id" else self
-        names = {"run": scores.runs, "query_id": scores.query_ids, "measure": [str(one) for one in scores.measures]}
-        if len(names[left]) != 1:
-            how = "scores.run(name)" if left == "run" else "scores[measure]"
-            raise UsageError(f"There are {len(names[left])} {left}s: choose one for such a table, with {how}.")
-        if rows in names[across]:
-            raise UsageError(f'A {across} is called "{rows}", as the first column is. Rename it first.')
-        known = ("value", "low", "high", *(() if scores.interval is None else INTERVAL), "judged_at_10")
-        if values not in known:
-            raise UsageError(f'There is no number "{values}": choose {", ".join(known[:-1])} or judged_at_10.')
-        array = scores.judged[:, :, None] if values == "judged_at_10" else getattr(scores, values)
-        array = np.broadcast_to(array, scores.value.shape)
-        wide = np.moveaxis(array, [_AXES.index(axis) for axis in (rows, across, left)], [0, 1, 2])[:, :, 0]
-        return polars_frame({rows: names[rows], **dict(zip(names[across], wide.T, strict=True))})
+        from rankbounds.evaluation import score_table
+
+        return score_table.pivot(self, index, columns, values)
 
     # Files and tables
 
@@ -666,51 +594,3 @@ class Scores:
 
         mean = self.mean()
         return shown(score_table.table_of(mean, with_notes=False), score_table.note(mean), score_table.run_notes(mean))
-
-
-def _places_of_names(wanted: Names, known: Sequence[str], kind: str) -> list[int]:
-    """Where the names stand among those known, in the order asked for, each once."""
-    if callable(wanted):
-        return [place for place, name in enumerate(known) if wanted(name)]
-    place_of = {name: place for place, name in enumerate(known)}
-    places = []
-    for name in [wanted] if isinstance(wanted, str | int) else wanted:
-        text = str(name) if isinstance(name, int | np.integer) else name  # ids may be whole numbers in tables
-        if text not in place_of:
-            hint = did_you_mean(str(text), list(known))
-            raise UnknownNameError(f'There is no {kind} "{text}" among these scores.{hint} There are: {some(known)}.')
-        places.append(place_of[text])
-    return list(dict.fromkeys(places))
-
-
-def _places_of_measures(wanted: Measures, known: Sequence[Measure], runs: Sequence[str]) -> list[int]:
-    """Where the measures stand among those known, in the order asked for, each once."""
-    if isinstance(wanted, str | Measure | type):
-        return _places_of_measure(wanted, known, runs)
-    if callable(wanted):
-        return [place for place, measure in enumerate(known) if wanted(measure)]
-    if not isinstance(wanted, Iterable):
-        raise UsageError(
-            f"Scores are asked for by measure, as in scores[{str(known[0])!r}], not by {wanted!r}; runs by "
-            "scores.run(name), topics by scores.topic(id)."
-        )
-    return list(dict.fromkeys(place for measure in wanted for place in _places_of_measure(measure, known, runs)))
-
-
-def _places_of_measure(wanted: MeasureName, known: Sequence[Measure], runs: Sequence[str]) -> list[int]:
-    labels = [str(measure) for measure in known]
-    if isinstance(wanted, type):
-        places = [place for place, measure in enumerate(known) if isinstance(measure, wanted)]
-    else:
-        if isinstance(wanted, str) and wanted in labels:
-            return [labels.index(wanted)]
-        try:
-            meant = parse_measure(wanted)
-        except UsageError as error:
-            hint = f" There is a run of this name: scores.run({wanted!r})." if wanted in runs else ""
-            raise UnknownNameError(f"{error}{hint}") from None
-        places = [place for place, measure in enumerate(known) if measure == meant]
-    if not places:
-        name = wanted.__name__ if isinstance(wanted, type) else str(wanted)
-        raise UnknownNameError(f"{name} is not among these scores. There are: {some(labels)}.")
-    return places

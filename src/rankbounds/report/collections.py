@@ -24,7 +24,7 @@ PART_KEYS = ("collection", "topics", "difference", "ci_low", "ci_high")
 PAIR_KEYS = ("difference", "ci_low", "ci_high", "summary", "summary_low", "summary_high", "new_low", "new_high")
 
 
-def gather_collections(compared: CollectionsComparison, title: str = "") -> dict[str, Any]:
+def gather_collections(compared: CollectionsComparison) -> dict[str, Any]:
     """Pack the leaderboard, every cell, and the pairs with their words."""
     measures = [
         {
@@ -42,7 +42,7 @@ def gather_collections(compared: CollectionsComparison, title: str = "") -> dict
     content: dict[str, Any] = as_json(
         {
             "version": __version__,
-            "title": title or f"{len(compared.runs)} runs on {len(compared.collections)} collections",
+            "title": f"{len(compared.runs)} runs on {len(compared.collections)} collections",
             "summary": _summary(compared),
             "method": replace(compared, systems=[row | {"group": None} for row in compared.systems]).method(),
             "collections": compared.collections,

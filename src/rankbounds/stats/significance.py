@@ -362,10 +362,9 @@ def rounding(statistic: Floats) -> Floats:
     return 1e-9 * (1 + np.where(np.isfinite(statistic), np.abs(statistic), 0.0))
 
 
-def topic_counts(topics: int, resampling: Resampling, generator: np.random.Generator | None = None) -> Floats:
+def topic_counts(topics: int, resampling: Resampling) -> Floats:
     """Count how often each topic is drawn in each resample: resamples x topics."""
-    generator = generator or resampling.generator()
-    return generator.multinomial(topics, np.full(topics, 1 / topics), resampling.resamples).astype(float)
+    return resampling.generator().multinomial(topics, np.full(topics, 1 / topics), resampling.resamples).astype(float)
 
 
 def resampled_t(differences: Floats, counts: Floats) -> tuple[Floats, Floats]:
