@@ -87,23 +87,22 @@ class Compared(Result):
         if probabilities:
             known |= {"probability_better": self.chances[0], "probability_worse": self.chances[1]}
         topics = self.settings["topics"]
-        lacking = [
-            "".join(f"; {self.runs[run]} lacks {count} of {topics} topics" for run, count in sides if count)
-            for sides in (
-                [(run, int(self.missing[run])) for run in pair]
-                for pair in zip(first.tolist(), second.tolist(), strict=True)
-            )
+        lacks = [
+            f"; {run} lacks {count} of {topics} topics" if count else ""
+            for run, count in zip(self.runs, self.missing.tolist(), strict=True)
         ]
+        sides = first.tolist(), second.tolist()
         rows: list[dict[str, Any]] = []
         for at, measure in enumerate(self.measures):
             columns = {name: column[at] for name, column in known.items()} | {
-                "run": [self.runs[run] for run in first.tolist()],
-                "against": [self.runs[run] for run in second.tolist()],
+                "run": [self.runs[run] for run in sides[0]],
+                "against": [self.runs[run] for run in sides[1]],
                 "measure": str(measure),
                 **{name: known[name][at].astype(int).tolist() for name in ("won", "lost")},
                 "certain": [CERTAIN.get(code) for code in known["certain"][at].tolist()],
                 "verdict": [
-                    VERDICTS[code] + more for code, more in zip(self.verdicts[at].tolist(), lacking, strict=True)
+                    VERDICTS[code] + lacks[run] + lacks[against]
+                    for code, run, against in zip(self.verdicts[at].tolist(), *sides, strict=True)
                 ],
             }
             found = build_rows(**{name: columns[name] for name in PAIR_FIELDS if name in columns})
@@ -129,7 +128,7 @@ class Compared(Result):
         attained = np.where(np.isnan(low) | np.isnan(high), np.nan, equal(low, high))
         return {"certain_low": low, "certain_high": high, "certain": attained}
 
-    def _certain_merits(self) -> Floats:
+    def certain_merits(self) -> Floats:
         """The least and the most by which the first run is better, whatever is judged, by measure and pair."""
         ends = zip(self.certain["certain_low"], self.certain["certain_high"], self.measures, strict=True)
         return np.stack([merit_of_range(*of_measure) for of_measure in ends], axis=1)
@@ -163,7 +162,7 @@ class Compared(Result):
         """By measure and pair, the place in ``VERDICTS``."""
         if self.settings["test"] == TOST:
             return np.where(self.shown, VERDICTS.index("equivalent"), VERDICTS.index("equivalence not shown"))
-        low, high = self._certain_merits()
+        low, high = self.certain_merits()
         return verdicts(self.leads, self.shown, low, high)
 
     def __getitem__(self, measure: str | Measure) -> Self:
@@ -212,7 +211,7 @@ class Compared(Result):
             if chances is not None:
                 of_pairs, draws = chances[0].get(first, second), chances[1]
                 both = np.stack([of_pairs["probability_better"], of_pairs["probability_worse"]])
-                low, high = self._certain_merits()[:, at]
+                low, high = self.certain_merits()[:, at]
                 certain = (low > 0) | (high < 0) | ((low == 0) & (high == 0))
                 limited = limit_certainty(both, np.stack([high, -low]), 1 / (draws + 1))
                 unpooled = self.unpooled[at, first] | self.unpooled[at, second]

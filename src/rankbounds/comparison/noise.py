@@ -135,7 +135,7 @@ def flip_rows(
 
 def _pairs_to_test(members: Sequence[Ints], labels: int, resampling: Resampling) -> list[tuple[int, int]]:
     """All pairs of systems, or some drawn at random where testing all would take long."""
-    every = [(a, b) for a in range(len(members)) for b in range(a + 1, len(members))]
+    every = list(combinations(range(len(members)), 2))
     tests = np.array([len(members[a]) * len(members[b]) * labels for a, b in every], dtype=np.int64)
     if tests.sum() <= MOST_TESTS:
         return every

@@ -10,6 +10,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.choices import check_share
+from rankbounds.comparison.pairs import build_rows
 from rankbounds.comparison.tables import Rows, p_column
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import limits_of_differences
@@ -23,7 +24,7 @@ from rankbounds.stats.power import (
     topics_for_width,
     topics_that_must_differ,
 )
-from rankbounds.tables import plain, signed
+from rankbounds.tables import signed
 
 if TYPE_CHECKING:
     from rankbounds.comparison.comparison import Comparison
@@ -128,21 +129,12 @@ def _rows(comparison: Comparison, power: float, difference: float | None, width:
         differing = known["differing"].astype(np.int64)
         how = {name: settings[name] for name in ("alternative", "resamples")}
         smallest = np.full(differing.size, np.nan) if test is None else smallest_p_value(differing, topics, test, **how)
-        for at, (run, against) in enumerate(part.sides[:, 0].T.tolist()):
-            sign = -1 if part.turned[0, at] else 1
-            rows.append(
-                {
-                    "run": comparison.runs[run],
-                    "against": comparison.runs[against],
-                    "measure": str(part.measures[0]),
-                    "difference": plain(0.0 + sign * known["difference"][at]),
-                    "deviation": plain(known["deviation"][at]),
-                    "topics": topics,
-                    "detectable": plain(detectable[at]) if np.isfinite(detectable[at]) else None,
-                    "topics_needed": int(needed[at]) or None,
-                    "differing": int(differing[at]),
-                    "must_differ": least or None,
-                    "smallest_p": plain(smallest[at]),
-                }
-            )
+        runs, others = ([comparison.runs[run] for run in side.tolist()] for side in part.sides[:, 0])
+        rows += build_rows(
+            run=runs, against=others, measure=str(part.measures[0]),
+            difference=0.0 + np.where(part.turned[0], -1, 1) * known["difference"], deviation=known["deviation"],
+            topics=topics, detectable=np.where(np.isfinite(detectable), detectable, np.nan),
+            topics_needed=[int(topics) or None for topics in needed.tolist()], differing=differing,
+            must_differ=least or None, smallest_p=smallest,
+        )  # fmt: skip
     return rows

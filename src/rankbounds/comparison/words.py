@@ -12,12 +12,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.comparison import wording
 from rankbounds.comparison.pairs import Pairs
 from rankbounds.comparison.power import detectable_differences, must_differ, sampled, topics_needed
-from rankbounds.evaluation.score_differences import (
-    differences,
-    equal,
-    merit_of_range,
-    subtracted,
-)
+from rankbounds.evaluation.score_differences import differences, equal, subtracted
 from rankbounds.evaluation.score_table import UNJUDGED
 from rankbounds.measures import Measure
 from rankbounds.probability.differences import limit_certainty
@@ -90,8 +85,7 @@ class PairWords:
             "can_differ": self._can_differ(),
         }
         if comparison.evidence is not None:
-            ends = zip(known["certain_low"], known["certain_high"], comparison.measures, strict=True)
-            low, high = np.stack([merit_of_range(*of_measure) for of_measure in ends], axis=1)
+            low, high = comparison.certain_merits()
             found["probability"] = limit_certainty(comparison.chances[0], high)
             found["probability_of_other"] = limit_certainty(comparison.chances[1], -low)
             low, high = (end.T for end in comparison.evidence.over_ties(comparison.measures))

@@ -140,7 +140,9 @@ def _over_measures(scores: Scores, agreement: Sequence[dict[str, Any]]) -> list[
         lead = f"{counted(everywhere, scores.runs)} lead{'s' * (len(everywhere) == 1)}"
         said = [f"{lead} by all {len(scores.measures)} measures, by some of them together with others."]
     else:
-        parts = [f"{leader} by {_listed([str(measure) for measure in named])}" for leader, named in by_leader.items()]
+        parts = [
+            f"{leader} by {wording.listed([str(measure) for measure in named])}" for leader, named in by_leader.items()
+        ]
         said = [f"The measures disagree on who leads: {'; '.join(parts)}."]
     if len(scores.runs) > 2 and agreement:
         least = min(agreement, key=lambda row: 2.0 if row["tau"] is None else row["tau"])
@@ -204,9 +206,5 @@ def _ties(content: dict[str, Any], measure: Measure) -> list[str]:
 def counted(chosen: Sequence[int], runs: Sequence[str]) -> str:
     """Names of a few, the number of many."""
     if len(chosen) <= NAMED:
-        return _listed([runs[run] for run in chosen])
+        return wording.listed([runs[run] for run in chosen])
     return f"{len(chosen)} of {len(runs)} runs"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
