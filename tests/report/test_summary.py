@@ -28,7 +28,7 @@ def test_summary_says_only_what_holds(demo, demo_compared):
     assert f"Not separable from it: {', '.join(alike[:-1])} and {alike[-1]};" in told
     first = [row["run"] for row in comparison.systems.rows() if row["rank_low"] == 1 and row["run"] != "reranked"]
     place = next(row for row in comparison.systems.rows() if row["run"] == "reranked")
-    assert f"is {rank_words(1, place['rank_high'])}; {' and '.join(first)} may also be first" in told
+    assert f"it ranks {rank_words(1, place['rank_high'])}; {' and '.join(first)} may also be first" in told
     assert "tied documents" not in told  # they change no place here
     by_ap = " ".join(gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["AP"]))["summary"])
     assert "surely" not in by_ap  # judging other runs' documents moves AP
