@@ -45,6 +45,8 @@ from rankbounds.threads import in_threads
 
 Formats: TypeAlias = str | tuple[str | None, str | None]
 """One format for all files, or that of the judgments and that of the runs."""
+ROWS_OF_TEXT = 4_000_000
+"""Runs in files that together have more rows than this, as each expects from its own, are kept without their text."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,13 @@ class Reading:
     def runs(self, given: Any, qrels: Any = None) -> list[Run]:
         """Every run in memory, under names that differ; ``qrels`` as in ``runs_to_read``."""
         jobs = self.runs_to_read(given, qrels)
-        read = list(in_threads(lambda job: job.read(), jobs, self.threads))
+
+        def read_one(job: RunToRead) -> Run:
+            run = job.read()
+            many = len(run) * len(jobs) > ROWS_OF_TEXT and os.path.isfile(job.path or "")
+            return run.packed(job.read) if many else run
+
+        read = list(in_threads(read_one, jobs, self.threads))
         return with_unique_names(read, [job.place for job in jobs], [job.name is not None for job in jobs])
 
     def run(self, given: Any) -> Run:

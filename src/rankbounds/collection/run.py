@@ -16,7 +16,8 @@ from rankbounds.choices import check_choice
 from rankbounds.collection.pair_table import PairTable, counted
 from rankbounds.collection.run_names import with_unique_names
 from rankbounds.collection.tie_key import TieKey, as_tie_key
-from rankbounds.columns.pairs import Pairs
+from rankbounds.columns.packed import PackedPairs
+from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.files import pair_files, text_formats
 from rankbounds.files.formats import read
@@ -80,6 +81,7 @@ class Run(PairTable):
     name: str
     score: Floats
     prepared: str
+    _held: Pairs | PackedPairs
     _given_ranks: Ints | Callable[[], Ints | None] | None
 
     @ends_in_a_sentence
@@ -105,14 +107,14 @@ class Run(PairTable):
     def _of_pairs(
         cls,
         name: str,
-        pairs: Pairs,
+        pairs: Pairs | PackedPairs,
         score: Floats,
         ranks: Ints | Callable[[], Ints | None] | None = None,
         prepared: str = "",
     ) -> Run:
         """Make a run of columns that are checked."""
         run = cls.__new__(cls)
-        run.name, run.pairs, run.prepared = name, pairs, prepared
+        run.name, run._held, run.prepared = name, pairs, prepared
         run.score = run._value = read_only(score)
         run._given_ranks = ranks  # what a file states is read when it is asked for
         return run
@@ -220,14 +222,48 @@ class Run(PairTable):
             table.pairs.reject_repeats(KEEP_ONE)
         return cls._of_pairs(name, table.pairs, score, table.ranks)
 
+    @property
+    def pairs(self) -> Pairs:  # type: ignore[override]
+        """Queries and documents; those of a packed run are made when they are asked for, and not kept."""
+        return self._held.unpacked() if isinstance(self._held, PackedPairs) else self._held
+
+    @property
+    def source(self) -> Source:
+        """Where the rows came from."""
+        return self._held.source
+
+    @property
+    def query_ids(self) -> tuple[str, ...]:
+        """The topics, in the order of their first document."""
+        return self._held.topics
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def packed(self, again: Callable[[], Run]) -> Run:
+        """Return the same run in less memory, without its text: ranks in it are read ``again`` when asked for."""
+        packed, given = PackedPairs.of(self.pairs), self._given_ranks
+        if packed is None:
+            return self
+        rows, file = len(self), self.source.name
+
+        def ranks() -> Ints:
+            found = again().stated_rank
+            if found is None or found.size != rows:
+                raise DataError(file, "the file has changed since it was read.", "Start again.")
+            return found
+
+        return Run._of_pairs(self.name, packed, self.score, ranks if callable(given) else given, self.prepared)
+
     @cached_property
     def stated_rank(self) -> Ints | None:
         """The rank that the file states for each document; None if it states none."""
         return self._given_ranks() if callable(self._given_ranks) else self._given_ranks
 
     def _taken(self, pairs: Pairs, rows: slice | Ints) -> Run:
+        held = (isinstance(self._held, PackedPairs) and PackedPairs.of(pairs)) or pairs
         return Run._of_pairs(
-            self.name, pairs, self.score[rows], lambda: None if self.stated_rank is None else self.stated_rank[rows]
+            self.name, held, self.score[rows], lambda: None if self.stated_rank is None else self.stated_rank[rows]
         )
 
     def _further_columns(self) -> dict[str, Column]:
@@ -262,15 +298,15 @@ class Run(PairTable):
 
     def renamed(self, name: str) -> Run:
         """Return the same run under another name."""
-        return Run._of_pairs(name, self.pairs, self.score, self._given_ranks, self.prepared)
+        return Run._of_pairs(name, self._held, self.score, self._given_ranks, self.prepared)
 
     def rescored(self, score: Floats) -> Run:
         """Return the same documents with other scores."""
-        return Run._of_pairs(self.name, self.pairs, score, self._given_ranks, self.prepared)
+        return Run._of_pairs(self.name, self._held, score, self._given_ranks, self.prepared)
 
     def noted(self, prepared: str) -> Run:
         """Return the same run, with a note of what was done to it before it is scored."""
-        return Run._of_pairs(self.name, self.pairs, self.score, self._given_ranks, prepared)
+        return Run._of_pairs(self.name, self._held, self.score, self._given_ranks, prepared)
 
     def prepare(
         self,
