@@ -105,6 +105,7 @@ class OpenCollection(SharedLists):
             parts.append(np.stack((found.line, of_topic, found.rank + 1, found.document + size, rows)))
             size += found.count
         line, topic, rank, number, row = np.concatenate(parts, axis=1)
+        del parts, matched
         # Documents are numbered anew, topic by topic, in an order that does not depend on that of the runs.
         self.topic, key = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.uint64)
         self.topic[number] = topic
@@ -116,7 +117,7 @@ class OpenCollection(SharedLists):
         place[order] = np.arange(size)
         number, self.topic = place[number], self.topic[order]
         self.first = np.searchsorted(self.topic, np.arange(len(facts.query_ids) + 1))
-        self.rank = np.zeros((len(self.runs), size), dtype=np.int64)
+        self.rank = np.zeros((len(self.runs), size), dtype=np.int32)  # (the largest array here)
         self.rank[line, number] = rank
         self.held = self.rank > 0
         self.numbers = [number[mine] for mine in of_runs]
