@@ -192,8 +192,8 @@ class Result:
         """In any text format of the command line: ``json``, ``jsonl``, ``csv``, ``tsv``, or a table for people."""
         if kind in ROW_FORMATS:
             return render_rows(self.rows(), kind, self.fields, raw=raw)
-        below = f"\n{self.words()}\n" if kind == "table" and self.words_below else ""
-        return self.table().render(kind) + below
+        below = self.words() if kind == "table" and self.words_below else ""
+        return self.table().render(kind) + (f"\n{below}\n" if below else "")
 
     def __repr__(self) -> str:
         return "\n".join(part.rstrip("\n") for part in (self.table().text(), self.words(), *self.notes()) if part)

@@ -207,6 +207,7 @@ class Checks(Result):
     runs: list[CheckedRun]
     judged_outside: JudgedOutside | None = None
     """What the judgments name and the corpus lacks, where both were given."""
+    words_below = True
 
     @property
     def figures(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -314,8 +315,7 @@ class Checks(Result):
         if kind in ("csv", "tsv"):
             flat = self.counts()
             return render_rows(flat, kind, list(flat[0]), raw=raw)
-        text, below = super().render(kind, raw=raw), self.words() if kind == "table" else ""
-        return f"{text}\n{below}\n" if below else text
+        return super().render(kind, raw=raw)
 
 
 def _counted(kind: str) -> Column:

@@ -228,7 +228,7 @@ class Uncertainty(Result):
             Column("run"),
             Column("query_id", "topic" if self.per_topic else None, importance=5),
             Column("measure", importance=1),
-            Column("pooled", "pooled to", _pooled_to, importance=1),
+            Column("pooled", "pooled to", lambda row: str(row["judged_to"]) if row["pooled"] else "no", importance=1),
             Column("judged_to", None),
             Column("base", "judged"),
             Column("mean", importance=4),
@@ -293,10 +293,6 @@ class Uncertainty(Result):
                 f"of an sd {1 / math.sqrt(2 * self.samples):.1%} of it."
             )
         return sentences
-
-
-def _pooled_to(row: Row) -> str:
-    return str(row["judged_to"]) if row["pooled"] else "no"
 
 
 def uncertainty(

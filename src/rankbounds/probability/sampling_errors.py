@@ -86,10 +86,8 @@ class SamplingErrors(Result):
         from scipy.special import ndtri
 
         query = ALL if topic is None else self.query_ids[topic]
-        if (
-            not error and self.sampled[slice(None) if topic is None else topic].any()
-        ):  # drawn documents without spread say nothing of those not drawn
-            error = math.nan
+        if not error and self.sampled[slice(None) if topic is None else topic].any():
+            error = math.nan  # drawn documents without spread say nothing of those not drawn
         reach = float(ndtri(0.5 + self.confidence / 2)) * float(error)
         low = math.nan if math.isnan(reach) else max(0.0, float(value) - reach)
         cells = (run, query, str(measure), float(value), float(error), low, float(value) + reach)

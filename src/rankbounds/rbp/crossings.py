@@ -35,17 +35,13 @@ TIED = "tied"
 UNDECIDED = "undecided"
 
 
-def _in_words(row: Any) -> str:
-    return "-" if row["ahead"] == TIED else "yes" if row["sure"] else "no"
-
-
 REGION_COLUMNS = (
     Column("query_id", "topic", left=True),
     interval("p_from", "p_to", "p"),
     Column("p_from", None),
     Column("p_to", None),
     Column("ahead", left=True),
-    Column("sure", "certain", _in_words, left=True),
+    Column("sure", "certain", lambda row: "-" if row["ahead"] == TIED else "yes" if row["sure"] else "no", left=True),
 )
 
 

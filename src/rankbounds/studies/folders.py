@@ -69,7 +69,10 @@ def _readme(study: Study, result: StudyResult, made_from: Mapping[str, Any], com
         result.answer,
         f"**The paper:** {result.agreement}" if result.agreement else "",
         *(part for caption, rows in tables.items() for part in (f"**{caption}**" * bool(caption), _markdown(rows))),
-        *(f"![{name}]({name}.svg)\n\n*{_one_line(draw.__doc__)}*" for name, draw in study.figures.items()),
+        *(
+            f"![{name}]({name}.svg)\n\n*{' '.join((draw.__doc__ or '').split())}*"
+            for name, draw in study.figures.items()
+        ),
         f"All numbers are in [table.csv](table.csv) ({len(result.rows()):,} rows).",
         "## Settings",
         settings,
@@ -77,10 +80,6 @@ def _readme(study: Study, result: StudyResult, made_from: Mapping[str, Any], com
         + (f" from {len(files):,} files; their checksums are in `settings.json`." if files else "."),
     ]
     return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
-
-
-def _one_line(text: str | None) -> str:
-    return " ".join((text or "").split())
 
 
 def _markdown(rows: Rows) -> str:
