@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
 
 from rankbounds.errors import UsageError, did_you_mean
 
@@ -16,8 +18,8 @@ def check_choice(what: str, value: str, known: Sequence[str], meant: Mapping[str
 
 def check_persistence(p: float) -> float:
     """RBP's persistence as a number, if it is one."""
-    if not 0 <= p < 1:
-        raise UsageError(f"The persistence p must be at least 0 and below 1, not {p}.")
+    if not (isinstance(p, Real) and 0 <= p < 1):
+        raise UsageError(f"The persistence p must be at least 0 and below 1, not {_shown(p)}.")
     return float(p)
 
 
@@ -29,6 +31,18 @@ def whole_number(text: str, most: int) -> int | None:
 
 def check_share(what: str, value: float) -> float:
     """A number that must lie strictly between 0 and 1."""
-    if not 0 < value < 1:
-        raise UsageError(f"{what} must lie between 0 and 1, not {value:g}.")
+    if not (isinstance(value, Real) and 0 < value < 1):
+        raise UsageError(f"{what} must lie between 0 and 1, not {_shown(value)}.")
     return float(value)
+
+
+def check_count(what: str, value: int, least: int = 1, most: float = math.inf) -> int:
+    """A whole number from ``least`` to ``most``."""
+    if not (isinstance(value, Integral) and least <= value <= most):
+        limits = f"from {least} on" if most == math.inf else f"from {least} to {most:,}"
+        raise UsageError(f"{what} must be a whole number {limits}, not {_shown(value)}.")
+    return int(value)
+
+
+def _shown(value: object) -> str:
+    return repr(value) if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else str(value)

@@ -283,7 +283,7 @@ class TestTopics:
         assert command("check", path, "--depth", "3")[0] == 1
         assert command("check", path, "--depth", "4")[0] == 0
         assert command("check", path, "--depth", "0")[0] == 2
-        with pytest.raises(rb.UsageError, match="1 document or more"):
+        with pytest.raises(rb.UsageError, match="whole number from 1 on"):
             rb.check(path, depth=0)
 
     def test_empty_lists(self):

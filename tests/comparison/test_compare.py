@@ -333,7 +333,7 @@ class TestCommands:
             (["--alpha", "0"], "alpha"),
             (["--fail-if", "better"], "should name a measure"),
             (["--fail-if", "nDGC worse"], "no measure"),
-            (["--resamples", "0"], "at least 1"),
+            (["--resamples", "0"], "whole number from 1"),
         ],
     )
     def test_wrong_usage(self, files, capsys, arguments, told):

@@ -261,7 +261,7 @@ def test_what_cannot_be_read_in_pieces(tmp_path):
         streaming.evaluate(qrels, tmp_path / "table.csv")
     with pytest.raises(rb.UsageError, match="Standard input"):
         streaming.evaluate(qrels, "-")
-    with pytest.raises(rb.UsageError, match="no size"):
+    with pytest.raises(rb.UsageError, match="is not a size such as"):
         streaming.evaluate(qrels, run, memory="lots")
     with pytest.raises(rb.DataError, match="there is no such file"):
         streaming.evaluate(qrels, tmp_path / "absent")

@@ -133,7 +133,7 @@ def test_every_measure_and_question_draws_its_budget(measure, compare):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"budget": 0}, "at least 1"),
+        ({"budget": 0}, "whole number from 1 on"),
         ({"budget": 49}, "larger than the pool"),
         ({"compare": ("run0", "runX")}, 'no run "runX"'),
         ({"compare": ("run0", "run0")}, "Two different runs"),

@@ -110,7 +110,7 @@ def test_one_run_plans_its_interval():
         ({"difference": 0.1}, "pilot"),
         ({"deviation": 0.1}, "What should the topics show"),
         ({"deviation": 0.1, "difference": -1.0}, "above 0"),
-        ({"deviation": 0.1, "width": 0.1, "systems": 1}, "Two systems"),
+        ({"deviation": 0.1, "width": 0.1, "systems": 1}, "number of systems must be a whole number from 2 on"),
         ({"deviation": 0.1, "width": 0.1, "power": 2.0}, "power"),
     ],
 )

@@ -13,6 +13,7 @@ import numpy as np
 from rankbounds.arrays import Flags, Ints
 from rankbounds.checking.findings import CheckedRun, Checks, Finding, JudgedOutside, Severity, TieEffect
 from rankbounds.checking.usable_lines import Problem, Usable, read_usable
+from rankbounds.choices import check_count
 from rankbounds.collection.inputs import Reading, RunToRead
 from rankbounds.collection.order import ranked_rows
 from rankbounds.collection.qrels import Qrels
@@ -20,7 +21,7 @@ from rankbounds.collection.run import Run
 from rankbounds.collection.run_names import unique_names
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.columns.ids import Ids
-from rankbounds.errors import DataError, Place, RankboundsWarning, UsageError
+from rankbounds.errors import DataError, Place, RankboundsWarning
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.run_notes import RunNotes, alike_topics, some
 from rankbounds.files import trec
@@ -100,8 +101,8 @@ def check(
         judgments, None if topics is None else topic_ids(topics), depth, None if corpus is None else corpus_ids(corpus)
     )
     chosen, sources = parse_measures(measures), Reading().runs_to_read(runs)
-    if depth is not None and depth < 1:
-        raise UsageError(f"A topic may have 1 document or more, not {depth}.")
+    if depth is not None:
+        check_count("The number of documents that a topic may have", depth)
     if judgments is not None:
         judgments.pairs.index  # noqa: B018 (built once, before threads share it)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankbounds.arrays import Ints
+from rankbounds.choices import check_count
 from rankbounds.collection.order import Order, Precision, ranks
 from rankbounds.collection.run import Run
 from rankbounds.collection.tie_key import TieKey
@@ -29,8 +30,8 @@ class Preparation:
     def __post_init__(self) -> None:
         if self.documents_of == "":
             raise UsageError("What separates a document's id from its chunk's cannot be empty: name it, as in #.")
-        if self.depth is not None and self.depth < 1:
-            raise UsageError(f"The depth of lists must be a whole number from 1 on, not {self.depth}.")
+        if self.depth is not None:
+            check_count("The depth of lists", self.depth)
         if self.depth is not None and (self.order == "key") != (self.tie_key is not None):
             raise UsageError('ties="key" goes with a key for ties: a file or a dict of documents and their values.')
 

@@ -270,7 +270,7 @@ def run_number(runs: Sequence[str], name: str) -> int:
     """Find the place of a run among the others."""
     if name not in runs:
         raise UsageError(
-            f'There is no run "{name}".{did_you_mean(name, list(runs))} There are: {", ".join(runs[:12])}.'
+            f'There is no run "{name}".{did_you_mean(str(name), list(runs))} There are: {", ".join(runs[:12])}.'
         )
     return list(runs).index(name)
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.choices import check_choice, check_share
+from rankbounds.choices import check_choice, check_count, check_share
 from rankbounds.collection.order import ranked_rows
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
@@ -267,8 +267,7 @@ def similarity(
     """
     check_share("RBO's persistence p", p)
     for depth in depths:
-        if depth < 1:
-            raise UsageError(f"A depth is a whole number from 1 on, not {depth}.")
+        check_count("A depth", depth)
     for reading_of_ties in readings:
         check_choice("readings", reading_of_ties, READINGS)
     assumptions, reading = chosen_options(

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.choices import check_choice
+from rankbounds.choices import check_choice, check_count
 from rankbounds.comparison import wording
 from rankbounds.comparison.comparison import Comparison
 from rankbounds.errors import UsageError
@@ -153,8 +153,8 @@ def summary(
     """Build the table of a comparison; see ``Comparison.summary``."""
     check_choice("style", style, STYLES)
     check_choice("small", small, SMALL_PRINT)
-    if top is not None and top < 1:
-        raise UsageError(f"top is how many systems are shown, at least 1, not {top}.")
+    if top is not None:
+        check_count("top, the number of systems shown,", top)
     if style == "groups" and comparison.system_rows[0]["group"] is None:
         placed = comparison.system_rows[0]["rank"] is not None
         why = "So many runs take too many letters" if placed else "Letters are for tests of all pairs of runs"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Ints
+from rankbounds.choices import check_count
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.run import Run
 from rankbounds.collection.shapes import QrelsLike, RunsLike
-from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.score_differences import merit
 from rankbounds.evaluation.scores import Scores
@@ -18,8 +18,7 @@ from rankbounds.measures.naming.parser import MeasureLike
 
 def places_of_best(scores: Scores, best: int, by: Measure) -> Ints:
     """The places of the runs with the best means of a measure, in the order given; of equal means the first."""
-    if best < 1:
-        raise UsageError(f"At least one run is kept, not {best}.")
+    check_count("The number of runs that are kept", best)
     mean = merit(scores[by].mean().value[:, 0, 0], by)
     return np.sort(np.argsort(-np.where(np.isnan(mean), -np.inf, mean), kind="stable")[:best])
 

@@ -137,8 +137,10 @@ def _labels(given: Any) -> dict[str, str]:
     """The cluster of each query, from a mapping or a file with one column of them."""
     if isinstance(given, Mapping):
         ways = labels_of(given, "cluster", "clusters")
-    else:
+    elif isinstance(given, str | os.PathLike):
         ways = read_query_labels(os.fspath(given))
+    else:
+        raise UsageError(f"Clusters are a dict {{query: cluster}} or a path, not {given!r}.")
     if len(ways) != 1:
         where = "The clusters" if isinstance(given, Mapping) else f"{os.fspath(given)}"
         raise DataError(f"{where} must have one column of clusters beside the query, not {len(ways)}.")

@@ -90,6 +90,8 @@ def expected_shapes(names: ColumnNames) -> str:
     """What judgments, or a run, may be made from, for a message."""
     lists = "{query: {document, ...}}" if names.of_judgments else "{query: [document, ...]}"
     value, ours = names.value_name, "Qrels" if names.of_judgments else "a Run"
+    if not names.listed:  # neither judgments nor a run, but a number for each document
+        return f"a path, {{query: {{document: {value}}}}}, a frame, or rows (query, document, {value})"
     return (
         f"a path, {{query: {{document: {value}}}}}, {lists}, a pandas, polars or pyarrow frame, rows (query, document, "
         f'{value}), rows {{"query_id": ..., "{names.listed[0]}": [...]}}, or {ours} of rankbounds or ranx'

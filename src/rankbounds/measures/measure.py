@@ -80,8 +80,10 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
             )
         for name, allowed in self._allowed.items():
             value = getattr(self, name)
-            if value is not None and not allowed.holds(value):
-                raise UsageError(f"{self.name}: {name} {allowed.words}, not {value:g}.")
+            number = isinstance(value, int | float | np.integer | np.floating)
+            if value is not None and not (number and allowed.holds(float(value))):
+                shown = f"{value:g}" if number else repr(value)
+                raise UsageError(f"{self.name}: {name} {allowed.words}, not {shown}.")
         self.check()
 
     def __matmul__(self: M, depth: int) -> M:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Real
 
 import numpy as np
 
@@ -28,8 +29,8 @@ class UnjudgedRule:
             raise UsageError('The rule "expected" needs the probability q that an unjudged document is relevant.')
         if self.name != "expected" and self.q is not None:
             raise UsageError('The probability q goes with the rule "expected" only.')
-        if self.q is not None and not 0 <= self.q <= 1:
-            raise UsageError(f"The probability q must lie between 0 and 1, not {self.q}.")
+        if self.q is not None and not (isinstance(self.q, Real) and 0 <= self.q <= 1):
+            raise UsageError(f"The probability q must lie between 0 and 1, not {self.q!r}.")
 
     def __call__(self, rankings: Rankings) -> Rankings:
         """The rankings with this rule applied."""

@@ -12,6 +12,7 @@ Equivalence of Average Bioavailability, Journal of Pharmacokinetics and Biopharm
 from __future__ import annotations
 
 import math
+from numbers import Real
 
 import numpy as np
 
@@ -28,7 +29,7 @@ SOURCE = "schuirmann1987comparison"
 
 def check_margin(margin: float) -> None:
     """Reject a margin that is none."""
-    if not 0 <= margin < math.inf:
+    if not (isinstance(margin, Real) and 0 <= margin < math.inf):
         raise UsageError(f"A margin is a number from 0 on: the largest difference that does not matter, not {margin}.")
 
 

@@ -21,12 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.choices import check_share
+from rankbounds.choices import check_count, check_share
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.clusters import Clusters, ClustersLike, resolve_clusters
 from rankbounds.evaluation.score_differences import TOLERANCE
@@ -185,10 +186,9 @@ def plan_topics(
     if not asked:
         raise UsageError("What should the topics show? Give a difference, a margin or a width.")
     for name, size in [*asked.items(), *([("deviation", deviation)] if deviation is not None else [])]:
-        if not 0 < size < np.inf:
-            raise UsageError(f"The {name} must be a number above 0, not {size:g}.")
-    if systems < 2:
-        raise UsageError(f"Two systems are the least that can be compared, not {systems}.")
+        if not (isinstance(size, Real) and 0 < size < np.inf):
+            raise UsageError(f"The {name} must be a number above 0, not {size!r}.")
+    check_count("The number of systems", systems, least=2)
     check_level(alpha)
     check_share("power", power)
     check_share("confidence", confidence)

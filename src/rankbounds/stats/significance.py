@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.choices import check_choice
-from rankbounds.errors import DataError, UsageError
+from rankbounds.choices import check_choice, check_count
+from rankbounds.errors import DataError
 from rankbounds.evaluation.score_differences import TOLERANCE, levelled
 from rankbounds.evaluation.score_differences import differences as differences_between
 from rankbounds.threads import in_threads, processors
@@ -45,12 +45,8 @@ class Resampling:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.resamples < 1:
-            raise UsageError(f"The number of resamples must be at least 1, not {self.resamples}.")
-        if self.resamples > MOST_RESAMPLES:
-            raise UsageError(f"The number of resamples must be at most {MOST_RESAMPLES:,}, not {self.resamples}.")
-        if self.seed < 0:
-            raise UsageError(f"The seed must not be negative: {self.seed}.")
+        check_count("The number of resamples", self.resamples, most=MOST_RESAMPLES)
+        check_count("The seed", self.seed, least=0)
 
     def generator(self) -> np.random.Generator:
         """Make a generator that gives the same numbers every time."""

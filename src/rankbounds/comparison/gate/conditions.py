@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.score_differences import equal
@@ -80,7 +81,11 @@ def parse_conditions(
 ) -> list[Condition]:
     """Read one condition or several, of ``known`` measures or any others; the same one twice is one."""
     known = list(known)
-    given = [conditions] if isinstance(conditions, str | Condition) else list(conditions)
+    given: list[Any] = [conditions]
+    if isinstance(conditions, Iterable) and not isinstance(conditions, str):
+        given = list(conditions)
+    if not all(isinstance(each, str | Condition) for each in given):
+        raise UsageError(f"A gate takes conditions, not {conditions!r}. Examples: {EXAMPLES}.")
     if not given:
         raise UsageError(f"A gate needs a condition. Examples: {EXAMPLES}.")
     return list(dict.fromkeys(parse_condition(each, known) if isinstance(each, str) else each for each in given))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.choices import check_count
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.judging.audits.expected_scores import Steps, check_measure, expected_scores
@@ -128,8 +129,8 @@ def draw_sample(
     """
     chosen = check_measure(parse_measure(measure))
     pool = LabelledPool.of(labels, runs, options)
-    if budget < 1:
-        raise UsageError(f"The budget must be at least 1, not {budget}.")
+    check_count("The budget", budget)
+    check_count("The seed", seed, least=0)
     if budget > len(pool):
         raise UsageError(
             f"The budget of {budget:,} documents is larger than the pool: {pool.source} has labels of {len(pool):,}."

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.choices import check_choice
+from rankbounds.choices import check_choice, check_count
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError
@@ -111,8 +111,7 @@ def judge_next(
     >>> rb.judge_next(qrels, runs, budget=1, measure="nDCG@2", q=0.1).rows()[0]["doc_id"]
     'y'
     """
-    if budget < 1:
-        raise UsageError(f"The budget must be at least 1, not {budget}.")
+    check_count("The budget", budget)
     check_choice("strategy", strategy, STRATEGIES)
     chosen = parse_measure(measure)
     level = criterion(until, compare)
