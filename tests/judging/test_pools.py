@@ -78,7 +78,7 @@ def test_documents_with_the_same_key_are_told_apart(monkeypatch):
     for run in runs:
         monkeypatch.setattr(
             run,
-            "pairs",
+            "_held",
             type(run.pairs)(
                 *[getattr(run.pairs, n) for n in ("topics", "topic", "docs")],
                 run.pairs.keys * np.uint64(0),
