@@ -55,3 +55,9 @@ def test_other_things_than_expected_are_named(value):
 def test_probabilities_that_are_none_get_the_shapes_expected():
     with pytest.raises(DataError, match=r"expected a path, \{query: \{document: \w+\}\}, a frame, or rows"):
         rb.uncertainty(QRELS, RUNS, "P@2", q=None)
+
+
+@pytest.mark.parametrize("path", ["\ud800", "a\0b"])
+def test_a_path_that_no_system_has_is_no_file(path):
+    with pytest.raises(DataError):
+        rb.evaluate(QRELS, path, "P@2")

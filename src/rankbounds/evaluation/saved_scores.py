@@ -216,7 +216,7 @@ def file_states(jobs: Sequence[RunToRead]) -> list[Any]:
         try:
             state = Path(job.path).stat()
             states.append((state.st_size, state.st_mtime_ns) if stat.S_ISREG(state.st_mode) else None)
-        except OSError:
+        except (OSError, ValueError):  # ValueError: no system has a path of such characters
             states.append(None)
     return states
 
