@@ -265,22 +265,6 @@ def test_the_paragraph_says_what_to_judge_for_any_measure():
         assert f"{plan.query_ids[0]}/{plan.doc_ids[0]}" in compared.words()
 
 
-@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
-def test_hidden_judgments_are_asked_for_again():
-    """The replay: every order settles every pair, and the order of value needs fewer judgments than a random one."""
-    from rankbounds.studies import settling_by_judging_order
-    from rankbounds.studies.moffat_webber_zobel import ORDERS
-
-    simulated = rb.probability.simulate(6, 12, 150, 20, best=0.2, worst=0.5, relevant=0.2, seed=4)
-    result = settling_by_judging_order(
-        simulated.complete, simulated.runs, measures=["P@10", "nDCG@10"], pairs=3, depth=10
-    )
-    mean = {(row["measure"], row["order"]): row["mean"] for row in result.rows()}
-    assert len(mean) == 2 * len(ORDERS)
-    for measure in ("P@10", "nDCG@10"):
-        assert 0 < mean[measure, "value"] < mean[measure, "random"] < math.inf
-
-
 @pytest.mark.parametrize(
     ("bounds", "began", "told"),
     [

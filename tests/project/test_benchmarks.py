@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
+import rankbounds as rb
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
 import compare_peers  # noqa: E402
+import judging_order  # noqa: E402
 from peers import lock, record, targets  # noqa: E402
 from peers.contenders import Contender, Programs  # noqa: E402
 from peers.timing import Ratio, Timing, in_turns, ratios  # noqa: E402
@@ -144,3 +147,13 @@ def test_programs_in_c_are_named_or_on_the_path(tmp_path, monkeypatch):
     (tmp_path / "rbp_eval").write_bytes(b"\x7fELF")
     assert Programs.found(None, None).rbp_eval == str(tmp_path / "rbp_eval")
     assert Programs.found(tmp_path / "mine", None).trec_eval == str(tmp_path / "mine")
+
+
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+def test_judging_in_the_order_of_value_settles_a_pair_sooner_than_at_random():
+    simulated = rb.probability.simulate(6, 12, 150, 20, best=0.2, worst=0.5, relevant=0.2, seed=4)
+    for measure in ("P@10", "nDCG@10"):
+        found = judging_order.mean_counts(simulated.complete, simulated.runs, rb.parse_measure(measure), 3, 10, 1)
+        assert found["pairs"] == 3
+        assert all(found[order] > 0 for order in judging_order.ORDERS)
+        assert found["value"] < found["random"]

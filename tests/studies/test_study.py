@@ -19,7 +19,7 @@ from rankbounds.studies.papers import PAPERS, items_in, sources_in
 from rankbounds.studies.study import STUDIES, Study, StudyResult, studies_called
 
 FILES = [str(DATA / "qrels.txt"), str(DATA / "runs")]
-SLOW = {"coverage-by-relevance-ratio", "deciding-by-persistence", "settling-by-judging-order"}
+SLOW = {"coverage-by-relevance-ratio", "deciding-by-persistence"}
 ON_EXAMPLES = {"contribution-by-document", "loss-by-rho", "ranks-by-persistence", "range-by-persistence"}
 PROMISED = {
     "agreement-by-judgment-rate",
@@ -81,7 +81,6 @@ def test_slow_ones_draw_what_they_found(name):
     given = {
         "coverage-by-relevance-ratio": {"collections": 2, "relevance_ratios": (1.0, 0.5), "ways": ("true share",)},
         "deciding-by-persistence": collection | {"pairs": 3, "persistences": (0.5, 0.8), "digits": (2,)},
-        "settling-by-judging-order": collection | {"pairs": 2, "measures": ["P@5", "nDCG@5"], "depth": 5},
     }
     result = study(**given[name])
     axes = study.draw(result)
@@ -436,13 +435,13 @@ def test_the_interval_of_equation_8_by_enumeration():
 def test_the_time_left_is_estimated_from_what_is_done(monkeypatch):
     now = [100.0]
     monkeypatch.setattr("rankbounds.commands.study.time.monotonic", lambda: now[0])
-    several = [STUDIES[name] for name in ("power-by-measure", "swaps-by-topics", "settling-by-judging-order")]
+    several = [STUDIES[name] for name in ("power-by-measure", "swaps-by-topics", "deciding-by-persistence")]
     clock = Clock(several)
     assert clock.words() == ""
     clock.advance(several[0], counted=False)  # complete already: it says nothing of this machine
     assert clock.words() == ""
     now[0] += 3 * several[1].seconds
     clock.advance(several[1], counted=True)
-    assert clock.words() == f", about {3 * several[2].seconds / 60:.0f} min left"
+    assert clock.words() == f", about {3 * several[2].seconds:.0f} s left"
     clock.advance(several[2], counted=True)
     assert clock.words() == ""

@@ -1,7 +1,5 @@
 """Names of this namespace, one per line, loaded when first used."""
 
-from rankbounds.studies.moffat_webber_zobel import residual_by_judging_strategy as residual_by_judging_strategy
-from rankbounds.studies.moffat_webber_zobel import settling_by_judging_order as settling_by_judging_order
 from rankbounds.studies.moffat_zobel import agreement_by_measure as agreement_by_measure
 from rankbounds.studies.moffat_zobel import bounds_by_depth as bounds_by_depth
 from rankbounds.studies.moffat_zobel import bounds_by_persistence as bounds_by_persistence
