@@ -1,4 +1,4 @@
-"""Other tools' own test suites with us in their place, and the table of docs/coming-from.md that says how they end.
+"""Other tools' own test suites with us in their place, and the table of tests/golden/README.md that says how they end.
 
 The archives are not a part of this project: RANKBOUNDS_PEERS names the folder that holds them.
 ``RANKBOUNDS_SNAPSHOTS=write`` writes the table anew.
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs" / "coming-from.md"
+PAGE = Path(__file__).parents[1] / "golden" / "README.md"
 PLACES = [Path(os.environ["RANKBOUNDS_PEERS"])] if os.environ.get("RANKBOUNDS_PEERS") else []
 PLACES.append(Path(__file__).resolve().parents[3] / "shared" / "peers")
 REASONS = {
