@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 class Compared(Result):
     """The numbers of a comparison.
 
-    Bounds over judgments and probabilities take time, so they are computed on first use; a table or sentence that needs
-    one measure asks the comparison by that measure (``parts``).
+    Bounds over judgments and probabilities take time, so they are computed on first use, for one measure if possible
+    (``parts``).
     """
 
     scores: Scores
@@ -111,10 +111,10 @@ class Compared(Result):
 
     @cached_property
     def certain(self) -> dict[str, Floats]:
-        """Bounds of every difference over all judgments, by measure and pair, as ``Evidence.bounds`` has them.
+        """Return the bounds of every difference over all judgments, by measure and pair, as ``Evidence.bounds`` does.
 
-        Without the lists they are one run's low minus the other's high, and the reverse; unknown where judgments of one
-        run move the other.
+        Without the lists they are one run's low minus the other's high, and the reverse; NaN where judgments of one run
+        change the other's score.
         """
         scores, first, second = self.scores, self.tested.first, self.tested.second
         if self.evidence is not None:
@@ -200,9 +200,9 @@ class Compared(Result):
 
     @cached_property
     def chances(self) -> Floats:
-        """How likely the first and the second run are the better one, by measure and pair; NaN where it is not known.
+        """Return how likely the first and the second run are the better one, by measure and pair; NaN where unknown.
 
-        An estimate is none where too little is judged, and never a certainty. Both runs may score the same.
+        Too few judgments give no estimate, and an estimate is never a certainty. Both runs may score the same.
         """
         first, second = self.tested.first, self.tested.second
         found = np.full((2, *self.leads.shape), np.nan)

@@ -1,7 +1,7 @@
-"""What judgments and runs tell of any two runs: everything is read once, joined once, and asked by everybody.
+"""Judgments and runs, read and joined once, as evidence on any two runs.
 
-Scores alone say how two runs differ. Whoever holds the lists too can say more: what shared unjudged documents leave
-open, what ties do, where another persistence turns the lead, which judgments would settle it.
+Scores alone show how two runs differ. The lists also show what shared unjudged documents leave open, what ties do,
+which persistence reverses the lead, and which judgments would decide.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ Made = TypeVar("Made")
 
 
 class Evidence:
-    """Judgments, runs and how to look at them, to be asked about any two of the runs.
+    """Judgments, runs and assumptions, as evidence on any two of the runs.
 
     With ``topics="shared"`` everything is over the topics that all runs have.
 
@@ -90,7 +90,6 @@ class Evidence:
     >>> evidence = Evidence.read(qrels, runs)
     >>> evidence.scores("RR").mean().value[:, 0, 0].tolist()
     [1.0, 0.5]
-
     """
 
     def __init__(self, qrels: Qrels, runs: Sequence[Run], assumptions: Assumptions | None = None) -> None:
@@ -265,8 +264,8 @@ class Evidence:
     def bounds(self, measures: Sequence[Measure], among: Sequence[int] | None = None) -> Pairs:
         """Bound the mean differences of all pairs of runs, or of those ``among`` these, over all judgments.
 
-        ``certain_low``, ``certain_high`` and ``certain`` have an axis of measures and one of pairs. ``certain`` is 1
-        where some judgments attain both, 0 where they hold but may be wider than needed, NaN where none are known.
+        ``certain_low``, ``certain_high`` and ``certain`` have the axes measure and pair. ``certain`` is 1 where some
+        judgments attain both, 0 where they may be wider than necessary, NaN where none are known.
         """
         numbers = tuple(range(len(self.runs)) if among is None else among)
         weighted = self._documents(measures, numbers) if self.assumptions.bounds != "both" else {}
@@ -300,10 +299,10 @@ class Evidence:
         return {measure: self._made["documents", measure, numbers] for measure in weighted}
 
     def chances(self, measure: Measure) -> tuple[Pairs, int] | None:
-        """Estimate how likely each run of every pair is the better one; None where unknown, or where it takes long.
+        """Estimate how likely each run of every pair is better; None where unknown or slow to compute.
 
-        ``probability_better`` and ``probability_worse`` are NaN where nothing is open; together they make 1 minus
-        the probability that both score the same. The number is that of draws; weighted sums over ranks are exact.
+        ``probability_better`` and ``probability_worse`` are NaN where nothing is open; they sum to 1 minus the
+        probability of equal scores. The number is that of draws; weighted sums over ranks are exact.
         """
         if not self._has_chances(measure) or self._models.kind is None:
             return None
@@ -351,9 +350,9 @@ class Evidence:
 
     @property
     def _models(self) -> ChosenModels:
-        """Probabilities of relevance: those of calibrated labels where there are any, else estimated from judgments.
+        """Return probabilities of relevance: of calibrated labels if there are any, else estimated from judgments.
 
-        Even ones (of no ``kind``) where there is nothing to estimate them from.
+        Even ones (of no ``kind``) where there is nothing to estimate from.
         """
 
         def estimate() -> ChosenModels:

@@ -233,7 +233,7 @@ def _some_numbers(
 
 
 def _opposed(gains: Floats, lead: Floats, p_value: Floats, how: PairTesting) -> Floats:
-    """Say (1 or 0) of which pairs the test favours the run of the worse mean, as tests of signs and ranks can."""
+    """Return 1 for pairs where the test favours the run of the worse mean, as sign and rank tests can; else 0."""
     found = np.zeros(lead.size)
     if how.test in significance.TESTS and not significance.TESTS[how.test].of_mean:
         asked = np.flatnonzero((p_value < how.alpha) & (lead != 0))

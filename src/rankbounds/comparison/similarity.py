@@ -1,13 +1,13 @@
-"""What changed between rankings, without judgments: how alike any two runs are, topic by topic and in the mean.
+"""Similarity of rankings without judgments, per topic and on average.
 
-- ``RBO``: rank-biased overlap in its three readings of ties (see ``rank_biased_overlap``). ``value`` supposes that the
-  agreement found goes on beyond the ends of the lists; ``low`` and ``high`` suppose nothing.
+- ``RBO``: rank-biased overlap in its three treatments of ties (``rank_biased_overlap``). ``value`` assumes that the
+  agreement continues beyond the ends of the lists; ``low`` and ``high`` assume nothing.
 - ``Overlap@k``: the share of the first k documents that both runs have; 1 minus it is the churn. Lists shorter than k
-  are compared as far as the longer one goes.
-- ``MED-nDCG@10`` and the like: the most that the measure can differ, whatever the judgments are (Tan and Clarke 2015,
-  "A family of rank similarity measures based on maximized effectiveness difference"). ``low`` and ``high`` are the
-  least and the greatest difference, the first run minus the second, and ``value`` is the larger of the two in size. Of
-  the mean it is the most that the mean can differ: topics in which either run may win do not add up.
+  are compared to the length of the longer one.
+- ``MED-nDCG@10`` and the like: the most that the measure can differ, whatever the judgments (Tan and Clarke 2015, "A
+  family of rank similarity measures based on maximized effectiveness difference"). ``low`` and ``high`` are the least
+  and the greatest difference, the first run minus the second, and ``value`` the larger in size. For the mean it is the
+  most that the mean can differ: topics that favour different runs cancel.
 
 Everything is over the topics that all runs compared have.
 """
@@ -59,14 +59,14 @@ USUAL_MEASURES = ("nDCG@10", "RBP(p=0.8)", "AP", "RR", "P@10")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Similarity(Result):
-    """How alike every two of several runs are.
+    """The similarity of every two of several runs.
 
     Attributes
     ----------
     runs, query_ids, measures : list of str
-        What is compared, over which topics, by what.
+        What is compared.
     first, second : array
-        The two runs of each pair, by their numbers.
+        The numbers of the two runs of each pair.
     value, low, high : array
         By measure, pair and topic.
 
@@ -80,7 +80,6 @@ class Similarity(Result):
     ['1']
     >>> [round(float(part), 3) for part in alike.mean("RBO(p=0.8)")[0]]
     [0.96, 0.687, 0.96]
-
     """
 
     runs: list[str]
@@ -150,9 +149,9 @@ class Similarity(Result):
     # ---- which belong together ----
 
     def tree(self, measure: str | None = None) -> list[tuple[list[float], list[float]]]:
-        """Return the branches of the tree of runs: how unlike the runs are that each joins, and places in ``order``.
+        """Return the branches of the tree of runs: the dissimilarity of the runs that each joins, and places in ``order``.
 
-        Clusters are joined by the mean likeness of their members.
+        Clusters are joined by the mean similarity of their members.
         """
         drawn = self._dendrogram(measure)
         branches = zip(drawn["dcoord"], drawn["icoord"], strict=True)
@@ -241,16 +240,15 @@ def similarity(
     p : float
         The persistence of RBO.
     depths : sequence of int
-        To which depths documents in common are counted.
+        The depths at which to count documents in common.
     measures : sequence of str or Measure
-        Measures of which to say how much they can differ at most, whatever the judgments.
+        Measures whose largest possible difference is computed.
     readings : sequence of str
-        How RBO reads ties: ``a``, ``b``, ``w``.
+        The treatments of ties for RBO: ``a``, ``b``, ``w``.
     progress : callable, optional
-        Called with the number of pairs compared and the number of all.
+        Called with the numbers of pairs compared so far and in all.
     **options
-        How runs are read and ordered, as in ``evaluate``. Ties in one order: overlap at a depth and differences of
-        measures know no ties.
+        As in ``evaluate``, with ties in one fixed order, because overlap and differences of measures need one.
 
     Returns
     -------
@@ -263,7 +261,6 @@ def similarity(
     >>> alike = rb.similarity(runs, p=0.5, depths=[1, 2])
     >>> {row["measure"]: row["value"] for row in alike.rows(topics=False) if "@" in row["measure"]}
     {'Overlap@1': 0.0, 'Overlap@2': 1.0}
-
     """
     check_share("RBO's persistence p", p)
     for depth in depths:

@@ -1,7 +1,6 @@
-"""Does a difference hold for every kind of query? The comparison in slices of topics, and a test of the interaction.
+"""The comparison in slices of topics, and a test of whether the difference depends on the slice (the interaction).
 
-That one slice shows a difference and another none does not show that they differ: small slices show little. Whether the
-difference depends on the slice has a test of its own, the interaction.
+A difference shown in one slice and not in another does not show that they differ: small slices show little.
 """
 
 from __future__ import annotations
@@ -53,17 +52,16 @@ _CELLS_AT_ONCE = 1 << 22
 class Slices(Result):
     """The comparison of runs in slices of topics, and whether differences depend on the slice.
 
-    ``rows()`` has one for each measure, way of slicing, slice and pair: the means, the difference (``run`` minus
-    ``against``, as over all topics) with its interval, ``p_value``, ``p_adjusted`` over all slices and pairs of the
-    measure, whether a difference is ``shown``, and ``detectable``, the true difference that is found 80% of the time.
-    Numbers are None where a slice has one topic.
+    ``rows()`` has one per measure, grouping, slice and pair: the means, the difference (``run`` minus ``against``) with
+    its interval, ``p_value``, ``p_adjusted`` over all slices and pairs of the measure, whether a difference is
+    ``shown``, and ``detectable``, the true difference found 80% of the time. Numbers are None for slices of one topic.
 
     Attributes
     ----------
     interactions : list of dict
-        For each measure, way of slicing and pair: is the mean difference the same in every slice?
+        Per measure, grouping and pair: is the mean difference the same in every slice?
     left_out : dict of list
-        For each way of slicing, topics without a label.
+        For each grouping, topics without a label.
 
     Examples
     --------
@@ -206,9 +204,9 @@ class Slices(Result):
     def forest_rows(
         self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None
     ) -> list[dict[str, Any]]:
-        """List what ``plots.forest`` draws: a row for each slice under its heading, and one over all topics.
+        """Return what ``plots.forest`` draws: a row per slice under its heading, and one over all topics.
 
-        Of the first measure and pair, where none is named.
+        By default of the first measure and pair.
         """
         label = str(self.measures[0] if measure is None else measure)
         named = next((row["run"], row["against"]) for row in self.slices if row["measure"] == label)
@@ -365,7 +363,7 @@ def _interaction(
     resampling: significance.Resampling,
     clusters: Clusters | None,
 ) -> list[dict[str, Any]]:
-    """Is the mean difference of each pair the same in the slices of more than one topic? A row for each pair.
+    """Test for each pair whether its mean difference is the same in all slices of two topics or more.
 
     Clusters take the place of topics; where one has topics in several slices, this is not tested.
     """
@@ -397,10 +395,10 @@ def _correct(rows: list[dict[str, Any]], correction: str) -> list[dict[str, Any]
 
 
 def interaction_test(apart: Floats, group: Ints, resampling: significance.Resampling) -> tuple[Floats, Floats]:
-    """Is the mean difference of each pair (a row) the same in every group of topics? The statistic and its p-value.
+    """Test whether the mean difference of each pair (a row) is the same in all groups; return statistic and p-value.
 
-    Labels are shuffled over topics, the same way for all pairs; the outcome at hand counts as one (the +1). Shuffles
-    take all groups to vary alike, so the p-value is at least that of Welch's F test, which does not.
+    Labels are shuffled over topics, the same way for all pairs; the observed labels count as one shuffle (the +1).
+    Shuffles assume that all groups vary alike, so the p-value is at least that of Welch's F test, which does not.
     """
     size = np.bincount(group).astype(np.float64)
     spread = zeroed(apart - apart.mean(axis=-1, keepdims=True), np.abs(apart).max(axis=-1, keepdims=True))
@@ -418,7 +416,7 @@ def interaction_test(apart: Floats, group: Ints, resampling: significance.Resamp
 
 
 def _welch_p_values(spread: Floats, group: Ints) -> Floats:
-    """Welch's F test of the same means for every pair; 0 where a group does not vary, so that it says nothing."""
+    """Return p-values of Welch's F test of equal means; 0 where a group does not vary, so that it does not apply."""
     from scipy import stats
 
     parts = [spread[:, group == number] for number in range(int(group.max()) + 1)]

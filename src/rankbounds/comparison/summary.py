@@ -1,7 +1,7 @@
 """One table of a comparison for a paper: all measures, the best in bold, what each system beats, how much is open.
 
-Systems are numbered from the best by the first measure on, and a raised number says which of them a system beats
-significantly: numbers go on where letters end, and several in a row are written as a range.
+Systems are numbered by the first measure, best first, and raised numbers name the systems that a system beats
+significantly; several in a row are written as a range. Unlike letters, numbers do not run out.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ class Summary(Result):
     runs : list of str
         The systems' names, the best by the first measure first, which is number 1.
     cells : list of list of SummaryCell
-        For each system its means.
+        The means of each system.
     judged : list of str
-        For each system the share of its first ten documents that is judged; empty where that is not known.
+        For each system the share of its first ten documents that is judged; empty if unknown.
     """
 
     measures: list[str]

@@ -68,7 +68,7 @@ def difference_columns(
 ) -> list[Column]:
     """Make the columns of a difference, its interval, topics won and lost, and p-values.
 
-    The three importances are those of the difference, of its interval, and of the p-value that decides.
+    The three importances are those of the difference, of its interval, and of the deciding p-value.
     """
     corrected = settings["correction"] != "none"  # the verdict rests on the p-value that is corrected
     return [

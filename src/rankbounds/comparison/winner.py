@@ -1,4 +1,4 @@
-"""The best of many runs, and how much of its lead is left when it counts that it was picked as the best."""
+"""The lead of the best of many runs, corrected for its having been picked as the best."""
 
 from __future__ import annotations
 
@@ -125,10 +125,10 @@ def _p_adjusted(comparison: Comparison, place: int, lead: Lead) -> float | None:
 
 
 def _holds_together(comparison: Comparison, p_adjusted: float) -> bool:
-    """Do all comparisons together show the sign of the lead as surely as the interval holds it?
+    """Return whether all comparisons together show the sign of the lead as surely as the interval holds it.
 
-    An interval that goes with Holm's correction then ends at 0 (Strassburger and Bretz 2008). In simulations this
-    costs the interval of the winner at most .7% of its coverage.
+    An interval that matches Holm's correction then ends at 0 (Strassburger and Bretz 2008). In simulations this costs
+    the winner's interval at most .7% of its coverage.
     """
     settings = comparison.settings
     of_means = TESTS[settings["test"]].of_mean and settings["alternative"] == "two-sided"

@@ -1,8 +1,7 @@
-"""The verdict on two runs in plain words: is it noise, could holes or ties overturn it, what would settle it?
+"""Sentences of the verdict on two runs: is it noise, could holes or ties overturn it, what would settle it?
 
-Every sentence is written here once, as a template with named numbers. ``words`` decides for all measures and pairs at
-once which templates hold; a paragraph is filled in for one pair. The report's page gets the same templates, choices and
-numbers, and fills them in by itself.
+Every sentence is written here once, as a template with named numbers. ``words`` chooses the templates for all measures
+and pairs at once; the report's page fills in the same templates.
 """
 
 from __future__ import annotations
@@ -337,9 +336,9 @@ def lead_sentence(changes: Sequence[tuple[float, str, str]] | None, difference: 
 
 
 def judge_sentence(plan: SettlingPlan | None, *, adds_up: bool) -> tuple[str, dict[str, Any]]:
-    """Choose the template for what to judge, and what goes into it.
+    """Choose the template for what to judge, and its values.
 
-    ``adds_up``: what several judgments do is the sum of what each does, so that it can be told.
+    ``adds_up``: the effect of several judgments is the sum of their single effects.
     """
     if plan is None:
         return "none", {}

@@ -270,10 +270,10 @@ def _elsewhere_cases(numbers: Mapping[str, Floats]) -> list[tuple[Flags, str]]:
 
 
 def can_differ(scores: Scores, place: int, first: Ints, second: Ints, evidence: Evidence | None) -> Ints:
-    """Count the topics on which each pair can differ by one measure at the most, whatever is judged.
+    """Return on how many topics each pair can differ by one measure at most, whatever is judged.
 
-    With the lists as evidence by the bounds of each topic's difference; else a topic on which two scores are equal and
-    nothing of either is open has none. All topics where nothing is known.
+    Uses the bounds of each topic's difference if the lists are known; else a topic counts as equal if its scores are
+    and neither has anything open. All topics where nothing is known.
     """
     measure, topics = scores.measures[place], scores.value.shape[1]
     if evidence is not None:
@@ -296,9 +296,9 @@ def left_open(
 ) -> tuple[Floats, Floats, Flags]:
     """Bound the differences of these pairs, whatever relevant documents nobody retrieved.
 
-    NaN where something that the measure reads is unjudged, or where unknown relevant documents do not act on all lists
-    alike. The last array says where a difference shrinks without limit, the more of them there are. ``certain`` are the
-    bounds of the differences, which are the answer where they cover the whole collection.
+    NaN where something that the measure reads is unjudged, or where unknown relevant documents affect lists
+    differently. The last array marks differences that shrink without limit as such documents grow. ``certain`` are the
+    bounds of the differences, which are returned where they cover the whole collection.
     """
     low, high = np.full((2, first.size), np.nan)
     endless = np.zeros(first.size, dtype=bool)

@@ -69,7 +69,6 @@ class Assumptions:
     '1=1,2=3'
     >>> Assumptions(ties_key={"a": 1}).ties
     'key'
-
     """
 
     ties: str
@@ -250,7 +249,7 @@ class Assumptions:
         return self.ties not in ORDERS and not measure.monotone
 
     def _bounds_of_treated_ties(self, measure: Measure, rankings: Rankings) -> tuple[Floats, Floats] | None:
-        """Bounds over judgments for the best, worst or mean order of ties.
+        """Compute bounds over judgments for the best, worst or mean order of ties.
 
         Exact for measures that never fall with more relevance: the same order is best (or worst) whatever follows the
         list. For others the bounds over all orders contain them; a list without unjudged documents has its value.
@@ -297,7 +296,7 @@ class Assumptions:
     def _parts(self, measure: Measure, rankings: Rankings, found: Bounds) -> tuple[Floats, Floats, Floats]:
         """What unjudged documents, the list's end and ties leave open.
 
-        Where the bounds cover ties, the way from low to high is: first the best order, then the documents relevant.
+        Where the bounds cover ties, ``low`` to ``high`` is split so: first the best order, then the documents relevant.
         """
         over_orders = self.bounds == "both"
         ties = _range_over_orders(measure, rankings.assume(0.0) if over_orders else self.assumed(measure, rankings))

@@ -1,4 +1,4 @@
-"""The best of many runs by a measure: what remains when weak or broken runs are to be left out of an analysis."""
+"""The best of many runs by a measure, for analyses that leave out weak or broken runs."""
 
 from __future__ import annotations
 

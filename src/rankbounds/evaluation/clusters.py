@@ -1,18 +1,17 @@
 """Queries that come in clusters: paraphrases of one need, turns of one conversation, repeats of one item.
 
-Queries of one cluster go up and down together, so that a hundred queries in twenty clusters say little more than twenty
-queries do, and a test that takes them for a hundred finds differences where there are none. The mean stays the mean
-over all queries; what is random is which clusters were drawn. Everything that asks how sure a mean is gets one number
-per cluster from here instead of one per query, and treats these as it treats queries without clusters.
+Queries of one cluster rise and fall together, so a hundred queries in twenty clusters carry little more information
+than twenty queries. A test that treats them as a hundred finds differences where there are none. The mean stays the
+mean over all queries; the clusters are the random sample. Intervals and tests get one number per cluster from here.
 
-Differences become the sums of the clusters, scaled so that their mean is the mean over queries
-(``Clusters.sum_differences``). In simulations with clusters of 1 to 10 queries and a true difference of 0 the t test of
-these rejects in 4 to 5% at the level 5%, and sign flips of them in 4 to 6%. Very unequal sizes (one cluster of 30 among
-ones of 1) make the t test cautious. The linearised form, the residuals of the ratio estimate, rejects in 7 to 8% and in
-20% there, and cluster means are about another mean wherever large clusters differ from small ones. The mean of one
-system is not 0, and unequal sizes alone would spread its sums: it takes the linearised form
-(``Clusters.spread_means``), with the degrees of freedom that unequal sizes leave. In simulations its 95% intervals hold
-the mean in 90 to 97%, with one cluster of 20 among 11 of 1 in all; by the number of clusters these were 59 to 81%.
+Differences become sums over clusters, scaled so that their mean is the mean over queries
+(``Clusters.sum_differences``). In simulations with clusters of 1 to 10 queries and a true difference of 0, the t test
+on these sums rejects in 4 to 5% of cases at the level 5%, and sign flips in 4 to 6%. With very unequal sizes (one
+cluster of 30 among 11 of 1) the t test is cautious; the residuals of the ratio estimate reject in 7 to 8%, and in 20%
+there. Cluster means estimate another mean wherever large clusters differ from small ones. For one system's mean, which
+is not 0, unequal sizes alone would spread the sums, so it uses those residuals (``Clusters.spread_means``) with degrees
+of freedom for unequal sizes. In simulations its 95% intervals cover 90 to 97%, with one cluster of 20 among 11 of 1
+too; with the number of clusters as degrees of freedom they cover 59 to 81%.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ class Clusters:
     def sum_differences(self, differences: Floats) -> Floats:
         """Sum the differences of each cluster (the last axis is topics), scaled to keep their mean.
 
-        What is left of cancelled differences is 0, and sums that are equal in size are the same number.
+        Rounding errors are removed: cancelled differences sum to 0, and sums of equal size are the same number.
         """
         scale = self._sum(np.abs(differences))
         sums = zeroed(self._sum(differences), scale)
@@ -75,9 +74,9 @@ class Clusters:
     def spread_means(self, values: Floats) -> tuple[Floats, Ints]:
         """Give each cluster a number whose mean is that over topics and whose spread is that of the mean's error.
 
-        NaN among the values is a topic that does not count, and a cluster without any other is NaN. Then the degrees of
-        freedom of that spread, which are those of as many clusters of equal size as say as much (Carter, Schnepel and
-        Steigerwald 2017, with clusters that vary alike): one large cluster leaves few.
+        NaN marks a topic that does not count; a cluster of such topics is NaN. Also returns the degrees of freedom: the
+        number of equal clusters with as much information (Carter, Schnepel and Steigerwald 2017). One large cluster
+        leaves few.
         """
         counted = ~np.isnan(values)
         sizes = self._sum(counted.astype(np.float64))

@@ -23,10 +23,10 @@ from rankbounds.threads import Progress, in_threads, processors
 
 
 class JudgedRuns:
-    """What a study of incomplete judgments works on: many runs, many subsets of the judgments, one join.
+    """Many runs joined once with judgments, to score them under many subsets of the judgments.
 
-    A subset is a flag for each judgment of the qrels. Documents whose judgment it leaves out count as unjudged (for
-    infAP: as pooled, and not judged). Topics that a run lacks count as empty lists; ties are broken as trec_eval does.
+    A subset is a flag per judgment. Documents without a judgment in it count as unjudged (for infAP: as pooled but not
+    judged). Topics that a run lacks count as empty lists; ties are broken as in trec_eval.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
 """Options that functions share, declared once: how files are read, and what is assumed before measures score.
 
-A function that takes judgments and runs has its own parameters and ``**options: Unpack[Options]``; it starts with
-``assumptions, reading = chosen_options(options)``. Type checkers and editors know every option, its docstring refers to
-``evaluate``, and an option that the function cannot honour is refused with a reason.
+A function that takes judgments and runs has its own parameters and ``**options: Unpack[Options]``, and starts with
+``assumptions, reading = chosen_options(options)``. Editors know every option, docstrings refer to ``evaluate``, and an
+option that the function cannot honour is refused with a reason.
 """
 
 from __future__ import annotations
@@ -96,9 +96,9 @@ def chosen_options(
 ) -> tuple[Assumptions, Reading]:
     """Split options into assumptions and reading.
 
-    ``declared`` is what the function's ``**options`` are typed by; ``refused`` maps those of them that it cannot honour
-    to the reason; ``one_order`` says what needs one fixed order of tied documents ("Crossings need"); ``defaults`` are
-    the function's own where they differ from ``evaluate``'s. ``threads=None`` stands for as many as are worth starting.
+    ``declared`` types the function's ``**options``; ``refused`` maps options that it cannot honour to the reason;
+    ``one_order`` says what needs one fixed order of tied documents ("Crossings need"); ``defaults`` replace
+    ``evaluate``'s. ``threads=None`` means as many as are worth starting.
     """
     known = declared.__annotations__
     for name in options:

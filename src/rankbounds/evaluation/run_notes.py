@@ -82,10 +82,10 @@ def alike_topics(noted: RunNotes) -> str:
 
 
 def sparse_judgments(judged: Floats) -> str:
-    """What can be said where hardly any of the first documents is judged; ``judged`` has the axes run and topic.
+    """Suggest what still works where hardly any of the first documents is judged; ``judged`` has the axes run, topic.
 
-    Empty where one run has more than that, for so few topics that a share says nothing, and where nothing at all is
-    judged, which has other causes.
+    Empty if one run has more judged, if topics are too few for a share, and if nothing is judged (which has other
+    causes).
     """
     known = ~np.isnan(judged)
     if judged.shape[1] < ENOUGH_TOPICS or not known.any(axis=1).all():

@@ -1,7 +1,7 @@
-"""Scores saved to a file, loaded again, and used as a baseline for new ones of the same judgments and settings.
+"""Save scores to a file, load them, and use them as a baseline for new scores with the same judgments and settings.
 
-Saved scores hold neither lists nor judgments. A short sum of each topic's judgments, and the settings, are saved beside
-them: they say whether anything changed, and which topics.
+Saved scores hold neither lists nor judgments. A checksum of each topic's judgments, and the settings, are saved with
+them: they show whether anything changed, and which topics.
 """
 
 from __future__ import annotations
@@ -187,9 +187,9 @@ def origin_later(
     jobs: Sequence[RunToRead],
     before: Sequence[Any],
 ) -> Scores:
-    """Let scores make their origin when they are saved, from what is read again and has not changed since ``before``.
+    """Compute the origin of scores only when they are saved, from files read again, unchanged since ``before``.
 
-    Sums of all runs take time that scores which nobody saves need not take.
+    The checksums of all runs take time, wasted on scores that nobody saves.
     """
 
     def make() -> Origin:
@@ -298,9 +298,9 @@ def judgment_changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[
 
 
 def join_baseline(saved: Scores, new: Scores) -> Scores:
-    """Saved scores and new ones as one, with the measures and topics of the new ones, which the saved must have.
+    """Join saved scores and new ones, with the measures and topics of the new ones, which the saved ones must have.
 
-    Both must come from the same judgments and settings, where their origins are known.
+    Both must come from the same judgments and settings, as far as their origins are known.
     """
     _check_alike(saved, new)
     both = (saved.filter(topic=new.query_ids, measure=new.measures), new)

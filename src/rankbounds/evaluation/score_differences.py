@@ -1,13 +1,12 @@
 """Differences of scores: when two scores are equal, which of them is better, and by how much.
 
-Scores are sums and quotients in double precision, so that scores which are equal as fractions can differ in their last
-bits: .6 - .4, .4 - .2 and .2 - 0 are three different doubles. Whoever compares scores asks here, and gets differences
-that are exactly 0 where scores are equal, and exactly alike in size where they are equal in size.
+Scores are sums and quotients in double precision, so scores that are equal as fractions can differ in their last
+bits: .6 - .4, .4 - .2 and .2 - 0 are three different doubles. Differences from here are exactly 0 where scores are
+equal, and exactly alike in size where they are equal in size.
 
-Two numbers are equal when they lie within ``TOLERANCE`` of each other, relative to the larger of the two scores they
-come from. That is 1,024 times the spacing of doubles: more than what summing some thousand ranks rounds off, and far
-less than any two scores that differ for a reason. Equality passes on: numbers in a row, each equal to the next, are all
-equal.
+Two numbers are equal when they differ by at most ``TOLERANCE``, relative to the larger of the two scores they come
+from: 1,024 times the spacing of doubles, which is more than the rounding of sums over some thousand ranks, and far less
+than any real difference. Equality is transitive: numbers in a row, each equal to the next, are all equal.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ def equal(one: Floats | float, other: Floats | float) -> Flags:
 
 
 def levelled(values: Floats, scale: Floats | None = None) -> Floats:
-    """The values, those that are equal along the last axis made the same number.
+    """Return the values with those that are equal along the last axis replaced by the same number.
 
-    ``scale`` is how large the numbers are that a value was computed from; without it, the value's own size.
+    ``scale`` is the size of the numbers that a value was computed from; by default the value's own size.
     """
     result = np.array(values, dtype=np.float64, order="C")
     size = np.abs(result) if scale is None else np.broadcast_to(scale, result.shape)
@@ -64,9 +63,9 @@ def _levelled(values: Floats, size: Floats) -> Floats:
 
 
 def differences(one: Floats, other: Floats) -> Floats:
-    """One minus other: 0 where they are equal, and along the last axis the same size where sizes are equal.
+    """Return one minus other: 0 where they are equal, and along the last axis the same size where sizes are equal.
 
-    Where both are infinite, neither search ends, and there is no difference.
+    It is 0 where both are infinite: neither search ends.
     """
     found = subtracted(one, other)
     scale = np.where(found == 0, 0.0, np.maximum(np.abs(one), np.abs(other)))
@@ -80,9 +79,9 @@ def subtracted(one: Floats, other: Floats) -> Floats:
 
 
 def mean_difference(one: Floats, other: Floats) -> Floats:
-    """The mean of the differences over the last axis, 0 where the means are equal.
+    """Return the mean of the differences over the last axis, 0 where the means are equal.
 
-    Infinite where differences are, and NaN where some are infinite to one side and some to the other.
+    It is infinite where differences are, and NaN where infinities of both signs occur.
     """
     scale = (_finite(np.abs(one)) + _finite(np.abs(other))).mean(axis=-1)
     with np.errstate(invalid="ignore"):

@@ -52,9 +52,9 @@ def render(scores: Scores, kind: str, *, per_topic: bool, raw: bool, interval: b
 
 
 def table_of(scores: Scores, *, with_notes: bool = True, interval: bool = False) -> Table:
-    """The table for people: a row for each run (and topic), a column for each measure, notes on runs on the right.
+    """Build the table for people: a row per run (and topic), a column per measure, notes on runs on the right.
 
-    With ``interval`` every measure has a second column, which topics leave empty.
+    With ``interval`` every measure has a second column, which is empty for topics.
     """
     by_topic = scores.query_ids != [ALL]
     notes = _notes(scores) if with_notes and not by_topic else []
@@ -136,7 +136,7 @@ def _notes(scores: Scores) -> list[str]:
 
 
 def run_notes(scores: Scores) -> str:
-    """The notes on runs as lines below a table, where a column on the right of wide ones is out of sight."""
+    """Return the notes on runs as lines below a table, for widths that hide the column on the right."""
     noted = [f"{run}: {words}." for run, words in zip(scores.runs, _notes(scores), strict=False) if words]
     more = [f"... and {len(noted) - SHOWN_ROWS:,} more runs with notes."] if len(noted) > SHOWN_ROWS else []
     return "\n".join(noted[:SHOWN_ROWS] + more)
@@ -151,9 +151,9 @@ def note(scores: Scores) -> str:
 
 
 def _best_and_bars(scores: Scores, width: int = 1) -> tuple[frozenset[tuple[int, int]], dict[int, list[Bar | None]]]:
-    """For each measure the row and column of the best of several runs, and a bar for every run, all on one scale.
+    """Return, per measure, the row and column of the best of several runs, and a bar for every run on one scale.
 
-    A measure takes ``width`` columns. There are no bars for counts and where nothing is open.
+    A measure takes ``width`` columns. Counts have no bars, nor have measures without anything open.
     """
     best: set[tuple[int, int]] = set()
     drawn: dict[int, list[Bar | None]] = {}

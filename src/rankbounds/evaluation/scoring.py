@@ -103,9 +103,9 @@ def blaming_judgments(facts: TopicFacts) -> Iterator[None]:
 
 
 class ScoreSheet:
-    """The scores of one run, filled topic by topic: arrays with an axis of topics and one of measures; NaN at first.
+    """The scores of one run, filled topic by topic: arrays with axes topic and measure; NaN at first.
 
-    ``numbers``, ascending, are those of the topics where the sheet is for some of them.
+    ``numbers`` are the ascending numbers of its topics, if the sheet does not cover all.
     """
 
     name: str
@@ -240,8 +240,8 @@ def score_joined(
 ) -> Scores:
     """Score every run in threads.
 
-    ``join_number`` gives the lists of the run with a number; ``observe`` is shown that number and each batch of its
-    lists. ``places`` tell runs of the same name apart, and ``named`` says which runs the user named.
+    ``join_number`` returns the lists of a run by number; ``observe`` is called with that number and each batch.
+    ``places`` tell runs of the same name apart, and ``named`` holds the runs that the user named.
     """
     reject_for_preferences(scoring.measures, facts)
 

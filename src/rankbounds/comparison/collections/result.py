@@ -52,30 +52,30 @@ TEMPLATES = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CollectionsComparison(Result):
-    """What the scores of the same systems on several collections say. It prints as a leaderboard and words.
+    """The comparison of systems on several collections. It prints as a leaderboard and sentences.
 
-    ``ci_low`` and ``ci_high`` are about the topics of these collections. ``summary`` is the random-effects mean over
-    collections like these, ``new_low`` and ``new_high`` are where the true difference in a new one would lie.
+    ``ci_low`` and ``ci_high`` concern the topics of these collections. ``summary`` is the random-effects mean over
+    collections like these; ``new_low`` and ``new_high`` bound the true difference in a new one.
 
     Attributes
     ----------
     collections, runs : list of str
         Their names; runs are matched by name.
     topics : list of int
-        How many each collection has.
+        The number of topics of each collection.
     systems : list of dict
-        A row for each measure and run. A run that lacks a collection has no ``mean`` and no ``rank``; ``lacks`` names
-        what it lacks. ``collections_led`` counts collections in which no other run is better.
+        A row per measure and run. A run that lacks collections (named by ``lacks``) has no ``mean`` and no ``rank``.
+        ``collections_led`` counts collections in which no other run is better.
     pairs : list of dict
-        A row for each measure and pair, ``difference`` being ``run`` minus ``against``, over the collections that both
-        have. ``won`` and ``lost`` count collections. ``tau`` is the standard deviation of true differences between
+        A row per measure and pair: ``difference`` is ``run`` minus ``against``, over the collections that both have.
+        ``won`` and ``lost`` count collections. ``tau`` is the standard deviation of true differences between
         collections.
     cells : list of dict
-        A row for each measure, collection and run that has it.
+        A row per measure, collection and run that has it.
     differences : list of dict
-        A row for each measure, pair and collection that both have.
+        A row per measure, pair and collection that both have.
     settings : dict
-        Which mean, which estimator, levels.
+        The kind of mean, the estimator and levels.
 
     Examples
     --------
@@ -87,7 +87,6 @@ class CollectionsComparison(Result):
     ... )
     >>> compared.pairs[0]["difference"], compared.pairs[0]["won"]
     (0.25, 1)
-
     """
 
     collections: list[str]
@@ -141,7 +140,7 @@ class CollectionsComparison(Result):
         return [row if row["run"] == a else turn(row) for row in found]
 
     def leading_pair(self, measure: str | Measure | None = None) -> tuple[str, str]:
-        """Name the first two of the leaderboard, of two runs the second and the first that were given.
+        """Return the first two of the leaderboard; of two runs the second and the first given.
 
         With a baseline, the best of the others and the baseline.
         """

@@ -57,7 +57,7 @@ class Condition:
 def parse_condition(text: str, known: Iterable[Measure] = ()) -> Condition:
     """Read a condition: a measure, and ``worse``, ``different`` or a comparison with a number.
 
-    ``known`` measures are meant by their labels, also those that are nothing but a name in somebody's table.
+    Labels of ``known`` measures are understood even if they are mere names in a table.
     """
     labelled = {str(measure): measure for measure in known}
     stripped = text.strip()

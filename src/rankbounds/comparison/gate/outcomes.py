@@ -1,6 +1,6 @@
-"""One condition of a gate and one run: the answer, the numbers behind it, why, and what would decide it.
+"""One condition of a gate and one run: the answer, its numbers and reason, and what would decide it.
 
-What the answers mean is told in ``gate``.
+The module ``gate`` defines the answers.
 """
 
 from __future__ import annotations
@@ -49,26 +49,26 @@ NAMED_TOPICS = 5
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a gate says of one condition and one run.
+    """The answer of a gate for one condition and one run.
 
     Attributes
     ----------
     run, baseline : str
-        The run in question, and the one it is held against; None for a condition on a value.
+        The run checked, and the run it is compared with; None for a condition on a value.
     answer : {"pass", "fail", "undecided"}
-        As judged, unless the gate's answers must be settled.
+        As judged, unless the gate requires settled answers.
     value, low, high : float
-        Of a condition on a value, the run's mean and its bounds; else None.
+        The run's mean and its bounds, for a condition on a value; else None.
     difference, certain_low, certain_high : float
-        Of a change, run minus baseline, and its bounds over judgments; else None.
+        Run minus baseline, and its bounds over judgments, for a change; else None.
     p_fail : float
-        Of a change: the corrected p-value of the pair in the comparison's table. Below alpha it shows a loss or a gain.
+        For a change: the pair's corrected p-value in the comparison's table. Below alpha, a loss or a gain is shown.
     p_pass : float
-        Of a change with a margin: the corrected p-value of the test that rules the margin out; else None.
+        For a change with a margin: the corrected p-value of the test that rules the margin out; else None.
     could_turn : bool
-        Could other judgments turn the answer? None: not known, or there is no answer to turn.
+        Whether other judgments could reverse the answer; None: unknown, or there is no answer.
     why, decide : str
-        The reason in a sentence, and what would decide it otherwise.
+        The reason in a sentence, and what would decide an undecided condition.
     """
 
     condition: str

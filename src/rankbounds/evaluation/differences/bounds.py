@@ -1,7 +1,7 @@
 """Bounds of differences for every measure: topic by topic, and of the mean.
 
-An argument says, for a topic (by its place among those of the lists), how large the difference of two lists can be. A
-measure names its argument (``difference_argument``), which is worked out here for the lists of several runs.
+An argument computes, for one topic, how large the difference of two lists can be. A measure names its argument
+(``difference_argument``), which is applied here to the lists of several runs.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PAIRS_FOR_THREADS = 1000
 class DifferenceBounds:
     """The least and the greatest mean difference of each pair, A minus B; NaN where nothing is known.
 
-    ``exact`` says for which pairs some judgments attain both: every topic's bounds are exact then.
+    ``exact`` is true for pairs whose bounds are attained by some judgments: those with exact bounds on every topic.
     """
 
     low: Floats
@@ -146,10 +146,10 @@ def topic_bounds(
 
 
 class Arguments:
-    """How large differences can be over all judgments that the unjudged documents of either list can get.
+    """Compute how large differences can be over all judgments of the unjudged documents of either list.
 
-    Topics may have up to ``most_relevant`` relevant documents, those included that neither list holds; 0: those alone
-    are covered that a list holds.
+    Topics have at most ``most_relevant`` relevant documents, including those that neither list holds; with 0, only
+    documents that a list holds are covered.
     """
 
     def __init__(self, lists: SharedLists, assumptions: Assumptions, most_relevant: float) -> None:

@@ -21,18 +21,15 @@ STEPS = 12
 
 @dataclass(frozen=True, eq=False)
 class LinearTerms:
-    """An average over the relevant documents, bounded by what each of them can add on its own.
+    """Bound a difference of averages over relevant documents by what each of them can add on its own.
 
-    What it means: how far A can be ahead of B, where a score is a sum of terms, one for each relevant document, over a
-    number that grows by one with each of them (AP, Q, bpref). A term depends on what else is relevant; it is replaced
-    by the most that it can be in A and the least that it can be in B. Then every unjudged document adds a value of its
-    own, and the greatest quotient is found by asking, for a ratio t, which documents add more than t (Dinkelbach).
-    Nothing exceeds it; judgments that reach it may not exist.
+    A score is a sum of terms, one per relevant document, over a number that grows by one with each of them (AP, Q,
+    bpref). A term depends on what else is relevant; here it is replaced by its greatest value in A and its least in B.
+    Then every unjudged document adds a fixed value, and the greatest quotient is found by asking, for a ratio t, which
+    documents add more than t (Dinkelbach). Nothing exceeds it; judgments that reach it may not exist.
 
-    Most documents stand in one of the two lists only, and add what they add there, whatever the other list is: each
-    list is sorted once, and only documents that two lists share are looked at pair by pair.
-
-    What is known of every list, and of every unjudged document where it stands (cell by cell of the documents).
+    Most documents are in one of the two lists only, so each list is sorted once, and only shared documents are compared
+    pair by pair. The arrays hold what is known of every list, and of every unjudged document cell by cell.
     """
 
     documents: Documents
@@ -145,8 +142,8 @@ class LinearTerms:
 class _Met:
     """The documents that lists share with others, pair after pair: their cells here and there.
 
-    ``common`` is how many other shared documents stand above in both lists, for certain: those do whose lower rank is
-    above its higher rank.
+    ``common`` counts the other shared documents certainly above in both lists: those whose lower rank is above its
+    higher rank.
     """
 
     counts: Ints

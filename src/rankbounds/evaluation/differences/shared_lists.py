@@ -1,8 +1,7 @@
 """The lists of several runs, topic by topic, and their unjudged documents, each with one number in all lists.
 
-A topic's lists are one batch of rankings with a line for each run, so that a measure reads them all at once. Which
-unjudged documents must be told apart depends on the argument: one that reads ten ranks need not match documents at
-rank 900. So every argument says which documents it asks for, and only those are looked up in each other's lists.
+A topic's lists are one batch of rankings with a row per run, so that a measure reads them all at once. Each argument
+names the unjudged documents that it needs, because matching is costly: one that reads ten ranks needs none at rank 900.
 """
 
 from __future__ import annotations
@@ -155,9 +154,9 @@ class Documents:
 
     @cached_property
     def tables(self) -> tuple[Ints, Ints]:
-        """For each run its documents from the top down, filled up with ``count``; and its rank of every document.
+        """Return each run's documents from the top down, filled up with ``count``, and its rank of every document.
 
-        Ranks are counted from 1 on; 0 stands for a document that the run lacks, as it lacks number ``count``.
+        Ranks count from 1; 0 means that the run does not have the document.
         """
         place = np.arange(self.line.size) - np.repeat(np.cumsum(self.held) - self.held, self.held)
         listed = np.full((self.held.size, int(self.held.max(initial=0))), self.count)
@@ -167,9 +166,9 @@ class Documents:
         return listed, ranks
 
     def of_either(self, a: Ints, b: Ints) -> tuple[Ints, Ints]:
-        """For each pair of runs the documents of either list, each once: its rank in A and in B (0: not there).
+        """Return for each pair of runs the documents of either list, each once: its rank in A and in B (0: not there).
 
-        Lines of the two arrays are as long as the longest; entries with two zeros stand for no document.
+        Rows are as long as the longest; entries with two zeros are padding.
         """
         listed, ranks = self.tables
         documents = np.concatenate((listed[a], listed[b]), axis=-1)

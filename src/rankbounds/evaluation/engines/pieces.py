@@ -1,4 +1,4 @@
-"""Runs that arrive in pieces of whole topics: how a piece is scored, and how the pieces become the scores of a run."""
+"""Runs that arrive in pieces of whole topics: score each piece and join the scores of a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rankbounds.rankings.topic_facts import TopicFacts
 
 
 def named_runs(given: Any, is_run: Callable[[Any], bool] = lambda _: False) -> Iterator[tuple[str | None, Any]]:
-    """The runs in a list, a dict by name or alone, each with the name that the user gave it; files by their paths."""
+    """List the runs with the names that the user gave them; files go by their paths."""
     several: Iterable[tuple[str | None, Any]]
     if isinstance(given, Mapping):
         several = ((str(name), run) for name, run in given.items())
@@ -75,7 +75,7 @@ def score_piece(piece: Run, facts: TopicFacts, scoring: Scoring) -> ScoredPiece:
 class RunInPieces:
     """The scores of one run while its pieces arrive.
 
-    ``place`` is what messages call the run, and ``name`` what the user calls it, if anything.
+    ``place`` names the run in messages; ``name`` is the user's name for it, if any.
     """
 
     def __init__(self, scoring: Scoring, topics: int, place: str, name: str | None = None) -> None:
@@ -89,9 +89,9 @@ class RunInPieces:
         self.prepared: Ints = np.zeros(4, dtype=np.int64)
 
     def add(self, piece: ScoredPiece, places: Ints | None = None) -> bool:
-        """Take over the scores of a piece; False if the run had one of its topics already.
+        """Add the scores of a piece; return False if the run had one of its topics already.
 
-        ``places`` are the numbers of topics here, where the piece was scored against the judgments of some.
+        ``places`` are the numbers of its topics here, if the piece was scored against some of the judgments only.
         """
         numbers = piece.topics if places is None else places[piece.topics]
         is_new = not self.met[numbers].any()

@@ -60,13 +60,12 @@ def evaluate(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> Scores:
-    """As ``rankbounds.evaluation.evaluate`` for files, with about ``memory`` bytes (``"512M"``) held at a time.
+    """Evaluate files while holding about ``memory`` bytes (``"512M"``) at a time.
 
     Runs are TREC files, plain or compressed, or Parquet; judgments that fit into memory may have any format. A file
-    that has its topics together is read once; one that mixes them is split by topic into files below ``scratch`` (the
-    system's place for temporary files), which takes about its size on disk. Judgments too many for memory are split so
-    together with every run. What must fit in memory always: the largest topic, the scores (24 bytes for each run, topic
-    and measure, 48 where any has a residual), and some 100 bytes for each topic.
+    whose topics are contiguous is read once; any other is split by topic into temporary files in ``scratch``, which
+    take about its size on disk. Judgments too large for memory are split together with every run. Always in memory: the
+    largest topic, the scores (24 bytes per run, topic and measure, 48 with a residual), and about 100 bytes per topic.
     """
     assumptions, reading = chosen_options(options, threads=None)
     scoring = Scoring(parse_measures(measures), assumptions, reading.threads, preparation or Preparation())
@@ -278,9 +277,9 @@ class _Stream:
         return Qrels._of(piece)
 
     def _judged_topics(self, parts: Sequence[Path | None]) -> tuple[list[str], Floats]:
-        """The judged topics, part by part, and the grades of the whole collection, which scale gains.
+        """Yield the judged topics, part by part, and the grades of the whole collection, which scale gains.
 
-        A topic that has broken lines only is not judged.
+        A topic with only broken lines is not judged.
         """
         grades: Floats = np.empty(0)
         judged: list[str] = []

@@ -73,7 +73,7 @@ def evaluate(
     Returns
     -------
     Scores
-        As of every engine.
+        As from every engine.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def _judgments(session: SparkSession, given: Any, reading: Reading) -> Qrels:
 
 
 def _table_by_topic(frame: DataFrame, reading: Reading) -> Any:
-    """All rows of a frame of judgments as a table of Arrow: the rows of a frame have no order, so topics get one."""
+    """Return a frame of judgments as an Arrow table sorted by topic, because the rows of a frame have no order."""
     import pyarrow
 
     table = frame.toArrow() if hasattr(frame, "toArrow") else pyarrow.Table.from_pandas(frame.toPandas())  # PySpark 3

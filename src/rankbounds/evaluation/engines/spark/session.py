@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def session_here(master: str | None = None) -> SparkSession:
-    """The Spark session of this process, or a new one: on this machine, or on the cluster with this URL.
+    """Return the Spark session of this process, or start one: on this machine, or on the cluster with this URL.
 
     Parameters
     ----------
