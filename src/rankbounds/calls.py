@@ -49,7 +49,6 @@ def as_public(function: Function, package: str, name: str) -> Function:
 
 
 def _unknown_option(function: Callable[..., Any], option: str, known: Iterable[str] = ()) -> UnknownOptionError:
-    """What to say of a keyword that a function, or the class that it makes, does not take."""
     of = function.__qualname__.removesuffix(".__init__")
     return UnknownOptionError(option, dict.fromkeys((*_parameters(function), *known)), of)
 

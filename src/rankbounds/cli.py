@@ -196,7 +196,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    """Print what is wrong; what waits to be printed goes before it."""
     _forget_output()
     complain(message)
     return code

@@ -165,7 +165,6 @@ class _Layout:
         """The words of headings, long ones (such as names of runs) as they are cut where there is no room for them."""
 
     def widths(self, width: int | None) -> dict[int, int]:
-        """The columns that are shown, and how wide each is."""
         if width is None or sum(self.natural) + len(GAP) * (len(self.header) - 1) <= width:
             return dict(enumerate(self.natural))
         widths = self._chosen(width)
@@ -203,12 +202,10 @@ class _Layout:
         return max(body, self._longest_word(column))
 
     def cut_to(self, column: int, width: int) -> Sequence[str]:
-        """The cells of a column, names among them without their middle."""
         fits = self.body[column] <= width or column not in self.names
         return self.cells[column] if fits else shorten(self.cells[column], width)
 
     def heading(self, column: int, width: int) -> list[str]:
-        """The lines of a column's heading."""
         heading = self.header[column]
         return [heading] if cells(heading) <= width else wrap(" ".join(self.brief[column]), width)
 
@@ -216,7 +213,6 @@ class _Layout:
         return max(map(cells, self.brief[column]), default=0)
 
     def left_out(self, widths: Mapping[int, int]) -> list[str]:
-        """What is not shown, in words."""
         hidden = [heading for column, heading in enumerate(self.header) if column not in widths]
         is_cut = any(
             (column in self.names and width < self.body[column])

@@ -119,13 +119,11 @@ def beginning(text: str, width: int) -> str:
 
 
 def _fitting(parts: Iterable[str], width: int) -> list[str]:
-    """The first parts, as many as fit."""
     taken = itertools.accumulate(map(cells, parts := list(parts)))
     return [part for part, end in zip(parts, taken, strict=True) if end <= width]
 
 
 def _parts(text: str) -> list[str]:
-    """The characters, each with the marks that belong to it."""
     parts: list[str] = []
     for character in text:
         if parts and not _cells(character):

@@ -318,7 +318,6 @@ class Computation:
 
 
 def _combinations(single: list[Quirk], changes: int) -> Iterator[tuple[Quirk, ...]]:
-    """Quirks alone or by two, so many at a time."""
     if changes == 0:
         yield ()
     elif changes == 1:
@@ -372,7 +371,6 @@ def _scores_of(qrels: Qrels, run: Run, measures: list[Measure], **options: str) 
 
 
 def _compare_lines(printed: Printed, name: str, scores: Scores, number: int) -> tuple[int, int, float, str]:
-    """Lines, equal lines, the largest difference, and the line that has it."""
     lines, equal, furthest, example = 0, 0, 0.0, ""
     for part in (scores, scores.mean()):
         values = dict(zip(part.query_ids, part.value[0, :, number].tolist(), strict=True))
@@ -429,7 +427,6 @@ def _by_topic(printed: Printed, name: str, measure: Measure, qrels: Qrels, run: 
 
 
 def _evaluate_quietly(qrels: Qrels, run: Run, measures: list[Measure], **options: Any) -> Scores:
-    """Scores without bounds and warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankboundsWarning)
         return evaluate(qrels, run, measures, bounds="none", **options)

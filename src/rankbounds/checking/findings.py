@@ -247,7 +247,6 @@ class Checks(Result):
 
     @cached_property
     def _kinds(self) -> list[str]:
-        """What was found in any run."""
         return [kind for kind in KINDS if any(run.count(kind) for run in self.runs)]
 
     @cached_property

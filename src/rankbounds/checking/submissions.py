@@ -120,8 +120,6 @@ def check(
 
 @dataclass(frozen=True)
 class _Limits:
-    """What runs are held against."""
-
     qrels: Qrels | None
     topics: list[str] | None
     depth: int | None
@@ -180,7 +178,6 @@ def corpus_ids(given: str | os.PathLike[str] | Iterable[str]) -> frozenset[bytes
 
 
 def _outside(documents: Ids, corpus: frozenset[bytes]) -> list[int]:
-    """The rows of documents that the corpus lacks."""
     return [row for row, document in enumerate(documents.raw_list()) if document not in corpus]
 
 
@@ -237,7 +234,6 @@ def _first_lines(run: Run, topics: Ints, before: int = 0) -> Iterator[Place]:
 
 
 def _documents(run: Run, lines_read: int, corpus: frozenset[bytes] | None, examples: int) -> Iterator[Finding]:
-    """Documents that the corpus lacks."""
     if corpus is not None and (rows := _outside(run.pairs.docs, corpus)):
         where = ((run.pairs.where(row), f"{run.pairs.describe(row)}.") for row in rows[:examples])
         yield Finding.of("outside_corpus", len(rows), lines_read, examples=where)
@@ -318,7 +314,6 @@ def _contradictions(run: Run, rows: Ints, lines_read: int, examples: int) -> Ite
 
 
 def _score_token(run: Run, row: int) -> str:
-    """The score as it is written in the file."""
     pairs = run.pairs
     if pairs.source.unit != "line":
         return f"{run.score[row]:.12g}"
@@ -338,7 +333,6 @@ def _pairs_of(run: Run, rows: Ints, out_of_order: Flags) -> Ints:
 
 
 def _topics_of(run: Run, pairs: Ints) -> int:
-    """In how many topics these pairs of rows stand."""
     return int(np.unique(run.pairs.topic[pairs[:, 0]]).size)
 
 

@@ -109,7 +109,6 @@ def _in_folder(name: str | None, folder: str, runs: str | os.PathLike[str] | Non
 
 
 def _judgments_in(folder: str) -> str | None:
-    """The judgments in a folder; None: there are none."""
     beside = Path(folder, "qrels")
     if beside.is_dir():
         splits = [str(beside / f"{split}.tsv") for split in BEIR_SPLITS if (beside / f"{split}.tsv").is_file()]

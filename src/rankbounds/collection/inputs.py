@@ -91,7 +91,6 @@ class Reading:
         return RUN_COLUMNS.renamed(self.columns)
 
     def _of_files(self, number: int) -> dict[str, Any]:
-        """How files of judgments (0) or of runs (1) are read."""
         return {"formats": pair_of_names(self.formats)[number], "columns": self.columns, "lenient": self.lenient}
 
     def judgments(self, given: Any) -> Qrels:
@@ -272,7 +271,6 @@ class Reading:
         return RunToRead(path, partial(read_run, path, name=name, threads=threads, **self._of_files(1)), path, name)
 
     def _in_file_of_turns(self, path: str, threads: int) -> list[RunToRead]:
-        """The run in a file, or a run for each turn of its searches: its rows, read at once, say how many."""
         try:
             turn = turn_column(self._columns(path, 1), self._names)
         except DataError:

@@ -211,12 +211,10 @@ class PairTable:
 
     @cached_property
     def _rows_of(self) -> dict[str, Ints]:
-        """The rows of each topic, in the order given."""
         ends = np.cumsum(np.bincount(self.pairs.topic, minlength=len(self.query_ids)))
         return dict(zip(self.query_ids, np.split(self.pairs.rows_by_topic(), ends[:-1]), strict=True))
 
     def _of_topic(self, query: Any) -> dict[str, float]:
-        """``{doc_id: number}`` of one topic, in the order given."""
         name = _as_id(query)
         if name not in self._rows_of:
             known = list(self.query_ids)

@@ -103,7 +103,6 @@ class Qrels(PairTable):
         subtopics: Subtopics | Callable[[], Subtopics] | None = None,
         strata: Strata | None = None,
     ) -> Qrels:
-        """Make judgments of columns that are checked."""
         qrels = cls.__new__(cls)
         qrels.pairs, qrels.strata = pairs, strata
         qrels.grade = qrels._value = read_only(grade)

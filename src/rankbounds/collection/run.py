@@ -112,7 +112,6 @@ class Run(PairTable):
         ranks: Ints | Callable[[], Ints | None] | None = None,
         prepared: str = "",
     ) -> Run:
-        """Make a run of columns that are checked."""
         run = cls.__new__(cls)
         run.name, run._held, run.prepared = name, pairs, prepared
         run.score = run._value = read_only(score)
@@ -450,7 +449,6 @@ class Run(PairTable):
 
 
 def _order_of_ties(ties: Order, ties_key: Any) -> tuple[TieKey | None, Order]:
-    """The user's own key, if there is one, and the order of tied documents."""
     from rankbounds.collection.order import ORDERS
 
     key = None if ties_key is None else as_tie_key(ties_key)

@@ -43,7 +43,6 @@ class TieKey:
 
 
 def _of_any_topic(docs: Ids, source: Source) -> Pairs:
-    """A document's value is the same for every topic."""
     return Pairs.numbered([""], np.zeros(len(docs), dtype=np.int64), docs, source)
 
 

@@ -38,7 +38,6 @@ class HashTable:
         """Rows that are not here, because one of their topic with the same key is."""
 
     def _take_in(self, topic: Ints) -> Ints:
-        """Give every row a place, and return those that got none."""
         if fill_table(self.keys[: topic.size], topic, self.begin, self.last, self.row):
             return np.empty(0, dtype=np.int64)
         rows, keys, refused = np.arange(topic.size), self.keys[: topic.size], []

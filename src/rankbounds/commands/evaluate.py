@@ -129,7 +129,6 @@ def evaluate_by_engine(options: Options, engine: str) -> Scores:
 
 
 def _engine(options: Options) -> str:
-    """The engine that was asked for, or that fits."""
     engine: str = options.engine
     if options.memory and engine not in ("auto", "stream"):
         raise UsageError("--memory goes with --engine stream only.")

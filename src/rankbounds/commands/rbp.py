@@ -215,8 +215,6 @@ def run_depth(options: Options) -> None:
 
 
 def _column(name: str, decimals: int | None = None, heading: str | None = "") -> Column:
-    """A column of words, or of numbers with so many decimals."""
-
     def cell(row: Row) -> str:
         value = row[name]
         if value is None:
@@ -229,7 +227,6 @@ def _column(name: str, decimals: int | None = None, heading: str | None = "") ->
 
 
 def _write_columns(options: Options, rows: list[dict[str, Any]], columns: tuple[Column, ...]) -> None:
-    """Write the rows with those of the columns that they have."""
     output.write_rows(options, rows, [column for column in columns if column.name in rows[0]])
 
 

@@ -190,7 +190,6 @@ class Compared(Result):
         return replace(self, tested=self.tested.take(self._holds(run)))
 
     def _holds(self, run: str) -> Flags:
-        """By pair: is this run one of the two?"""
         number = run_number(self.runs, run)
         return (self.tested.first == number) | (self.tested.second == number)
 
@@ -240,7 +239,6 @@ class Compared(Result):
         return {name: float(column[0]) for name, column in known.items()}
 
     def _pair(self, a: str, b: str) -> tuple[int, int]:
-        """Two runs that were compared, by their numbers."""
         one, other = (run_number(self.runs, name) for name in (a, b))
         if one == other:
             raise UsageError(f'A run cannot be compared with itself ("{a}").')

@@ -254,7 +254,6 @@ class Evidence:
 
     @property
     def _follows_unjudged(self) -> bool:
-        """Can unjudged documents be followed through the difference of two runs?"""
         return (
             len(self.runs) > 1
             and self.assumptions.ties in (*ORDERS, "expected")

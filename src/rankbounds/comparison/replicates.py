@@ -285,7 +285,6 @@ def _labellings(sets: dict[str, Qrels], marks: re.Pattern[str]) -> dict[str, Qre
 
 
 def _sentences(measure: str, rows: Mapping[str, Sequence[Row]], settings: Row) -> Iterator[str]:
-    """The paragraph of one measure, from its rows by the names that ``Replicates`` has for them."""
     several = settings["runs_of_system"].values()
     least, most = min(several), max(several)
     each = f"{f'{least} to ' * (least < most)}{_several(most, 'run')} of each"

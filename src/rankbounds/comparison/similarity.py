@@ -149,7 +149,7 @@ class Similarity(Result):
     # ---- which belong together ----
 
     def tree(self, measure: str | None = None) -> list[tuple[list[float], list[float]]]:
-        """Return the branches of the tree of runs: the dissimilarity of the runs that each joins, and places in ``order``.
+        """Return the branches of the tree of runs: the dissimilarity of the runs that each joins, and their places.
 
         Clusters are joined by the mean similarity of their members.
         """

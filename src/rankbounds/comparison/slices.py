@@ -286,7 +286,6 @@ def slices(scores: Scores, labels: Mapping[str, Any], **how: Unpack[PairTestingO
 def _cut_topics(
     labels: Mapping[str, Any], queries: Sequence[str]
 ) -> tuple[dict[str, dict[str, Ints]], dict[str, list[str]]]:
-    """For each way of slicing, the places of each slice's topics; and the topics without a label."""
     places: dict[str, dict[str, Ints]] = {}
     left_out: dict[str, list[str]] = {}
     if labels and not any(isinstance(given, Mapping) for given in labels.values()):

@@ -119,7 +119,6 @@ class Summary(Result):
         return ["", "system", *self.measures, *(["judged@10"] if self.judged else [])]
 
     def _lines(self, write: Callable[[SummaryCell], str], name: Callable[[str], str] = str) -> list[list[str]]:
-        """The cells of each system, as a format writes them."""
         return [
             [str(place), name(run), *map(write, cells), *self.judged[place - 1 : place]]
             for place, (run, cells) in enumerate(zip(self.runs, self.cells, strict=True), 1)
@@ -244,7 +243,6 @@ def ranges(numbers: Sequence[int]) -> str:
 
 
 def _sentences(comparison: Comparison, made: Summary, style: str, small: str) -> Iterator[str]:
-    """What the reader of the table must know."""
     settings = comparison.settings
     count = len(comparison.runs)
     which = "" if comparison.order else "the best "

@@ -215,7 +215,6 @@ class PairWords:
 
     @cached_property
     def _why_unknown(self) -> list[str]:
-        """Why judgments do not show how likely anything is, by measure."""
         comparison, evidence = self.comparison, self.comparison.evidence
         return ["" if evidence is None else evidence.why_unknown(one) for one in comparison.measures]
 

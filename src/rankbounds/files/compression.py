@@ -59,11 +59,9 @@ class _ZstandardFrames(io.RawIOBase):
         self._reader: Any = zstandard.ZstdDecompressor().stream_reader(source, read_across_frames=True)
 
     def readable(self) -> bool:
-        """It can be read."""
         return True
 
     def readinto(self, target: Any) -> int:
-        """Fill the target with what comes next, holding back what may be the mark."""
         while len(self._held) <= len(_MARK):
             data = self._reader.read(max(len(target), len(_MARK)))
             if not data:
@@ -76,7 +74,6 @@ class _ZstandardFrames(io.RawIOBase):
         return count
 
     def close(self) -> None:
-        """Close the file as well."""
         self._file.close()
         super().close()
 

@@ -139,16 +139,13 @@ class _File(ABC):
         """The document in a record, and its id."""
 
     def id_of(self, record: bytes, place: Place) -> str:
-        """The id of the document in a record."""
         return self.parse(record, place)[0]
 
     def documents(self) -> Iterator[tuple[str, int]]:
-        """Every document's id, and its place."""
         for number, offset, record in itertools.islice(self._records(self._begin), self.header_rows, None):
             yield self.id_of(record, Place(self.path, number)), offset
 
     def document(self, place: int) -> tuple[str, DocumentText]:
-        """The document at this place, and its id."""
         try:
             with contextlib.closing(self._records(place)) as records:
                 for _, _, record in records:

@@ -190,7 +190,6 @@ def _first_row(file: IO[bytes]) -> bytes:
 
 
 def _reader(known: Format, name: str, names: ColumnNames, source: str = "") -> Callable[..., Columns]:
-    """The function of a format that reads judgments, or runs; an error where it holds none."""
     reader = known.judgments if names.of_judgments else known.run
     if reader is None:
         holds = "judgments" if known.judgments else "runs"

@@ -170,7 +170,6 @@ def _question(entry: Any) -> Any:
 
 
 def _cell(cell: Any, column: str, place: Any) -> Any:
-    """The list in a cell of a table; in CSV it is JSON, or what Python prints for a list."""
     if _is_nothing(cell):
         return None
     if isinstance(cell, str):

@@ -144,7 +144,6 @@ def _hit(hit: Any, name: str) -> dict[str, Any]:
 
 
 def _by_id(rows: list[Any], name: str) -> list[tuple[Any, ...]]:
-    """The rows with the ``_id`` of each hit for the hit itself."""
     home: dict[tuple[str, str], str] = {}
     for query, hit, *_ in rows:
         doc, index = _hit(hit, name)["_id"], str(hit.get("_index", ""))

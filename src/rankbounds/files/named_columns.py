@@ -358,7 +358,6 @@ def _sized(column: Iterable[Any]) -> Any:
 
 
 def _holds_lists(column: Any) -> bool:
-    """Does a table have a row for each query, with a list of documents?"""
     if isinstance(column, Ids | np.ndarray):
         return False
     filled, lists = (entry for entry in column if entry is not None), (list, tuple, np.ndarray)

@@ -80,7 +80,6 @@ def _lists_in(given: Mapping[Any, Any], names: ColumnNames) -> list[Any]:
 
 
 def _names_ids(given: Mapping[Any, Any], names: ColumnNames) -> bool:
-    """Are there columns for queries and documents among these names?"""
     return len(given) <= _MOST_COLUMNS and all(
         find_column(map(str, given), known) for known in (names.query, names.doc)
     )
@@ -263,7 +262,6 @@ def ids_of_series(series: Any) -> Ids:
 
 
 def _ids_of_pandas(column: Any) -> Ids | None:
-    """The ids in a pandas column that is categorical, of whole numbers, or of text that Arrow holds."""
     kind = column.dtype
     if kind.kind in "iu" and isinstance(kind, np.dtype):
         try:

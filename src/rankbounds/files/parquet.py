@@ -151,7 +151,6 @@ def frames_of(path: str, wanted: list[str], rows: int, begin: int = 0, end: int 
 
 
 def _group_starts(file: Any) -> list[int]:
-    """The row at which each group of rows begins, and behind them how many rows there are."""
     sizes = [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
     return [0, *accumulate(sizes)]
 

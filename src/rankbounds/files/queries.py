@@ -82,7 +82,6 @@ def read_query_labels(path: str) -> Labels:
 
 
 def _other_file(fields: list[str]) -> str:
-    """What a file is whose first line has these fields, if it is judgments or a run."""
     if len(fields) == 4 and fields[1] in ("0", "Q0") and fields[3].lstrip("-").isdigit():
         return "judgments"
     return "a run" if len(fields) == 6 and fields[1].upper() == "Q0" else ""

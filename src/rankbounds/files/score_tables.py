@@ -229,7 +229,6 @@ def _number(value: Any, place: Place) -> float:
 
 
 def _fields(line: str) -> list[str]:
-    """The measure, the topic and the value of a line; a run's name may hold blanks."""
     parts = [part.strip() for part in line.split("\t")]
     return parts if len(parts) == 3 else line.split(None, 2)
 
@@ -372,7 +371,6 @@ class _Layout:
         )
 
     def read(self, rows: Iterable[tuple[Place, Mapping[str, Any]]], table: ScoreTable, of_matrix: str) -> None:
-        """Put every score into the table."""
         value, seed_name = self.found["value"], self.found["seed"]
         for place, row in rows:
             seed = None if seed_name is None else str(row.get(seed_name))
@@ -414,7 +412,6 @@ def is_ranx_report(content: Mapping[str, Any]) -> bool:
 def _nested_cells(
     content: Mapping[str, Any], is_measure: IsMeasure, table: ScoreTable, of_matrix: str
 ) -> Iterator[tuple[Key, Any]]:
-    """Every score of nested objects."""
     if is_mteb_scores(content):
         raise DataError(
             table.file,

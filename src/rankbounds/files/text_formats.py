@@ -113,7 +113,6 @@ def _stripped(text: Bytes, start: Ints, end: Ints) -> tuple[Ints, Ints]:
 
 
 def _is_quepid(text: Text) -> bool:
-    """Does the first line name Quepid's columns?"""
     if header_separator(text) != ",":
         return False
     names = header(text)
@@ -157,7 +156,6 @@ _DOCUMENT = re.compile(r"(?:doc(?:id|no)?\s*[=:]\s*)?(?P<id>\S+)", re.IGNORECASE
 
 
 def _is_svmrank(text: Text) -> bool:
-    """Does the first line of data name its query with ``qid:``?"""
     first = next((line for line in text.lines() if line.strip() and not line.lstrip().startswith(b"#")), b"")
     return b"qid:" in first and _LINE.match(first[:65536].decode("utf-8", "replace").strip()) is not None
 
@@ -181,7 +179,6 @@ def read_predictions(judgments_path: str | os.PathLike[str], path: str | os.Path
 
 
 def _columns(text: Text) -> tuple[list[str], list[str], list[str]]:
-    """The query, the document and the grade of every line."""
     rows: list[tuple[str, str, str]] = []
     counts: dict[str, int] = {}
     for place, line in filled_lines(decoded(text), text.name):

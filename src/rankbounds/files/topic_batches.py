@@ -215,7 +215,6 @@ class LargeFile:
         return named_columns.wanted_columns(columns, self.names, self.path)
 
     def _frames(self, begin: int = 0, end: int | None = None) -> Iterator[Any]:
-        """The columns that matter, some rows at a time, in the order of the file."""
         wanted = self._wanted_columns()
         step = max(1, self.piece_bytes // ROW_BYTES)
         with parquet.report_damage(self.path):
@@ -250,7 +249,6 @@ class LargeFile:
         return [name if name.stat().st_size else None for name in names]
 
     def _queries_of(self, frame: Any) -> Ids:
-        """The topics of a frame's rows."""
         import polars
 
         query = named_columns.find_column(frame.columns, self.names.query)

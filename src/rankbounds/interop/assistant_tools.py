@@ -182,7 +182,6 @@ class Tools:
 
 
 def _given(**options: Any) -> dict[str, Any]:
-    """The options that were given; others have the defaults of the function."""
     return {name: value for name, value in options.items() if value is not None}
 
 

@@ -93,7 +93,6 @@ def pyterrier_experiment(
 
 
 def _printed(systems: Sequence[Any]) -> list[str]:
-    """What systems print themselves as; frames are numbered."""
     return [
         f"system{number}" if hasattr(system, "columns") else str(system) for number, system in enumerate(systems, 1)
     ]

@@ -263,7 +263,6 @@ def _asked(measures: Sequence[str]) -> dict[str, str]:
 
 
 def _entries(base: str, parameters: str, options: Options) -> Iterator[Entry]:
-    """The lines of one of trec_eval's names."""
     level, name = float(options.level_for_rel), _name(base, parameters)
     if base in ("runid", "relstring"):
         return

@@ -89,7 +89,7 @@ class NumNonRelRet(Count):
 
 
 class NumQ(Count):
-    """How many topics were scored: 1 for each of them.
+    """The number of topics scored.
 
     Examples
     --------
@@ -131,10 +131,10 @@ class JudgedShare(Share):
 
 
 class Judged(JudgedShare):
-    """The share of the first k documents retrieved that somebody judged. Read it beside every other number.
+    """The share of the first k documents retrieved that are judged. Read it with every other number.
 
-    Where it is low, a score says more about what was judged than about the system. A list shorter than k is measured
-    on the documents it has; an empty one counts as 0.
+    A low share means that a score depends more on what was judged than on the system. A list shorter than k is measured
+    on its documents; an empty one counts as 0.
     """
 
     example = ("Judged @ 2", 0.5, "unjudged")
@@ -162,8 +162,8 @@ class Unjudged(JudgedShare):
 
 
 class Utility(Measure):
-    """What a list is worth to somebody who reads all of it: so much for each relevant document, minus what each other
-    one costs.
+    """The value of a list to a user who reads all of it: credit for each relevant document, minus a cost for each
+    other.
 
     Utility = hit * (relevant, retrieved) + noise * (others retrieved) + miss * (relevant, not retrieved)
     + rest * (others of the collection). By default the relevant documents retrieved minus the others.

@@ -23,8 +23,8 @@ IDEAL_CELLS = 1 << 18
 class RankWeighted(Measure):
     """A sum over ranks of a fixed weight times the document's worth, whatever the other documents are.
 
-    A subclass has ``weights``, and ``tail`` if it leaves open what lies beyond the end of the list. Whatever holds for
-    weighted sums alone (exact distributions, what a judgment settles) asks ``is_weighted_sum``.
+    A subclass has ``weights``, and ``tail`` if what lies beyond the end of the list is unknown. Code for weighted sums
+    alone (exact distributions, the effect of a judgment) checks ``is_weighted_sum``.
 
     Examples
     --------
@@ -78,9 +78,9 @@ def is_weighted_sum(measure: Measure) -> TypeIs[RankWeighted]:
 
 
 class Stopping(Measure):
-    """The weight of the rank where a user stops, who stops at each document with a probability, its worth.
+    """The weight of the rank where a user stops, who stops at each document with a probability equal to its worth.
 
-    0 where nobody stops down to the depth. A subclass has ``weights``, which do not rise with rank.
+    0 if nobody stops to the depth. A subclass has ``weights``, which do not rise with rank.
     """
 
     monotone = True
@@ -104,10 +104,7 @@ class Stopping(Measure):
 
 
 class Counted(RankWeighted):
-    """Documents counted down to a depth, over a number: counted first and divided once.
-
-    Lists with equally many have the same value to the last bit, wherever the documents stand.
-    """
+    """A count of documents to a depth, divided by a number once, so that equal counts give exactly equal values."""
 
     @property
     def over(self) -> int:
@@ -138,10 +135,10 @@ class BestRelevant(Stopping):
 
 
 class Normalised(Measure):
-    """A weighted sum over ranks divided by something of the topic, such as the sum that an ideal ranking has.
+    """A weighted sum over ranks divided by a number of the topic, such as the sum of an ideal ranking.
 
     A subclass has ``weights`` and ``divisor``. Unlike a ``RankWeighted`` it may fall when a document turns relevant,
-    because that document belongs to the topic too; no facts are stated here but those that hold for every measure.
+    because that document belongs to the topic too; so it declares only facts that hold for every measure.
 
     Examples
     --------
@@ -168,11 +165,7 @@ class Normalised(Measure):
 
 
 class Share(Normalised):
-    """Documents counted down to a depth, over something of the topic.
-
-    They are counted first and divided once: lists with equally many have the same value to the last bit, wherever
-    the documents stand and whatever lists share the batch.
-    """
+    """A count of documents to a depth, divided once by a number of the topic, so equal counts give equal values."""
 
     def weights(self, n: int) -> Floats:
         return np.ones(n)
@@ -213,9 +206,9 @@ class ShareOfRelevant(Share):
 class IdealRatio(Normalised):
     """A sum over ranks of a weight times the document's worth, over that of the ideal ranking of the topic's documents.
 
-    A subclass has ``weights``, positive and never rising with rank; relevance counts, from grade ``rel`` on. Where
-    gains count, it is ``graded`` and has ``worth`` too, and ``worth_of_gain`` unless a gain is worth itself. Bounds
-    over judgments and ties, and of differences, follow.
+    A subclass has ``weights``, positive and never rising with rank; grades from ``rel`` on are relevant. If gains
+    count, it is ``graded`` and has ``worth``, and ``worth_of_gain`` unless a gain is its own worth. Bounds over
+    judgments and ties, and of differences, follow.
     """
 
     value_range = (0.0, 1.0)
@@ -292,13 +285,13 @@ class IdealRatio(Normalised):
     def _extremes(self, rankings: Rankings, *, over_ties: bool) -> Bounds:
         """Write gains as sums over levels: a document counts once for each level that its gain reaches.
 
-        At one level all that counts is how many unjudged documents reach it, and that they are the highest (best) or
-        the lowest (worst) ones. The least value has every unjudged document at 0 or at the top level, because a linear
-        sum over a convex one has its minimum at a corner. The greatest value t is the one where the best sum minus t
-        times the ideal sum is 0, and that difference splits into one small maximisation for each level.
+        At one level, only how many unjudged documents reach it matters, and that they are the highest (best) or lowest
+        (worst). The least value has every unjudged document at 0 or at the top level, because a linear sum over a
+        convex one has its minimum at a corner. The greatest value t makes the best sum minus t times the ideal sum 0,
+        and that difference splits into one small maximisation per level.
 
-        Relevant documents that nobody retrieved stand in the ideal ranking alone: there are none in the best case, and
-        in the worst they are of the largest gain, as many as the unjudged documents turned relevant leave room for.
+        Relevant documents that nobody retrieved are in the ideal ranking alone: none in the best case, and in the worst
+        with the largest gain, as many as the unjudged documents turned relevant leave room for.
         """
         judged = rankings.assume(0.0)
         levels, known = self.levels(rankings.facts)
@@ -389,10 +382,10 @@ def greatest_ratio(step: Floats, sums: list[Floats], ideal: list[Floats]) -> Flo
 
 
 class OfFound(Measure):
-    """A number about the relevant documents found down to a depth.
+    """A number about the relevant documents found to a depth.
 
-    With a depth, a relevant document that moves up across it enters the average and may make it worse: in a tied group
-    that the depth cuts through, it is open how many relevant documents stand above it.
+    A relevant document that moves up across the depth joins the average and may make it worse: in a tied group that the
+    depth cuts through, the number of relevant documents above it is open.
     """
 
     list_only = True
@@ -417,11 +410,11 @@ class OfFound(Measure):
         return low[0], high[1]
 
     def _ordered(self, rankings: Rankings, relevant: Flags, unjudged: Flags, *, best: bool) -> Rankings:
-        """The lists down to the depth in the best (or worst) order, unjudged where a document may be relevant or not.
+        """Return the lists to the depth in the best (or worst) order, unjudged where a document may be relevant or not.
 
-        Unjudged documents of a group stand between the others, so that those that turn out relevant join the ones
-        that are. Of a group that the depth cuts through, the fewest relevant documents that leave no room for others
-        surely stand above it, as near to the good (or bad) end as can be, and more may.
+        Unjudged documents of a group come between the others, so that those that turn out relevant join the relevant
+        ones. In a group that the depth cuts through, the fewest relevant documents that leave no room for others are
+        certainly above it, as near to the good (or bad) end as possible, and more may be.
         """
         depth, groups = self.depth(rankings), rankings.groups
         surely, perhaps = relevant[..., :depth], unjudged[..., :depth]

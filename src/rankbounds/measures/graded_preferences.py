@@ -1,8 +1,8 @@
-"""Preferences that weigh what documents lack: rpref for grades, and bpref divided by the rank.
+"""Preferences weighted by missing gain: rpref for grades, and bpref divided by the rank.
 
 As sums over levels, a document counts once for each level that its gain reaches, and the sums of a level are those of a
 binary measure: sum over pairs of (g - g_i) = sum over levels of step * (pairs of which one reaches the level). Bounds
-over the judgments of unjudged documents follow from how many of them reach each level.
+over judgments follow from how many unjudged documents reach each level.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ PIECES = 8
 
 @dataclass(frozen=True)
 class Levels:
-    """For each level of gain what lists come to, by how many of their unjudged documents reach it.
+    """The sums of lists at each level of gain, by how many of their unjudged documents reach it.
 
-    With 0, 1, 2, ... of them, ``highest`` has the sums if they are the highest of the list and ``lowest`` if they are
-    the lowest; ``reaching`` is how many of the topic's documents reach the level. A document that reaches it adds
-    ``alone`` at its rank, and ``pair`` for each one above it that does. ``step`` is the height of the levels.
+    For 0, 1, 2, ... of them, ``highest`` has the sums if they are the highest of the list and ``lowest`` if the lowest;
+    ``reaching`` counts the topic's documents at the level. A document that reaches it adds ``alone`` at its rank, and
+    ``pair`` for each one above it that does. ``step`` is the height of the levels.
     """
 
     step: Floats
@@ -121,8 +121,8 @@ def _cut(points: Floats) -> Floats:
 class Preference(Measure):
     """Sum over relevant documents of gain * (1 - penalty / divisor), over the gain of all relevant documents.
 
-    A document's penalty is the sum over judged documents above it that gain less, of what they lack in proportion:
-    (g - g_i) / g. What is called shortfall here is g times the penalty.
+    A document's penalty is the sum over judged documents above it with less gain of (g - g_i) / g. The shortfall in the
+    code is g times the penalty.
     """
 
     judged_only = True
@@ -201,9 +201,9 @@ class RelativePreference(Preference):
     def extremes(self, rankings: Rankings, *, over_ties: bool) -> Bounds:
         """Per level a document's term is the share of documents above it, and of itself, that reach the level too.
 
-        With t times the gain in all taken off, an unjudged document adds less the higher the level. So the greatest
-        value has at each level the number that suits it, and they come out nested by themselves; the least has every
-        unjudged document at 0 or at the top level. Relevant documents that the list lacks enlarge the divisor alone.
+        Minus t times the total gain, an unjudged document adds less the higher the level. So the greatest value has the
+        best number at each level, which nest by themselves; the least has every unjudged document at 0 or at the top
+        level. Relevant documents that the list lacks only enlarge the divisor.
         """
         _, inverse = self.scale(rankings)
         parts = Levels.of(self, rankings, self.itself * inverse, inverse, over_ties=over_ties)
@@ -234,8 +234,8 @@ class BinaryPreference(AveragedPrecisions, RelativePreference):
 class Bpref_relative(BinaryPreference):  # noqa: N801 (the paper's name)
     """Bpref that divides the non-relevant documents above by the number of judged documents above.
 
-    Flawed, and given for comparison: a relevant document at the first rank counts for nothing, so that a perfect
-    ranking scores (R - 1) / R.
+    Flawed, and given for comparison: a relevant document at the first rank counts for nothing, so a perfect ranking
+    scores (R - 1) / R.
 
     Source: De Beer and Moens, SIGIR 2006; Sakai 2007, equation 18.
     """
@@ -259,8 +259,8 @@ class Bpref_relative2(BinaryPreference):  # noqa: N801 (the paper's name)
 class Rpref_N(Preference):  # noqa: N801 (the paper's name)
     """Bpref for grades: how rarely documents of less gain stand above those of more, among judged documents.
 
-    The penalty is divided by the judged documents' distance from the largest gain, summed: N where gains are binary,
-    when it is Bpref_N. ``low`` and ``high`` hold, but may be a little wider than needed.
+    The penalty is divided by the sum of the judged documents' distances from the largest gain: N for binary gains,
+    which give Bpref_N. ``low`` and ``high`` are safe, but may be a little wider than necessary.
 
     Source: De Beer and Moens, SIGIR 2006; Sakai 2007, equation 16: over the relevant documents that were retrieved
     (equation 2 also credits those that were not).
@@ -280,11 +280,11 @@ class Rpref_N(Preference):  # noqa: N801 (the paper's name)
         return np.ones(1), quotient(np.ones(1), distance)[:, None]
 
     def extremes(self, rankings: Rankings, *, over_ties: bool) -> Bounds:
-        """All but the penalty follows from how much gain unjudged documents ``add``: it is bounded for each amount.
+        """Bound the penalty for each amount of gain that unjudged documents ``add``; all else follows from that amount.
 
-        The least penalty is convex in the gain added: documents and levels are taken in the order in which they cost
-        least. The greatest is concave, with every unjudged document at 0 or at the top level. Between documents both
-        are straight lines, which are cut into pieces; in each, every term takes its better (or worse) end.
+        The least penalty is convex in the gain added: documents and levels are taken in order of cost. The greatest is
+        concave, with every unjudged document at 0 or at the top level. Between documents both are straight lines, cut
+        into pieces; in each, every term takes its better (or worse) end.
         """
         parts = Levels.of(self, rankings, np.arange(float(rankings.width)), np.full(1, -1.0), over_ties=over_ties)
         facts, step = rankings.facts, parts.step

@@ -35,17 +35,17 @@ class MeasureClass(FrozenClass):
 class Measure(Facts, Frozen, metaclass=MeasureClass):
     """A number for each ranked list.
 
-    A subclass declares its parameters, as a frozen dataclass does, and has a ``value``. Its docstring opens with what
-    the number means to the reader of results. Class attributes state facts about the formula (see ``Facts``), and
-    bounds, best and worst orders and expectations follow from them.
+    A subclass declares its parameters like a frozen dataclass, and has a ``value``. Its docstring opens with what the
+    number means. Class attributes declare facts about the formula (see ``Facts``), from which bounds, best and worst
+    orders and expectations follow.
 
     Attributes
     ----------
     rel
-        The lowest grade that counts as relevant. Every measure has this parameter and the next one; those that it
-        names in ``takes`` can be chosen.
+        The lowest grade that counts as relevant. Every measure has this parameter and the next; users can set those
+        named in ``takes``.
     cutoff
-        The depth to which the list is read, written behind the @; None: all of it.
+        The depth to which the list is read, written after the @; None: all of it.
 
     Examples
     --------
@@ -143,9 +143,9 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
         return None
 
     def bounds(self, rankings: Rankings) -> Bounds | None:
-        """The least and the greatest value over all judgments that the unjudged documents may get; None: not known.
+        """Return the least and the greatest value over all judgments of the unjudged documents; None: unknown.
 
-        Where ``rankings.most_relevant`` allows for them, also over the relevant documents that the list lacks.
+        If ``rankings.most_relevant`` allows for them, also over relevant documents that the list lacks.
         """
         if self.exactness == "unknown":
             return None
@@ -158,13 +158,13 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
         return None
 
     def _bounds_by_exchange(self, rankings: Rankings) -> Bounds:
-        """Exact bounds for a binary measure that may fall when relevant documents are added.
+        """Return exact bounds for a binary measure that may fall when relevant documents are added.
 
-        Moving a relevant document up never lowers such a measure. So when ``k`` of a list's unjudged documents are
+        Moving a relevant document up never lowers such a measure. So with ``k`` of a list's unjudged documents
         relevant, the best case has them at the ``k`` highest ranks and the worst at the ``k`` lowest, and the extremes
-        over ``k`` are the bounds. Relevant documents that the list lacks are taken to lower the measure, if anything:
-        there are none in the best case, and in the worst as many as there may be beside the ``k``. This plain way
-        evaluates the measure for every ``k``; a measure that can do better overrides ``bounds``.
+        over ``k`` are the bounds. Relevant documents that the list lacks can only lower the measure: there are none in
+        the best case, and in the worst as many as there may be beside the ``k``. This evaluates the measure for every
+        ``k``; a measure that can do better overrides ``bounds``.
         """
         room = rankings.room(rankings.facts.relevant(self.rel)[rankings.topic])
         above = np.cumsum(rankings.holes, axis=-1)
@@ -186,10 +186,10 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
         return rankings.assume(1.0)
 
     def shrinkage(self, rankings: Rankings) -> Floats | None:  # noqa: ARG002
-        """By how much relevant documents that no list holds shrink the value, at the most; for each list.
+        """Return the largest factor by which relevant documents that no list holds shrink each list's value.
 
-        It is the same factor for all lists of a topic, if nothing that they hold is unjudged: the divisor without such
-        documents over that with as many as ``rankings.most_relevant`` allows. None: they do not act on all lists alike.
+        It is the same for all lists of a topic, if these are fully judged: the divisor without such documents over that
+        with as many as ``rankings.most_relevant`` allows. None: they affect lists differently.
         """
         return None
 
@@ -266,9 +266,9 @@ def explanation(measure: type[Measure]) -> str:
 
 
 class Reported(Measure):
-    """A number that a table reports, known by its name alone: it can be compared, but not computed from a ranking.
+    """A number in a table, known by its name alone: it can be compared, but not computed from a ranking.
 
-    Nothing is promised of it. More is better; ``ReportedEffort`` is for what counts effort.
+    Larger is better; ``ReportedEffort`` is for measures of effort.
     """
 
     called: str = ""

@@ -150,7 +150,6 @@ def topic_differences(
 
 
 def _draw_topics(axes: Axes, values: Floats, names: Sequence[str], sign: str = "") -> Axes:
-    """A bar for each topic, and their mean as a line; ``sign`` as in formats of numbers."""
     mean = float(values.mean())
     axes.bar(np.arange(values.size), values, color=np.where(values >= 0, COLOURS[0], COLOURS[1]), width=0.85)
     axes.axhline(mean, color=COLOURS[6], linewidth=0.9, linestyle="--", label=f"mean {mean:{sign}.3f}")

@@ -72,7 +72,6 @@ def leaderboard(result: Result | Scores, measure: str | None = None, ax: Axes | 
 
 
 def _systems(result: Any, measure: str | None) -> list[dict[str, Any]]:
-    """A row for each run by one measure, best first; ``mean`` is what is estimated."""
     if isinstance(result, Comparison):
         return result.leaderboard(measure or result.measures[0])
     if hasattr(result, "leaderboard"):

@@ -116,7 +116,6 @@ class PreferenceFacts:
 
     @cached_property
     def _id_order(self) -> Ints:
-        """The place of every judged document among all by id."""
         place = np.empty(len(self.facts.qrels), dtype=np.int64)
         place[np.lexsort(self.facts.qrels.pairs.docs.sort_keys()[::-1])] = np.arange(place.size)
         return place

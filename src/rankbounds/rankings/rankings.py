@@ -102,7 +102,6 @@ class Rankings(Memory):
         return self._all_nonrelevant and self.elsewhere is None and not self.facts.nonrelevant_gain > 0
 
     def _turned(self) -> Floats:
-        """How many unjudged documents of each list count as relevant."""
         if isinstance(self.chance, float):
             return self.chance * self.num_holes
         return np.where(self.holes, self.chance, 0.0).sum(axis=-1)

@@ -138,12 +138,10 @@ class TopicFacts(Memory):
         return np.bincount(self._topic[chosen], minlength=len(self.query_ids))
 
     def _known(self, fact: Callable[[TopicFacts], Any]) -> Any:  # noqa: ARG002
-        """What is known of each topic besides the documents listed."""
         return 0
 
     @property
     def _unlisted(self) -> Ints | int:
-        """How many more documents of each topic are judged, with grade 0."""
         return 0
 
     def relevant(self, rel: float) -> Ints:
@@ -192,7 +190,6 @@ class TopicFacts(Memory):
         return rising[np.diff(rising, prepend=0.0) > 0]
 
     def _count_from(self, level: float) -> Ints:
-        """How many documents of each topic have at least this gain."""
         unlisted = self._unlisted if level <= self.nonrelevant_gain else 0
         # Documents known at a level that was not seen before are those of the next level up.
         known = self._known(lambda known: known.count_from_level[np.searchsorted(known.levels, level)])

@@ -86,7 +86,6 @@ def list_contributions(
 
 
 def _of(measure: Measure, rankings: Rankings) -> tuple[Floats, Floats, Floats | None]:
-    """What each document of the only list adds, as a number and as a share, and what it could add."""
     judged = rankings.assume(0.0)
     could = None
     if is_weighted_sum(measure) or isinstance(measure, Normalised):

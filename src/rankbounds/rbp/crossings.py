@@ -196,7 +196,6 @@ class _Lists:
     length: Ints
 
     def cut(self, depth: int | None) -> _Lists:
-        """The lists down to a depth."""
         length = self.length if depth is None else np.minimum(self.length, depth)
         return _Lists(self.gain[:, :depth], self.holes[:, :depth], length)
 
@@ -242,7 +241,6 @@ class _Difference:
 
     @classmethod
     def of(cls, lists: Sequence[_Lists], names: Sequence[str], largest: float) -> _Difference:
-        """Of two runs' lists; all gains are multiplied by a number that makes them whole."""
         levels = {float(level) for part in lists for level in np.unique(part.gain)} | {float(largest)}
         times = math.lcm(*(Fraction(level).limit_denominator(10**9).denominator for level in levels))
         exact = {level: int(Fraction(level).limit_denominator(10**9) * times) for level in levels}
@@ -255,7 +253,6 @@ class _Difference:
         return cls(whole, most, {1: names[0], -1: names[1], 0: TIED})
 
     def crossings(self, query_ids: Sequence[str], *, per_topic: bool) -> Crossings:
-        """The regions of each topic, if asked for, and of the mean over topics."""
         parts = [(query, [topic]) for topic, query in enumerate(query_ids)] if per_topic else []
         parts.append((ALL, list(range(len(query_ids)))))
         return Crossings([region for query, topics in parts for region in self._regions(query, topics)])

@@ -88,7 +88,6 @@ def transfer_weights(
 
 
 def _printed(what: str, text: str | float) -> tuple[float, float]:
-    """A printed number, and how far from it the true one may be."""
     try:
         number = Decimal(str(text))
     except InvalidOperation:

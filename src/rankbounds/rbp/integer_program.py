@@ -168,7 +168,6 @@ class _Columns:
         )
 
     def constraints(self) -> list[tuple[Any, Any, Any]]:
-        """Rows as (matrix, low, high): the score, the residual, and that a document is one thing only."""
         from scipy.sparse import csr_array, eye_array, hstack
 
         gains = self.gain_blocks * self.ranks

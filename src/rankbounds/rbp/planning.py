@@ -285,7 +285,6 @@ def plan_residual(p: float, depth: int, *, relevant: int | None = None, rank: in
 
 
 def _digits_below(p: Fraction, depth: int) -> int:
-    """The largest d with p^depth < 10^-d; 0 if there is none."""
     known = depth * -math.log10(p)
     near = round(known)
     if abs(known - near) < 1e-9 * max(1.0, known):  # too near to a whole number for logarithms

@@ -170,7 +170,6 @@ def _changes_among(terms: _Terms, places: Iterable[Fraction]) -> list[tuple[Frac
 
 
 def _bisected(terms: _Terms, low: Fraction, high: Fraction, before: int) -> Fraction:
-    """The place between two where the sign ``before`` ends."""
     while high - low > WIDTH_OF_ROOT:
         middle = (low + high) / 2
         sign = terms.sign(middle)

@@ -343,7 +343,6 @@ class Published:
         return [replace(self, score=score, residual=residual, digits=digits) for score, residual in pairs]
 
     def _reject(self, wrong: Flags, problem: str) -> None:
-        """Raise an error that names the first score for which this holds, as it was written."""
         if wrong.any():
             single = self.values.ndim == 0
             name = str(self.score) if single else f"{np.broadcast_to(self.values, wrong.shape)[wrong].flat[0]:g}"

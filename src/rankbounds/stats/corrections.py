@@ -88,7 +88,6 @@ def correct_p_values(p_values: Floats, correction: str) -> Floats:
 
 
 def _falling(ranked: Floats) -> Ints:
-    """For each of rising p-values, how many are at least as large."""
     return np.arange(ranked.shape[-1], 0, -1)
 
 

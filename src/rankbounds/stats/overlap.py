@@ -143,8 +143,6 @@ def overlaps(
 
 
 class _PairOfLists:
-    """What two runs' lists have in common, by topic and depth."""
-
     def __init__(self, a: CountedLists, b: CountedLists, p: float, place: Ints | None) -> None:
         self.a, self.b, self.p = a, b, p
         in_a, in_b = common_rows(a.lists.document, b.lists.document, place)
@@ -174,7 +172,6 @@ class _PairOfLists:
             self.alone_ended = np.where(self.a_is_long, a.ended - within(bottom_a), b.ended - within(bottom_b))
 
     def overlap(self, reading: str) -> Overlap:
-        """Compute the extrapolated, the least and the greatest overlap of every topic."""
         p, within = self.p, self.depth <= self.long[:, None]
         weight = np.where(within, (1 - p) * p ** (self.depth - 1), 0.0)
         overlap, divisor = self._agreement(reading)
@@ -196,7 +193,6 @@ class _PairOfLists:
         return value, low, high
 
     def _agreement(self, reading: str) -> tuple[Floats, Floats]:
-        """The overlap, and what divides it."""
         a, b = self.a, self.b
         if reading == "w":
             return self.tops.astype(np.float64), (a.begun + b.begun + (self.unseen if self.uneven else 0)) / 2
@@ -229,7 +225,6 @@ class _PairOfLists:
 
 
 def _at(by_depth: Floats, depth: Ints) -> Floats:
-    """Each topic's number at its depth, or at the deepest that is held."""
     column = np.minimum(depth, by_depth.shape[-1])[:, None] - 1
     return np.take_along_axis(by_depth, column, axis=1)[:, 0]
 

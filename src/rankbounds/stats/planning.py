@@ -220,7 +220,6 @@ def plan_topics(
 
 
 def _deviations(scores: Floats, measure: str, clusters: Clusters | None) -> dict[str, float]:
-    """The deviation of one run's scores, and that of differences, pooled over the runs; of clusters' numbers."""
     if not np.isfinite(scores).all():
         raise UsageError(f"{measure} is infinite or not known on a topic of the pilot: plan with another measure.")
     by_topic = scores if clusters is None else clusters.spread_means(scores)[0]

@@ -120,7 +120,6 @@ def random_effects(
 
 
 def _squares(values: Floats, weight: Floats) -> Floats:
-    """The weighted sum of squares about the weighted mean; Cochran's Q where weights are inverse variances."""
     mean = (weight * values).sum(axis=-1, keepdims=True) / weight.sum(axis=-1, keepdims=True)
     return (weight * (values - mean) ** 2).sum(axis=-1)
 
@@ -141,7 +140,6 @@ def _likeliest(values: Floats, within: Floats, count: Ints) -> Floats:
 
 
 def _bisect(is_low: Callable[[Floats], Flags], low: Floats, high: Floats) -> Floats:
-    """Where numbers between these stop being too low."""
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
         too_low = is_low(middle)
@@ -150,7 +148,6 @@ def _bisect(is_low: Callable[[Floats], Flags], low: Floats, high: Floats) -> Flo
 
 
 def _likelihood(values: Floats, within: Floats, tau_squared: Floats) -> Floats:
-    """Twice the restricted log-likelihood but for a constant, the mean at its best."""
     total = within + tau_squared[:, None]
     weight = 1 / total
     logs = np.where(np.isfinite(total), np.log(np.where(np.isfinite(total), total, 1.0)), 0.0).sum(axis=-1)
@@ -158,7 +155,6 @@ def _likelihood(values: Floats, within: Floats, tau_squared: Floats) -> Floats:
 
 
 def _slope(values: Floats, within: Floats, tau_squared: Floats) -> Floats:
-    """How twice the restricted log-likelihood changes with tau^2."""
     weight = 1 / (within + tau_squared[:, None])
     total = weight.sum(axis=-1)
     mean = (weight * values).sum(axis=-1) / total
@@ -167,7 +163,6 @@ def _slope(values: Floats, within: Floats, tau_squared: Floats) -> Floats:
 
 
 def _predicted(values: Floats, within: Floats, degrees: Ints, confidence: float) -> Floats:
-    """Low and high for the true value of a new collection, and how probably it is above 0."""
     from scipy import stats
     from scipy.special import ndtr
 

@@ -121,7 +121,6 @@ def tau_ap_of_signs(observed: Ints, reference: Ints) -> Floats:
 
 
 def _scores_of_same(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
-    """The two columns as numbers."""
     one, other = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if one.ndim != 1 or one.shape != other.shape:
         raise UsageError(f"Two orders need scores of the same systems, but there are {one.size} and {other.size}.")
@@ -251,8 +250,6 @@ def critical_tau(runs: int, alpha: float = LEVEL) -> float:
 
 
 class _Order(NamedTuple):
-    """Runs as one measure orders them."""
-
     measure: str
     merits: Floats
     signs: Ints
@@ -264,7 +261,6 @@ class _Order(NamedTuple):
 
 
 def _order_runs(scores: Scores) -> list[_Order]:
-    """By measure."""
     first, second = pairs_of(len(scores.runs))
     means, found = scores.mean().value[:, 0, :], []
     for at, measure in enumerate(scores.measures):
@@ -394,7 +390,6 @@ def agreement(
 
 
 def _without_each_topic(named: dict[str, Any], a: _Order, b: _Order, topics: Sequence[str]) -> list[dict[str, Any]]:
-    """Kendall's tau of two orders without each topic, and how much higher it is then."""
     if a.by_topic.shape != b.by_topic.shape:
         raise DataError("Topics can be left out one by one only where both sides have the same topics.")
     runs, step = a.by_topic.shape[0], max(1, MOST_SIGNS // a.by_topic.shape[0] ** 2)

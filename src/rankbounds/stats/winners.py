@@ -130,7 +130,6 @@ class _Race:
         )
 
     def below(self, truth: float, reach: float) -> float:
-        """How likely a lead up to the one observed is, if the true lead is ``truth`` and both are within ``reach``."""
         from scipy.special import stdtr
 
         low, at, high = max(self.lowest - truth, -reach), self.lead - truth, min(self.highest - truth, reach)

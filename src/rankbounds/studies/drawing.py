@@ -34,7 +34,6 @@ def draw_series(axes: Axes, rows: Rows, x: str, y: str, label: str = "{measure}"
 
 
 def _numbers(rows: Rows, name: str) -> Floats:
-    """A column, with gaps where nothing is known."""
     return np.array([row[name] for row in rows], dtype=np.float64)
 
 

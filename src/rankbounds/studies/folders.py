@@ -89,7 +89,6 @@ def _markdown(rows: Rows) -> str:
 
 
 def _cell(value: Any) -> str:
-    """A number with as many digits as one reads; whole ones and words as they are."""
     if value is None:
         return ""
     if not isinstance(value, float):

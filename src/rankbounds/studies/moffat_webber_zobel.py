@@ -267,7 +267,6 @@ def _rows(measure: str, settled: Sequence[tuple[dict[str, float], int]]) -> Rows
 
 
 def _answer(rows: Rows) -> str:
-    """One clause for each measure."""
     clauses = []
     for measure in dict.fromkeys(row["measure"] for row in rows):
         mean = {row["order"]: row["mean"] for row in rows if row["measure"] == measure}

@@ -174,7 +174,6 @@ def bounds_by_depth(
 
 
 def _agreement_with_figure_5(averaged: Rows) -> str:
-    """Do the bounds for the largest p close with more judgments?"""
     last = [row for row in averaged if row["p"] == max(one["p"] for one in averaged)]
     last = [row for row in last if row["depth"] == max(one["depth"] for one in averaged)]
     if len(last) < 2:

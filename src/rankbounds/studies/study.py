@@ -177,7 +177,6 @@ class Study:
         return replace(result, answer=result.answer + kept, settings=settings | result.settings)
 
     def _check(self, arguments: Mapping[str, Any]) -> None:
-        """Refuse lists without a value, and numbers that mean nothing."""
         for name, value in arguments.items():
             several = value if isinstance(value, list | tuple) else [value]
             if not several and self.settings.get(name) and name != "rhos":  # without them there may be bits
@@ -195,7 +194,6 @@ class Study:
                     raise UsageError(f"{name} must be above 0, not {one:g}.")
 
     def _documented(self) -> str:
-        """The function's docstring, with its source, its parameters and an example."""
         entries = "\n".join(f"{name}\n    {PARAMETERS[name]}" for name in self.parameters)
         return (
             f"{inspect.getdoc(self.compute)}\n\nParameters\n----------\n{entries}\n\nReturns\n-------\nStudyResult\n"
@@ -304,7 +302,6 @@ def study(source: str, *, best: int = 0, seconds: float = 1.0) -> Callable[[Call
 
 
 def _of_type(name: str, text: str, like: Any) -> Any:
-    """The word as a value of the type of another one; where that is not known, as a number if it is one."""
     for kind in (int, float):
         if isinstance(like, kind) or like is None:
             with contextlib.suppress(ValueError):

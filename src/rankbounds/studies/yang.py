@@ -356,7 +356,6 @@ def _answer(rows: Rows, limit: float, alpha: float) -> str:
 
 
 def _by_measure(result: StudyResult) -> tuple[int, int]:
-    """A panel for each measure, two in a row."""
     count = len(result.data.measures)
     return (count + 1) // 2, min(count, 2)
 

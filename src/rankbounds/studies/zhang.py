@@ -81,7 +81,6 @@ def ranks_by_persistence(
 
 
 def _depth(p: float, precision: float) -> int:
-    """The least depth with p^depth < precision."""
     return significant_ranks(p, 2 * precision)
 
 

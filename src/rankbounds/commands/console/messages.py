@@ -86,8 +86,6 @@ def expect_interruption() -> None:
 
 
 class _Line:
-    """The line, and what it says."""
-
     def __init__(self) -> None:
         self._what = WORKING
         self._done = self._total = self._done_before = 0
@@ -102,7 +100,6 @@ class _Line:
         self._what, self._done, self._total = what, done, total
 
     def text(self) -> str:
-        """What the line says now."""
         now = time.monotonic()
         parts = [f"{self._done} of {self._total} {self._what}" if self._total > 1 else self._what]
         parts.append(duration(now - self._begun))
@@ -113,7 +110,6 @@ class _Line:
         return ", ".join(parts)
 
     def draw(self) -> None:
-        """Write the line over the old one."""
         from rankbounds.terminal import beginning
 
         with self._lock:

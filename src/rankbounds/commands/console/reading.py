@@ -142,7 +142,6 @@ def preparation_from(options: Options) -> Preparation:
 
 
 def _then(job: RunToRead, change: Callable[[Run], Run]) -> RunToRead:
-    """The run as it is changed once it is read."""
     return replace(job, read=lambda: change(job.read()))
 
 

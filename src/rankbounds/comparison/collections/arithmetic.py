@@ -91,7 +91,6 @@ class ByMeasure:
 
     @cached_property
     def _tests(self) -> tuple[Floats, Floats, Flags]:
-        """Of each pair, the p-value alone and corrected, and whether it is separated."""
         p_value = stratified.t_p_values(self.means, self.variances, self.share, self.topics)
         p_adjusted, there = np.ones(p_value.size), self.both.any(axis=-1)
         p_adjusted[there] = correct_p_values(p_value[there], "holm")

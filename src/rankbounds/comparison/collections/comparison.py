@@ -136,7 +136,6 @@ def _jobs(
     names: str,
     options: Options,
 ) -> dict[str, Callable[[], Scores]]:
-    """By the name of each collection, what scores it."""
     if isinstance(collections, str | os.PathLike):
         collections = [collections]
     if not isinstance(collections, Mapping):

@@ -173,7 +173,6 @@ class CollectionsComparison(Result):
         return build_table([self._means(row["run"], chosen) | row for row in self.leaderboard(chosen)], columns)
 
     def _means(self, run: str, measure: Measure) -> dict[str, Any]:
-        """By collection."""
         return {
             row["collection"]: row["mean"] for row in self.cells if row["measure"] == str(measure) and row["run"] == run
         }
@@ -243,7 +242,6 @@ class CollectionsComparison(Result):
         return " ".join(TEMPLATES[name].format_map(held) for name in _choose(held))
 
     def _held(self, row: Row) -> dict[str, Any]:
-        """What goes into the sentences on a pair."""
         level = f"{self.settings['confidence']:.0%}"
         p, p_adjusted, q_p = (p_words(row[name]) for name in ("p_value", "p_adjusted", "q_p_value"))
         several = len(self.pairs) > len(self.measures)

@@ -48,7 +48,6 @@ EXIT_CODES = {PASS: 0, FAIL: 1, UNDECIDED: 4}
 
 
 def _bounds(row: Row) -> str:
-    """Those of a change or of a value."""
     names = ("low", "high") if row["baseline"] is None else ("certain_low", "certain_high")
     return interval(*names, "").text(row)
 

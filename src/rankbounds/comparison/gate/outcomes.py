@@ -183,7 +183,6 @@ class HeldChange:
         self.p_pass = self.p_pass_alone = self._p_of_margin() if self.margin else None
 
     def _p_of_margin(self) -> float:
-        """The p-value of the test that rules out a loss, or a difference, of the margin."""
         if self.bounded is not None:
             how = self.margin, self._limits, self.bounded
             return float(p_of_bounded_margin(self.sample, *how, losses_only=self.worse)[0])
@@ -222,7 +221,6 @@ class HeldChange:
 
     @property
     def _ruled_out(self) -> bool:
-        """Is a loss, or a difference, of the margin ruled out?"""
         return self.p_pass is not None and self.p_pass < self.alpha and self.room > 0
 
     @property
@@ -299,7 +297,6 @@ class HeldChange:
         return f"{p_words(corrected)} corrected for {len(self.comparison.runs) - 1} runs, {p_words(alone)} alone"
 
     def _judged(self, could_turn: bool | None) -> str:
-        """What judgments could do to the answer."""
         low, high = self.bounds
         if could_turn is None:
             return " That is as judged: what unjudged documents could do to it is not known."
@@ -309,7 +306,6 @@ class HeldChange:
         return "" if equal(low, high) else f" No judgment can reverse it: {span}."
 
     def _topics(self) -> str:
-        """The topics on which most was lost."""
         order = [topic for topic in self.gain.argsort(kind="stable")[:NAMED_TOPICS].tolist() if self.gain[topic] < 0]
         names = [self.comparison.scores.query_ids[topic] for topic in order]
         moved = "rose" if self.measure.lower_is_better else "fell"

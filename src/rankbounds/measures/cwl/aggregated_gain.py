@@ -17,13 +17,13 @@ SHARE_OF_PEAK = {"max": 1.0, "end": 0.0, "peak-end": 0.5}
 
 
 class CWLA(Measure):
-    """What a user remembers who stops somewhere in the list: the best document read (max), the last one (end), or the
-    mean of the two (peak-end).
+    """What a user remembers after stopping in the list: the best document read (max), the last one (end), or the mean
+    of the two (peak-end).
 
     The user of RBP (``p``) or of INSQ (``T``) stops at rank i with probability V(i) - V(i + 1), where V(i) is that of
-    reading it; what is remembered there is averaged over where users stop. With binary relevance, max is the chance of
-    having met a relevant document, and end of the RBP user is RBP. ``graded=true`` divides gains by the collection's
-    largest, as RBP does. Beyond the end of the list the value takes everything as not relevant, ``high`` as relevant.
+    reading it; the value is averaged over these stops. With binary relevance, max is the probability of having read a
+    relevant document, and end of the RBP user is RBP. ``graded=true`` divides gains by the collection's largest, as in
+    RBP. Beyond the end of the list the value counts everything as not relevant, ``high`` as relevant.
 
     Source: Moffat, Mackenzie, Thomas and Azzopardi, A Flexible Framework for Offline Effectiveness Metrics, SIGIR 2022.
 

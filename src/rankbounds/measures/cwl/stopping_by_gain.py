@@ -1,11 +1,11 @@
-"""Users who stop by what they have found so far, where more relevance may mean more to read, and a lower rate.
+"""Users who stop by what they have found so far, where more relevance may mean more reading and a lower rate.
 
-Their bounds cannot be had from two fillings. But whether a user goes on depends on the rank, on the number of relevant
-documents found and on the last document only, so that the least and the greatest rate follow from the end of the list
-backwards: for a rate in question, what is best from here on for each number found so far (the sum of r_i minus the
-rate, over documents examined); the rate for which that sum is 0 is the extreme (Dinkelbach's method for ratios). Within
-the list this is exact. Beyond its end the most is taken that the remaining users may examine, all of it relevant for
-``high`` and none for ``low``: the bounds hold, and may be wider than needed.
+Two fillings do not give their bounds. But whether a user continues depends on the rank, the number of relevant
+documents found and the last document only, so dynamic programming from the end of the list finds the least and the
+greatest rate: for a candidate rate, the best from here on for each number found so far (the sum of r_i minus the rate,
+over documents examined); the rate for which that sum is 0 is the extreme (Dinkelbach's method for ratios). Within the
+list this is exact. Beyond its end it assumes the most that the remaining users may examine, all of it relevant for
+``high`` and none for ``low``: the bounds are safe, but may be wider than necessary.
 """
 
 from __future__ import annotations
@@ -148,14 +148,14 @@ def depth_reached(measure: StoppingByGain, width: int) -> int:
 
 
 class BPM(StoppingByGain):
-    """The rate at which a user meets relevant documents who reads until T are found, or K are read.
+    """Relevant documents per document read, for a user who stops after T relevant ones or K documents.
 
     The static model is precision where the user stops: at the T-th relevant document or at rank K, whichever comes
-    first. In the dynamic one (``hb``, ``hc``) expectations move: a relevant document raises T by hb (1 - median) and K
-    by hc (1 - median), any other lowers them by hb median and hc median, for the ranks that follow.
+    first. In the dynamic one (``hb``, ``hc``) expectations change: a relevant document raises T by hb (1 - median) and
+    K by hc (1 - median), any other lowers them by hb median and hc median, for the ranks that follow.
 
     Source: Zhang, Liu, Li, Zhang, Xu and Ma, Evaluating Web Search with a Bejeweled Player Model, SIGIR 2017, in the
-    C/W/L framework. cwl_eval's dynamic model leaves K as it is, whatever hc says: hc=0 gives its numbers.
+    C/W/L framework. cwl_eval's dynamic model never changes K: hc=0 gives its numbers.
     """
 
     T: float = parameter("How many relevant documents the user wants.", POSITIVE, default=1.0)
@@ -228,10 +228,10 @@ class Rate(StoppingByGain):
 
 
 class IFT_C1(Goal):  # noqa: N801 (the name everybody knows it by)
-    """The rate at which a user meets relevant documents who is likely to stop once about T are found.
+    """Relevant documents per document read, for a user who is likely to stop once about T are found.
 
-    The probability of going on is 1 - 1 / (1 + b1 e^((T - y) R1)), where y relevant documents were found. A large R1
-    makes a user who stops at T; with R1 = 0 this is RBP with p = b1 / (1 + b1).
+    The probability of continuing is 1 - 1 / (1 + b1 e^((T - y) R1)), where y relevant documents were found. A large R1
+    makes the user stop at T; with R1 = 0 this is RBP with p = b1 / (1 + b1).
 
     Source: Azzopardi, Thomas and Craswell, Measuring the Utility of Search Engine Result Pages, SIGIR 2018.
     """
@@ -253,11 +253,11 @@ class IFT_C1(Goal):  # noqa: N801 (the name everybody knows it by)
 
 
 class IFT_C2(Rate):  # noqa: N801 (the name everybody knows it by)
-    """The rate at which a user meets relevant documents who is likely to stop when they come slower than expected.
+    """Relevant documents per document read, for a user who is likely to stop when they come slower than expected.
 
-    The probability of going on behind rank i is 1 / (1 + b2 e^((A - y/i) R2)), where y relevant documents were found.
-    With R2 = 0 this is RBP with p = 1 / (1 + b2). More relevance may keep the user reading what is not: the rate may
-    fall.
+    The probability of continuing past rank i is 1 / (1 + b2 e^((A - y/i) R2)), where y relevant documents were found.
+    With R2 = 0 this is RBP with p = 1 / (1 + b2). More relevance may keep the user reading non-relevant documents and
+    so lower the rate.
 
     Source: Azzopardi, Thomas and Craswell, SIGIR 2018.
     """
@@ -277,9 +277,9 @@ class IFT_C2(Rate):  # noqa: N801 (the name everybody knows it by)
 
 
 class IFT(Rate, Goal):
-    """The rate at which a user meets relevant documents who stops when enough is found, or when it comes too slowly.
+    """Relevant documents per document read, for a user who stops when enough are found, or when they come too slowly.
 
-    The probability of going on is the product of those of IFT_C1 and IFT_C2: the user goes on who would by both.
+    The probability of continuing is the product of those of IFT_C1 and IFT_C2.
 
     Source: Azzopardi, Thomas and Craswell, SIGIR 2018.
     """

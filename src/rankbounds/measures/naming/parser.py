@@ -157,15 +157,15 @@ MeasuresLike: TypeAlias = MeasureLike | Iterable[MeasureLike]
 
 
 def parse_measure(given: MeasureLike) -> Measure:
-    """A measure from whatever stands for one.
+    """Return the measure that a label, name, class or object means.
 
     Parameters
     ----------
     given
-        A label such as ``"nDCG@10"``, ``"RBP(p=0.8)"`` or ``"AP'"``, in which a name may be an alias (``"MAP"``) and in
-        any case, or another tool's name: trec_eval's (``"ndcg_cut_10"``), ir_measures' (``"nDCG(dcg='exp-log2')@10"``),
-        ranx' (``"hit_rate@10"``), BEIR's (``"ndcg_at_10"``). A measure is returned as it is, a class of measures stands
-        for its defaults, and the measures of other packages are read as they print themselves.
+        A label such as ``"nDCG@10"``, ``"RBP(p=0.8)"`` or ``"AP'"``, with aliases (``"MAP"``) and in any case, or
+        another tool's name: trec_eval's (``"ndcg_cut_10"``), ir_measures' (``"nDCG(dcg='exp-log2')@10"``), ranx'
+        (``"hit_rate@10"``), BEIR's (``"ndcg_at_10"``). A measure is returned as it is, a class of measures means its
+        defaults, and the measures of other packages are read as they print themselves.
 
     Returns
     -------
@@ -186,13 +186,13 @@ def parse_measure(given: MeasureLike) -> Measure:
 
 
 def parse_measures(given: MeasuresLike) -> list[Measure]:
-    """Return the measures that stand in what is given, each once.
+    """Return the measures in what is given, each once.
 
     Parameters
     ----------
     given
-        Whatever ``parse_measure`` takes, or several of it. In a text, commas outside of parentheses stand between
-        measures; trec_eval's names of several measures, such as ``"official"``, stand for all of them.
+        Whatever ``parse_measure`` takes, or several of it. In a text, commas outside of parentheses separate measures;
+        trec_eval's names of several measures, such as ``"official"``, give all of them.
 
     Returns
     -------
@@ -263,7 +263,6 @@ def _remembered(text: str, kinds: tuple[type[Measure], ...]) -> tuple[Measure, .
 
 
 def _of_nickname(nickname: str) -> list[Measure]:
-    """trec_eval's names for several measures; what is no number is left out, and said."""
     left_out = [name for name in NICKNAMES[nickname] if name in ABSENT and name != "runid"]
     if left_out:
         warn(f'"{nickname}": left out are {", ".join(left_out)}; the command trec_eval prints them.')
@@ -295,7 +294,6 @@ def _of_dotted(text: str, name: str, values: str) -> list[Measure]:
 
 
 def _from_label(text: str) -> Measure:
-    """A measure from a label, in which the name may be another tool's."""
     if ranx := _LEVEL.fullmatch(text):
         measure, level = _from_label(ranx["label"]), int(ranx["level"])
         if level > 1 and "rel" not in measure.parameters:

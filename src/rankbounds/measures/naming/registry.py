@@ -22,9 +22,9 @@ CLOSE = 0.75
 
 
 def register(kind: type[Measure]) -> None:
-    """Take a measure in under its names, unless another measure has one of them.
+    """Register a measure under its names, unless another measure has one of them.
 
-    The same class defined once more, as by running a notebook's cell again, takes the place of the first.
+    Defining the same class again, as by running a notebook's cell twice, replaces the first.
     """
     for name in _names_of(kind):
         owner = REGISTRY.get(_owners.get(folded(name), ""))

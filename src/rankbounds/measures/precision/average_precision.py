@@ -24,11 +24,11 @@ from rankbounds.rankings.ties import (
 
 @dataclass(frozen=True, eq=False)
 class PrecisionTerms:
-    """The terms of a topic's lists: at a relevant rank, a factor times the credit of the relevant documents down to it.
+    """The terms of a topic's lists: at a relevant rank, a factor times the credit of the relevant documents to it.
 
-    ``most`` and ``least`` are the factors by rank; ``credit`` is that of judged documents; an unjudged one has between
-    ``low_credit`` and ``high_credit`` when it is relevant. ``known`` documents are relevant. ``itself`` says how much
-    of a document's own credit counts, ``averaged`` whether the sum is divided by the number of relevant documents.
+    ``most`` and ``least`` are the factors by rank; ``credit`` is that of judged documents; a relevant unjudged one has
+    between ``low_credit`` and ``high_credit``. ``known`` documents are relevant. ``itself`` is how much of a document's
+    own credit counts, ``averaged`` whether the sum is divided by the number of relevant documents.
     """
 
     most: Floats
@@ -47,7 +47,7 @@ class PrecisionTerms:
 
 
 class AveragedPrecisions(Measure):
-    """A sum of terms, one for each relevant document: a factor of its rank times the relevant documents down to it.
+    """A sum of terms, one per relevant document: a factor of its rank times the relevant documents to it.
 
     A subclass that is no plain sum of precisions over R has ``precision_terms``.
     """
@@ -66,11 +66,11 @@ class AveragedPrecisions(Measure):
 
 
 class AP(AveragedPrecisions):
-    """The precisions at the ranks of the relevant documents, averaged over all R relevant documents known.
+    """The mean of the precisions at the ranks of the relevant documents, over all R relevant documents known.
 
     A relevant document that is not retrieved (within the depth) contributes 0. The mean over topics is known as MAP.
     Judging more documents can raise or lower it, because R grows too: ``low`` and ``high`` are the exact extremes over
-    all judgments the retrieved unjudged documents could get. With ``open="collection"``, ``low`` also covers relevant
+    all judgments of the retrieved unjudged documents. With ``open="collection"``, ``low`` also covers relevant
     documents that nobody retrieved, up to R = ``most_relevant``; without that limit it is 0.
 
     AP = (1/R) * sum over relevant ranks i of (relevant documents down to i) / i.
@@ -113,10 +113,10 @@ class AP(AveragedPrecisions):
 
 
 class SP(AveragedPrecisions):
-    """The precisions at the ranks of relevant documents, summed: average precision before it is divided by R.
+    """The sum of the precisions at the ranks of relevant documents: average precision before division by R.
 
-    It needs no knowledge of documents that were not retrieved, and never falls when another document turns out
-    relevant; but it grows with the number of relevant documents, so that topics cannot be compared.
+    It does not depend on documents that were not retrieved, and never falls when another document turns out relevant;
+    but it grows with the number of relevant documents, so topics cannot be compared.
 
     Source: Moffat and Zobel 2008, section 3.1.
     """
@@ -171,14 +171,14 @@ def expected_precisions(rankings: Rankings, rel: float) -> Floats:
 
 @dataclass(frozen=True)
 class Turns:
-    """What turning unjudged documents relevant adds to the sum of precisions (``total``, of ``known`` documents).
+    """What relevant unjudged documents add to the sum of precisions (``total``, of ``known`` documents).
 
-    The sum is divided by the number of relevant documents, which counts each unjudged document turned relevant: all of
-    the topic's, or (``of_retrieved``) those within the depth. With k of the unjudged documents relevant, the sum is
-    greatest when they are the k highest and least when they are the k lowest. Both sums grow by one term a step, so
-    that all k cost as much as one. ``room`` is how many relevant documents that nobody retrieved there may be
-    beside the known ones, if no unjudged document is relevant: they count in the divisor alone, so that the least
-    average has as many of them as the k leave room for, and the greatest none.
+    The sum is divided by the number of relevant documents, including unjudged documents turned relevant: all of the
+    topic's, or (``of_retrieved``) those within the depth. With k of the unjudged documents relevant, the sum is
+    greatest for the k highest and least for the k lowest. Both sums grow by one term a step, so all k cost as much as
+    one. ``room`` is how many relevant documents nobody may have retrieved beside the known ones, if no unjudged
+    document is relevant: they enter the divisor alone, so the least average has as many as the k leave room for, and
+    the greatest none.
     """
 
     inverse: Floats
@@ -253,10 +253,10 @@ class Turns:
 
 
 class APRetrieved(OfFound):
-    """The precisions at the ranks of the relevant documents retrieved, averaged over those (written AP*).
+    """The mean of the precisions at the ranks of the relevant documents retrieved (written AP*).
 
-    A tempting variant of average precision that asks nothing of what was not retrieved, and for that reason
-    misleading: finding more relevant documents far down lowers it. Given for comparison.
+    A tempting but misleading variant of average precision that ignores what was not retrieved: finding more relevant
+    documents far down lowers it. Given for comparison.
 
     Source: Moffat and Zobel 2008, section 3.1.
     """
