@@ -13,7 +13,7 @@ def check_choice(what: str, value: str, known: Sequence[str], meant: Mapping[str
     """Reject a word that is not among those known; ``meant`` holds what other words are called here."""
     if value not in known:
         hint = did_you_mean(str(value), list(known), meant)
-        raise UsageError(f'There is no choice "{value}" for {what}.{hint} Known: {", ".join(known)}.')
+        raise UsageError(f'"{value}" is not a choice for {what}.{hint} Choose from: {", ".join(known)}.')
 
 
 def check_persistence(p: float) -> float:

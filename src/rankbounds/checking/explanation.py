@@ -38,7 +38,7 @@ BY_CHANCE = 3
 """Fewer lines than this may be met by chance."""
 MOST_DIGITS = 6
 """Sums are added in other orders elsewhere: more digits than these need not be the same."""
-NOT_EXPLAINED = "not explained by anything that was tried"
+NOT_EXPLAINED = "unexplained"
 
 
 @dataclass(frozen=True)
@@ -130,14 +130,16 @@ class Explanations(Result):
         said = []
         if self.of_any_measure:
             if not any(explanation.settled for explanation in known):
-                said.append("No well-known measure gives this number; this one, as computed here, comes closest.")
+                said.append(f"No well-known measure gives this number; {known[0].name} comes closest.")
         elif len(known) == 1:
             said.append(f"{known[0].name} differs." if differing else f"{known[0].name} agrees on every line.")
         else:
             said.append(f"{len(known) - len(differing)} of {len(known)} measures agree on every line.")
         for explanation in differing:
             if explanation.nearest:
-                said.append(f"{explanation.name}, nearest of {explanation.tried} ways tried: {explanation.nearest}.")
+                said.append(
+                    f"{explanation.name}, closest of {explanation.tried} variants tried: {explanation.nearest}."
+                )
             if explanation.also:
                 others = "; ".join(reason.switch or reason.why for reason in explanation.also)
                 said.append(f"{explanation.name} also comes out with: {others}.")

@@ -71,7 +71,7 @@ def run_evaluate(options: Options) -> None:
     scores = scoring.sort_runs(options, evaluate_by_engine(options, _engine(options)))
     if scores.outer:
         named = ", ".join(map(str, scores.outer))
-        say(f"the bounds of {named} hold, but may be wider than what can happen.")
+        say(f"the bounds of {named} are safe, but may be wider than necessary.")
     if options.table_digits is not None:
         say_all(_digits_without_meaning(scores, options.table_digits))
     output.write_bibtex(options, bibtex(scores.measures))

@@ -296,8 +296,8 @@ def _cut_topics(
         names = sorted({label for label in found if label is not None}, key=_natural)
         if not names:
             raise DataError(
-                f'None of the {len(queries)} topics has a label by "{by}". Topics are called {some(list(queries))}; '
-                f"labels are of {some(list(label_of)) or 'none'}."
+                f'None of the {len(queries)} topics has a label for "{by}". The topics are {some(list(queries))}; '
+                f"labels are for {some(list(label_of)) or 'none'}."
             )
         places[by] = {name: np.array([at for at, label in enumerate(found) if label == name]) for name in names}
         if all(topics.size < 2 for topics in places[by].values()):

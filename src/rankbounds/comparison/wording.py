@@ -74,7 +74,7 @@ TEMPLATES: dict[str, dict[str, str]] = {
         likely=f"It may well be: a difference like this can arise by chance ({{test}}).{_LACKING}",
         same=f"There is no difference: both score the same on every topic.{_LACKING}",
         opposed="The test and the means disagree, so that no difference is shown: the test favours the run with the "
-        f"worse mean, for it is not about means ({{test}}).{_LACKING}",
+        f"worse mean, because it does not compare means ({{test}}).{_LACKING}",
         level=f"There is no difference: topics differ, and the means are the same ({{test}}).{_LACKING}",
         untested="",
     ),
@@ -385,6 +385,8 @@ def agreement(
     count = len(measures)
     if of_equivalence:
         lacking = [measure for measure, found in zip(measures, shown, strict=True) if not found]
+        if len(lacking) == count > 1:
+            return f"None of the {count} measures shows equivalence."
         return f"{count - len(lacking)} of {count} measures show equivalence" + (
             f", not {listed(lacking)}." if lacking else "."
         )

@@ -111,7 +111,9 @@ class Assumptions:
         for name, known in CHOICES.items():
             if decided[name] not in known:
                 hint, what = did_you_mean(str(decided[name]), list(known)), name.replace("_", " ")
-                raise UsageError(f'There is no choice "{decided[name]}" for {what}.{hint} Known: {", ".join(known)}.')
+                raise UsageError(
+                    f'"{decided[name]}" is not a choice for {what}.{hint} Choose from: {", ".join(known)}.'
+                )
         if (self.ties == "key") != (self.ties_key is not None):
             raise UsageError('ties="key" goes with a key for ties: a file or a dict of documents and their values.')
         if self.open == "collection" and self.bounds not in ("unjudged", "both"):

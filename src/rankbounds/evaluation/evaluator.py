@@ -155,7 +155,6 @@ class PreparedScoring:
         return queries, np.array([number[query] for query in queries]), joined.batches
 
     def _in_table(self, given: Any) -> Ranked:
-        """The rankings of a run of any kind, as a table."""
         if type(given) is dict and all(type(inner) is dict for inner in given.values()):
             given = {query: inner.copy() for query, inner in given.items()}  # another thread may change them
         run = self._read(given)

@@ -88,7 +88,6 @@ def intervals_of_means(
 
 
 def _column(end: Floats | float) -> Floats:
-    """An end of the range beside the topics' scores."""
     return np.asarray(end, dtype=np.float64)[..., None]
 
 

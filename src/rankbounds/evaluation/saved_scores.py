@@ -261,7 +261,6 @@ def changes_since(path: str | os.PathLike[str], now: Origin) -> str:
 
 
 def _origin_changes(before: Origin, now: Origin) -> list[str]:
-    """What changed in judgments and settings."""
     settings = {name: (before["settings"].get(name), value) for name, value in now["settings"].items()}
     changes = [
         f"--{name} was {_words(was)} and is {_words(value)}" for name, (was, value) in settings.items() if was != value

@@ -197,7 +197,6 @@ def _runs(
 
 
 def _check_means(table: ScoreTable, measure_of: Mapping[str, Measure]) -> None:
-    """Warn where the mean that a file states is not that of its topics."""
     by_cell: dict[tuple[str, str], list[float]] = {}
     for (run, _, name), (value, _, _) in table.cells.items():
         by_cell.setdefault((run, name), []).append(value)

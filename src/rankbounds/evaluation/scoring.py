@@ -186,7 +186,6 @@ class ScoreSheet:
 
 
 def _strange_documents(run: Run, qrels: Qrels) -> str:
-    """Describe a run none of whose documents is judged, for any topic; empty where one is."""
     if len(run) < WORTH_A_WARNING:
         return ""
     judged = set(qrels.pairs.docs.raw_list())

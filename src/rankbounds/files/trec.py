@@ -317,7 +317,8 @@ def _parse_block(
         if bad.size:
             row = int(bad[0])
             what = layout.value_name
-            remedy = 'Words for grades need a gain rule, such as "S=3,A=2,B=1".' if what == "grade" else ""
+            words_need = 'Words for grades need a gain rule, such as "S=3,A=2,B=1".'
+            remedy = words_need if what == "grade" else "Correct the line, or pass --lenient to leave it out."
             place = Place(text.name, _line_number(text, int(tokens.start[row])))
             problem = f'the {what} "{tokens.raw(row).decode("utf-8", "replace")}" is not a finite number.'
             problems.add(f"{what}s that are not numbers left out", bad.size, DataError(place, problem, remedy))

@@ -254,9 +254,9 @@ def _asked(measures: Sequence[str]) -> dict[str, str]:
         elif name not in PRINTED:
             reason = f": it {ABSENT[name]}" if name in ABSENT else ""
             hint = "" if reason else did_you_mean(name, [*PRINTED, *NICKNAMES])
-            raise UsageError(f'trec_eval has no measure "{name}" that could be printed here{reason}.{hint}')
+            raise UsageError(f'trec_eval has no measure "{name}" that can be printed here{reason}.{hint}')
         elif point and not parameters:
-            raise UsageError(f'"{text}": parameters are missing behind the point.')
+            raise UsageError(f'"{text}": parameters are missing after the point.')
         else:
             asked[name] = asked.get(name) or parameters
     return asked

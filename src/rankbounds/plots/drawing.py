@@ -125,5 +125,5 @@ def ending_of(path: str | os.PathLike[str]) -> str:
     """The ending of a file for a figure."""
     ending = os.fspath(path).rpartition(".")[2].lower()
     if ending not in ENDINGS:
-        raise UsageError(f'A figure cannot be "{os.fspath(path)}". Known endings: {", ".join(ENDINGS)}.')
+        raise UsageError(f'"{os.fspath(path)}" is no file for a figure. Known endings: {", ".join(ENDINGS)}.')
     return ending

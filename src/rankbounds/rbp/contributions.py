@@ -66,9 +66,9 @@ def list_contributions(
     whole = reading.run(run)
     query = str(query_id)
     if query not in whole.query_ids or query not in facts.query_ids:
-        where = "judgments" if query in whole.query_ids else f'run "{whole.name}"'
+        lacking = "judgments have" if query in whole.query_ids else f'run "{whole.name}" has'
         known = list(facts.query_ids if query in whole.query_ids else whole.query_ids)
-        raise DataError(f'The {where} have no topic "{query}".{did_you_mean(query, known)}')
+        raise DataError(f'The {lacking} no topic "{query}".{did_you_mean(query, known)}')
     of_topic = whole.filter({query})
     shared = replace(assumptions, topics="shared")
     rankings = next(join_lists(of_topic, facts, shared).batches)

@@ -177,14 +177,16 @@ def plan_topics(
     """
     if (pilot is None) == (deviation is None):
         raise UsageError(
-            "A plan starts from a pilot (judgments and runs, or scores) or from a deviation: give one of them."
+            "A plan needs either a pilot (judgments and runs, or scores) or a standard deviation (--deviation)."
         )
     if clusters is not None and pilot is None:
         raise UsageError("Clusters are those of a pilot: without one, plan with the deviation over clusters.")
     sizes = {"difference": difference, "margin": margin, "width": width}
     asked = {name: size for name, size in sizes.items() if size is not None}
     if not asked:
-        raise UsageError("What should the topics show? Give a difference, a margin or a width.")
+        raise UsageError(
+            "What should the topics show? Give a difference, a margin or a width (--difference, --margin, --width)."
+        )
     for name, size in [*asked.items(), *([("deviation", deviation)] if deviation is not None else [])]:
         if not (isinstance(size, Real) and 0 < size < np.inf):
             raise UsageError(f"The {name} must be a number above 0, not {size!r}.")

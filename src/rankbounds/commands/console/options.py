@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NoReturn, TypeAlias, TypeVar
@@ -224,4 +225,6 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the whole usage."""
+        for kind, number in (("int", "a whole number"), ("float", "a number")):
+            message = re.sub(f"invalid {kind} value: '(.*)'", rf'{number} is expected, not "\1"', message)
         raise UnparsedError(f'{message[0].upper()}{message[1:]}. See "{self.prog} --help".')

@@ -176,7 +176,7 @@ def runs_from(options: Options, *, repeated: bool = False) -> list[RunToRead]:
     qrels = options.qrels if any(each.names == ["QRELS"] and not each.flags for each in options.declared) else None
     if not arguments and (qrels is None or not reading.holds_run(qrels)):
         lacking = reading.lacking_list(qrels) if qrels is not None else ""
-        only = "No run was given: put files of runs last. Only rows of expected and retrieved ids need none."
+        only = "No run was given: name run files after the judgments (unless these also list retrieved ids)."
         raise UsageError(lacking or only)
     for argument in arguments:
         name, path = name_and_path(argument)

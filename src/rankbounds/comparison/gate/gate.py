@@ -113,8 +113,8 @@ class Gate(Result):
         ),
         Column("low", "whatever is judged", _bounds),
         *(Column(name, None) for name in ("high", "difference", "certain_low", "certain_high")),
-        p_column("p_fail", "p change"),
-        p_column("p_pass", "p margin"),
+        p_column("p_fail", "p of change"),
+        p_column("p_pass", "p of margin"),
         Column("could_turn", None),
     )
 

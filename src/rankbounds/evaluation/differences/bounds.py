@@ -169,8 +169,6 @@ class Arguments:
         return fixed or all(rankings.tied is None for rankings in self.lists.by_topic)
 
     def _settled(self, measure: Measure) -> Answer:
-        """What no judgment changes."""
-
         def answer(place: int) -> Greatest:
             rankings = self.lists.by_topic[place]
             ends = self.assumptions.low_high(measure, rankings) if measure.as_retrieved else None

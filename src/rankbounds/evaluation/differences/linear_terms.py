@@ -58,7 +58,6 @@ class LinearTerms:
         return result, np.zeros(a.size, dtype=bool)
 
     def _against(self, a: Ints, b: Ints, met: _Met) -> Floats:
-        """Several pairs, and what their lists share."""
         turned = np.repeat(a > b, met.counts)
         cell_a, cell_b = np.where(turned, met.other, met.one), np.where(turned, met.one, met.other)
         value = self.shared(cell_a, cell_b, met.common)
@@ -108,7 +107,6 @@ class LinearTerms:
 
     @cached_property
     def _cells(self) -> Ints:
-        """By document and list, the document's cell there; -1 where the list lacks it."""
         cells = np.full((self.documents.count, self.documents.held.size), -1, dtype=np.int32)
         cells[self.documents.document, self.documents.line] = np.arange(self.documents.line.size)
         return cells
@@ -152,7 +150,6 @@ class _Met:
     common: Ints
 
     def sums(self, values: Floats | Ints) -> Floats:
-        """Of each list's stretch."""
         result: Floats = np.zeros(self.counts.size)
         if values.size:
             filled = self.counts > 0

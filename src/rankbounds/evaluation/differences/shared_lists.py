@@ -68,7 +68,6 @@ class SharedLists:
         self._matched: dict[object, list[Documents]] = {}
 
     def _batch(self, topic: int, lists: list[tuple[int, Rankings, int]]) -> Rankings:
-        """One topic's lists of all runs."""
         runs = len(self.runs)
         length = np.zeros(runs, dtype=np.int64)
         for number, batch, line in lists:

@@ -107,7 +107,6 @@ def _path(given: Any, what: str) -> str:
 
 
 def _named_files(runs: RunsLike) -> list[tuple[str | None, str]]:
-    """The files of the runs, each with the name that the user gave it, if any."""
     found: list[tuple[str | None, str]] = []
     for name, given in named_runs(runs):
         files = expand([_path(given, "Runs")])
@@ -311,6 +310,5 @@ def _places_of(query_ids: list[str], file: LargeFile) -> Ints:
 
 
 def _in_order(query_ids: list[str], file: LargeFile) -> list[str]:
-    """The topics in the order in which they first stand in the file."""
     places = _places_of(query_ids, file).tolist() if query_ids else []
     return [query for _, query in sorted(zip(places, query_ids, strict=True))]

@@ -120,7 +120,6 @@ def evaluate(
 
 
 def _judgments(session: SparkSession, given: Any, reading: Reading) -> Qrels:
-    """The judgments, on the driver."""
     if isinstance(given, str | os.PathLike):
         path = os.fspath(given)
         local = opened_by_tasks(session, path)
@@ -167,7 +166,6 @@ class _Job:
     said: list[RankboundsWarning] = field(default_factory=list)
 
     def read(self, sources: Mapping[int, Source], *, again: bool = False) -> None:
-        """Read and score these sources."""
         for found in self._found(sources, again):
             number, source = found.source, sources[found.source]
             self.said += found.said

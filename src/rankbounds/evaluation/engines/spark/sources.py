@@ -172,7 +172,6 @@ def _expand(session: SparkSession, path: str) -> list[str]:
 
 
 def _listed_by_spark(session: SparkSession, path: str) -> list[str]:
-    """The same for a path on a file system that Spark knows."""
     jvm = getattr(session, "_jvm", None)
     if jvm is None:
         return [path]
