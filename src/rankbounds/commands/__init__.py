@@ -4,10 +4,10 @@
     def run_depth(options):
         ...
 
-A docstring begins with what the command answers, in one or two sentences. Then come two examples, lines that run on the
-files of the demo (``  rankbounds rbp depth qrels.txt runs``). What follows them is shown by ``--help-all``.
-The program's help lists the command under the question, at that place. It reads names, questions and docstrings from
-the text of the modules, so that help need not wait for what they import. Two words are a command of a group.
+A docstring begins with what the command answers, in one or two sentences, then two examples that run on the files of
+the demo (``  rankbounds rbp depth qrels.txt runs``); the rest is shown by ``--help-all``. The program's help lists the
+command under the question, at that place. Names, questions and docstrings are read from the text of the modules, so
+that help does not wait for imports. Two words are a command of a group.
 """
 
 from __future__ import annotations

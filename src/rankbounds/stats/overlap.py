@@ -1,19 +1,19 @@
-"""How alike two rankings are, the top weighing more: rank-biased overlap, for lists with ties and of any length.
+"""Rank-biased overlap: the top-weighted similarity of two rankings with ties and of any length.
 
-At every depth d two lists agree to some degree A(d): the share of their first d documents that they have in common.
-RBO is the mean of A over depths whose weights fall by the factor p. Webber, Moffat and Zobel (2010, "A similarity
-measure for indefinite rankings") define it for lists that end; Corsi and Urbano (2024, "The treatment of ties in
-rank-biased overlap") read ties in three ways:
+The agreement A(d) of two lists is the share of their first d documents that they have in common, and RBO is its mean
+over depths with weights that fall by the factor p. Webber, Moffat and Zobel (2010, "A similarity measure for indefinite
+rankings") define it for lists that end; Corsi and Urbano (2024, "The treatment of ties in rank-biased overlap") treat
+ties in three ways:
 
-- ``a``: tied documents stand in an unknown order; A is its mean over all orders, each list's on its own;
-- ``b``: the same, divided such that a list agrees fully with itself, as Kendall's tau-b is;
-- ``w``: tied documents share the rank, as in sports: all of them stand at the group's first rank.
+- ``a``: tied documents are in an unknown order; A is its mean over all orders, independently for each list;
+- ``b``: the same, divided so that a list fully agrees with itself, as in Kendall's tau-b;
+- ``w``: tied documents share the first rank of their group, as in sports.
 
-Lists end, and what follows is unknown. ``low`` supposes that nothing that follows was seen in the other list, ``high``
-that everything fits as well as it can, ``value`` (extrapolated) that the agreement found goes on.
+What follows the ends of lists is unknown. ``low`` assumes that nothing that follows is in the other list, ``high`` that
+everything matches as well as possible, ``value`` (extrapolated) that the agreement continues.
 
-With ``top`` and ``bottom`` for the first and the last rank of a document's tied group, only one group of a list is cut
-by a depth. So four counts of common documents give the mean over orders: how many have both tops within the depth, both
+With ``top`` and ``bottom`` for the first and the last rank of a document's tied group, a depth cuts only one group of a
+list. So four counts of common documents give the mean over orders: how many have both tops within the depth, both
 bottoms, or one of each. They are whole numbers, summed for all topics of two runs at once.
 """
 
@@ -123,18 +123,18 @@ Overlap = tuple[Floats, Floats, Floats]
 def overlaps(
     a: CountedLists, b: CountedLists, p: float, readings: Sequence[str] = READINGS, place: Ints | None = None
 ) -> dict[str, Overlap]:
-    """Compute the overlap of every topic by each reading; every list holds something.
+    """Compute the overlap of every topic for each treatment of ties; no list is empty.
 
     Parameters
     ----------
     a, b : CountedLists
-        Two runs' lists of the same topics, to the same depth, which is as deep as ``deepest_rank`` says.
+        Two runs' lists of the same topics, to the same depth, that of ``deepest_rank``.
     p : float
         The persistence.
     readings : sequence of str
         Which of ``a``, ``b`` and ``w``.
     place : array, optional
-        Room for as many numbers as there are documents, all -1, left as it was found: many pairs can share it.
+        Scratch space as long as the number of documents, all -1 before and after: many pairs can share it.
     """
     pair = _PairOfLists(a, b, p, place)
     if not pair.tied:  # the readings are of ties
@@ -210,10 +210,11 @@ class _PairOfLists:
         return overlap, np.sqrt(of_a * of_b)
 
     def _unseen(self, reading: str) -> tuple[Floats, Floats]:
-        """Between the ends of two lists: what an unseen document adds if it is in common, and the most that all add.
+        """Return what an unseen document between the ends of two lists adds if it is in common, and the most that all
+        add.
 
-        The shorter list's unseen documents may be those that the longer one has alone; each of these stands within the
-        depth by some chance.
+        The shorter list's unseen documents may be those that only the longer one has, each of which is within the depth
+        with some probability.
         """
         if reading == "w":
             return np.ones(self.unseen.shape), np.minimum(self.unseen, self.alone_begun)

@@ -1,7 +1,7 @@
-"""Do two ways of measuring put systems in the same order? Kendall's tau, tau_AP, Spearman's rho, RBO; ties included.
+"""Correlation of two orders of systems: Kendall's tau, tau_AP, Spearman's rho, RBO; ties included.
 
-Scores that differ by rounding alone are equal here, as everywhere (``score_differences``). Functions of ``signs`` take
-whole batches, such as the orders of many resamples: the last two axes are systems by systems.
+Scores that differ by rounding alone are equal (``score_differences``). Functions of ``signs`` take whole batches, such
+as the orders of many resamples: the last two axes are systems by systems.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def kendall_tau(a: ArrayLike, b: ArrayLike) -> float:
     Returns
     -------
     float
-        Concordant minus discordant pairs, over those that are not tied; NaN where one side is all ties.
+        Concordant minus discordant pairs, over the untied ones; NaN if one side is all ties.
 
     Examples
     --------
@@ -91,8 +91,8 @@ def tau_ap(observed: ArrayLike, reference: ArrayLike) -> float:
     Returns
     -------
     float
-        Not symmetric: the weights follow ``observed``. Ties there are averaged over all ways to break them; a pair
-        tied in ``reference`` counts half.
+        Not symmetric: the weights follow ``observed``. Ties there are averaged over all ways to break them; a pair tied
+        in ``reference`` counts half.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def spearman(a: ArrayLike, b: ArrayLike) -> float:
     Returns
     -------
     float
-        The correlation of ranks; NaN where one side is all ties.
+        NaN if one side is all ties.
 
     Examples
     --------
@@ -166,13 +166,13 @@ def rank_biased_overlap(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> float:
     a, b : sequence of float
         The scores of the same systems, in the same order; higher is better.
     p : float, default 0.9
-        The persistence: the lower, the more the top weighs.
+        The persistence; a lower one gives the top more weight.
 
     Returns
     -------
     float
-        1 where the orders agree. Ties are averaged over all ways to break them, each side on its own (Corsi and
-        Urbano's RBO^a). Beyond the last system the agreement found there is taken to go on.
+        1 if the orders agree. Ties are averaged over all ways to break them, independently for each side (Corsi and
+        Urbano's RBO^a). Beyond the last system the agreement is assumed to continue.
 
     See Also
     --------
@@ -215,19 +215,19 @@ def tau_p_value(a: Floats, b: Floats) -> float:
 
 
 def critical_tau(runs: int, alpha: float = LEVEL) -> float:
-    """Compute the tau from which on two orders of so many runs are related, at this level of a two-sided test.
+    """Compute the smallest significant tau of two orders of so many runs, for a two-sided test.
 
     Parameters
     ----------
     runs : int
-        How many runs are ordered.
+        The number of runs.
     alpha : float, default 0.05
         The significance level.
 
     Returns
     -------
     float
-        Exact for up to 33 runs without ties, by the normal law for more; NaN where no tau is enough.
+        Exact for up to 33 runs without ties, by a normal approximation for more; NaN if no tau suffices.
 
     Examples
     --------
@@ -329,7 +329,7 @@ class Agreement(Result):
 def agreement(
     scores: Scores, p: float = 0.9, against: Scores | Mapping[int, Scores] | None = None, *, per_topic: bool = False
 ) -> Agreement:
-    """Compute how far measures, or two sets of judgments, agree on the order of the runs (rank correlation).
+    """Compute rank correlations of the orders of runs by different measures, or by two sets of judgments.
 
     Parameters
     ----------
@@ -338,18 +338,18 @@ def agreement(
     p : float, default 0.9
         The persistence of RBO.
     against : Scores or dict of Scores, optional
-        Scores of the same runs under other judgments, say from a shallower pool; several by the depths of their pools.
-        Without, every two measures of ``scores`` are compared.
+        Scores of the same runs with other judgments, such as a shallower pool's; several by the depths of their pools.
+        By default every two measures of ``scores`` are compared.
     per_topic : bool, default False
-        Compute tau without each topic, too: which topics drive the disagreement.
+        Also compute tau without each topic, to see which topics drive the disagreement.
 
     Returns
     -------
     Agreement
-        A row for every two orders by mean score: ``tau`` (Kendall's tau-b) with its ``p_value`` against 0, ``tau_a``,
+        A row per two orders by mean score: ``tau`` (Kendall's tau-b) with its ``p_value`` against 0, ``tau_a``,
         ``tau_ap`` (the mean of both directions), ``spearman``, ``rbo``; ``swapped``, the pairs of runs that change
-        places, and ``swapped_significantly``, those of them where both sides find a significant difference (t test,
-        0.05). Runs whose means are infinite, as of ESL, share the last place.
+        places, and ``swapped_significantly``, those where both sides find a significant difference (t test, 0.05). Runs
+        with infinite means, as of ESL, share the last rank.
 
     Examples
     --------

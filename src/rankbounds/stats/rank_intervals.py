@@ -1,14 +1,15 @@
-"""Between which places a system stands: "between 3rd and 9th".
+"""Rank intervals of systems: "between 3rd and 9th".
 
-A system stands behind every system that is shown to be better, and before every one that is shown to be worse: its
-place lies between 1 + the number of the former and the number of systems - that of the latter. What is shown comes from
-the corrected p-values of the comparison, so that places, letters and verdicts cannot contradict each other. Two
-statements are told apart (Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for ranks"):
+A system ranks behind every system shown to be better, and before every one shown to be worse: its rank lies between 1 +
+the number of the former and the number of systems - that of the latter. The corrected p-values of the comparison decide
+what is shown, so that ranks, letters and verdicts cannot contradict each other. There are two kinds (Mogstad, Romano,
+Shaikh and Wilhelm 2024, "Inference for ranks"):
 
-- ``places``: where the correction bounds the chance of *any* wrong statement over all pairs by alpha, the intervals of
+- ``places``: if the correction bounds the probability of *any* wrong statement over all pairs by alpha, the intervals
+of
   all systems hold together with probability 1 - alpha;
 - ``own_places``: Holm's correction over a system's comparisons with the others alone. It is narrower, and holds with
-  probability 1 - alpha for a system that was named in advance.
+  probability 1 - alpha for a system chosen in advance.
 """
 
 from __future__ import annotations

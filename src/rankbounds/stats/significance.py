@@ -1,9 +1,9 @@
-"""Is the difference noise? Paired tests over topics, for any number of pairs at once.
+"""Paired tests of significance over topics, for any number of pairs at once.
 
-A test is one ``PairedTest`` in ``TESTS``: its function and all that tables, words, help and the gate ask about it.
-Functions take ``differences`` with a row for each pair of systems and a column for each topic, as
-``score_differences`` makes them: equal scores differ by exactly 0, and equal sizes are the same number. Tests that
-resample share one set of sign flips or topic counts among all pairs, so that they are a few matrix products.
+A test is one ``PairedTest`` in ``TESTS``: its function, and the facts that tables, sentences, help and the gate need.
+Functions take ``differences`` with a row per pair of systems and a column per topic, as ``score_differences`` makes
+them: equal scores differ by exactly 0, and equal sizes are the same number. Tests that resample share one set of sign
+flips or topic counts among all pairs, so that they are a few matrix products.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def t_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
 def no_surer_than_signs(p: Floats, t: Floats, topics: int, alternative: str, comparisons: int = 1) -> Floats:
     """Raise p-values of infinite t statistics to the sign test's times the number of comparisons.
 
-    Where all differences are one number, nothing is known of how differences vary, and only their signs are evidence.
+    If all differences are equal, their variation is unknown, and only their signs are evidence.
     """
     of_signs = (2 if alternative == "two-sided" else 1) * 0.5**topics
     return np.where(np.isinf(t), np.maximum(p, np.minimum(1.0, comparisons * of_signs)), p)
@@ -294,10 +294,10 @@ register(
 
 
 def randomization_test(differences: Floats, alternative: str, resampling: Resampling) -> Floats:
-    """Fisher's randomisation test: if the systems were alike, each difference could as well have the other sign.
+    """Return p-values of Fisher's randomisation test: for equal systems, each difference could have the other sign.
 
-    Exact over all sign flips for up to 16 topics. For more, flips are sampled, and the outcome at hand counts as one of
-    them (the +1), so that a p-value is never 0.
+    Exact over all sign flips for up to 16 topics. For more, flips are sampled, and the observed outcome counts as one
+    (the +1), so that a p-value is never 0.
     """
     topics = differences.shape[-1]
     exact = topics <= EXACT_TOPICS
@@ -338,9 +338,9 @@ register(
 
 
 def bootstrap_test(differences: Floats, alternative: str, resampling: Resampling) -> Floats:
-    """The shift method: resample topics from differences shifted to mean 0; how often is t as large as observed?
+    """Return p-values of the shift method: resampled topics, from differences shifted to mean 0, that reach the t.
 
-    The achieved significance level of Sakai's bootstrap, with the outcome at hand counted as one (the +1).
+    This is the achieved significance level of Sakai's bootstrap, with the observed outcome counted as one (the +1).
     """
     counts = topic_counts(differences.shape[-1], resampling)
     observed = t_statistic(differences)
@@ -425,8 +425,8 @@ def p_values(
 ) -> Floats:
     """Compute the p-value of each row of differences by the named test.
 
-    ``greater`` asks whether the differences are above 0, ``less`` whether they are below. Tests that are not of the
-    mean can use infinite differences. ``measure`` is named where another test cannot.
+    ``greater`` tests whether the differences are above 0, ``less`` whether they are below. Tests that are not of the
+    mean accept infinite differences. ``measure`` is for the error message.
     """
     check_test(test, alternative)
     differences = check_differences(differences)
@@ -439,9 +439,10 @@ def p_values(
 def mean_interval(
     differences: Floats, confidence: float = 0.95, limits: tuple[float, float] = (-np.inf, np.inf)
 ) -> tuple[Floats, Floats]:
-    """Compute the t interval of each row's mean, cut at what a mean can be (``limits_of``, ``limits_of_differences``).
+    """Compute the t interval of each row's mean, cut at the limits of a mean (``limits_of``,
+    ``limits_of_differences``).
 
-    None (NaN) where a number is infinite, and where all are the same: nothing is known then of how they vary.
+    NaN if a number is infinite, or if all are equal and their variation is unknown.
     """
     from scipy.special import stdtrit
 
@@ -455,9 +456,8 @@ def mean_interval(
 
 
 def standardised_effect(differences: Floats) -> Floats:
-    """Divide the mean difference by its standard deviation over topics; 0 where there is no difference at all.
-
-    None (NaN) where a difference is infinite.
+    """Divide the mean difference by its standard deviation over topics; 0 if there is no difference, NaN if one is
+    infinite.
     """
     with np.errstate(invalid="ignore"):
         mean = differences.mean(axis=-1)

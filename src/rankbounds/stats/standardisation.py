@@ -1,4 +1,4 @@
-"""Scores relative to what others score on a topic, so that easy and hard topics count alike.
+"""Scores relative to other runs' scores on a topic, so that easy and hard topics have equal weight.
 
 Source: Webber, Moffat and Zobel, Score Standardization for Inter-Collection Comparison of Retrieval Systems, SIGIR
 2008.
@@ -31,8 +31,8 @@ def standardise(scores: Scores, reference: Scores | None = None, *, cdf: bool = 
     Returns
     -------
     Scores
-        Without bounds: what unjudged documents turn out to be moves the reference's mean and deviation, too. A topic
-        on which all reference runs score the same gives every run 0 (0.5 with ``cdf``).
+        Without bounds, because unjudged documents also affect the reference's mean and deviation. A topic on which all
+        reference runs score the same gives every run 0 (0.5 with ``cdf``).
 
     Examples
     --------

@@ -1,9 +1,8 @@
-"""Means over several collections, with intervals and tests over topics, which are a sample within their collection.
+"""Means over several collections, with intervals and tests over topics as samples within their collection.
 
-``parts`` holds an array for each collection, with a row for each pair (or run) and a column for each of its topics; a
-row is NaN where a run lacks the collection. A row's mean gives every collection a share: the same for all
-(``collections``, the mean of means), or that of its topics (``queries``, the mean over all topics). Shares are over the
-collections that a row has.
+``parts`` holds an array per collection, with a row per pair (or run) and a column per topic; a row is NaN if a run
+lacks the collection. In a row's mean collections have equal shares (``collections``, the mean of means), or those of
+their topics (``queries``, the mean over all topics), among the collections of the row.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def interval(
 ) -> tuple[Floats, Floats, Floats]:
     """Compute each row's mean and its t interval over topics, with Welch and Satterthwaite's degrees of freedom.
 
-    None (NaN) where no topic differs from the others of its collection: that shows no error, not that there is none.
+    NaN if topics do not vary within any collection: that shows no error, not that there is none.
     """
     from scipy.special import stdtrit
 
@@ -50,9 +49,10 @@ def interval(
 
 
 def t_p_values(means: Floats, variances: Floats, share: Floats, topics: Ints) -> Floats:
-    """Is each row's mean 0? The t test that goes with ``interval``: collections keep the differences that they have.
+    """Test whether each row's mean is 0, by the t test that matches ``interval``: collections are fixed.
 
-    Without any error, the p-value is what sign flips of the topics of the smallest collection with a difference reach.
+    Without variation, the p-value is the smallest possible with sign flips of the smallest collection with a
+    difference.
     """
     from scipy.special import stdtr
 

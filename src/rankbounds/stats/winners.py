@@ -1,21 +1,21 @@
-"""How much of the best run's lead is left when it counts that the run was picked because it led?
+"""The lead of the best run, corrected for its having been picked because it led.
 
 The best of many runs leads partly because it is better, and partly because chance favoured it on these topics: on
-average its lead is too high, and the plain interval of the lead misses too often. Given that the run was picked, its
-lead follows a distribution that is cut off where another run would have been picked instead. The corrected lead is the
-true lead at which the lead observed is the median of that distribution, and the interval has the true leads at which
-the lead observed is not in its tails. Both are searched within intervals that hold for all comparisons at once (the
-hybrid of the source), without which a close race makes them arbitrarily wide.
+average its lead is too high, and the plain interval misses too often. Given that the run was picked, its lead follows a
+distribution truncated where another run would have been picked. The corrected lead is the true lead for which the
+observed lead is the median of that distribution, and the interval has the true leads for which it is not in the tails.
+Both are searched within intervals that hold for all comparisons at once (the hybrid of the source), without which a
+close race makes them arbitrarily wide.
 
-The baseline is named before scores are seen. Where the lead is that over the second run, the second was picked too, and
-the distribution is cut off where another run would have been second. The plain t interval of that lead needs no
-correction: it covered 96% or more in simulations. The median of a distribution that is cut off on both sides varies
-much more than the lead itself, and errs about as far below the truth as the lead does above it, once it is kept from
-exceeding the lead; the corrected lead over the second is halfway between the two.
+The baseline is chosen before scores are seen. For the lead over the second run, the second was picked too, and the
+distribution is truncated where another run would have been second. The plain t interval of that lead needs no
+correction: it covered 96% or more in simulations. The median of a distribution truncated on both sides varies much more
+than the lead itself, and, capped at the lead, errs about as far below the truth as the lead does above it; so the
+corrected lead over the second is halfway between the two.
 
-Assumed: means over topics are about normal, with the covariance that the topics show; in place of the normal
-distribution stands t with topics - 1 degrees. ``benchmarks/winners.py`` tries both leads on TREC topics; where few
-topics differ, as by RR of good runs, intervals cover 91%.
+Means over topics are assumed to be about normal, with the covariance that the topics show; the t distribution with
+topics - 1 degrees replaces the normal one. ``benchmarks/winners.py`` tries both leads on TREC topics; where few topics
+differ, as by RR of good runs, intervals cover 91%.
 
 Source: Andrews, Kitagawa and McCloskey, Inference on Winners, Quarterly Journal of Economics 139, 2024.
 """

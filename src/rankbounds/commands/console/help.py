@@ -1,7 +1,6 @@
-"""What the program says of itself: a greeting, the commands by question, scripts for shells, and what was meant.
+"""The greeting, the list of commands by question, and scripts for shells.
 
-Scripts that complete commands, options, their values and files are made from the options by shtab, once: what a shell
-does when Tab is pressed needs no Python.
+shtab makes the completion scripts from the options once: Tab then needs no Python.
 """
 
 from __future__ import annotations

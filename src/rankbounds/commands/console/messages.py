@@ -1,8 +1,7 @@
-"""Messages on standard error, from the first moment on, and a line that shows progress on a terminal.
+"""Messages on standard error, and a line that shows progress on a terminal.
 
-The line says what is being done, how far it is, and since when. A thread of its own draws it, so that long steps are
-seen to go on. It appears once a command has taken a while, and goes away before anything else is printed. Where
-standard error is no terminal there is no line.
+The line shows the current step, its progress and its time. A thread draws it, so that it moves during long steps. It
+appears once a command has taken a while, is removed before anything else is printed, and needs a terminal.
 """
 
 from __future__ import annotations

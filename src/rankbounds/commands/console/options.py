@@ -190,7 +190,7 @@ def pick(options: Options, *names: str) -> dict[str, Any]:
 
 
 def call(options: Options, function: Callable[..., T], *given: Any, **more: Any) -> T:
-    """Call a function of ours with those of the options that it takes, by their names.
+    """Call a function with those of the options that it takes, by name.
 
     ``given`` and ``more`` are its other arguments. An option that was not given leaves the function's own default.
     """
@@ -212,9 +212,9 @@ class UnparsedError(UsageError):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser of declared options, whose complaints are one line.
+    """A parser of declared options with one-line errors.
 
-    Options are never abbreviated: a new one would change what a shorter word stands for.
+    Options are never abbreviated: a new option would change what an abbreviation means.
     """
 
     def __init__(self, options: Sequence[Option] = (), **more: Any) -> None:
@@ -225,6 +225,6 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the whole usage."""
-        for kind, number in (("int", "a whole number"), ("float", "a number")):
-            message = re.sub(f"invalid {kind} value: '(.*)'", rf'{number} is expected, not "\1"', message)
+        for kind, number in (("int", "a whole number is"), ("float", "a number is"), ("numbers", "numbers are")):
+            message = re.sub(f"invalid {kind} value: '(.*)'", rf'{number} expected, not "\1"', message)
         raise UnparsedError(f'{message[0].upper()}{message[1:]}. See "{self.prog} --help".')

@@ -163,7 +163,7 @@ def files_given(options: Options, kind: str) -> list[str]:
 
 
 def name_and_path(given: str) -> tuple[str | None, str]:
-    """The name in ``name=path``, and the path; a path or pattern that leads to files as it is written has no name."""
+    """Split ``name=path``; a path or pattern that leads to files as written has no name."""
     import glob
 
     name, equals, path = given.partition("=")
@@ -215,9 +215,9 @@ def write_rows(
     table: Callable[[], Table | None] | None = None,
     below: Callable[[], str] | None = None,
 ) -> None:
-    """Rows in the format asked for: for programs by their columns' names, for people as a table.
+    """Write rows in the format asked for: with column names for programs, as a table for people.
 
-    ``table`` makes a table that differs from the rows, or none; ``below`` what stands under it in plain text.
+    ``table`` makes a table that differs from the rows; ``below`` is plain text below it.
     """
     from rankbounds.results import Column, build_table
     from rankbounds.tables import ROW_FORMATS, render_rows
@@ -233,9 +233,9 @@ def write_rows(
 
 
 def write_text(options: Options, text: str) -> None:
-    """To the file asked for, or to standard output.
+    """Write text to the file asked for, or to standard output.
 
-    Of text for people, no line is wider than the terminal, and no character of an id or a name acts on it.
+    Text for people fits the terminal, and control characters in ids and names are escaped.
     """
     from rankbounds.tables import TABLE_FORMATS
 

@@ -166,7 +166,7 @@ def check_inputs(options: Options) -> None:
 
 
 def runs_from(options: Options, *, repeated: bool = False) -> list[RunToRead]:
-    """The runs that the options name, each to be read when its turn comes.
+    """Return the runs that the options name, each read when needed.
 
     A file that patterns and folders name again is one run, unless ``repeated``.
     """
@@ -239,7 +239,7 @@ def read_runs(options: Options, *, repeated: bool = False) -> list[Run]:
 
 
 def trusted_from(options: Options, measures: Sequence[Measure], *, drawn: bool = False) -> TrustedFirst | None:
-    """The labels that the options name, the trusted source's as truth and others calibrated; None if not asked for.
+    """Return the labels that the options name, the trusted source's as truth and others calibrated, or None.
 
     ``drawn``: for measures that may be drawn.
     """

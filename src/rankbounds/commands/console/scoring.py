@@ -273,7 +273,7 @@ def clusters_from(options: Options, query_ids: Sequence[str]) -> Any:
 
 
 def sort_runs(options: Options, scores: Scores) -> Scores:
-    """The runs in the order that the options ask for, the best first in tables; the first of them alone, if asked."""
+    """Sort the runs as the options ask for, the best first in tables, and keep the top ones, if asked."""
     by = order_of_runs(options)
     ordered = scores if by == "given" else scores.sort(by)
     return ordered if options.top is None else ordered.filter(run=ordered.runs[: options.top])
@@ -326,9 +326,9 @@ def _best_of(options: Options, ranked: Scores, by: Measure | None, scores: Score
 
 
 def tabled_from(options: Options, scores: Scores, asked: Sequence[Measure] = ()) -> Scores:
-    """The scores of tables, by the measures that the options or a gate ask for.
+    """Return the scores of tables, by the measures that the options or a gate ask for.
 
-    Where none is asked for: those of the usual measures that all runs have; where there are none, all that they have.
+    By default the usual measures that all runs have, or, without any, all that they have.
     """
     known = [str(measure) for measure in scores.measures]
     wanted: list[str | Measure] = list(asked)
