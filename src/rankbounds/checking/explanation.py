@@ -1,4 +1,4 @@
-"""Why another tool reported other numbers: every choice that can make the difference is tried, measure by measure."""
+"""Why another tool reported other numbers: every choice that can make the difference is tried per measure."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ NOT_EXPLAINED = "unexplained"
 
 @dataclass(frozen=True)
 class Reason:
-    """In which respects another computation differs from ours, and the options that make us compute so, if any do."""
+    """How another computation differs from ours, and our options that reproduce it, if any."""
 
     why: str
     switch: str
@@ -54,12 +54,12 @@ class Reason:
 
 @dataclass(frozen=True)
 class Explanation:
-    """One measure: on how many lines the two agree, how far apart they are, why, and what makes us agree.
+    """One measure: on how many lines the two agree, how far apart they are, why, and what reproduces the numbers.
 
     ``switch`` holds the options (and the spelling of the measure) with which ``rankbounds evaluate`` gives the same
-    numbers; empty where none are needed, or where no option does. ``changes`` counts the respects in which the two
-    computations differ. ``also`` holds other reasons that give the same numbers, ``nearest`` what comes closest where
-    none does, and ``tried`` how many computations were compared.
+    numbers; empty if none are needed, or none does. ``changes`` counts the differences between the two computations.
+    ``also`` holds other reasons that give the same numbers, ``nearest`` the closest if none does, and ``tried`` the
+    number of computations compared.
     """
 
     name: str
@@ -124,7 +124,7 @@ class Explanations(Result):
         return build_table([row for row in known if everything or row["lines"] != row["equal"]], SHOWN)
 
     def words(self) -> str:
-        """How many measures agree, what comes nearest, what else fits, and how much that is worth."""
+        """Return sentences: how many measures agree, what is closest, what else fits, and how reliable that is."""
         known = [explanation for explanation in self.found if explanation.measure is not None]
         differing = [explanation for explanation in known if explanation.lines != explanation.equal]
         said = []
@@ -169,7 +169,7 @@ def explain(qrels: QrelsLike, run: RunLike | None, output: Any, **options: Unpac
     qrels
         The judgments that the tool was given, in any form that ``evaluate`` takes.
     run
-        The run that the tool was given; None where ``qrels`` are rows of expected and retrieved documents.
+        The run that the tool was given; None if ``qrels`` are rows of expected and retrieved documents.
     output
         What it reported: a file (what trec_eval or ir_measures printed; JSON of pytrec_eval, ranx, BEIR or MTEB), the
         dicts of these tools (``{measure: mean}``, ``{query: {measure: score}}``, ``{measure: {query: score}}``),
@@ -180,17 +180,15 @@ def explain(qrels: QrelsLike, run: RunLike | None, output: Any, **options: Unpac
     Returns
     -------
     Explanations
-        An ``Explanation`` for each measure: on how many lines the two agree, how far apart they are, ``why``, and by
-        which ``switch`` of ``rankbounds evaluate`` the numbers come out. For a number without a measure: the measures
+        An ``Explanation`` per measure: on how many lines the two agree, how far apart they are, ``why``, and the
+        ``switch`` of ``rankbounds evaluate`` that reproduces the numbers. For a number without a measure: the measures
         that give it, the simplest first.
 
-    Notes
-    -----
-    Every choice that can make a difference is tried alone; then topics, the precision of scores and what is done to
-    runs (duplicates, self-matches, chunks) together with every other. A choice explains a measure when it reproduces
-    all of its lines to the digits given, six at most. The simplest comes first; of equally simple ones that which
-    explains most measures. Few lines of few digits may be met by chance: ``tried`` says how many computations were
-    compared, and ``also`` what else fits.
+    Notes ----- Every choice that can make a difference is tried alone; then topics, the precision of scores and
+    preparation (duplicates, self-matches, chunks) together with every other. A choice explains a measure if it
+    reproduces all of its lines to the digits given, six at most. The simplest comes first, then the one that explains
+    most measures. A few lines with few digits may agree by chance: ``tried`` counts the computations compared, and
+    ``also`` has what else fits.
 
     Examples
     --------
@@ -207,7 +205,7 @@ def explain(qrels: QrelsLike, run: RunLike | None, output: Any, **options: Unpac
 
 
 def explain_read(qrels: Qrels, run: Run, output: Any, repeated: Run | None = None) -> Explanations:
-    """``explain`` for what has been read; ``repeated`` is the run with the documents that stand in it twice."""
+    """Run ``explain`` on read inputs; ``repeated`` is the run with its repeated documents."""
     printed = read_output(output) if isinstance(output, str | os.PathLike) else reported(output, is_measure)
     ((_, first_topic), text), *_ = printed.items()
     if (ANY_MEASURE, first_topic) in printed:
@@ -435,7 +433,7 @@ def _evaluate_quietly(qrels: Qrels, run: Run, measures: list[Measure], **options
 
 
 def run_with_repeats(given: Any, reading: Reading, qrels: Any) -> tuple[Run, Run | None]:
-    """The run with every document once and, where a TREC file has some twice in a list, the run as it stands there.
+    """Return the run with every document once and, if a TREC file repeats some in a list, the run as it is in the file.
 
     Without a run it is in the rows of ``qrels``.
     """

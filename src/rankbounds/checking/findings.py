@@ -1,7 +1,7 @@
-"""What was found in run files: for programs, as a table and in words; and where ties could take a run.
+"""Findings in run files, for programs, as a table and as sentences; and the possible effect of ties on ranks.
 
-A finding has a kind, and the kind a severity: an error makes a run unfit to be scored as it stands, a warning makes
-tools disagree about it, a note is worth knowing.
+A finding has a kind, and the kind a severity: an error makes a run unfit for scoring, a warning makes tools disagree, a
+note is worth knowing.
 """
 
 from __future__ import annotations
@@ -224,13 +224,13 @@ class Checks(Result):
         return self.runs[number]
 
     def best(self, number_of: int) -> Checks:
-        """The runs with the best means of the first measure that ties were tried on, in the order given."""
+        """Return the runs with the best means of the first measure with ties tried, in the order given."""
         kept = {row["run"] for row in places(self.runs)[:number_of]}
         return replace(self, runs=[run for run in self.runs if run.run in kept])
 
     @property
     def ok(self) -> bool:
-        """Does every run pass? Where the check is strict, the corpus must hold all judged documents too."""
+        """Return whether every run passes; with ``strict``, the corpus must also hold all judged documents."""
         lacking = self.settings.get("strict") and self.judged_outside is not None and self.judged_outside.documents
         return all(run.ok for run in self.runs) and not lacking
 
@@ -283,7 +283,7 @@ class Checks(Result):
         return build_table(self.counts(), columns)
 
     def words(self) -> str:
-        """What is wrong with runs that fail (of one run alone, all that was found), totals, and what ties decide."""
+        """Return sentences on failing runs (of one run alone, all findings), totals, and what ties decide."""
         failed = [run for run in self.runs if not run.ok]
         parts = [run.words() for run in (failed if len(self.runs) > 1 else self.runs)]
         if len(self.runs) > 1:
@@ -310,7 +310,7 @@ class Checks(Result):
         return [] if self.judged_outside is None else [str(self.judged_outside)]
 
     def render(self, kind: str, *, raw: bool = False) -> str:
-        """In any text format of the command line; CSV and TSV have the counts, JSON the findings themselves."""
+        """Return the result in any text format; CSV and TSV have the counts, JSON the findings."""
         if kind in ("csv", "tsv"):
             flat = self.counts()
             return render_rows(flat, kind, list(flat[0]), raw=raw)
@@ -333,10 +333,9 @@ def _judged(row: Row) -> str:
 
 
 def places(runs: Iterable[CheckedRun], measure: int = 0) -> list[dict[str, Any]]:
-    """Rows of the runs that could be scored by their mean of a measure, the best first; equal means share a place.
+    """Return rows of the scored runs by their mean of a measure, the best first; equal means share a rank.
 
-    A run could stand as high as its best order of ties allows with all others in their worst, and as low as the
-    reverse.
+    A run ranks as high as its best order of ties allows with all others in their worst, and as low as the reverse.
     """
     effects = {run.run: run.effects[measure] for run in runs if run.effects}
     if not effects:
@@ -362,7 +361,7 @@ def places(runs: Iterable[CheckedRun], measure: int = 0) -> list[dict[str, Any]]
 
 
 def in_words_of_all(rankings: Iterable[Sequence[Row]]) -> list[str]:
-    """What ties do to the order of the runs by each measure; those by which they do nothing in one sentence."""
+    """Return the effect of ties on the order of the runs by each measure; measures without any in one sentence."""
     told = [(ranking[0]["measure"], in_words(ranking)) for ranking in rankings if len(ranking) > 1]
     unmoved = [measure for measure, words in told if NOTHING_MOVES in words]
     sentences = [words for _, words in told if NOTHING_MOVES not in words]

@@ -1,4 +1,4 @@
-"""What other computations do otherwise than we do, one respect each, and the options of ours that do the same."""
+"""Differences of other computations from ours, one respect each, and the options that reproduce them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a run fit to be submitted and scored: its lines, its topics, contradictions, ties, and what ties can move."""
+"""Check runs for submission and scoring: lines, topics, contradictions, ties, and what ties can change."""
 
 from __future__ import annotations
 
@@ -58,23 +58,23 @@ def check(
     runs
         Runs in any form that ``evaluate`` takes.
     qrels
-        Judgments, in any form that ``evaluate`` takes: finds judged topics that a run lacks, topics that nobody judged,
-        how much is judged, and how far ties move each measure.
+        Judgments, in any form that ``evaluate`` takes, to find missing and unjudged topics, how much is judged, and how
+        far ties move each measure.
     topics
-        The topics that every run must have, and no others: their ids, or a file (ids, one per line, or any file of
-        queries: TREC topics, TSV, CSV, JSON).
+        The topics that every run must have, and no others: ids, or a file (ids, one per line, or any file of queries:
+        TREC topics, TSV, CSV, JSON).
     depth
-        How many documents a topic may have.
+        The largest number of documents per topic.
     corpus
-        The ids of the documents that can be retrieved, or a file with one in front of every line.
+        The ids of all documents, or a file with an id at the start of each line.
     strict
-        Do warnings make a run fail, too?
+        Warnings fail, too.
     measures
-        Which measures ties are tried on, where there are judgments.
+        The measures to try ties on, if there are judgments.
     examples
-        How many places of each kind are named.
+        How many places of each kind to name.
     progress
-        Called with the number of runs that are done and that of all.
+        Called with the numbers of runs done so far and in all.
 
     Returns
     -------
@@ -82,12 +82,10 @@ def check(
         A ``Result`` with a row per run: ``run``, ``file``, ``ok``, ``errors``, ``warnings``, ``lines``, ``topics`` and
         ``findings``, each with its ``kind``, ``severity``, ``count``, ``share``, ``message`` and first ``places``.
 
-    Notes
-    -----
-    Errors: lines that cannot be read, scores that are not numbers, documents listed twice, topics that are missing
-    or were not asked for, more than ``depth`` documents, documents outside the corpus. Warnings: orders that contradict
-    each other (score, stated rank, line), gaps in ranks, empty lists; topics that nobody judged, where only judgments
-    say which topics there are. Notes: ties. A line that cannot be used does not stop the check.
+    Notes ----- Errors: unreadable lines, scores that are not numbers, repeated documents, topics that are missing or
+    were not asked for, more than ``depth`` documents, documents outside the corpus. Warnings: contradicting orders
+    (score, stated rank, line), gaps in ranks, empty lists; unjudged topics, if only judgments define the topics. Notes:
+    ties. An unusable line does not stop the check.
 
     Examples
     --------
@@ -167,7 +165,7 @@ def _check_one(source: RunToRead, limits: _Limits, measures: list[Measure], exam
 
 
 def corpus_ids(given: str | os.PathLike[str] | Iterable[str]) -> frozenset[bytes]:
-    """The ids of a corpus: of a file, the first field of every line; or as they are given."""
+    """Return the ids of a corpus: the first field of every line of a file; or as given."""
     if not isinstance(given, str | os.PathLike):
         return frozenset(document.encode("utf-8", "surrogateescape") for document in given)
     path = os.fspath(given)
@@ -190,7 +188,7 @@ def judged_outside(qrels: Qrels, corpus: frozenset[bytes]) -> JudgedOutside:
 
 
 def topic_ids(given: Given) -> list[str]:
-    """The ids of topics: of a file with one per line, of any file of queries, or as they are given."""
+    """Return the ids of topics: from a file with one per line, any file of queries, or as given."""
     if not isinstance(given, str | os.PathLike):
         return list(dict.fromkeys(map(str, given)))
     path = os.fspath(given)

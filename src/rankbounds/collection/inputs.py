@@ -1,11 +1,10 @@
-"""The one way in: judgments and runs from everything that a user may give.
+"""The entry point for judgments and runs in any form.
 
 Judgments and runs may be paths (runs also patterns and folders; ``"-"`` is standard input), our own ``Qrels`` and
-``Run``, ``{query: {document: value}}``, ``{query: [document, ...]}`` (of a run the order is the ranking, of judgments
-all that is listed is relevant; entries may be ``(document, score)`` or objects), pandas, polars and pyarrow frames,
-rows ``(query, document, value)``, rows of one question each with lists of retrieved and expected documents, other
-packages' named tuples, ranx's objects. Several runs are a list of such, a dict by name, or a frame with a column
-``run``.
+``Run``, ``{query: {document: value}}``, ``{query: [document, ...]}`` (a run's ranking, or the relevant documents;
+entries may be ``(document, score)`` or objects), pandas, polars and pyarrow frames, rows ``(query, document, value)``,
+rows of one question each with lists of retrieved and expected documents, other packages' named tuples, ranx's objects.
+Several runs are a list of such, a dict by name, or a frame with a column ``run``.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ ROWS_OF_TEXT = 4_000_000
 
 @dataclass(frozen=True)
 class RunToRead:
-    """A run to score, read only when it is needed, so that memory holds few at a time."""
+    """A run to score, read only when needed, so that memory holds few at a time."""
 
     place: str
     read: Callable[[], Run]
@@ -67,8 +66,8 @@ class RunToRead:
 class Reading:
     """How judgments and runs are read.
 
-    ``formats`` and ``columns`` are needed where files and tables do not show by themselves what they are; ``source``
-    says whose judgments to use; ``gain`` may name the words that judgments have for grades.
+    ``formats`` and ``columns`` describe files and tables that are not recognised; ``source`` selects judgments;
+    ``gain`` may name words for grades.
     """
 
     formats: Formats | None = None
@@ -105,7 +104,7 @@ class Reading:
         return read_qrels(given, source=self.source, grade_of=words, threads=self.threads, **self._of_files(0))
 
     def label_sets(self, given: Any) -> dict[str, Qrels]:
-        """One set of labels or several, by name: a dict of names, a list, paths, patterns, or one as judgments are."""
+        """Return sets of labels by name, from a dict, a list, paths, patterns, or one set of judgments."""
         names = QRELS_COLUMNS.renamed(self.columns)
         if isinstance(given, Mapping) and not is_column_wise(given, names):
             if not given:
@@ -156,7 +155,7 @@ class Reading:
         return holds_both(self._columns(qrels), (self._names, QRELS_COLUMNS.renamed(self.columns)))
 
     def lacking_list(self, qrels: Any) -> str:
-        """What is missing in rows of expected or of retrieved documents; empty where these are no such rows."""
+        """Return what is missing in rows of expected or of retrieved documents; empty if these are no such rows."""
         columns = self._columns(qrels)
         sides = {"retrieved": self._names, "expected": QRELS_COLUMNS.renamed(self.columns)}
         lacking = [side for side, names in sides.items() if not list_candidates(columns, names)]
@@ -181,10 +180,10 @@ class Reading:
         return list(map(str, first)) if own and isinstance(first, Mapping) else []
 
     def runs_to_read(self, given: Any, qrels: Any = None) -> list[RunToRead]:
-        """The runs in anything that ``evaluate`` takes: one run or several.
+        """Return the runs in anything that ``evaluate`` takes.
 
-        ``qrels`` that are rows of expected and retrieved documents are the first run, too, where they are not among the
-        runs already; others must expect the same.
+        If ``qrels`` holds rows of expected and retrieved documents, it is the first run, unless it is among the runs
+        already; others must have the same expected documents.
         """
         if qrels is None or not self.holds_run(qrels):
             if given is None and qrels is not None and (lacking := self.lacking_list(qrels)):

@@ -1,4 +1,4 @@
-"""What judgments and runs have in common as tables: a number for each pair of a query and a document."""
+"""The common table of judgments and runs: a number per pair of query and document."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ROWS_SHOWN = 5
 
 
 class PairTable:
-    """A table ``query_id, doc_id`` and a number. It never changes: arrays are read-only, methods return new tables."""
+    """A table ``query_id, doc_id`` and a number. It is immutable: arrays are read-only, methods return new tables."""
 
     value_name: ClassVar[str]
     """What the numbers are called."""
@@ -59,7 +59,7 @@ class PairTable:
         return self.pairs.topics
 
     def rows(self) -> Iterator[tuple[str, str, float]]:
-        """Iterate over tuples of query, document and number, in the order given, as the object itself does.
+        """Iterate over tuples of query, document and number, in the order given.
 
         Examples
         --------
@@ -85,7 +85,7 @@ class PairTable:
         return _as_id(rest[0]) in of_topic and (len(rest) == 1 or of_topic[_as_id(rest[0])] == rest[1])
 
     def to_dict(self) -> dict[str, dict[str, float]]:
-        """Return ``{query_id: {doc_id: number}}`` in the order given, which every function here reads too.
+        """Return ``{query_id: {doc_id: number}}`` in the order given.
 
         Examples
         --------
@@ -96,13 +96,13 @@ class PairTable:
         return self.pairs.nested(self._value)
 
     def filter(self: Self, topics: str | Iterable[str] | Callable[[str], bool]) -> Self:
-        """Return the table of some of the topics, with all their rows in the same order.
+        """Return the table of some of the topics, with the rows in the same order.
 
         Parameters
         ----------
         topics : str, iterable of str, or callable
-            A topic, several, or a function that says yes or no to a topic. Topics that are not here are ignored, so
-            that ``run.filter(qrels.query_ids)`` is the part of the run that has judgments.
+            A topic, several, or a function that returns true for topics to keep. Unknown topics are ignored, so
+            ``run.filter(qrels.query_ids)`` is the judged part of the run.
 
         Examples
         --------
@@ -120,10 +120,8 @@ class PairTable:
         return self._taken(*self.pairs.of_topics(names))
 
     def to_polars(self) -> polars.DataFrame:
-        """Return a polars data frame, which every function here reads too.
-
-        Its columns are ``query_id, doc_id, relevance``, or ``query_id, doc_id, score`` and, where a run states ranks,
-        ``rank``.
+        """Return a polars data frame with the columns ``query_id, doc_id, relevance``, or ``query_id, doc_id, score``
+        and, if a run states ranks, ``rank``.
 
         Examples
         --------
@@ -167,8 +165,8 @@ class PairTable:
         Parameters
         ----------
         path : str or path
-            ``.csv``, ``.tsv`` and ``.jsonl`` are tables with named columns, any other ending is a TREC file. Only
-            TREC files hold a run's name. Documents of a run without stated ranks are numbered in the order given.
+            ``.csv``, ``.tsv`` and ``.jsonl`` are tables with named columns, any other ending is a TREC file. Only TREC
+            files hold a run's name. Documents without stated ranks are numbered in the order given.
 
         Examples
         --------

@@ -1,13 +1,12 @@
-"""Judgments from preferences: which of two documents is better, for many pairs, made into levels.
+"""Judgments from preferences between two documents, made into levels.
 
-Copeland: a document's score is the number of documents that it is preferred to, minus those that are preferred to it;
-where a pair was asked several times, the majority decides. Bradley and Terry: every document has a strength, and is
-preferred to another with probability s / (s + t); the strengths maximise the likelihood of the preferences. Each
-document has drawn once against one of strength 1, so that a document which always wins has a strength, too.
+Copeland: a document's score is the number of documents that it is preferred to, minus those preferred to it; if a pair
+was asked several times, the majority decides. Bradley and Terry: every document has a strength, and is preferred to
+another with probability s / (s + t); the strengths maximise the likelihood of the preferences. Each document has drawn
+once against one of strength 1, so that a document which always wins has a finite strength.
 
-Levels are the distinct scores of a topic's documents, the lowest being 1. They keep the order, not the distances, which
-is what Compatibility reads. Preferences need not agree with each other, so that no levels may agree with all of them:
-the share that is violated says how far to trust levels.
+Levels are the distinct scores of a topic's documents, from 1. They keep the order, not the distances, as Compatibility
+requires. Preferences may contradict each other; the share that the levels violate says how far to trust them.
 
 Sources: Copeland 1951; Bradley and Terry, Biometrika 39, 1952, fitted as in Hunter, Annals of Statistics 32(1), 2004.
 """
@@ -37,8 +36,7 @@ CLOSE = 1e-6
 class PreferenceCounts:
     """How far levels agree with the preferences that they were made from.
 
-    ``stated`` preferences there are; ``violated`` of them contradict the levels, ``tied`` ones are between documents of
-    the same level.
+    Of the ``stated`` preferences, ``violated`` contradict the levels, and ``tied`` are between documents of one level.
     """
 
     method: str

@@ -1,4 +1,4 @@
-"""What some data need before they are scored: queries found as their own answers, chunks of documents, a depth."""
+"""Preparation of runs: drop queries found as their own answers, merge chunks into documents, cut at a depth."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Preparation:
         return run.noted(self.words(counts))
 
     def counted(self, run: Run) -> tuple[Run, Ints]:
-        """The run as it is to be scored, and what ``words`` tells of it: counts, which add up over parts of a run."""
+        """The prepared run, and counts for ``words``, which add up over parts of a run."""
         counts: Ints = np.zeros(4, dtype=np.int64)
         if self.documents_of is not None:
             counts[0] = len(run)

@@ -25,10 +25,10 @@ def running_sums(array: Floats, *, upward: bool = False) -> Floats:
 
 
 def weighted_sums(array: Floats, weights: Floats) -> Floats:
-    """The sums of the first entries, each times its weight, one added after the other.
+    """Return the sums of the first entries, each times its weight, added one after the other.
 
-    So a list has the same sum whichever lists are beside it, and however many zeros behind it: a perfect ranking has
-    the sum of the ideal one, to the last bit.
+    So the sum does not depend on other lists in the batch, nor on padding: a perfect ranking has exactly the sum of the
+    ideal one.
     """
     width, count = array.shape[-1], weights.size
     if not (_kernel_takes(array) and _kernel_takes(weights) and count <= width):

@@ -1,4 +1,4 @@
-"""Decimal text to floating point, a column at a time, and to the last bit what Python's ``float`` gives."""
+"""Decimal text to floating point, a column at a time, bit for bit as Python's ``float``."""
 
 from __future__ import annotations
 

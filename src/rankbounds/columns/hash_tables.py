@@ -19,11 +19,10 @@ MOST_STEPS = 32
 
 
 class HashTable:
-    """Rows that are found by their topics and 64-bit keys.
+    """Rows found by their topics and 64-bit keys.
 
-    Every topic has a stretch of its own, at most a quarter full. What is looked up together so lies together, and stays
-    in the processor's cache however large the table is. Rows that find no place within ``MOST_STEPS``, because somebody
-    chose keys that want the same ones, are in a dict instead.
+    Every topic has its own stretch, at most a quarter full, so lookups stay in the processor's cache however large the
+    table. Rows that find no place within ``MOST_STEPS``, because somebody chose colliding keys, are in a dict.
     """
 
     def __init__(self, keys: Words, topic: Ints, topics: int) -> None:

@@ -23,7 +23,7 @@ SLICE_ROWS = 1 << 17
 
 @dataclass(frozen=True)
 class Source:
-    """Where pairs came from, for messages: a file's name, and what one pair is called in it."""
+    """The source of pairs in messages: a file's name, and the word for one pair in it."""
 
     name: str
     unit: str = "entry"
@@ -104,13 +104,13 @@ class Pairs:
 
     @cached_property
     def ends(self) -> Ints | None:
-        """Where each topic's rows end, if the kernel sees that they stand together in rising order of topics."""
+        """Return where each topic's rows end, if the kernel sees that they are contiguous and ascending."""
         return topic_ends(self.topic)
 
     def topic_slices(self) -> list[slice | Ints]:
-        """Rows in slices of whole topics, each topic's rows together in the order given.
+        """Yield rows in slices of whole topics, each topic's rows together in the order given.
 
-        A slice is at least ``SLICE_ROWS`` long where there are so many, so that its arrays stay in the cache.
+        A slice has at least ``SLICE_ROWS`` if there are so many, and its arrays stay in the cache.
         """
         end = self.ends
         in_order = end is not None
@@ -133,7 +133,7 @@ class Pairs:
         return np.argsort(self.topic, kind="stable")
 
     def repeats(self, threads: int = 1, further: Ids | None = None) -> Ints:
-        """The rows whose pair, with the ``further`` id if there is one, stands on an earlier row already."""
+        """Return the rows whose pair, with the ``further`` id if there is one, is on an earlier row."""
         if further is not None:
             _, code = further.numbered()
             number = number_pairs([self])[0] * (int(code.max(initial=0)) + 1) + code
@@ -159,7 +159,7 @@ class Pairs:
         return np.array(later, dtype=np.int64)
 
     def reject_repeats(self, remedy: str, threads: int = 1, further: Ids | None = None) -> None:
-        """Raise for the first pair that stands twice, with the same ``further`` id if there are such."""
+        """Raise for the first repeated pair, with the same ``further`` id if there are such."""
         again = self.repeats(threads, further)
         if again.size:
             row = int(again[0])
@@ -168,7 +168,7 @@ class Pairs:
             raise DataError(self.where(row), problem, remedy)
 
     def best_rows(self, value: Floats) -> Ints:
-        """Of each pair the row with the highest value, of equally good ones the first; rows in their order."""
+        """Return for each pair the row with the highest value, of equal ones the first; rows in their order."""
         (number,) = number_pairs([self])
         best_first = np.lexsort((np.arange(len(self)), -value, number))
         first = np.ones(len(self), dtype=bool)
@@ -279,7 +279,7 @@ def _group(keys: Words) -> tuple[Ints, Ints]:
 
 
 def number_pairs(tables: Sequence[Pairs]) -> list[Ints]:
-    """For each table the numbers of its pairs: the same (query, document) has the same number in all of them.
+    """Return for each table the numbers of its pairs: equal (query, document) pairs have equal numbers in all.
 
     Pairs are matched by their keys and then compared byte by byte.
     """

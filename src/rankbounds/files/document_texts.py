@@ -1,7 +1,7 @@
-"""The texts of documents in the files of a collection: JSON lines, tables with tabs or commas, TREC's SGML.
+"""Texts of documents in the files of a collection: JSON lines, tables with tabs or commas, TREC's SGML.
 
-Only the place of each document is kept, so that collections larger than memory can be looked up; a text is read when
-it is asked for. Compressed files are unpacked once, into a temporary file that is gone when the process is.
+Only the position of each document is kept, so collections may exceed memory; texts are read on demand. Compressed files
+are unpacked once, into a temporary file that is removed when the process ends.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class DocumentText:
 
 
 class DocumentTexts:
-    """The documents in files, folders and globs by their ids; of several with one id, the first counts."""
+    """The documents in files, folders and globs by id; the first of several with one id counts."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._files: list[_File] = []
@@ -214,7 +214,7 @@ class _JsonLines(_File):
 
 
 class _Table(_File):
-    """Rows with tabs or commas between the cells: with a header, or id and text, or id, title and text (last)."""
+    """Rows with tabs or commas: with a header, or id and text, or id, title and text (last)."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)

@@ -62,9 +62,9 @@ def read(
     threads: int = 1,
     words: Callable[[str], float] | None = None,
 ) -> Columns:
-    """Read a file in the format ``kind``, or in the one that its contents show.
+    """Read a file in the format ``kind``, or in the format recognised from its contents.
 
-    ``words`` gives the value of a token in TREC lines that is not a number; tables hold such tokens as they are.
+    ``words`` gives the value of a non-numeric token in TREC lines; tables keep such tokens.
     """
     read_lines = partial(trec.read_lines, lenient=lenient, words=words, threads=threads)
     contents = _read(path, names, pair_of_names(kind)[0], read_lines, threads)
@@ -144,9 +144,9 @@ def _from_json(text: Text, kind: str | None, names: ColumnNames) -> Columns:
 
 
 def columns_in(path: str) -> list[str]:
-    """The names of the columns of a table, or the keys of its first row; none where this is no such table.
+    """Return the column names of a table, or the keys of its first row; none if this is no such table.
 
-    No more than the beginning of a file is read, and nothing of a pipe that could not be read again.
+    Reads only the beginning of a file, and nothing of a pipe that could not be read again.
     """
     if path.startswith(_PREFIX) or not (os.path.isfile(path) or can_be_read_again(path)):
         return []
@@ -169,7 +169,7 @@ def columns_in(path: str) -> list[str]:
 
 
 def _start_of(path: str) -> bytes:
-    """The beginning of a file, with all of its first row; nothing where it cannot be read, as its reader will say."""
+    """Return the beginning of a file with its whole first row; empty if unreadable, which its reader will report."""
     try:
         if is_pipe(path):
             return read_content(path).tobytes()

@@ -1,4 +1,4 @@
-"""Lines that cannot be used: the first stops the reading, or all are left out and counted, where that was asked for."""
+"""Unusable lines: the first one stops the reading, or with ``lenient`` all are left out and counted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ REPEATED = "repeated documents left out"
 
 @dataclass(frozen=True)
 class LeftOut:
-    """How many problems there are of one kind, and the place of the first; None where that is not known."""
+    """The number of problems of one kind, and the place of the first; None if unknown."""
 
     count: int | None
     first: Place | None
@@ -50,7 +50,7 @@ class LeftOutWarning(RankboundsWarning):
 
 @dataclass
 class Problems:
-    """What is wrong with a file: the first problem stops the reading, or all are counted when that was asked for."""
+    """The problems of a file: the first stops the reading, or with ``lenient`` all are counted."""
 
     lenient: bool
     left_out: dict[str, LeftOut] = field(default_factory=dict)
@@ -82,7 +82,7 @@ class Problems:
 
 
 def merge_warnings(said: Iterable[RankboundsWarning]) -> list[RankboundsWarning]:
-    """The warnings of several pieces as one for each file: what they counted is added up."""
+    """Merge the warnings of pieces into one per file with added counts."""
     files: dict[str, dict[str, LeftOut]] = {}
     told: dict[str, RankboundsWarning] = {}
     for warning in said:

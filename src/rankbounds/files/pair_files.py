@@ -67,7 +67,7 @@ def _shortest(value: float | str) -> float | str:
 
 
 def decimal(value: float) -> str:
-    """The number in full: whole ones without a point, others with as many digits as they need."""
+    """Format the number in full: whole ones without a point, others with as many digits as needed."""
     return f"{value:.0f}" if value == int(value) and abs(value) < 1e16 else repr(value)
 
 
@@ -117,7 +117,7 @@ def _is_utf8(name: str, errors: str = "strict") -> bool:
 
 
 def recognisable(lines: Iterable[str], name: str) -> Iterator[str]:
-    """The lines of a TREC file; an error if they would be taken for another format."""
+    """Return the lines of a TREC file; raise if they would be read as another format."""
     lines = iter(lines)
     first = list(itertools.islice(lines, _ROWS_TO_RECOGNISE))
     if first:

@@ -1,7 +1,7 @@
-"""Tables of queries: labels that divide them into groups, and their texts.
+"""Tables of queries: their texts, and labels that divide them into groups.
 
-Labels are CSV or TSV with a query per row and a column for each way to divide the queries, or JSON. Texts are TREC
-topics, TSV, CSV, JSON lines, or a JSON object, with descriptions where the file has them.
+Labels are CSV or TSV with a query per row and a column per grouping, or JSON. Texts are TREC topics, TSV, CSV, JSON
+lines, or a JSON object, with descriptions if the file has them.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def _topics(content: str, name: str) -> Entries:
 
 
 def _first(fields: Mapping[str, Any], names: tuple[str, ...], label: str = "") -> str:
-    """The first of these fields that holds something, without the word that TREC puts before it: "Number: 401"."""
+    """Return the first non-empty field of these, without the word that TREC puts before it: "Number: 401"."""
     text = next((str(fields[name]).strip() for name in names if fields.get(name) not in (None, "")), "")
     return re.sub(rf"^{label}\s*:\s*", "", text, flags=re.I) if label else text
 

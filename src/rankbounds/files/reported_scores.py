@@ -1,6 +1,6 @@
-"""Scores that another tool reported for one run, means or by topic, as text with as many digits as it gave.
+"""Scores that another tool reported for one run, means or per topic, as text with all digits.
 
-Known are the lines of trec_eval and of ir_measures, JSON of pytrec_eval (``{query: {measure: score}}``), ranx (means,
+Formats: the lines of trec_eval and of ir_measures, JSON of pytrec_eval (``{query: {measure: score}}``), ranx (means,
 ``run.scores``, its report), BEIR (the dicts of means) and MTEB (its results), tables of scores by topic (CSV, TSV,
 Parquet), and ``measure=number``.
 """
@@ -110,7 +110,7 @@ def reported(content: Any, is_measure: IsMeasure, source: str = "the scores") ->
 
 
 def _with_digits(scores: Mapping[tuple[str, str], float]) -> Printed:
-    """Zeros at the end are lost in numbers: all scores of a file get the digits of the longest."""
+    """Numbers lose trailing zeros, so all scores of a file get the digits of the longest."""
     exact = {key: Decimal(repr(float(value))) for key, value in scores.items()}
     digits = max(max(0, -int(number.as_tuple().exponent)) for number in exact.values())
     return {key: f"{number:.{digits}f}" for key, number in exact.items()}

@@ -1,4 +1,4 @@
-"""A folder for temporary files that does not stay behind: not after a failure, nor a signal, nor a kill."""
+"""A folder for temporary files that is removed even after a failure, a signal or a kill."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def remove_abandoned(parent: Path) -> None:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock. It gets its name when it is locked, so that nobody ever finds it there and free."""
+    """Hold the folder's lock, which is named only once locked, so that nobody finds it unlocked."""
     lock: IO[bytes]
     with open(folder / f"{LOCK}.new", "wb") as lock:
         if fcntl is not None:

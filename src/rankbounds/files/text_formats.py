@@ -1,10 +1,10 @@
-"""Judgments and runs in other lines than TREC's: CSV and TSV with named columns, Quepid's exports, SVMrank's format.
+"""Judgments and runs in other text formats than TREC's: CSV and TSV with named columns, Quepid's exports, SVMrank's.
 
 Quepid exports ratings (``query,docid,rating``) and snapshots (``Query Text,Doc ID,Doc Position,Rating``). An empty
-rating is a document that nobody rated.
+rating is an unrated document.
 
-A line for learning to rank is ``grade qid:query 1:0.5 2:1.2 # document``. A document is known by the first word of the
-comment (behind ``docid =`` in LETOR's files); in a file without comments by its number within the query.
+A line for learning to rank is ``grade qid:query 1:0.5 2:1.2 # document``. The document id is the first word of the
+comment (after ``docid =`` in LETOR's files), or without comments the number within the query.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def header(text: Text) -> list[str]:
 
 
 def header_separator(text: Text) -> str | None:
-    """The separator of the names in the first line: a tab, a comma, or none of them."""
+    """Return the separator of the names in the first line: a tab, a comma, or none."""
     first = text.first_line
     return "\t" if b"\t" in first else "," if b"," in first else None
 
@@ -93,7 +93,7 @@ def delimited_columns(text: Text) -> dict[str, Ids]:
 
 
 def _even_fields(text: Text, begin: int, separator: str, count: int) -> tuple[Ints, Ints] | None:
-    """Where the fields of every line begin and end, where no line has more or fewer than the header; else None."""
+    """Return where fields begin and end, if all lines have as many as the header; else None."""
     body = text.buffer[begin : text.end]
     ends = np.flatnonzero((body == ord(separator)) | (body == 10)) + begin
     if not ends.size or ends.size % count:

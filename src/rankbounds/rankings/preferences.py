@@ -1,12 +1,11 @@
-"""Preferences that judgments state, and how many of them ranked lists fulfil.
+"""Preferences in judgments, and how many of them ranked lists satisfy.
 
-Judgments are made in groups: one person's for one topic. A group that has one subgroup orders its documents by level,
-and prefers each document to all of lower levels. Where it has several, each orders the documents that it holds, and
-what follows from them together is preferred too: a to c, where a is preferred to b in one and b to c in another. Two
-groups may contradict each other, a group must not contradict itself. Ordinary judgments are one group for each topic,
-or one for each name in their second field.
+Judgments are made in groups: one person's for one topic. A group with one subgroup orders its documents by level, and
+prefers each document to all of lower levels. With several, each orders its documents, and preferences are transitive: a
+to c, if a is preferred to b in one and b to c in another. Groups may contradict each other, but not themselves.
+Ordinary judgments are one group per topic, or one per name in their second field.
 
-A preference is fulfilled where the better document stands above the worse one, or alone is retrieved.
+A preference is satisfied if the better document ranks above the worse one, or is retrieved alone.
 
 Source: trec_eval 10, ``-R prefs`` and ``-R qrels_prefs``.
 """
@@ -32,10 +31,10 @@ ABSENT = -1
 
 @dataclass(frozen=True)
 class CountedPreferences:
-    """Of each list and each group of its topic: how many preferences there are, and how many are fulfilled.
+    """Of each list and each group of its topic: how many preferences are possible, and how many are satisfied.
 
-    ``possible`` and ``fulfilled`` have a column for preferences of which 0, 1 or both documents were retrieved;
-    ``relevant`` and ``nonrelevant`` (of level 0) documents one for those not retrieved and one for those that were.
+    ``possible`` and ``fulfilled`` have a column for preferences with 0, 1 or both documents retrieved; ``relevant`` and
+    ``nonrelevant`` (of level 0) documents one for those not retrieved and one for those retrieved.
     """
 
     number: Ints
@@ -158,7 +157,8 @@ class PreferenceFacts:
 
     @cached_property
     def of_several_groups(self) -> tuple[Ints, Ints, Ints, Floats]:
-        """Of topics with several groups every two documents that a group compared: topic, rows, share for the first.
+        """Return every two documents that a group compared, for topics with several groups: topic, rows, share for the
+        first.
 
         The share is that of the groups that prefer the first, among those that prefer either.
         """
@@ -181,8 +181,8 @@ class PreferenceFacts:
     def counted(self, rankings: Rankings, limited: str = "") -> CountedPreferences:
         """Count the preferences that the lists fulfil.
 
-        ``limited``: a group of R relevant documents has at most R of level 0, the first in the list, others do not
-        count. R is that of the ``"group"``, or of its documents that were ``"retrieved"``.
+        ``limited``: a group of R relevant documents has at most R of level 0, the first in the list. R counts those of
+        the ``"group"``, or its ``"retrieved"`` ones.
         """
         return rankings.remembered(("preferences", limited), lambda: self._counted(rankings, limited))
 
@@ -275,7 +275,7 @@ class PreferenceFacts:
 
 
 def _entries_of(owner: Ints, wanted: Ints) -> tuple[Ints, Ints]:
-    """The entries of each wanted owner, where entries are sorted by owner: its number among the wanted, the entry."""
+    """Return the entries of each wanted owner, sorted by owner: its number among the wanted, the entry."""
     begin, end = (np.searchsorted(owner, wanted, side) for side in ("left", "right"))
     number = np.repeat(np.arange(wanted.size), end - begin)
     return number, np.arange(number.size) + np.repeat(end - np.cumsum(end - begin), end - begin)
@@ -287,7 +287,7 @@ def _joined(parts: list[_Pairs]) -> _Pairs:
 
 
 def _of_levels(level: Ints, retrieved: Floats, missing: Floats) -> tuple[Floats, Floats]:
-    """How many preferences there are, and how many are fulfilled, where each document is preferred to lower levels.
+    """Return how many preferences there are and are satisfied, if each document is preferred to lower levels.
 
     ``level`` by rank, and how many documents of each level were ``retrieved`` and are ``missing``.
     """

@@ -43,7 +43,7 @@ class UnjudgedRule:
 
 @dataclass(frozen=True, eq=False)
 class CalibratedRule(UnjudgedRule):
-    """Unjudged documents that another source labelled count by the probability that it stands for, others as ``q``.
+    """Count unjudged documents that another source labelled by the probability of their label, others as ``q``.
 
     Labelled documents are pooled ones among the judgments (relevance -1); ``chance`` has a number for every judgment.
     """
