@@ -1,7 +1,7 @@
-"""Calls by users: a mistake ends with one sentence below the user's own line, not with our internals.
+"""Calls by users: a mistake ends with one sentence below the user's own line, without our internals.
 
-What is public and a function is wrapped when it is first used (``loading``); methods that go deep are decorated where
-they are defined. ``RANKBOUNDS_TRACEBACK=1`` in the environment shows every frame.
+Public functions are wrapped on first use (``loading``); deep methods are decorated where they are defined.
+``RANKBOUNDS_TRACEBACK=1`` in the environment shows every frame.
 """
 
 from __future__ import annotations

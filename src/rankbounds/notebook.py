@@ -1,7 +1,7 @@
 """Results in notebooks: compact tables, small bars for what is open, sentences, pages in a frame.
 
-Styles stand in the elements themselves, for some front ends drop style sheets; colours are those of the text around,
-more or less translucent, so that light and dark themes are both readable. What cells hold cannot become markup.
+Styles are inline, because some front ends drop style sheets; colours are those of the surrounding text, more or less
+translucent, for light and dark themes. Contents of cells cannot become markup.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Markup(str):
 
 @dataclass(frozen=True)
 class Bar:
-    """A value on a scale from ``least`` to ``most``: its bounds as a band, its interval as a line; NaN: not known."""
+    """A value on a scale from ``least`` to ``most``: bounds as a band, interval as a line; NaN: unknown."""
 
     value: float
     low: float = math.nan
@@ -90,7 +90,7 @@ def html_table(
     at_most: int | None = None,
     strong: frozenset[tuple[int, int]] = frozenset(),
 ) -> str:
-    """A table element. ``bars`` are drawn on the right of the cells of their columns; ``strong`` cells are bold."""
+    """Build a table element. ``bars`` are drawn on the right of their columns' cells; ``strong`` cells are bold."""
     drawn = {column: column_bars for column, column_bars in (bars or {}).items() if any(column_bars)}
 
     def line(cells: Sequence[str], tag: str, style: str, place: int | None = None) -> str:
@@ -153,7 +153,7 @@ def _content(parts: Sequence[Any]) -> str:
 
 
 def framed(page: str, height: int = 600) -> str:
-    """A whole page in a frame of its own: its scripts and styles do not touch the notebook."""
+    """Show a whole page in its own frame: its scripts and styles do not touch the notebook."""
     return (
         f'<iframe srcdoc="{escaped(page)}" style="width:100%;height:{height}px;border:1px solid '
         f'rgba(128,128,128,.35);background:white" sandbox="allow-scripts allow-downloads"></iframe>'

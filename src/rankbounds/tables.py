@@ -133,10 +133,10 @@ class Table:
 
 
 class _Layout:
-    """Which columns of a table a terminal shows, and how much room each gets.
+    """The columns of a table that a terminal shows, and their widths.
 
-    Numbers are never cut nor split over lines. Where a table is too wide, headings take several lines, names lose their
-    middle, sentences are wrapped in their column, and columns that still find no room are left out and named below.
+    Numbers are never cut or split. If a table is too wide, headings take several lines, names lose their middle,
+    sentences are wrapped in their column, and columns without room are left out and named below.
     """
 
     def __init__(self, table: Table) -> None:
@@ -177,7 +177,7 @@ class _Layout:
         return widths
 
     def _chosen(self, width: int) -> dict[int, int]:
-        """The columns for which there is room, the most important first, each in as few cells as it can do with."""
+        """Select the columns for which there is room, the most important first, each as narrow as possible."""
         least = [self._least(column, width) for column in self.columns]
         first_number = next((column for column in self.columns if column not in self.left), 0)
         if first_number:
@@ -247,14 +247,14 @@ def in_prose(text: str, kind: str) -> str:
 
 
 def number(value: float | None, digits: int | None = None) -> str:
-    """A number for people, with the digits that are asked for everywhere unless told; a dash where there is none."""
+    """Format a number for people, with the digits used everywhere by default; a dash for None."""
     if value is None or math.isnan(value):
         return "-"
     return f"{value:.{look().digits if digits is None else digits}f}"
 
 
 def p_number(value: float | None) -> str:
-    """A p-value for people: four digits, of which no p-value is 0; a dash where there is none."""
+    """Format a p-value for people with four digits, never 0; a dash for None."""
     if value is None or math.isnan(value):
         return "-"
     return "<0.0001" if value < 0.00005 else f"{value:.4f}"
@@ -272,7 +272,7 @@ def signed(value: float | None) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The value as Python has it: None for NaN, which means that it is not known, and no NumPy numbers."""
+    """Return the value in plain Python: None for NaN, which means unknown, and no NumPy numbers."""
     if type(value) is str:
         return value
     if type(value) is not float and hasattr(value, "item"):
@@ -297,7 +297,7 @@ def plain_rows(fields: Sequence[str], *columns: Sequence[Any] | Floats) -> list[
 
 
 def as_json(content: Any) -> Any:
-    """The content as JSON can hold it: null for what is not known, "Infinity" or "-Infinity" for what is infinite."""
+    """Return the content for JSON: null for unknown, "Infinity" or "-Infinity" for infinite."""
     if isinstance(content, Mapping):
         return {key: as_json(value) for key, value in content.items()}
     if isinstance(content, list | tuple):
@@ -309,17 +309,17 @@ def as_json(content: Any) -> Any:
 
 
 def json_of(content: Any, indent: int | None = None) -> str:
-    """The content as JSON that every program reads, and in which no character acts on a terminal or ends a line."""
+    """Return the content as JSON that every program reads, without control characters."""
     text = json.dumps(as_json(content), ensure_ascii=False, indent=indent, allow_nan=False)
     return _ACTING_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def render_rows(rows: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[str], *, raw: bool = False) -> str:
-    """Rows as ``json``, ``jsonl``, ``csv`` or ``tsv``; a field that a row lacks is empty, in JSON left out.
+    """Format rows as ``json``, ``jsonl``, ``csv`` or ``tsv``; missing fields are empty, in JSON left out.
 
-    What is not known is null or empty; what is infinite is ``"Infinity"`` in JSON, ``inf`` in the others. In ``csv``
-    and ``tsv``, a spreadsheet would compute text that begins with ``=``, ``+``, ``-`` or ``@``: an apostrophe before it
-    says that it is text, unless ``raw`` asks for the text alone.
+    Unknown values are null or empty; infinite ones are ``"Infinity"`` in JSON, ``inf`` in the others. In ``csv`` and
+    ``tsv``, an apostrophe precedes text that begins with ``=``, ``+``, ``-`` or ``@``, which a spreadsheet would
+    evaluate, unless ``raw`` asks for the text alone.
     """
     if kind in ("csv", "tsv"):
         given = list(rows)
@@ -332,7 +332,7 @@ def render_rows(rows: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[s
 
 
 def render_columns(tables: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[str], *, raw: bool = False) -> str:
-    """Tables one below the other as ``csv`` or ``tsv``, as ``render_rows`` writes them; columns are lists or arrays."""
+    """Format tables one below the other as ``csv`` or ``tsv``; columns are lists or arrays."""
     separator = "\t" if kind == "tsv" else ","
     special = re.compile(f'[{separator}"\r\n\0]').search
     known: dict[str, str] = {}  # names of runs, topics and measures come again and again
@@ -361,7 +361,7 @@ def render_columns(tables: Iterable[Mapping[str, Any]], kind: str, fields: Seque
 
 
 def _cell(text: str, special: Callable[[str], Any]) -> str:
-    """A cell of CSV or TSV, in quotes where something in it would end the cell or the row."""
+    """Format a cell of CSV or TSV, in quotes if its contents would end the cell or the row."""
     if not special(text):
         return text
     if "\0" in text:  # which is no text to those who read it

@@ -1,4 +1,4 @@
-"""Text that fits a terminal: how wide characters are, names cut to a width, sentences wrapped; and how tables look."""
+"""Text for terminals: width of characters, names cut to a width, wrapped sentences, and the look of tables."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ def faint(text: str) -> str:
 
 
 def escape_controls(text: str) -> str:
-    """The text with codes for whatever would steer a terminal, but for our own styles where tables are styled."""
+    """Escape control characters of the terminal, except for our own styles in styled tables."""
     parts = _OWN_STYLES.split(text) if look().styled else [text]
     return "".join(part if number % 2 else without_acting(part) for number, part in enumerate(parts))
 
 
 def cells(text: str) -> int:
-    """How many cells of a terminal the text takes: wide characters two, marks on the one before none."""
+    """Return how many cells the text takes: wide characters two, combining marks none."""
     return len(text) if text.isascii() else sum(map(_cells, text))
 
 
@@ -92,7 +92,7 @@ def _cells(character: str) -> int:
 
 
 def shorten(names: Sequence[str], width: int) -> list[str]:
-    """The names, the long ones without their middle (or beginning, or end: where that keeps more of them apart)."""
+    """Shorten long names in the middle (or at the beginning or end, if that keeps more of them distinct)."""
     distinct = list(dict.fromkeys(names))
     best: dict[str, str] = {}
     for share in (0.5, 0.3, 0.7, 0.0, 1.0):
@@ -163,7 +163,7 @@ def wrap(text: str, width: int) -> list[str]:
 
 
 def fit_lines(text: str, width: int) -> str:
-    """The text, lines that are too long wrapped at blanks, and indented as they or the explanations in them were."""
+    """Wrap lines that are too long at blanks, with their own or their explanation's indentation."""
     found = []
     for line in text.split("\n"):
         if cells(_STYLES.sub("", line)) <= width:
@@ -178,7 +178,7 @@ def fit_lines(text: str, width: int) -> str:
 
 
 def reflow(text: str, width: int) -> str:
-    """Text whose lines were broken where they were full, in lines of another width; other lines stay lines."""
+    """Rewrap text whose lines were broken at full width; other lines stay lines."""
     lines = text.split("\n")
     joined = lines[:1]
     for above, line in itertools.pairwise(lines):

@@ -1,7 +1,7 @@
-"""A server of tools for assistants (Model Context Protocol): one call, one plain answer, and the numbers behind it.
+"""A server of tools for assistants (Model Context Protocol): one call, one plain answer, and its numbers.
 
 Every tool does what the function or command of its name does, on files of one folder. An answer has the sentences, the
-first rows of the result, and the path of a file with all of them where they are too many for a conversation.
+first rows of the result, and, if there are too many rows, the path of a file with all of them.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Tools:
         ties: str = "trec",
         columns: dict[str, str] | None = None,
     ) -> dict[str, Any]:
-        """Compare runs: is one better, or is it noise? Of two runs the second is held against the first."""
+        """Compare runs: is one better, or is it noise? Of two runs the second is compared with the first."""
         found = self._compared(qrels, runs, measures, baseline, ties, columns)
         return self._answer("compare", found.words(), found)
 
@@ -162,7 +162,7 @@ class Tools:
         return compare(*self._collection(qrels, runs), **chosen)
 
     def _answer(self, name: str, words: str, result: Any, *, file: str = "", **how: Any) -> dict[str, Any]:
-        """The sentences, the first rows, and where all rows are, or ``file``, a table that people fill in."""
+        """Return the sentences, the first rows, and the path of all rows, or ``file``, a table that people fill in."""
         written = result.render("json", **how)
         rows = json.loads(written)
         shown = rows[:MOST_ROWS]
@@ -200,9 +200,9 @@ def tool_server(folder: str | os.PathLike[str] = ".", *, writes: bool = True) ->
     Parameters
     ----------
     folder : path
-        What the tools may read. Paths that lead out of it are refused.
+        What the tools may read; paths that lead out of it are refused.
     writes : bool, default True
-        May results that are too long for a conversation be written into ``rankbounds-results`` below the folder?
+        Whether results that are too long may be written into ``rankbounds-results`` in the folder.
 
     Returns
     -------

@@ -1,11 +1,11 @@
-"""A provider for the package ``ir_measures``: its users get our measures, our rules for ties, and more measures.
+"""A provider for the package ``ir_measures``, with our measures and our rules for ties.
 
     import ir_measures, rankbounds.interop.ir_measures
     rankbounds.interop.ir_measures.provider(ties="expected").calc_aggregate([ir_measures.AP], qrels, run)
     rankbounds.interop.ir_measures.use_first()      # from now on ir_measures asks rankbounds before all others
 
-Its measures are computed as it defines them: where our measure of the same name is another one, theirs is here. What
-cannot be computed so is refused, with the reason (``why_not``).
+Measures are computed as ir_measures defines them; where our measure of the same name differs, theirs is defined here.
+What cannot be computed so is refused with the reason (``why_not``).
 """
 
 from __future__ import annotations
@@ -252,7 +252,7 @@ def _interpolated(recall: float, rel: float, rankings: Rankings) -> Floats:
 
 
 def _accuracy(depth: int | None, rel: float, rankings: Rankings) -> Floats:
-    """The chance that of two retrieved documents the relevant one stands above the other; no value without such two."""
+    """Return the probability that a retrieved relevant document is above a non-relevant one; NaN without both."""
     found = rankings.relevant(rel)[:, :depth]
     others = rankings.present[:, :depth] - found
     above = (found * np.cumsum(others, axis=-1)).sum(axis=-1)

@@ -15,7 +15,7 @@ from rankbounds.stats.significance import DEFAULT_TEST, check_test, p_values
 
 
 def pyterrier_test(test: str = DEFAULT_TEST) -> Callable[[Sequence[float], Sequence[float]], tuple[float, float]]:
-    """Return a test of significance for ``pt.Experiment(test=...)``: of two lists of scores, the difference and p.
+    """Return a test of significance for ``pt.Experiment(test=...)``.
 
     Parameters
     ----------
@@ -62,9 +62,9 @@ def pyterrier_experiment(
     measures : str, Measure, ir_measures' measure, or several
         What to compare by.
     names : sequence of str, optional
-        Of the systems; by default what they print themselves as.
+        Names of the systems; by default their printed form.
     **options
-        Those of ``rankbounds.compare``: ``baseline=``, ``test=``, ``correction=``, ...
+        Options of ``rankbounds.compare``: ``baseline=``, ``test=``, ``correction=``, ...
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""What trec_eval 10 prints, computed with our measures: its names, its options, its order of lines and of additions.
+"""trec_eval 10's output, computed with our measures: its names, options, order of lines and of additions.
 
-Numbers are our measures'. What is trec_eval's alone stands here: the names with parameters, the level and depth that
-options set for all measures, what a topic counts that the run lacks, and lines that hold no score.
+This module has what is trec_eval's alone: names with parameters, the level and depth that options set for all measures,
+the value of topics that the run lacks, and lines without a score.
 """
 
 from __future__ import annotations
@@ -311,9 +311,9 @@ def _name(base: str, parameters: str) -> str:
 
 
 def family(base: str, parameters: str = "") -> list[tuple[str, Measure]]:
-    """Measures at several depths (of which trec_eval reads the whole part) or points, in rising order, by their names.
+    """Return measures at several depths (trec_eval reads the whole part) or points, ascending, by name.
 
-    Without parameters at the depths that trec_eval takes: ``P.5,10`` is ``P_5`` and ``P_10``, ``P`` has nine of them.
+    Without parameters the depths are trec_eval's: ``P.5,10`` is ``P_5`` and ``P_10``, ``P`` has nine of them.
     """
     values = sorted(_number(part, base) for part in (parameters.split(",") if parameters else FAMILIES[base]))
     if base not in ("iprec_at_recall", "Rprec_mult", "Rprec_mult_avgjg"):
@@ -421,7 +421,7 @@ def _as_trec_eval_reads(qrels: Qrels) -> Qrels:
 
 
 def _summed(entry: Entry, values: Floats, facts: TopicFacts, options: Options) -> float:
-    """Added up topic by topic, as trec_eval does: means half way between two printed numbers then round alike."""
+    """Sum topic by topic, as trec_eval does, so that means half way between two printed numbers round alike."""
     if entry.base == "num_rel" and options.complete_rel_info and not entry.in_deviations:  # whatever the level is
         return float(facts.relevant(1.0).sum())
     total = float(np.cumsum(values)[-1])

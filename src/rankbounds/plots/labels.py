@@ -24,7 +24,7 @@ MANY_RUNS = 20
 def agreement_by_grade(judges: Judges, ax: Axes | None = None) -> Axes:
     """Draw the share of documents that each set of labels calls relevant, by trusted grade, with intervals.
 
-    Labels that agree fully are at 0 for grades that do not count as relevant, at 1 for those that do (the grey steps).
+    Labels that agree fully are at 0 for non-relevant grades and at 1 for relevant ones (the grey steps).
 
     Examples
     --------
@@ -72,7 +72,7 @@ def _spread(judges: Judges, width: float) -> Floats:
 def bias_by_run(judges: Judges, measure: str | None = None, ax: Axes | None = None) -> Axes:
     """Draw every run's score by each set of labels minus the trusted one, best run by the trusted labels first.
 
-    Runs that labels favour or punish significantly more than the others are filled marks; a dashed line is the mean
+    Filled marks are runs that labels favour or penalise significantly more than the others; a dashed line is the mean
     bias of all runs.
 
     Parameters
@@ -126,7 +126,7 @@ def labels_overview(judges: Judges, measure: str | None = None) -> Axes:
     Parameters
     ----------
     measure
-        Of the bias; without it the first.
+        Of the bias; by default the first.
 
     Returns
     -------

@@ -45,10 +45,10 @@ def list_contributions(
     Returns
     -------
     list of dict
-        A row for each document and measure, from the top of the list. ``contribution`` is what the document adds to
-        the value (to AP its share of every precision it is counted in), ``share`` that as a part of the value; over the
-        list they sum to the value and to 1. ``could_add`` is what an unjudged document would add to a weighted measure
-        if it were relevant (None for judged ones, and where the measure is no weighted sum).
+        A row per document and measure, from the top of the list. ``contribution`` is what the document adds to the
+        value (for AP its share of every precision that counts it), ``share`` its share of the value; they sum to the
+        value and to 1. ``could_add`` is what an unjudged document would add to a weighted measure if it were relevant;
+        otherwise None.
 
     Examples
     --------

@@ -1,10 +1,9 @@
-"""A score by one sum of fixed weights, bounded by another: DCG at another depth or base, P@10 from SDCG@20.
+"""Bounds of a score with fixed weights from another one: DCG at another depth or base, P@10 from SDCG@20.
 
-What Zhang, Park and Moffat (ADCS 2008) do for RBP's persistence, and suggest for "other evaluation metrics that have
+Zhang, Park and Moffat (ADCS 2008) do this for RBP's persistence, and suggest it for "other evaluation metrics that have
 fixed relevance contributions for each given position". With gains relaxed to any number from 0 to 1, the lists that
-score S are those with sum of w_i g_i = S, and the greatest sum of v_i g_i fills the ranks by falling v_i / w_i, the
-least by rising v_i / w_i, with one rank in part. That holds for means over topics too, since means of such lists are
-such lists.
+score S have sum of w_i g_i = S, and the greatest sum of v_i g_i fills the ranks by falling v_i / w_i, the least by
+rising v_i / w_i, with one rank in part. This also holds for means over topics, which are scores of such lists.
 """
 
 from __future__ import annotations
@@ -54,17 +53,17 @@ def transfer_weights(
     score
         The score as printed: ``"0.4320"`` is known to four decimals.
     measure, to
-        The measure it was published in, and the one asked for: P, RBP, DCG, SDCG with a depth, such as
+        The measure it was published in, and the one wanted: P, RBP, DCG, SDCG with a depth, such as
         ``"SDCG(base=2)@10"``.
     residual
-        What unjudged documents could add to the score at most, as printed. Then the range holds for the score with
-        all documents judged, whatever they are; without it, unjudged documents count as non-relevant in both.
+        What unjudged documents could add to the score at most, as printed. The range then holds for the score with all
+        documents judged; without it, unjudged documents count as non-relevant in both.
 
     Returns
     -------
     WeightedRange
-        ``low`` and ``high`` hold for all lists whose documents gain between 0 and 1, and for means over topics. Lists
-        of relevant and non-relevant documents alone may have a narrower range.
+        ``low`` and ``high`` hold for all lists with gains between 0 and 1, and for means over topics. Lists with binary
+        relevance may have a narrower range.
 
     Examples
     --------
@@ -111,7 +110,7 @@ def _weights(measure: RankWeighted, depth: int) -> Floats:
 
 
 def _extreme(score: float, weights: Floats, wanted: Floats, *, highest: bool) -> float:
-    """The greatest (or least) sum of wanted weights of gains from 0 to 1 whose sum of weights is the score."""
+    """Return the greatest (or least) sum of wanted weights of gains from 0 to 1 that score this."""
     free = float(wanted[weights == 0].sum()) if highest else 0.0  # ranks that the score says nothing about
     bound = weights > 0
     ratio = wanted[bound] / weights[bound]

@@ -1,6 +1,6 @@
-"""What a study leaves on disk: a folder with its table, its figures and the answer; and a page for each paper.
+"""The files of a study: a folder with its table, figures and answer; and a page for each paper.
 
-A folder that is complete for the same files, options and version need not be computed again.
+A folder that is complete for the same files, options and version is not computed again.
 """
 
 from __future__ import annotations

@@ -63,14 +63,13 @@ def residual_by_judging_strategy(
 ) -> StudyResult:
     """How many judgments does each strategy of choosing documents save against pooling to a depth?
 
-    Judging starts from nothing; documents are judged as the judgments at hand
-    say, those that nobody judged as non-relevant. For every pool depth the study notes what the pool cost and what it
-    left open, and how many judgments the targeted strategies A, B and C needed to leave no more open. Strategies B and
-    C are brought up to date after every ``rounds``-th part of the largest pool, C with the outcomes seen so far.
+    Judging starts from nothing; unjudged documents count as non-relevant. For every pool depth the study notes the
+    pool's cost and what it left open, and how many judgments the targeted strategies A, B and C needed to leave no more
+    open. Strategies B and C are updated after every ``rounds``-th part of the largest pool, C with the outcomes so far.
 
-    A row of strategy ``depth`` says what the pool of that depth costs, the mean residual of all runs that it leaves,
-    and Kendall's tau of the runs' order with that under all judgments. A row of A, B or C says how many judgments were
-    enough for the same residual, and ``saved`` is the share of the pool that was not needed.
+    A row of strategy ``depth`` has the cost of that pool, the mean residual of all runs that it leaves, and Kendall's
+    tau of the runs' order with that under all judgments. A row of A, B or C has the number of judgments for the same
+    residual, and ``saved`` is the share of the pool that was not needed.
     """
     chosen = parse_measure(measure)
     if not isinstance(chosen, RankWeighted) or chosen.graded:
@@ -130,7 +129,7 @@ def residual_by_judging_strategy(
 def _order(
     strategy: str, weights: Any, relevant: Flags, everything: Floats, usable: Flags, goal: float, batch: int
 ) -> Ints:
-    """The documents in the order in which a strategy judges them, until it leaves no more open than the goal."""
+    """Return the documents in a strategy's order, until no more is left open than the goal."""
     left = np.flatnonzero(usable)
     if strategy == "A":
         return left[np.argsort(-np.asarray(weights.sum(axis=1))[left], kind="stable")]
@@ -148,7 +147,7 @@ def _order(
 
 
 def _open_tail(measure: RankWeighted, systems: Sequence[Run], query_ids: Sequence[str], deepest: int) -> Floats:
-    """What lies beyond the depth that is looked at, or beyond the ends of lists, as a mean over topics."""
+    """Return what lies beyond the depth examined, or beyond the ends of lists, as a mean over topics."""
     cutoff = min(deepest, measure.cutoff or deepest)
     tails = []
     for system in systems:
@@ -185,16 +184,15 @@ def settling_by_judging_order(
 ) -> StudyResult:
     """In which order should unjudged documents be judged to settle which of two runs is better?
 
-    Judgments are hidden and asked for again. Runs are cut at a depth, and of the judgments only those of a shallow pool
-    are kept; what nobody judged is non-relevant. For random pairs of runs, documents are then judged one by one in
-    several orders until bounds that no further judgment can leave lie on one side of 0: at random; by their best rank,
-    as a pool grows; by strategies A, B and C of Moffat, Webber and Zobel (SIGIR 2007); by the size of their effect on
-    the difference; and by their value for settling the pair (``judge-next --compare``). Pairs count that are open at
-    first and settled when everything is judged. Probabilities are estimated once, from the judgments that are kept.
+    Judgments are hidden and revealed again. Runs are cut at a depth, and only the judgments of a shallow pool are kept;
+    unjudged documents count as non-relevant. For random pairs of runs, documents are then judged one by one until
+    certain bounds lie on one side of 0, in several orders: random; by best rank, as a pool grows; strategies A, B and C
+    of Moffat, Webber and Zobel (SIGIR 2007); by the size of the effect on the difference; and by the value for settling
+    the pair (``judge-next --compare``). Pairs count that are open at first and settled when everything is judged.
+    Probabilities are estimated once, from the judgments kept.
 
-    Over so many pairs, a row has the median and mean number of judgments that settle a pair, the mean share of the
-    documents that could be judged, and for how many pairs the order needs ``fewest`` judgments (or as few as any
-    other).
+    A row has the median and mean number of judgments that settle a pair, the mean share of the documents that could be
+    judged, and the number of pairs for which the order needs the ``fewest`` judgments.
     """
     judgments, systems = Reading().judgments(qrels), Reading(threads=worth_starting()).runs(runs)
     if len(systems) < 2:
@@ -216,7 +214,7 @@ def settling_by_judging_order(
 def _settled_after(
     two: list[Run], facts: TopicFacts, at_first: Qrels, judgments: Qrels, measure: Measure, rng: np.random.Generator
 ) -> tuple[dict[str, float], int] | None:
-    """For each order, how many judgments settle the pair; None where it is settled at first or never."""
+    """Return for each order how many judgments settle the pair; None if it is settled at first or never."""
     asked = Question(ChosenModels("logistic", None, two, facts, Assumptions()), measure)
     collection, pair = asked.collection, [(0, 1)]
     grade, index = np.zeros(len(collection)), judgments.pairs.index

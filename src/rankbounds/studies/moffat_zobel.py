@@ -148,10 +148,9 @@ def bounds_by_depth(
 ) -> StudyResult:
     """How deep must a list be judged before its RBP is known?
 
-    Mean RBP of every run read to growing depths, all beyond counted as unknown: low rises and high falls towards the
-    value with its residual at full depth. The more patient the user (the larger p), the deeper one must look; with the
-    judgments of a shallow pool the bounds do not meet, however deep one reads. The figure shows the average of the
-    runs; the rows have every run.
+    Mean RBP of every run to growing depths, with everything beyond unknown: low rises and high falls towards the value
+    with its residual at full depth. A more patient user (a larger p) needs a greater depth; with the judgments of a
+    shallow pool the bounds never meet. The figure shows the average of the runs; the rows have every run.
     """
     read, sets = _sets_of_judgments(qrels, runs, pool_depth)
     rows: Rows = []
@@ -285,9 +284,9 @@ def score_by_pool_depth(
 ) -> StudyResult:
     """Are scores from a shallow pool those of a deep one?
 
-    Each run's score under the judgments of a shallow pool against its score under all judgments (``full``). ``low`` and
-    ``high`` are the bounds under the shallow pool. AP from a shallow pool is nearly always too large; RBP can only rise
-    as judgments are added, by what its residual said.
+    Each run's score under the judgments of a shallow pool against its score under all judgments (``full``). ``low``
+    and ``high`` are the bounds under the shallow pool. AP from a shallow pool is nearly always too large; RBP can only
+    rise with more judgments, by at most its residual.
     """
     if not depths or min(depths) < 1:
         raise UsageError("Pool depths must be at least 1.")
@@ -337,10 +336,10 @@ def agreement_by_measure(
 ) -> StudyResult:
     """Do two measures order systems alike?
 
-    Kendall's tau between the orders of runs by every two measures, and between the order by each measure when only a
-    shallow pool is judged and that by every measure under all judgments. ``pool_depth`` is empty where both use all
-    judgments. Where it is a number, the first measure sees the judgments of a pool of that depth alone, and the other
-    all of them. ``rankbounds agreement`` has other coefficients, among them Spearman's, which the paper mentions.
+    Kendall's tau between the orders of runs by every two measures, and between the order by each measure with only a
+    shallow pool judged and that by every measure with all judgments. ``pool_depth`` is empty if both use all judgments;
+    otherwise it is the depth of the pool for the first measure. ``rankbounds agreement`` has other coefficients, such
+    as Spearman's, which the paper mentions.
     """
     result = order_agreement(JudgedRuns(qrels, runs, gain=gain), measures, depths, progress)
     return replace(result, agreement=_agreement_with_table_3(result.rows()))

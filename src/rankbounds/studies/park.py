@@ -48,9 +48,9 @@ def distribution_by_share(
 ) -> StudyResult:
     """How are scores distributed that unjudged documents leave open, on one topic and in the mean?
 
-    Every document below the judged depth is relevant with the same probability q, on its own. Mean and standard
+    Every document below the judged depth is relevant with the same probability q, independently. Mean and standard
     deviation of what they add to RBP are exact for one topic and for the mean over topics. ``low`` and ``high`` are the
-    ends of the paper's equation 8 for the mean, which takes it for normal; ``held`` is the exact probability of values
+    ends of the paper's equation 8 for the mean, a normal approximation; ``held`` is the exact probability of values
     between them, and ``from_normal`` the largest difference between the exact distribution function and the normal one.
     """
     if judged_depth >= n_documents:
@@ -192,10 +192,10 @@ def coverage_by_relevance_ratio(
 ) -> StudyResult:
     """Do 95% intervals for the mean hold the truth 95 times in 100, and what if q is not one constant?
 
-    Collections are drawn from an urn, so that the truth is known: lists whose first ranks are judged and whose others
-    are not. Each way to choose the probability of relevance gives an interval for the mean over the given topics; its
-    coverage is the share of collections whose true mean it holds. The interval for topics and documents together is
-    compared with the mean over all topics there could be, which the urn gives exactly.
+    Collections are drawn from an urn, so that the truth is known: lists whose first ranks are judged. Each way to
+    choose the probability of relevance gives an interval for the mean over the given topics; its coverage is the share
+    of collections whose true mean it holds. The interval for topics and documents together is compared with the mean
+    over all possible topics, which the urn gives exactly.
 
     Ways: ``true share`` (constant q, the one that drew the collection), ``judged rate`` (constant, the rate among
     judged documents), ``logistic`` (estimated by rank and topic), ``both sources`` (``logistic``, for topics and

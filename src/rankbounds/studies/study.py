@@ -1,7 +1,7 @@
-"""What a study is: a question, a function that computes the answer, and figures that draw it.
+"""A study: a question, a function that computes the answer, and figures that draw it.
 
 A study is declared by its function, named observed_by_varied, under the tables and figures that it repeats. The first
-line of the docstring asks the question, and everything that can be varied is a keyword argument with a default::
+line of the docstring is the question, and everything that can be varied is a keyword argument with a default::
 
     @study("Moffat and Zobel 2008, Figure 5", seconds=2)
     def score_by_depth(qrels, runs, *, depths=(10, 100)) -> StudyResult:
@@ -295,8 +295,8 @@ STUDIES: dict[str, Study] = {}
 def study(source: str, *, best: int = 0, seconds: float = 1.0) -> Callable[[Callable[..., StudyResult]], Study]:
     """Declare a function as the study of tables and figures: ``Sakai 2007, Table 2; Yang ... 2016, Figure 3``.
 
-    ``best`` is how many of the best runs the paper keeps, ``seconds`` how long the study takes on the 129 runs of
-    TREC-8, which estimates of the time left go by.
+    ``best`` is how many of the best runs the paper keeps, ``seconds`` the study's time on the 129 runs of TREC-8, for
+    estimates of the time left.
     """
     return lambda compute: Study(compute, source, best, seconds)
 
@@ -358,7 +358,7 @@ def enumerated(names: Sequence[str]) -> str:
 
 
 def rows_by(axes: Mapping[str, Sequence[Any]], values: Mapping[str, Floats]) -> Rows:
-    """A row for each combination of what is varied, with what arrays of these axes hold there; None for NaN."""
+    """Return a row per combination of what is varied, with the entries of arrays with these axes; None for NaN."""
     columns = {name: array.ravel().tolist() for name, array in values.items()}
     return [
         dict(zip(axes, varied, strict=True)) | {name: plain(column[row]) for name, column in columns.items()}

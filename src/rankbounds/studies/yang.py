@@ -66,9 +66,9 @@ PRINTED_LOSSES = {
 def ties_by_level(qrels: QrelsLike, runs: RunsLike) -> StudyResult:  # noqa: ARG001 (they say which runs are best)
     """How common are tied scores, and ranks and lines that contradict the scores?
 
-    The shares of systems, of lists (a system and a topic) and of documents with a score equal to that of the document
-    before, once lists are sorted by score and then by stated rank; and the same for neighbours whose stated ranks, or
-    whose order of lines, say the opposite. ``rankbounds check`` shows them run by run.
+    The shares of systems, of lists (a system and a topic) and of documents with the same score as the document before,
+    with lists sorted by score and then by stated rank; and the same for neighbours whose stated ranks, or order of
+    lines, contradict the scores. ``rankbounds check`` shows them per run.
     """
     found = list(check(runs, examples=0))
     lists, lines = sum(run.topics for run in found), sum(run.lines for run in found)
@@ -194,10 +194,10 @@ def change_by_banding(
 ) -> StudyResult:
     """How exact must a ranking be for scores and comparisons to stay as they are?
 
-    Each run is scored as it is, and again with its documents in bands (``rhos``) or its scores rounded (to ``bits`` or
-    ``digits``), taking the mean over all orders inside a band. Per topic the score changes a little; the questions are
-    how much, for how many systems it can be ruled out that more than 1%, 3% or 5% of the score is lost (``limits``, a
-    one-sided paired t-test), and whether pairs of systems that differed significantly still do, and no others.
+    Each run is scored unchanged, and with its documents in bands (``rhos``) or its scores rounded (to ``bits`` or
+    ``digits``), taking the mean over all orders inside a band. The study shows how much scores change per topic, for
+    how many systems a loss of more than 1%, 3% or 5% can be ruled out (``limits``, a one-sided paired t-test), and
+    whether the same pairs of systems differ significantly.
     """
     treatments: dict[str, Callable[[Run], Run]] = {f"{BANDS}{rho}": partial(Run.banded, rho=rho) for rho in rhos}
     for number in bits:
