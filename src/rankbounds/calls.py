@@ -17,7 +17,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def ends_in_a_sentence(function: Function) -> Function:
-    """Show of our errors the sentence alone, and of an unknown keyword what was probably meant."""
+    """Show our errors as one sentence, and name what an unknown keyword probably meant."""
 
     @wraps(function)
     def called(*given: Any, **named: Any) -> Any:
@@ -42,7 +42,7 @@ def ends_in_a_sentence(function: Function) -> Function:
 
 
 def as_public(function: Function, package: str, name: str) -> Function:
-    """The function as users know it: by its public name, which is also what pickles hold."""
+    """Give the function its public name, which pickles store too."""
     public = ends_in_a_sentence(function)
     public.__module__, public.__qualname__ = package, name
     return public

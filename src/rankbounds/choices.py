@@ -10,7 +10,7 @@ from rankbounds.errors import UsageError, did_you_mean
 
 
 def check_choice(what: str, value: str, known: Sequence[str], meant: Mapping[str, str] | None = None) -> None:
-    """Reject a word that is not among those known; ``meant`` holds what other words are called here."""
+    """Reject an unknown word; ``meant`` maps other words to known ones."""
     if value not in known:
         hint = did_you_mean(str(value), list(known), meant)
         raise UsageError(f'"{value}" is not a choice for {what}.{hint} Choose from: {", ".join(known)}.')

@@ -36,7 +36,7 @@ def coded(text: str) -> str:
 
 
 def without_acting(text: str) -> str:
-    """Lines of text with codes only for the characters that act on a terminal or a page."""
+    """Escape characters that act on a terminal or a page."""
     return _ACTING.sub(lambda found: _escaped(found[0]), text)
 
 
@@ -168,7 +168,7 @@ class UnknownNameError(UsageError, KeyError):
 
 
 class UnknownOptionError(UsageError, TypeError):
-    """A keyword that a function or class (``of``) does not take; ``known`` are those that it takes."""
+    """A keyword that ``of`` does not take; ``known`` are its keywords."""
 
     def __init__(self, option: str, known: Iterable[str], of: str = "") -> None:
         self.option, self.known, self.of = option, list(known), of

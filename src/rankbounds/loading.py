@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def names_of_stub(package: str) -> dict[str, tuple[str, str]]:
-    """Where each public name of a package comes from: the module, and what it is called there."""
+    """Return the module and name there of each public name of a package."""
     module = sys.modules[package]
     assert module.__spec__ is not None
     assert module.__file__ is not None

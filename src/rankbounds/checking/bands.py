@@ -96,7 +96,7 @@ def worst_difference(measure: MeasureLike, rho: Rho) -> float:
 
 
 def _depth(measure: RankWeighted) -> int:
-    """The depth of the measure, or one below which nothing counts that could be seen."""
+    """Return the depth of the measure, or one below which nothing visible counts."""
     if measure.cutoff is not None:
         return measure.cutoff
     depth = 16
@@ -108,7 +108,7 @@ def _depth(measure: RankWeighted) -> int:
 
 
 def _worst_reciprocal_rank(measure: RR, rho: Rho) -> float:
-    """The only relevant document is the first of a band; the first band of several documents need not be the worst."""
+    """Put the only relevant document first in a band; the first band need not be the worst."""
     from scipy.special import digamma
 
     factor, safe = exact_rho(rho), rank_safe_depth(rho)

@@ -82,7 +82,7 @@ class Explanation:
 
 
 def _gap(row: Row) -> str:
-    """A difference to four digits, or to as many as show that it is one."""
+    """Format a difference with four digits, or as many as show it."""
     difference = row["largest_difference"]
     return number(difference, 6 if difference is not None and 0 < difference < 0.5e-4 else 4)
 
@@ -157,7 +157,7 @@ class Explanations(Result):
 
 
 def read_output(path: str | os.PathLike[str]) -> Printed:
-    """What another tool reported for one run: the score as text, by measure and topic."""
+    """Read another tool's output for one run: scores as text, by measure and topic."""
     return stated(os.fspath(path)) or read_reported(path, is_measure)
 
 
@@ -222,7 +222,7 @@ def explain_read(qrels: Qrels, run: Run, output: Any, repeated: Run | None = Non
 
 
 def _of_any_measure(printed: str, qrels: Qrels, run: Run, repeated: Run | None) -> list[Explanation]:
-    """The measures that give a number, the simplest first; where none does, the nearest."""
+    """Find the measures that give a number, the simplest first, or the nearest."""
     known = {name: parse_measure(name) for name in WELL_KNOWN}
     explanations = list(
         _explain_known({(name, ALL): printed for name in known}, known, qrels, run, repeated, most_changes=1).values()
@@ -287,7 +287,7 @@ def _explanation(
 
 @dataclass(frozen=True)
 class Computation:
-    """A measure computed with some quirks, and how well it agrees with what was reported."""
+    """A measure computed with some quirks, and its agreement with the reported one."""
 
     quirks: tuple[Quirk, ...]
     measure: Measure
@@ -359,7 +359,7 @@ def _computations(
 
 
 def _scores_of(qrels: Qrels, run: Run, measures: list[Measure], **options: str) -> dict[Measure, Scores]:
-    """By measure, without those that cannot be computed so: not every one has a mean over ties, for example."""
+    """Score by measure, without those that cannot be computed so."""
     try:
         return dict.fromkeys(measures, _evaluate_quietly(qrels, run, measures, **options))
     except RankboundsError:
@@ -406,7 +406,7 @@ def _same(value: float, text: str) -> bool:
 
 
 def _by_topic(printed: Printed, name: str, measure: Measure, qrels: Qrels, run: Run) -> str | None:
-    """What trec_eval does to each topic by its own judgments, where that makes the difference."""
+    """Apply what trec_eval does to each topic by its own judgments."""
     if not hasattr(measure, "recall"):
         return None
     relevant = np.bincount(qrels.pairs.topic[qrels.grade >= 1], minlength=len(qrels.query_ids))
@@ -458,7 +458,7 @@ def run_with_repeats(given: Any, reading: Reading, qrels: Any) -> tuple[Run, Run
 
 
 def _read_with_repeats(path: str | os.PathLike[str], name: str) -> Run | None:
-    """All lines of a TREC run; None where it is no such file, or holds no document twice."""
+    """Read all lines of a TREC run; None for other files and without repeats."""
     try:
         lines = trec.read_lines(read_text(os.fspath(path)), trec.run_layout, distinct=True)
     except DataError:

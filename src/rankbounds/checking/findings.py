@@ -29,7 +29,7 @@ Severity: TypeAlias = Literal["error", "warning", "note"]
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of finding: its severity, the heading of its column, what is counted, and how a sentence describes it."""
+    """A kind of finding: its severity, heading, what is counted, and its sentence."""
 
     severity: Severity
     heading: str
@@ -37,7 +37,7 @@ class Kind:
     words: str
 
     def counted(self, number_of: int, share: float | None) -> str:
-        """How many there are, and which share of the lines or topics that is."""
+        """Format the number, and its share of the lines or topics."""
         of = "topics" if self.unit == "topic" else "lines"
         return f"{number_of:,} {self.unit}{'s' * (number_of != 1)}" + (
             "" if share is None else f" ({share:.1%} of {of})"
@@ -139,7 +139,7 @@ class JudgedOutside:
 
 @dataclass(frozen=True)
 class TieEffect:
-    """The mean of a measure under trec_eval's order of ties, over all orders, and between the worst and the best."""
+    """The mean of a measure in trec_eval's order of ties, over all orders, and at worst and best."""
 
     measure: str
     value: float
@@ -211,7 +211,7 @@ class Checks(Result):
 
     @property
     def figures(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Which functions of ``rankbounds.plots`` draw it; a leaderboard shows what ties leave open of scores."""
+        """The functions of ``rankbounds.plots`` that draw it."""
         return ("findings", "leaderboard") if self._moved else ("findings",)
 
     def __iter__(self) -> Iterator[CheckedRun]:
@@ -255,7 +255,7 @@ class Checks(Result):
         return next(([effect.measure for effect in run.effects] for run in self.runs if run.effects), [])
 
     def counts(self) -> list[dict[str, Any]]:
-        """A flat dict per run: how often each kind was found, and how far ties move each measure."""
+        """Return a flat dict per run: the number of findings by kind, and the effect of ties by measure."""
         flat = []
         for run in self.runs:
             row = self._row(run)
@@ -318,7 +318,7 @@ class Checks(Result):
 
 
 def _counted(kind: str) -> Column:
-    """The column of a kind: how often, and for what is no error which share of the lines or topics."""
+    """Build the column of a kind: how often, with the share of lines or topics unless it is an error."""
 
     def cell(row: Row) -> str:
         whole = row["topics" if KINDS[kind].unit == "topic" else "lines"]

@@ -52,7 +52,7 @@ class DescribedJudgments(Result):
     words_below = True
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each kind of document: ``least``, ``mean``, ``median`` and ``most`` of a topic, and ``total``."""
+        """Return a row per kind of document: ``least``, ``mean``, ``median`` and ``most`` per topic, and ``total``."""
         return self.found
 
     def words(self) -> str:
@@ -140,7 +140,7 @@ def describe(qrels: QrelsLike, runs: RunsLike | None = None, *, rel: float = 1.0
 
 
 def _depth(run: Run, judgments: Qrels, judged: Flags) -> dict[str, Any]:
-    """Down to which rank all documents of a run's judged topics are judged, and how many of all are not."""
+    """Return the depth to which all documents of a run are judged, and how many of all are not."""
     index = judgments.pairs.index
     topic = index.topics_of(run.pairs)
     here, judgment = index.find(run.pairs, topic)

@@ -50,7 +50,7 @@ class Quirk:
 def quirks(
     qrels: Qrels, run: Run, measures: Iterable[Measure], depths: Iterable[int], repeated: Run | None
 ) -> Iterator[Quirk]:
-    """Every quirk that can make a difference for these judgments, this run and these measures."""
+    """List every quirk that can matter for these judgments, run and measures."""
     yield from _of_topics(qrels, run)
     yield from _of_order(run)
     yield from _of_documents(qrels, run, repeated)
@@ -237,7 +237,7 @@ def _binary_to(cutoff: int, measure: Measure) -> Measure | None:
 
 
 def _relevant_only_to(depth: int | None, qrels: Qrels, run: Run) -> Qrels:
-    """The judgments with no relevant documents but those that the run has to this depth."""
+    """Keep only relevant documents that the run has to this depth."""
     return _relevant_only_where(qrels, _retrieved(qrels, run, depth))
 
 
@@ -255,7 +255,7 @@ def _relevant_only_where(qrels: Qrels, kept: Flags) -> Qrels:
 
 
 def _at_most(most: int, qrels: Qrels, run: Run) -> Qrels:
-    """At most this many relevant documents in a topic: those that the run has come first."""
+    """Keep at most this many relevant documents per topic, the run's first."""
     found, topic = _retrieved(qrels, run, most), qrels.pairs.topic
     order = np.lexsort((~found, qrels.grade <= 0, topic))
     count: Ints = np.bincount(topic, minlength=len(qrels.query_ids))

@@ -238,7 +238,7 @@ def _documents(run: Run, lines_read: int, corpus: frozenset[bytes] | None, examp
 
 
 def _ties(run: Run, rows: Ints, tied: Flags, lines_read: int, effects: Sequence[TieEffect]) -> Iterator[Finding]:
-    """Ties among rows in the order of the scores, and those that single precision adds."""
+    """Find tied rows, and those that single precision adds."""
     topic, score = run.pairs.topic[rows], run.score[rows]
     first_of_topic = np.flatnonzero(np.diff(topic, prepend=-1))
     rank = np.arange(tied.size) - np.repeat(first_of_topic, np.diff(first_of_topic, append=tied.size))
@@ -343,7 +343,7 @@ def _topics_with_gaps(topic: Ints, ranks: Ints) -> Ints:
 
 
 def _effects(run: Run, qrels: Qrels, measures: list[Measure]) -> tuple[dict[str, Any], str]:
-    """How much is judged and what ties do to each measure; and a sentence where not one document is judged."""
+    """Return how much is judged and the effect of ties by measure, and a sentence if nothing is judged."""
     scores = evaluate(qrels, run, measures, bounds="ties", threads=1)
     mean = scores.mean()
     expected = evaluate(qrels, run, measures, ties="expected", bounds="none", threads=1).mean()

@@ -64,7 +64,7 @@ def read_usable(file: str, read: Callable[[], Run]) -> Usable:
 
 
 def _read_leniently(text: Text, lines: list[tuple[int, list[bytes]]], layout: trec.Layout) -> Usable:
-    """The run in the lines that can be used, and what is wrong with the others."""
+    """Read the usable lines, and what is wrong with the others."""
     problems: list[Problem] = []
     first_seen: dict[tuple[bytes, bytes], int] = {}
     tag = None

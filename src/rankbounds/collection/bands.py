@@ -102,7 +102,7 @@ def _in_bits(run: Run, score: Floats, bits: str | int) -> Floats:
 
 
 def _bfloat16(score: Floats) -> Floats:
-    """To the nearest number with an 8-bit significand, a tie to the even one: the upper half of single precision."""
+    """Round to the nearest number with an 8-bit significand, ties to even: the upper half of single precision."""
     word = score.view(np.uint32)
     half = np.uint32(0x7FFF) + ((word >> np.uint32(16)) & np.uint32(1))
     return ((word + half) & np.uint32(0xFFFF0000)).view(np.float32)

@@ -169,7 +169,7 @@ class Reading:
         )
 
     def _columns(self, given: Any, of: int = 0) -> list[str]:
-        """The names of the columns of a table of judgments (0) or of a run (1), or the keys of rows; else none."""
+        """Return the column names of a table of judgments (0) or of a run (1), or the keys of rows; else none."""
         if isinstance(given, str | os.PathLike):
             lists = pair_of_names(self.formats)[of] in (None, "csv", "tsv", "jsonl", "parquet")
             return columns_in(os.fspath(given)) if lists else []
@@ -283,7 +283,7 @@ class Reading:
         return [RunToRead(path, lambda run=run: run, path, run.name) for run in named]  # type: ignore[misc]
 
     def _in_memory(self, given: Any, place: str) -> list[RunToRead]:
-        """A frame with a column ``run`` is read at once, because only its rows say how many runs it holds."""
+        """Read a frame with a column ``run`` at once, because only its rows say how many runs it holds."""
         turns = turn_column(self._columns(given, 1), self._names) is not None
         if turns or isinstance(given, Run) or is_table(given) or is_column_wise(given, self._names):
             return [RunToRead(place, lambda run=run: run) for run in as_runs(given, place, self.columns)]  # type: ignore[misc]
@@ -301,7 +301,7 @@ class Reading:
         return as_run(given, name, self.columns)
 
     def _is_list_of_lists(self, given: Any) -> bool:
-        """Is this a list for each query, ``[[doc, ...], ...]`` or ``[[{"corpus_id": ...}, ...], ...]``?"""
+        """Is this a list per query, ``[[doc, ...], ...]`` or ``[[{"corpus_id": ...}, ...], ...]``?"""
         if not isinstance(given, list | tuple) or not given or not all(isinstance(one, list | tuple) for one in given):
             return False
         first = next((entry for one in given for entry in one), None)
@@ -310,7 +310,7 @@ class Reading:
 
 
 def _numbers_in(given: Any) -> str:
-    """What holds scores, but is no matrix of them; empty where this is something else."""
+    """Return what holds scores but is no matrix; empty for anything else."""
     if isinstance(given, np.ndarray) and given.ndim <= 2:
         return f"one of {given.dtype} with the shape {given.shape}"
     first: Any = given
@@ -320,7 +320,7 @@ def _numbers_in(given: Any) -> str:
 
 
 def _is_one_query(inner: Any) -> bool:
-    """Is this of one query, ``{document: score}`` or ``[document, ...]``, rather than a whole run?"""
+    """Is this of one query, ``{document: score}`` or ``[document, ...]``, not a whole run?"""
     if type(inner) is dict or isinstance(inner, Mapping):
         value = next(iter(inner.values()), None)
         return not isinstance(value, Mapping | list | tuple | set | frozenset | np.ndarray)

@@ -222,7 +222,7 @@ class PairTable:
 
 
 def _as_id(name: Any) -> Any:
-    """An id as text: whole numbers as they are written, as in tables that are read."""
+    """Return an id as text, whole numbers as written."""
     return str(name) if isinstance(name, int | np.integer) and not isinstance(name, bool) else name
 
 

@@ -115,7 +115,9 @@ def _copeland(better: Ints, worse: Ints) -> Floats:
 
 
 def _strengths(better: Ints, worse: Ints) -> Floats:
-    """The logarithms of Bradley and Terry's strengths, by Hunter's algorithm, a draw with strength 1 for each."""
+    """Return the logarithms of Bradley and Terry's strengths (Hunter's algorithm), with one draw each against strength
+    1.
+    """
     documents = int(max(better.max(), worse.max())) + 1
     won = np.bincount(better, minlength=documents) + 0.5
     strength = np.ones(documents)
@@ -131,7 +133,7 @@ def _strengths(better: Ints, worse: Ints) -> Floats:
 
 
 def _levels(topic: Ints, score: Floats) -> Ints:
-    """The place of each score among the distinct ones of its topic, from 1."""
+    """Return the rank of each score among the distinct ones of its topic, from 1."""
     order = np.lexsort((score, topic))
     first = np.diff(topic[order], prepend=-1) != 0
     rises = ~first & (np.diff(score[order], prepend=0.0) > CLOSE)

@@ -124,7 +124,7 @@ class Qrels(PairTable):
 
     @cached_property
     def subtopics(self) -> Subtopics | None:
-        """The relevance of documents for each subtopic of their query, where judgments tell subtopics apart."""
+        """The relevance of documents per subtopic of their query, if there are any."""
         given = self._subtopics
         return given() if callable(given) else given
 
@@ -416,7 +416,7 @@ def as_qrels(
     source: str | Sequence[str] | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Qrels:
-    """Judgments from what a caller holds in memory: a dict, a frame, or rows of three."""
+    """Read judgments from a dict, a frame, or rows of three."""
     table = columns_of(given, QRELS_COLUMNS.renamed(columns), source="judgments")
     if not len(table):
         raise DataError("The judgments are empty.")

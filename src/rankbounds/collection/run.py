@@ -274,7 +274,7 @@ class Run(PairTable):
         return sorted(by_document, key=lambda item: (item[1], item[0].encode("utf-8", "surrogateescape")), reverse=True)
 
     def __eq__(self, other: object) -> bool:
-        """The same name, the same rows in the same order, and the same stated ranks?"""
+        """Compare name, rows in their order, and stated ranks."""
         if not isinstance(other, Run):
             return NotImplemented
         ours, theirs = self.stated_rank, other.stated_rank
@@ -516,7 +516,7 @@ def read_run(
 
 
 def run_in(table: Columns, file: str, name: str | None = None) -> Run:
-    """The run in the lines or rows of a file, or of a part of it."""
+    """Read the run in the lines or rows of a file or a part of it."""
     tags = [table.tag or ""] if table.runs is None else table.numbered_runs(one=True)[0]
     if len(tags) > 1:
         raise several_runs(file, tags[:2], str(len(tags)))

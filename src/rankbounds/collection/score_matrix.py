@@ -69,7 +69,7 @@ def run_of_matrix(
 
 
 def _array(scores: Any) -> NDArray[Any]:
-    """The scores as an array of NumPy, without a copy where the package allows that."""
+    """Return the scores as a NumPy array, without a copy if possible."""
     if hasattr(scores, "detach"):  # a tensor of torch: one that is trained, or on another device, has to be freed first
         scores = scores.detach().cpu()
         scores = scores.float() if "bfloat16" in str(scores.dtype) else scores
@@ -83,7 +83,7 @@ def _array(scores: Any) -> NDArray[Any]:
 
 
 def _best(matrix: NDArray[Any], depth: int, name: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Row, column and score of what is kept, query by query, each query's documents in the order of the columns."""
+    """Return row, column and score of the kept entries, by query and column."""
     count, width = matrix.shape
     found: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = []
     kept = 0

@@ -104,7 +104,7 @@ def by_document(
 
 
 def _okay(importance: Iterable[Any], pairs: Pairs, subtopic: Ids, number: Ints) -> Flags:
-    """Which judgments are of an okay nugget; a nugget must have the same importance wherever it stands."""
+    """Mark judgments of okay nuggets; a nugget's importance must not vary."""
     words = ["" if word is None else str(word).strip().lower() for word in importance]
     for row, word in enumerate(words):
         if word and word not in IMPORTANCE:

@@ -155,7 +155,7 @@ class Ids(Sequence[str]):
 
     @classmethod
     def of_lines(cls, lines: str, count: int) -> Ids | None:
-        """From a text with one id a line; None if it has not so many lines, because an id holds a newline."""
+        """Read a text with one id per line; None if an id holds a newline."""
         text = pad(lines.encode("utf-8", "surrogateescape") + b"\n")
         ends = np.flatnonzero(text == 10)
         if ends.size != count:
@@ -213,7 +213,7 @@ class Ids(Sequence[str]):
         return [one.decode("utf-8", "surrogateescape") for one in self.raw_list()]
 
     def packed(self) -> tuple[Bytes, Ints]:
-        """The ids one behind the other, and where each begins (and the last ends)."""
+        """Return the ids one after the other, and where each begins (and the last ends)."""
         offsets = np.concatenate(([0], np.cumsum(self.length)))
         places = np.arange(offsets[-1]) + np.repeat(self.start - offsets[:-1], self.length)
         return self.text[places], offsets
@@ -263,7 +263,7 @@ class Ids(Sequence[str]):
         return same
 
     def _further_words(self) -> Iterator[tuple[int, Ints]]:
-        """Words behind the common ones, and the rows of ids that have them and are not long."""
+        """Return words after the common ones, and the rows of not too long ids that have them."""
         if self.word_count() <= _COMMON_WORDS:
             return
         rows = np.flatnonzero((self.length > 8 * _COMMON_WORDS) & (self.length <= LONG))
@@ -312,7 +312,7 @@ class Ids(Sequence[str]):
         return first.to_list(), codes
 
     def first_and_codes(self, hashed: Words) -> tuple[Ids, Ints]:
-        """The same with hashes that are known, the distinct ids as they first stand."""
+        """Do so with known hashes; the distinct ids are in order of appearance."""
         if not len(self):
             return self, np.empty(0, dtype=np.int64)
         changes = np.flatnonzero(np.concatenate(([True], hashed[1:] != hashed[:-1])))

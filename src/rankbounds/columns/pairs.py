@@ -58,7 +58,7 @@ class Pairs:
 
     @classmethod
     def numbered(cls, topics: Sequence[str], topic: Ints, docs: Ids, source: Source) -> Pairs:
-        """From the names of the topics, the number of each row's topic, and the documents."""
+        """Make pairs from topic names, each row's topic number, and the documents."""
         return cls(tuple(topics), topic, docs, mix(docs.hashes(), Ids.of(topics).hashes()[topic]), source)
 
     def __len__(self) -> int:
@@ -85,7 +85,7 @@ class Pairs:
         return self._with_topics(np.bincount(self.topic, minlength=len(self.topics)) > 0)
 
     def of_topics(self, names: Container[str]) -> tuple[Pairs, Ints]:
-        """The pairs of these topics, also of those that have none here, and their rows."""
+        """Return the pairs of these topics, including topics without any, and their rows."""
         kept = np.array([name in names for name in self.topics], dtype=bool)
         rows = np.flatnonzero(kept[self.topic])
         return self.take(rows)._with_topics(kept), rows
@@ -210,7 +210,7 @@ class PairIndex:
 
     @cached_property
     def words(self) -> list[Words]:
-        """Whole columns of words are compared faster than words scattered over the text; long ids are left there."""
+        """Return whole columns of words, which compare faster than scattered ones; long ids are excluded."""
         docs = self.pairs.docs
         return [docs.word(number) for number in range(docs.word_count())[:4]]
 
@@ -229,7 +229,7 @@ class PairIndex:
         return np.array([self.topic_number.get(name, -1) for name in other.topics], dtype=np.int64)
 
     def find(self, other: Pairs, topic_here: Ints | None = None) -> tuple[Ints, Ints]:
-        """Rows of the other table that stand here too, and the rows where they stand."""
+        """Return rows of the other table that are in this one, and their rows here."""
         topic_here = self.topics_of(other) if topic_here is None else topic_here
         row_here = self.table.find(other.keys, topic_here[other.topic])
         rows: Ints = np.flatnonzero(row_here >= 0)
@@ -244,7 +244,7 @@ class PairIndex:
         return rows, here
 
     def _same(self, other: Pairs, rows: Ints, here: Ints) -> Flags:
-        """Have those rows of the other table the documents of these rows? Compared byte by byte, not by hash."""
+        """Compare the documents of rows of two tables byte by byte, not by hash."""
         docs = other.docs.take(rows)
         if docs.word_count() > len(self.words):
             return docs.equals(self.pairs.docs.take(here))
@@ -255,7 +255,7 @@ class PairIndex:
 
 
 def _number_two(one: Pairs, other: Pairs) -> list[Ints]:
-    """As ``number_pairs``; looking one table up in the other takes a tenth of the time of sorting both."""
+    """Do as ``number_pairs``, by lookup in a tenth of the time of sorting."""
     found, rows = one.index.find(other)
     numbers = len(one) + np.arange(len(other))
     numbers[found] = rows
@@ -265,7 +265,7 @@ def _number_two(one: Pairs, other: Pairs) -> list[Ints]:
 
 
 def _group(keys: Words) -> tuple[Ints, Ints]:
-    """One row of each different key, and for each row the number of its key; a third of the time of ``np.unique``."""
+    """Return one row per key, and each row's key number, in a third of the time of ``np.unique``."""
     order = np.argsort(keys)
     in_order = keys[order]
     new = np.ones(keys.size, dtype=bool)

@@ -91,7 +91,7 @@ def run_evaluate(options: Options) -> None:
 
 
 def _digits_without_meaning(scores: Scores, digits: int) -> Iterator[str]:
-    """Say of which measures the residuals leave fewer digits certain than were asked for."""
+    """Name measures whose residuals leave fewer digits certain than asked for."""
     mean = scores.mean()
     for column, measure in enumerate(mean.measures):
         if measure.has_residual and mean.bounds in ("unjudged", "both"):
@@ -106,7 +106,7 @@ def _digits_without_meaning(scores: Scores, digits: int) -> Iterator[str]:
 
 
 def evaluate_by_engine(options: Options, engine: str) -> Scores:
-    """The scores by the engine; one for large data opens the files itself, and prepares what they hold."""
+    """Score with the engine; one for large data opens and prepares files itself."""
     if engine == "local":
         return scoring.evaluate_from(options)
     reader, measures = reading.reading_from(options), options.measures or DEFAULT_MEASURES

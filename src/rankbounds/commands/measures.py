@@ -50,7 +50,7 @@ def run_measures(options: Options) -> None:
 
 
 def _kinds(text: str) -> list[type[Measure]]:
-    """The classes that a label or a name stands for; a name alone will do, even where the measure needs a depth."""
+    """Return the classes of a label or a name, even if the measure needs a depth."""
     name = text if is_name(text) else (label_elsewhere(text) or text).partition("(")[0]
     if is_name(name):
         return [class_named(name)]

@@ -286,7 +286,7 @@ def run_persistence(options: Options) -> None:
 
 
 def _read_counts(file: str) -> list[tuple[str, str]]:
-    """The rows of a CSV of ranks and counts; a first row that holds words is a header."""
+    """Read a CSV of ranks and counts, with or without a header."""
     from rankbounds.files.records import read_decoded, table_rows
 
     rows = list(table_rows(*read_decoded(file), ","))
@@ -428,7 +428,7 @@ def transfer_measure(options: Options) -> None:
 
 
 def write_vectors(options: Options, published: Published) -> None:
-    """The greatest and the least vector that score what was printed, by rank, and what they score at the other p."""
+    """Write the greatest and the least vector with the printed score, by rank, and their scores at the other p."""
     from rankbounds.rbp.published_score import vectors_of
 
     vectors = vectors_of(published)

@@ -37,7 +37,7 @@ def setting(text: str) -> tuple[str, str]:
 
 
 def explain(name: str) -> str:
-    """What the help says of studies: what they ask and repeat, and their settings with defaults."""
+    """Return the help on studies: questions, sources, and settings with defaults."""
     from rankbounds.studies.study import PARAMETERS, studies_called
 
     if name in ("all", "list"):
@@ -140,7 +140,7 @@ def run_study(options: Options) -> int:
 
 
 def choose_studies(options: Options) -> list[Study]:
-    """The studies that a name, a paper or a table or figure of it stands for."""
+    """Return the studies of a name, a paper, or a table or figure."""
     from rankbounds.studies.papers import paper_called
     from rankbounds.studies.study import STUDIES, studies_called
 
@@ -159,7 +159,7 @@ def choose_studies(options: Options) -> list[Study]:
 
 
 def choose_settings(studies: list[Study], given: dict[str, Any], options: Options) -> dict[Study, dict[str, Any]]:
-    """The studies that can be computed from what was given, each with the settings of --set that it has."""
+    """Return the studies that can be computed, each with its settings from --set."""
     ready: dict[Study, dict[str, Any]] = {}
     settings = dict.fromkeys(name for study in studies for name in study.settings)
     for name, _ in options.chosen or ():
@@ -199,7 +199,7 @@ def list_studies(options: Options, studies: list[Study]) -> None:
 
 
 class Clock:
-    """How long the studies that are left will take, by those that are done and what each took on TREC-8."""
+    """Estimates the time left from finished studies and their times on TREC-8."""
 
     def __init__(self, studies: list[Study]) -> None:
         self.left = {study: study.seconds for study in studies}
@@ -270,7 +270,7 @@ def write_pages(papers: list[Any], studies: list[Study], options: Options) -> No
 
 
 def untaken(study: Study, given: dict[str, Any]) -> str:
-    """What was given and the study does not take, in words: ``no --gain and -m once only``."""
+    """Name what the study does not take: ``no --gain and -m once only``."""
     *others, last = [
         f"no {flag}" if study.parameter(name) is None else f"{flag} once only"
         for name, flag in FLAGS.items()

@@ -116,7 +116,7 @@ class Comparison(Compared):
         return part.pair_words.sentences(0, run, against)
 
     def words(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> str:
-        """Say the verdict in plain words: a paragraph for each measure and pair asked for, a line for each sentence."""
+        """Return the verdict as a paragraph per measure and pair, a line per sentence."""
         asked = self.parts if measure is None else [self[measure]]
         return "\n".join(
             "\n".join(part.sentences(None, named)) + "\n"
@@ -125,7 +125,7 @@ class Comparison(Compared):
         )
 
     def agreement(self) -> str:
-        """Say in a sentence whether the measures agree on two runs; nothing for one measure, or for more runs."""
+        """Return a sentence on whether the measures agree on two runs; else nothing."""
         if len(self.runs) != 2 or len(self.measures) == 1:
             return ""
         return wording.agreement(
@@ -176,7 +176,7 @@ class Comparison(Compared):
         return replace(self, order=tuple(self.runs if by == "given" else self.scores.sort(by).runs))
 
     def table(self, measure: str | Measure | None = None, top: int | None = None) -> Table:
-        """Show the leaderboard for one measure, best first, or its ``top``; of three runs or more with p-values."""
+        """Show the leaderboard for one measure, best first, or its ``top``."""
         at = measure_place(self.measures, measure)
         against = self.settings.get("baseline") or best_first(self.system_rows, self.measures[at])[0]["run"]
         tested = {}
@@ -216,7 +216,7 @@ class Comparison(Compared):
         return build_table(rows, [*columns, *self._verdict_columns(f"{label}, difference")])
 
     def measure_table(self) -> Table:
-        """Show two runs by every measure, a row each: the second minus the first."""
+        """Show two runs with a row per measure: the second minus the first."""
         rows = []
         for part in self.parts:
             (row,) = part.pair_rows(probabilities=False)
@@ -232,7 +232,7 @@ class Comparison(Compared):
         return [difference, within, *p, *certain, Column("verdict", importance=7), won, lost]
 
     def tables(self, measure: str | Measure, top: int | None = None) -> list[Table]:
-        """Show the leaderboard, or its ``top``, and the pairs where runs are few or one of them is the baseline."""
+        """Show the leaderboard, or its ``top``, and the pairs if there are few or a baseline."""
         few = len(self.runs) <= FEW_RUNS or self.settings.get("baseline") is not None
         return [self.table(measure, top), *([self.pair_table(measure, top=top)] if few else [])]
 
@@ -254,7 +254,7 @@ class Comparison(Compared):
         return parts
 
     def _judged_words(self) -> str:
-        """How much of the first ten documents of each run is judged; nothing where that is not known."""
+        """Say how many of each run's first ten documents are judged, if known."""
         if not self.scores.has_judged:
             return ""
         shares = [f"{row['run']} {JUDGED.text(row)}" for row in self.system_rows[: len(self.runs)]]

@@ -144,7 +144,7 @@ class Evidence:
         return self.__dict__ | {"_made": {}}
 
     def _once(self, *key: object, make: Callable[[], Made]) -> Made:
-        """What was made before under this key; else it is made now and kept."""
+        """Cache the result of ``make`` under this key."""
         if key not in self._made:
             self._made[key] = make()
         found: Made = self._made[key]
@@ -159,7 +159,7 @@ class Evidence:
         progress: Callable[[int, int], None] | None = None,
         observe: Callable[[int, Rankings], None] | None = None,
     ) -> Scores:
-        """Score the runs as ``evaluate`` does; ``observe`` is shown each batch of rankings with its run's number."""
+        """Score the runs as ``evaluate`` does; ``observe`` gets each run's number and batches of rankings."""
         chosen = tuple(parse_measures(measures))
         if observe is None and ("scores", chosen) in self._made:
             found: Scores = self._made["scores", chosen]
@@ -181,7 +181,7 @@ class Evidence:
         progress: Callable[[int, int], None] | None = None,
         observe: Callable[[int, Rankings], None] | None = None,
     ) -> Scores:
-        """Look at every run's lists once, for scores and for what ties do to their means."""
+        """Read every run's lists once, for scores and the effect of ties."""
         self.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
         ends = np.full((2, len(self.runs), len(self.facts.query_ids), len(measures)), np.nan)
         untied = np.zeros(ends.shape[1:], dtype=bool)
@@ -210,13 +210,13 @@ class Evidence:
         return scores
 
     def over_ties(self, measures: Sequence[Measure]) -> Floats:
-        """The least and the greatest mean over all orders of tied documents, by run and measure; NaN: not known."""
+        """The least and the greatest mean over all orders of ties, by run and measure; NaN: unknown."""
         if any(("ties", measure) not in self._made for measure in measures):
             self._score(tuple(measures))
         return np.stack([self._made["ties", measure] for measure in measures], axis=-1)
 
     def _joined(self, number: int, *, keep_judgments: bool = False) -> Joined:
-        """One run's rankings, each cell with the row it came from; kept where they are few."""
+        """Return one run's rankings with the row of each cell; cached if there are few."""
         join_one = partial(join_lists, self.runs[number], self.facts, self.assumptions, keep_judgments=keep_judgments)
 
         def keep() -> Joined:
@@ -240,7 +240,7 @@ class Evidence:
         return sum(map(len, self.runs)) <= KEPT_ROWS
 
     def shared_lists(self, among: Sequence[int] | None = None) -> SharedLists:
-        """Gather the lists of all runs, or of those with these numbers, topic by topic."""
+        """Gather the lists of all runs, or of some, topic by topic."""
         numbers = tuple(range(len(self.runs)) if among is None else among)
 
         def join() -> SharedLists:
@@ -285,7 +285,7 @@ class Evidence:
     def _documents(
         self, measures: Sequence[Measure], numbers: tuple[int, ...]
     ) -> dict[Measure, list[UnjudgedDocuments]]:
-        """By measure that is a weighted sum over ranks, the unjudged documents of these runs."""
+        """Return the unjudged documents of these runs, by weighted-sum measure."""
         weighted = [measure for measure in measures if is_weighted_sum(measure) and self._follows_unjudged]
         new = [measure for measure in weighted if ("documents", measure, numbers) not in self._made]
 
@@ -365,7 +365,7 @@ class Evidence:
         return self._once("models", make=estimate)
 
     def topics_that_can_differ(self, measure: Measure, first: Ints, second: Ints) -> Ints:
-        """Count the topics on which each pair can differ at the most, whatever unjudged documents turn out to be."""
+        """Count the topics on which each pair can differ at most over all judgments."""
         lists = self.shared_lists()
         can = np.zeros(first.size, dtype=np.int64)
         for of_topic in topic_bounds(lists, measure, self.assumptions, (first, second)):
@@ -374,7 +374,7 @@ class Evidence:
         return can
 
     def unjudged_documents(self, measure: Measure, runs: Sequence[int]) -> int:
-        """Count the documents of these runs that nobody judged, down to the measure's depth, on judged topics."""
+        """Count the unjudged documents of these runs on judged topics, to the measure's depth."""
         from rankbounds.judging.candidates import collect
 
         order = self.assumptions.ties if self.assumptions.ties in ORDERS else "trec"
@@ -387,7 +387,7 @@ class Evidence:
     # ---- two runs ----
 
     def lead_changes(self, measure: Measure, a: int, b: int) -> list[tuple[float, str, str]] | None:
-        """Find where, over p, the lead changes: p, who leads below, who above. None: not for this measure or order."""
+        """Find where the lead changes over p: p, the leader below, the leader above. None if not applicable."""
         if not isinstance(measure, RBP) or measure.by_topic or self.assumptions.ties not in ORDERS:
             return None
         from rankbounds.rbp.crossings import lead_changes
@@ -396,7 +396,7 @@ class Evidence:
         return lead_changes(lists, self.facts, measure)
 
     def to_judge(self, measure: Measure, a: int, b: int) -> SettlingPlan | None:
-        """Plan the judgments that are expected to settle most between two runs; None where that is not known."""
+        """Plan the judgments that settle most between two runs; None if unknown."""
         if self.assumptions.ties not in ORDERS or not self._follows_unjudged or not self._few_rows:
             return None
         if not follows_grades(measure):
@@ -408,7 +408,7 @@ class Evidence:
 
 
 def left_out_words(topics: Sequence[str], number: int, *, judged: bool = True) -> str:
-    """Say which of the topics, or of the judged ones, are left out of a comparison, and why."""
+    """Say which topics are left out of a comparison, and why."""
     named = ", ".join(topics[:NAMED]) + (", ..." if len(topics) > NAMED else "")
     return (
         f"{len(topics)} of {number} {'judged ' * judged}topics are left out, since a run lacks them ({named}); "

@@ -47,7 +47,7 @@ def sampled(settings: Mapping[str, Any]) -> int:
 
 
 def detectable_differences(comparison: Comparison, power: float) -> Floats:
-    """The true differences that a t test finds so often; infinite where that is more than the measure's can be."""
+    """Return the true differences that a t test finds with this power; infinite beyond the measure's range."""
     scores = comparison.scores
     effect = minimum_detectable_effect(1.0, sampled(comparison.settings), comparison.settings["alpha"], power)
     wanted = effect * comparison.tested.numbers["deviation"]

@@ -98,7 +98,7 @@ class Replicates(CaptionedTables):
         return self.components
 
     def words(self) -> str:
-        """Say what the numbers say: a paragraph per measure, each sentence on its own line."""
+        """Return a paragraph per measure, each sentence on its own line."""
         paragraphs = []
         for measure in self.measures:
             rows = {name: [row for row in getattr(self, name) if row["measure"] == measure] for name in PARTS}
@@ -120,7 +120,7 @@ class Replicates(CaptionedTables):
         return [*found, (needed, self.plan_table())] if self.plan else found
 
     def plan_table(self) -> Table:
-        """Show topics needed: a row for each wanted reliability (and number of labellings), a column per reruns."""
+        """Show topics needed: a row per reliability (and number of labellings), a column per number of reruns."""
         several = self.settings["labels"] > 1
         reruns = list(dict.fromkeys(row["reruns"] for row in self.plan))
         cells: dict[tuple[str, float, int], list[str]] = {}
@@ -251,7 +251,7 @@ def compare_replicates(
 
 
 def _system_name(name: str, marks: re.Pattern[str]) -> str:
-    """The system that a run of this name belongs to: the first group, or what is left without the match."""
+    """Return a run's system: the first group of the pattern, or the name without the match."""
     found = marks.search(name)
     if found is None:
         return name
@@ -260,7 +260,7 @@ def _system_name(name: str, marks: re.Pattern[str]) -> str:
 
 
 def _labellings(sets: dict[str, Qrels], marks: re.Pattern[str]) -> dict[str, Qrels]:
-    """Labels made again and again of the topics that all have; of one judge, not of several."""
+    """Return repeated labellings of the shared topics by one judge."""
     judges = {_system_name(name, marks) for name in sets if marks.search(name)}
     if len(judges) > 1:
         raise UsageError(

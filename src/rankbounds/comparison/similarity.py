@@ -120,7 +120,7 @@ class Similarity(Result):
         return table
 
     def rows(self, *, topics: bool = True) -> list[dict[str, Any]]:
-        """List a row per pair, measure and, unless ``topics`` is false, topic; ``query_id`` is ``all`` for the mean."""
+        """List a row per pair, measure and, with ``topics``, topic; ``query_id`` is ``all`` for the mean."""
         query_ids = [*(self.query_ids if topics else ()), "all"]
         rows: list[dict[str, Any]] = []
         means = [self.mean(measure) for measure in self.measures]
@@ -133,7 +133,7 @@ class Similarity(Result):
         return rows
 
     def changed_most(self, pair: int = 0, measure: str | None = None) -> list[str]:
-        """Name the topics in which the two runs of a pair are least alike, worst first, of those that changed."""
+        """Name the topics in which a pair is least similar, worst first."""
         place = self._place(measure or self.measures[0])
         value = self.value[place, pair]
         if self.measures[place].startswith(LARGEST):
@@ -176,7 +176,7 @@ class Similarity(Result):
     # ---- for people ----
 
     def table(self, pairs: int | None = SHOWN_PAIRS, *, topics: bool = False) -> Table:
-        """Show the mean of each measure for this number of pairs (None: all), the most alike first; topics if asked."""
+        """Show the mean of each measure for so many pairs (None: all), the most similar first."""
         order = np.argsort(-self.mean(self.measures[0])[:, 0], kind="stable")[:pairs].tolist()
         numbers = {name: getattr(self, name)[:, order] for name in ("value", "low", "high")}
         chosen = replace(self, first=self.first[order], second=self.second[order], **numbers)
@@ -184,7 +184,7 @@ class Similarity(Result):
         return build_table(chosen.rows(topics=topics), columns)
 
     def words(self) -> str:
-        """Say it in a paragraph: two runs, or which of several are most and least alike."""
+        """Describe two runs, or the most and least similar of several, in a paragraph."""
         if self.first.size > 1:
             return self._words_of_all()
         sentences, largest = [], []
@@ -318,7 +318,7 @@ def similarity(
 def with_largest_differences(
     alike: Similarity, runs: Sequence[Run], measures: Sequence[str | Measure], assumptions: Assumptions
 ) -> Similarity:
-    """Add the most that measures can differ: the bounds of a difference where no document is judged."""
+    """Add the largest possible differences of measures: bounds with no document judged."""
     chosen = parse_measures(list(measures))
     pooled = Qrels.from_columns(alike.query_ids, [UNKNOWN] * len(alike.query_ids), [-1] * len(alike.query_ids))
     evidence = Evidence(pooled, runs, assumptions)
@@ -339,7 +339,7 @@ def with_largest_differences(
 
 
 def shared_topics(runs: Sequence[Run]) -> list[str]:
-    """List the topics that all runs have, in the order of the first; a warning counts the others."""
+    """List the topics of all runs, in the order of the first; a warning counts the others."""
     shared = set.intersection(*(set(run.query_ids) for run in runs))
     topics = [topic for topic in runs[0].query_ids if topic in shared]
     if not topics:
@@ -351,7 +351,7 @@ def shared_topics(runs: Sequence[Run]) -> list[str]:
 
 
 def tied_lists(run: Run, numbers: Ints, topics: Sequence[str], assumptions: Assumptions) -> TiedLists:
-    """List the run's documents for these topics in the order of rank, by their numbers."""
+    """List the run's documents for these topics in rank order, by their numbers."""
     place = {topic: number for number, topic in enumerate(topics)}
     topic_here = np.array([place.get(topic, -1) for topic in run.pairs.topics])
     rows, tied = ranked_rows(run, order=assumptions.order, precision=assumptions.score_precision)

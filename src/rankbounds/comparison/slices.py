@@ -105,7 +105,7 @@ class Slices(Result):
     # ---- words ----
 
     def words(self) -> str:
-        """Say for every measure, way of slicing and pair what the slices and their interaction show."""
+        """Return sentences on slices and interactions for every measure, grouping and pair."""
         return "".join(f"{self._slice_words(row)} {self._interaction_words(row)}\n" for row in self.interactions)
 
     def _slice_words(self, interaction: Mapping[str, Any]) -> str:
@@ -171,7 +171,7 @@ class Slices(Result):
     # ---- tables and figures ----
 
     def tables(self) -> list[Table]:
-        """Show for each measure the slices (of few runs or against a baseline), of several pairs the interactions."""
+        """Show each measure's slices (of few runs or against a baseline), and the interactions of several pairs."""
         few = len(self.runs) <= FEW_RUNS or self.settings["baseline"] is not None
         pair = [Column("run"), Column("against")]
         found = []
@@ -222,7 +222,7 @@ class Slices(Result):
 
 
 def slices(scores: Scores, labels: Mapping[str, Any], **how: Unpack[PairTestingOptions]) -> Slices:
-    """Compare scores in slices of topics as ``Comparison.slices`` does, by the labels of topics for each way."""
+    """Compare scores in slices of topics, as ``Comparison.slices`` does."""
     testing = PairTesting(**how)
     testing.check(scores.runs)
     if testing.alternative != "two-sided":
@@ -330,7 +330,7 @@ def _compare_slice(
     level: float,
     clusters: Clusters | None,
 ) -> dict[str, Any]:
-    """The numbers of all pairs on some topics, from the scores by run and topic."""
+    """Compare all pairs on some topics, from the scores by run and topic."""
     topics, means = values.shape[-1] if clusters is None else len(clusters), values.mean(axis=-1)
     if topics > 1:
         numbers = pair_numbers(values, first, second, measure, testing, clusters)
@@ -432,7 +432,7 @@ def _welch_p_values(spread: Floats, group: Ints) -> Floats:
 
 
 def _welch(spread: Floats, group: Ints, size: Floats, variance: Floats) -> Floats:
-    """Pairs by deals of labels: squared distances of groups' means from the common one, over squared errors."""
+    """Return Welch's statistic by pair and shuffle: squared distances of means over squared errors."""
     means, weights = [], []
     for number_of_group, count in enumerate(size.tolist()):
         member = (group == number_of_group).astype(np.float64).T

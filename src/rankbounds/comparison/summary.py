@@ -42,7 +42,7 @@ FORMATS: dict[str, tuple[Callable[[str], str], str, str, str]] = {
 
 @dataclass(frozen=True)
 class SummaryCell(Cell):
-    """A mean as it is shown, and what stands raised, small or as a bar beside it."""
+    """A mean as shown, with what is raised, small or a bar beside it."""
 
     bar: Bar | None = None
 
@@ -102,7 +102,7 @@ class Summary(Result):
         return f"{table}\n{in_markdown(self.caption)}\n"
 
     def table(self) -> Table:
-        """Show plain cells: the best has a star, the numbers of what a system beats stand behind ``>``."""
+        """Show plain cells: a star for the best, the numbers of beaten systems after ``>``."""
         left = frozenset(range(1, 2 + len(self.measures)))
         judged = [len(self._header) - 1] if self.judged else []
         return Table(self._header, self._lines(lambda cell: cell.write("table")), left, [1, 2, *judged])
@@ -223,7 +223,7 @@ def _brief(comparison: Comparison, made: Summary, style: str, small: str, cite: 
 
 
 def _beaten(comparison: Comparison, at: int, place_of: dict[int, int]) -> list[str]:
-    """For each run the numbers of the systems shown that it beats, or is equivalent to."""
+    """Return for each run the numbers of the systems that it beats, or is equivalent to."""
     beaten: list[list[int]] = [[] for _ in comparison.runs]
     pairs, equivalent = comparison.tested, comparison.settings["test"] == TOST
     shown, leads = np.flatnonzero(comparison.shown[at]), comparison.leads[at]

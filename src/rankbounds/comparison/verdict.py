@@ -187,7 +187,7 @@ def compare_scores(
     among: Sequence[str] | None = None,
     evidence: Evidence | None = None,
 ) -> Comparison:
-    """Compare scores as ``compare`` does; ``evidence`` are the judgments and runs behind them, where they are known."""
+    """Compare scores as ``compare`` does; ``evidence`` are the judgments and runs, if known."""
     how = PairTesting(test, correction, alternative, alpha, confidence, resamples, seed, baseline)
     how.check(scores.runs, [TOST])
     check_means(scores.measures)
@@ -243,7 +243,7 @@ def _system_rows(
     clusters: Clusters | None,
     settings: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
-    """A row for each measure and run; letters and places where all pairs were tested for differences."""
+    """Build a row per measure and run; letters and ranks if all pairs were tested for differences."""
     mean = scores.mean(settings["confidence"], clusters)
     lettered = settings["baseline"] is None and settings["test"] != TOST
     names = ("group", "rank", "rank_low", "rank_high", "own_rank_low", "own_rank_high")
@@ -277,7 +277,7 @@ def _place_systems(
     p_own: Floats,
     settings: Mapping[str, Any],
 ) -> list[Any]:
-    """Give each run its letters, its place, and the ends of its place, for all runs together and by itself."""
+    """Give each run its letters, rank and rank intervals, for all runs together and alone."""
     ends = own = rank_intervals.places(merits.size, first, second, lead, shown)
     if CORRECTIONS[settings["correction"]].holm_within:
         own = rank_intervals.own_places(merits.size, first, second, lead, p_own, settings["alpha"])

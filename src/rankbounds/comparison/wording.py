@@ -43,7 +43,7 @@ _MORE_TO_JUDGE = '"rankbounds judge-next --compare" lists more, and with --until
 
 
 def _answers(question: str, **answers: str) -> dict[str, str]:
-    """Templates that begin with the question; nothing is asked where there is no answer."""
+    """Prefix templates with the question, except for empty answers."""
     return {name: answer and f"{question} {answer}" for name, answer in answers.items()}
 
 
@@ -234,13 +234,13 @@ def sample_words(settings: Mapping[str, Any]) -> str:
 
 
 def _draws(settings: Mapping[str, Any]) -> list[str]:
-    """How p-values were drawn, those of pairs alone and those of corrections that resample."""
+    """Say how resampled p-values were drawn."""
     alone = TESTS[settings["test"]].draws(settings) if settings["test"] in TESTS else []
     return list(dict.fromkeys([*alone, *[drawn_words(settings)] * CORRECTIONS[settings["correction"]].resamples]))
 
 
 def method(settings: Mapping[str, Any], runs: int) -> str:
-    """Say which tests the p-values of a table come from, and what its intervals and places are."""
+    """Say which tests p-values come from, and what intervals and ranks mean."""
     used, alone = test_names(settings)
     family, corrected = CORRECTIONS[settings["correction"]], settings["correction"] != "none"
     drawn = ", ".join([*_draws(settings), sample_words(settings)])
@@ -269,7 +269,7 @@ def method(settings: Mapping[str, Any], runs: int) -> str:
 
 
 def cannot_succeed(settings: Mapping[str, Any]) -> str:
-    """Say why no p-value, or no corrected one, can be below alpha; nothing where one can."""
+    """Say why no p-value, or no corrected one, can be below alpha, if so."""
     test, count = TESTS.get(settings["test"]), settings["clusters"] or settings["topics"]
     family, alpha, resamples = CORRECTIONS[settings["correction"]], settings["alpha"], settings["resamples"]
     least = None if test is None else test.smallest_p(np.array([count]), count, settings["alternative"], resamples)
@@ -290,7 +290,7 @@ def cannot_succeed(settings: Mapping[str, Any]) -> str:
 
 
 def own_place(row: Mapping[str, Any], settings: Mapping[str, Any], runs: int) -> str:
-    """Say between which places a run stands by itself and among all, and what either statement guarantees."""
+    """Return a run's rank interval alone and among all runs, with their guarantees."""
     ends, own = ((row[f"{by}rank_low"], row[f"{by}rank_high"]) for by in ("", "own_"))
     if row["rank"] is None or runs < 3 or ends == own:
         return ""
@@ -303,7 +303,7 @@ def own_place(row: Mapping[str, Any], settings: Mapping[str, Any], runs: int) ->
 
 
 def tested_words(settings: Mapping[str, Any], runs: int) -> str:
-    """Say the test, how it was corrected, and the level, in brackets of a caption."""
+    """Name the test, its correction, and the level, for a caption."""
     clusters = settings.get("clusters")
     parts = [
         test_names(settings)[0],
@@ -326,7 +326,7 @@ def summary_words(settings: Mapping[str, Any], runs: int, *, beats: bool) -> str
 
 
 def lead_sentence(changes: Sequence[tuple[float, str, str]] | None, difference: float) -> tuple[str, dict[str, Any]]:
-    """Choose the template for where the lead changes over p, and what goes into it; none where nobody leads."""
+    """Choose the template for changes of the lead over p, and its values; none without a leader."""
     if changes is None or (not changes and difference == 0):
         return "none", {}
     told = ", ".join(LEAD_CHANGE.format(p=p, below=below, above=above) for p, below, above in changes[:SHOWN_CHANGES])
@@ -381,7 +381,7 @@ def agreement(
     *,
     of_equivalence: bool,
 ) -> str:
-    """Say in a sentence whether measures agree on a run and the one that it is held against."""
+    """Say in a sentence whether measures agree on a run and the one it is compared with."""
     count = len(measures)
     if of_equivalence:
         lacking = [measure for measure, found in zip(measures, shown, strict=True) if not found]
@@ -434,6 +434,6 @@ def measure_words(label: str, *, lower_is_better: bool) -> str:
 
 
 def compared_words(measure: Measure) -> str:
-    """Name a measure that runs are compared by, which is by means over topics, also of counts."""
+    """Name a measure that runs are compared by: by means, also for counts."""
     label = f"{measure} (mean over topics)" if measure.total == "sum" else str(measure)
     return measure_words(label, lower_is_better=measure.lower_is_better)

@@ -33,13 +33,13 @@ COVERED = 10
 
 
 class PairWords:
-    """The sentences of a comparison: numbers and choices have an axis of measures and one of pairs."""
+    """The sentences of a comparison, with axes of measures and pairs."""
 
     def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
 
     def sentences(self, at: int, a: int, b: int) -> list[str]:
-        """Say the verdict on two runs by one measure, by their numbers; differences are the first minus the second."""
+        """Return the verdict on two runs by one measure; differences are the first minus the second."""
         comparison, pairs = self.comparison, self.comparison.tested
         numbers, codes = (
             {name: column[at] for name, column in Pairs(pairs.first, pairs.second, held).get(a, b).items()}
@@ -94,7 +94,7 @@ class PairWords:
         return found
 
     def _elsewhere(self) -> dict[str, Floats]:
-        """What relevant documents that nobody retrieved leave open of pairs whose documents are all judged."""
+        """Return what unretrieved relevant documents leave open of fully judged pairs."""
         comparison, pairs = self.comparison, self.comparison.tested
         certain = zip(comparison.certain["certain_low"], comparison.certain["certain_high"], strict=True)
         left = [
@@ -118,7 +118,7 @@ class PairWords:
         return must_differ(self.comparison.settings)
 
     def _can_differ(self) -> Floats:
-        """On how many topics each pair can differ at the most; looked up where too few do as judged, else all."""
+        """Return on how many topics each pair can differ at most, computed only if too few differ as judged."""
         comparison, pairs = self.comparison, self.comparison.tested
         differing = pairs.numbers["differing"]
         found = np.full(differing.shape, float(sampled(comparison.settings)))
@@ -247,7 +247,7 @@ def _unseen(low: Floats, high: Floats) -> Flags:
 
 
 def _elsewhere_cases(numbers: Mapping[str, Floats]) -> list[tuple[Flags, str]]:
-    """What is said of pairs whose documents are all judged: what relevant documents nobody retrieved could still do."""
+    """Choose the sentence on what unretrieved relevant documents could still do to fully judged pairs."""
     difference, low, high = (numbers[name] for name in ("difference", "elsewhere_low", "elsewhere_high"))
     shrinks, grows = (np.abs(numbers[f"elsewhere_{end}"] - difference) >= wording.SHOWN for end in ("least", "most"))
     kept = (low > 0) | (high < 0)
@@ -321,7 +321,7 @@ def left_open(
 
 
 def _concerned(evidence: Evidence, scores: Scores) -> bool:
-    """Are values those of judged documents in one order, of the runs and on the topics of the evidence?"""
+    """Are values those of judged documents in one order, on the evidence's runs and topics?"""
     assumptions = evidence.assumptions
     return (
         assumptions.ties in ORDERS
@@ -333,7 +333,7 @@ def _concerned(evidence: Evidence, scores: Scores) -> bool:
 
 
 def _all_judged(evidence: Evidence, scores: Scores, measure: Measure, runs: Ints) -> Flags:
-    """By run, of those with these numbers: is every document judged, as far down as the measure reads?"""
+    """Is every document of these runs judged, to the measure's depth?"""
     judged = np.zeros(len(scores.runs), dtype=bool)
     judged[runs] = (scores.judged[runs] == 1).all(axis=-1)
     if not judged.any() or (measure.cutoff is not None and measure.cutoff <= COVERED):

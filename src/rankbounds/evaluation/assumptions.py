@@ -38,7 +38,7 @@ MOST_RELEVANT = 10_000_000
 
 @dataclass(frozen=True)
 class Cells:
-    """The numbers of one batch: arrays with an axis of lists and one of measures, ``parts`` with one of parts first."""
+    """The numbers of one batch: arrays with axes of lists and measures, ``parts`` with one of parts first."""
 
     value: Floats
     low: Floats | None = None
@@ -137,7 +137,7 @@ class Assumptions:
 
     @property
     def allowed_relevant(self) -> float:
-        """How many relevant documents bounds allow a topic beside judged and retrieved ones (``Rankings``)."""
+        """Return how many relevant documents bounds allow besides judged and retrieved ones (``Rankings``)."""
         if self.open == "retrieved":
             return 0.0
         return np.inf if self.most_relevant is None else float(self.most_relevant)
@@ -148,7 +148,7 @@ class Assumptions:
         return cast(Order, self.ties) if self.ties in ORDERS else "trec"
 
     def check(self, measures: Iterable[Measure], *, in_memory: bool = True) -> None:
-        """Reject measures that cannot be computed under these assumptions, or not by an engine for large files."""
+        """Reject measures that these assumptions, or an engine for large files, cannot compute."""
         for measure in measures:
             if measure.reads_judgments and not in_memory:
                 raise UsageError(
@@ -184,7 +184,7 @@ class Assumptions:
         return rankings if measure.as_retrieved else self.unjudged(rankings)
 
     def _with_ties(self, measure: Measure, assumed: Rankings) -> Floats:
-        """The measure under the rule for ties, once it is settled what unjudged documents count for."""
+        """Apply the rule for ties to the measure, once unjudged documents have a value."""
         return assumed.remembered((measure, self.ties), lambda: self._treated(measure, assumed))
 
     def _treated(self, measure: Measure, assumed: Rankings) -> Floats:
@@ -232,7 +232,7 @@ class Assumptions:
         return self._bounds_of_treated_ties(plain, rankings)
 
     def bounds_are_outer(self, measure: Measure, facts: TopicFacts, *, tied: bool) -> bool:
-        """Do the bounds hold, but may be wider than what can happen? ``tied``: are there documents of equal score?"""
+        """Are bounds safe, but perhaps wider than necessary? ``tied``: are there documents of equal score?"""
         if self.bounds not in ("unjudged", "both") or measure.as_retrieved:
             return False
         if self._exactness(measure) == "outer":
@@ -242,12 +242,12 @@ class Assumptions:
         return measure.joint_bounds_are_outer(facts) if self.bounds == "both" else self._treats_ties_loosely(measure)
 
     def _exactness(self, measure: Measure) -> Exactness:
-        """What is known of the measure's bounds over the documents that they are to cover."""
+        """Return how exact the measure's bounds are over the documents to cover."""
         alone = measure.list_only or measure.as_retrieved
         return measure.exactness if alone or self.open == "retrieved" else measure.collection_exactness
 
     def _treats_ties_loosely(self, measure: Measure) -> bool:
-        """Under this rule for ties, are the bounds over judgments those over all orders, which contain them?"""
+        """Are bounds over judgments those over all orders of ties, which contain them?"""
         return self.ties not in ORDERS and not measure.monotone
 
     def _bounds_of_treated_ties(self, measure: Measure, rankings: Rankings) -> tuple[Floats, Floats] | None:
@@ -273,7 +273,7 @@ class Assumptions:
         return worst, best + measure.open_tail(rankings)
 
     def _in_treated_order(self, measure: Measure, rankings: Rankings, chance: float) -> Rankings:
-        """The lists in the best or worst order for unjudged documents that count like this."""
+        """Return the lists in the best or worst order for this value of unjudged documents."""
         return reordered(rankings, measure.worth(rankings.assume(chance)), best=self.ties == "best")
 
     def cells(self, measures: Sequence[Measure], rankings: Rankings) -> Cells:
@@ -314,7 +314,7 @@ class Assumptions:
         return unjudged, tail, ties
 
     def tie_range(self, measure: Measure, rankings: Rankings) -> Floats:
-        """How far each list's value moves over all orders of its ties; NaN where that is not known."""
+        """Return each list's range over all orders of ties; NaN if unknown."""
         return _range_over_orders(measure, self.assumed(measure, rankings))
 
 

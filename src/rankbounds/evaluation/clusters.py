@@ -99,14 +99,14 @@ class Clusters:
 
 
 def clusters_by_prefix(query_ids: Sequence[str], mark: str) -> dict[str, str]:
-    """Take the part of each id before the first such mark for its cluster; an id without one is its own."""
+    """Cluster ids by the part before the first such mark; an id without one is its own cluster."""
     if not mark:
         raise UsageError("A prefix needs the mark that ends it, such as _ for 31_1 and 31_2.")
     return dict(zip(query_ids, query_ids, strict=True)) | labels_by_prefix(list(query_ids), mark)["prefix"]
 
 
 def resolve_clusters(given: ClustersLike | Clusters | None, query_ids: Sequence[str]) -> Clusters | None:
-    """Find the clusters of queries, at least two, from a mapping or a file; None where none are given."""
+    """Find the clusters of queries, at least two, from a mapping or a file; None if none are given."""
     if given is None:
         return None
     found = find_clusters(given, query_ids)
@@ -147,7 +147,7 @@ def _labels(given: Any) -> dict[str, str]:
 
 
 def clusters_in_ids(query_ids: Sequence[str]) -> str | None:
-    """Find the mark in ids such as 31_1, 31_2, 32_1 that makes them look like clusters; None where they do not."""
+    """Find the mark in ids such as 31_1, 31_2, 32_1 that suggests clusters; None without one."""
     for mark in "_-/.:#":
         parts = [query.partition(mark) for query in query_ids]
         if not all(re.fullmatch(r"\w{1,4}", rest) and prefix for prefix, _, rest in parts):

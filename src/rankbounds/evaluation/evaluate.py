@@ -173,7 +173,7 @@ def evaluate(
 
 
 def _taken_by(engine: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What an engine takes of the options; an engine that does not exist, and options of another, are rejected."""
+    """Return an engine's options; reject unknown engines, and options of others."""
     if engine not in ENGINE_OPTIONS:
         known = list(ENGINE_OPTIONS)
         raise UsageError(f'There is no engine "{engine}".{did_you_mean(engine, known)} Known: {", ".join(known)}.')

@@ -146,7 +146,7 @@ class PreparedScoring:
         return dict_of_rows(queries, names, by_topic[topic])
 
     def _in_dicts(self, given: Any) -> Ranked | None:
-        """The rankings of ``{query: {document: score}}``; None where it has to be read as a table."""
+        """Rank ``{query: {document: score}}``; None if it has to be read as a table."""
         joined = join_dict(given, self.facts, **self._joining)
         if joined is None:
             return None
@@ -188,7 +188,7 @@ class ShortLists:
         self._known: dict[tuple[Any, ...], Values] = {}
 
     def values(self, query: Any, documents: Any) -> Values | None:
-        """The measures of what one query retrieved, ``{document: score}``; None: to be left to the other way."""
+        """Compute the measures of ``{document: score}`` of one query; None: unusual input."""
         if type(query) is not str or query not in self._number or type(documents) is not dict:
             return None
         documents = documents.copy()  # another thread may change it

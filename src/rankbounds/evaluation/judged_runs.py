@@ -41,7 +41,7 @@ class JudgedRuns:
         self._rankings = list(in_threads(self._joined, self.runs, processors()))
 
     def _joined(self, run: Run) -> tuple[list[Rankings], list[Rankings]]:
-        """A run's rankings, and the same without documents that no subset of the judgments knows."""
+        """Return a run's rankings, and those without documents unknown to all subsets."""
         batches = list(join(run, self.facts, keep_judgments=True).batches)
         return batches, [batch.condensed() for batch in batches]
 
@@ -68,7 +68,7 @@ class JudgedRuns:
     def low_high(
         self, kept: Flags | None, measure: Measure, runs: Sequence[int] | None = None
     ) -> tuple[Floats, Floats]:
-        """The bounds of a measure under a subset of the judgments, with axes run and topic (NaN for other runs)."""
+        """Return the bounds of a measure under a subset of the judgments, with axes run and topic."""
         assumptions = Assumptions()
         facts = self._facts_of(kept)
         low, high = (np.full((len(self.names), len(self.facts.query_ids)), np.nan) for _ in range(2))

@@ -92,7 +92,7 @@ def _column(end: Floats | float) -> Floats:
 
 
 def _quantiles(degrees: Ints, confidence: float) -> Floats:
-    """The t quantile for each number of degrees of freedom; NaN for less than one."""
+    """Return the t quantile by degrees of freedom; NaN below one."""
     distinct, place = np.unique(degrees, return_inverse=True)
     found = [student_quantile((1 + confidence) / 2, each) if each > 0 else np.nan for each in distinct.tolist()]
     return np.array(found)[place].reshape(degrees.shape)

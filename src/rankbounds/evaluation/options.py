@@ -42,7 +42,7 @@ class ReadingOptions(FileOptions, total=False):
 
 
 class OrderOptions(FileOptions, total=False):
-    """What pools, samples, plans and audits take: reading, one order of tied documents, gains."""
+    """Options of pools, samples, plans and audits: reading, one order of ties, gains."""
 
     ties: str
     gain: str | Mapping[Any, float] | GainRule | None
@@ -50,14 +50,14 @@ class OrderOptions(FileOptions, total=False):
 
 
 class RankingOptions(OrderOptions, ReadingOptions, total=False):
-    """The options of ``evaluate`` that do not concern unjudged documents: reading, ties, gains and topics."""
+    """Options of ``evaluate`` without unjudged documents: reading, ties, gains and topics."""
 
     ties_key: Any
     topics: str
 
 
 class ScoringOptions(OrderOptions, total=False):
-    """The options of ``evaluate``, except for whose judgments to use: for functions with labels of their own."""
+    """Options of ``evaluate`` without ``source``, for functions with their own labels."""
 
     ties_key: Any
     topics: str
@@ -73,7 +73,7 @@ class Options(ScoringOptions, RankingOptions, total=False):
 
 
 class EvaluateOptions(Options, total=False):
-    """All options of ``evaluate``, those on the work itself included; some engines take more of them than others."""
+    """All options of ``evaluate``; some engines take more of them than others."""
 
     preparation: Preparation | None
     progress: Callable[[int, int], None] | None
@@ -117,7 +117,7 @@ def chosen_options(
 
 
 def shows_options(options: type) -> Callable[[Function], Function]:
-    """Let ``help`` and notebooks show the options that a function takes as ``**options`` by name, with defaults."""
+    """Show a function's ``**options`` by name, with defaults, in ``help`` and notebooks."""
     known = {**signature(Reading).parameters, **signature(Assumptions).parameters}
     by_name = []
     for name, annotation in options.__annotations__.items():

@@ -132,7 +132,7 @@ _NOTES: dict[str, Callable[[Any], Any]] = {
 
 
 def _plain_measure(measure: Measure) -> dict[str, Any]:
-    """The label, and in full the numbers that labels round; of a name in somebody's table, which way is better."""
+    """Return the label with unrounded numbers; for unknown measures, which direction is better."""
     if isinstance(measure, Reported):
         return {"label": str(measure), "exactly": {}, "lower_is_better": measure.lower_is_better}
     parameters = {one.name: getattr(measure.plain, one.name) for one in fields(measure.plain)}
@@ -161,7 +161,7 @@ def _load_measure(saved: Mapping[str, Any], file: str) -> Measure:
 def origin_of(
     qrels: Qrels, assumptions: Assumptions, preparation: Preparation | None, runs: Iterable[Run] = ()
 ) -> Origin:
-    """What tells scores of these judgments, runs and settings from others; None: what was done to runs is not known."""
+    """Return the origin of scores: judgments, runs and settings; None if preparation is unknown."""
     unjudged = assumptions.unjudged
     settings: dict[str, Any] = {
         "ties": assumptions.ties,
@@ -241,13 +241,13 @@ def _sums(qrels: Qrels) -> dict[str, str]:
 
 
 def fingerprint(origin: Origin) -> dict[str, Any]:
-    """What tells a result from others, in short: a sum of all judgments, one of each run, and the settings."""
+    """Return a result's fingerprint: checksums of judgments and runs, and the settings."""
     judgments = _digest(f"{query}\0{own}" for query, own in origin["judgments"].items())
     return {"judgments": judgments, "runs": dict(origin["runs"]), "settings": dict(origin["settings"])}
 
 
 def changes_since(path: str | os.PathLike[str], now: Origin) -> str:
-    """Say what changed since scores were saved: topics, judged documents, grades, options, and the runs of a name."""
+    """Say what changed since scores were saved: topics, documents, grades, options, runs."""
     before, name = load(path).origin, os.path.basename(os.fspath(path))
     if before is None:
         return f"Whether anything changed since {name} was saved is not known: it was saved without its judgments."
@@ -281,7 +281,7 @@ def _digest(rows: Iterable[str]) -> str:
 
 
 def judgment_changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """Say what changed between the fingerprints of two sets of judgments: topics, documents, grades."""
+    """Say what changed between two fingerprints of judgments: topics, documents, grades."""
     groups: dict[str, list[str]] = {}
     for topic in {**now, **before}:
         if topic not in before or topic not in now:

@@ -25,7 +25,7 @@ TOLERANCE = 1024 * float(np.finfo(np.float64).eps)
 
 
 def equal(one: Floats | float, other: Floats | float) -> Flags:
-    """Are these scores the same but for rounding? An infinite one is equal to itself alone."""
+    """Are these scores equal up to rounding? An infinite one equals only itself."""
     one, other = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
     with np.errstate(invalid="ignore"):  # of infinities
         return (one == other) | (np.abs(one - other) <= TOLERANCE * _finite(np.maximum(np.abs(one), np.abs(other))))
@@ -89,12 +89,12 @@ def mean_difference(one: Floats, other: Floats) -> Floats:
 
 
 def zeroed(values: Floats, scale: Floats) -> Floats:
-    """The values, 0 where no more is left of numbers of this size than rounding."""
+    """Return the values with rounding errors of numbers of this size set to 0."""
     return np.where(np.abs(values) <= TOLERANCE * scale, 0.0, values)
 
 
 def merit(values: Floats, measure: Measure) -> Floats:
-    """Values or differences turned so that the greater is the better, also where a measure counts effort."""
+    """Return values or differences with the sign turned so that greater is better."""
     return -values if measure.lower_is_better else values
 
 
@@ -104,7 +104,7 @@ def merit_of_range(low: Floats, high: Floats, measure: Measure) -> tuple[Floats,
 
 
 def limits_of(measure: Measure, scores: Floats) -> tuple[float, float]:
-    """Between which numbers scores lie. Nothing is known of another tool's scores outside, such as percentages."""
+    """Return the range of scores; unknown for another tool's scores outside it, such as percentages."""
     least, most = measure.value_range
     with np.errstate(invalid="ignore"):
         outside = (scores < least - TOLERANCE) | (scores > most + TOLERANCE)

@@ -140,7 +140,7 @@ def _measure(name: str) -> Measure:
 
 
 def _scores(tables: Sequence[ScoreTable], named: Sequence[bool], effort: Sequence[str]) -> Scores:
-    """The cells of all tables as arrays. One run may stand in several tables, if they hold other scores of it."""
+    """Return the cells of all tables as arrays; a run may be in several tables with different scores."""
     stated = list(dict.fromkeys(measure for table in tables for _, _, measure in table.cells))
     measure_of = {name: _measure(name) for name in stated}
     for name in effort:
@@ -180,7 +180,7 @@ def _scores(tables: Sequence[ScoreTable], named: Sequence[bool], effort: Sequenc
 def _runs(
     tables: Sequence[ScoreTable], named: Sequence[bool], measure_of: Mapping[str, Measure]
 ) -> dict[tuple[int, str], str]:
-    """What each table's runs are called: a name that repeats is one run, unless its scores would be given twice."""
+    """Name each table's runs: a repeated name is one run, unless its scores would be given twice."""
     of_tables: dict[tuple[int, str], set[tuple[str, Measure]]] = {}
     for number, table in enumerate(tables):
         for run, query, name in table.cells:

@@ -28,7 +28,7 @@ UNJUDGED = {"retrieved": "unjudged documents", "collection": "unjudged documents
 
 
 def render(scores: Scores, kind: str, *, per_topic: bool, raw: bool, interval: bool = False) -> str:
-    """The scores in any text format of the command line: means, behind the topics' values if asked for."""
+    """Format the scores: means, after the topics' values if asked for."""
     mean = scores.mean()
     if kind == "trec":
         return "".join(_trec_lines(scores, mean, per_topic))
@@ -88,7 +88,7 @@ def table_of(scores: Scores, *, with_notes: bool = True, interval: bool = False)
 
 
 def for_paper(scores: Scores, with_small: bool) -> PaperTable:
-    """The means as a table for a paper, with or without what is open of them."""
+    """Build the table of means for a paper, with or without bounds."""
     best, _ = _best_and_bars(scores)
     columns = []
     for place, measure in enumerate(scores.measures):
@@ -111,7 +111,7 @@ def for_paper(scores: Scores, with_small: bool) -> PaperTable:
 
 
 def _intervals(scores: Scores, place: int, counts: bool) -> list[list[str]]:
-    """The column of a measure's intervals: a dash where there is none, nothing for topics."""
+    """Build the column of a measure's intervals: a dash for none, empty for topics."""
     if scores.interval is None:
         return [[""] * len(scores.query_ids)] * len(scores.runs)
     digits = 0 if counts else None
@@ -170,7 +170,7 @@ def _best_and_bars(scores: Scores, width: int = 1) -> tuple[frozenset[tuple[int,
 
 
 def build_bars(numbers: Floats) -> list[Bar | None]:
-    """A bar for each mean with its bounds and its interval, all of one measure on one scale."""
+    """Build a bar per mean with its bounds and interval, one scale per measure."""
     finite = numbers[np.isfinite(numbers)]
     least, most = finite.min(initial=0.0).item(), finite.max(initial=0.0).item()
     most = 1.0 if least == 0 and most <= 1 else most
@@ -181,13 +181,13 @@ def build_bars(numbers: Floats) -> list[Bar | None]:
 
 
 def numbers_and_bounds(mean: Floats, low: Floats, high: Floats, *, counts: bool = False) -> list[tuple[str, str]]:
-    """A column of means: the number, and what is open of it (nothing where that is not known)."""
+    """Build a column of means with their bounds, if known."""
     column = _cells(mean[:, None], low[:, None], high[:, None], counts=counts)
     return [(value, bounds) for value, _, bounds in (row[0].partition(" ") for row in column)]
 
 
 def _cells(values: Floats, low: Floats, high: Floats, counts: bool) -> list[list[str]]:
-    """A measure's column: ``0.3280 +0.5120`` where the value is the least possible, else ``0.3280 [low, high]``."""
+    """Build a measure's column: ``0.3280 +0.5120`` if the value is the least possible, else ``0.3280 [low, high]``."""
     digits = 0 if counts else None
     known = ~np.isnan(low)
     with np.errstate(invalid="ignore"):  # a search that never ends has no finite bounds

@@ -145,7 +145,7 @@ class Scores:
         return type(self), tuple(getattr(self, one.name) for one in fields(self))
 
     def __eq__(self, other: object) -> bool:
-        """The same scores of the same runs, topics and measures, and the same notes, to the last bit?"""
+        """Compare scores, runs, topics, measures and notes exactly."""
         if not isinstance(other, Scores):
             return NotImplemented
         pairs = [(getattr(self, one.name), getattr(other, one.name)) for one in fields(self)]
@@ -169,7 +169,7 @@ class Scores:
 
     @property
     def has_judged(self) -> bool:
-        """Is it known how much is judged? Tables that other tools wrote do not say."""
+        """Is it known how much is judged? Not for other tools' tables."""
         return not bool(np.isnan(self.judged).all())
 
     @property
@@ -197,7 +197,7 @@ class Scores:
     # Selected, averaged, sorted
 
     def __getitem__(self, measures: MeasureName | Iterable[MeasureName]) -> Scores:
-        """The scores of one measure or several, by label, by any name that ``evaluate`` reads, as object or class."""
+        """Return the scores of measures, by label, other name, object or class."""
         return self.filter(measure=measures)
 
     def run(self, *names: str) -> Scores:
@@ -205,7 +205,7 @@ class Scores:
         return self.filter(run=names)
 
     def topic(self, *query_ids: str) -> Scores:
-        """The scores of one topic or several, in the order wanted; means of them are over these topics."""
+        """Return the scores of one topic or several, in the order wanted."""
         return self.filter(topic=query_ids)
 
     def filter(
@@ -352,7 +352,7 @@ class Scores:
         return take(self, runs=np.argsort(means if worst_first else -means, kind="stable").tolist())
 
     def __contains__(self, wanted: object) -> bool:
-        """Is there this measure (as in brackets), or this row (as iteration gives them)?"""
+        """Is this measure, or this row, in the scores?"""
         if isinstance(wanted, Mapping):
             return any(row == wanted for row in self.rows())
         try:
@@ -364,7 +364,7 @@ class Scores:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The columns of the rows: those that every row has, a mean's interval, parts of residuals where there are."""
+        """The columns of the rows: common ones, a mean's interval, parts of residuals."""
         return (*FIELDS, *(() if self.interval is None else INTERVAL), *(() if self.parts is None else PARTS))
 
     def rows(self) -> Iterator[dict[str, Any]]:

@@ -79,7 +79,7 @@ class _ZstandardFrames(io.RawIOBase):
 
 
 def _library(kind: str) -> Any | None:
-    """The module that reads this kind; None: Zstandard, where Python has none of its own."""
+    """Return the module for this kind; None: Zstandard, if Python has none."""
     for name in LIBRARIES[kind]:
         with contextlib.suppress(ImportError):
             return importlib.import_module(name)

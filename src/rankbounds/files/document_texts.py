@@ -89,7 +89,7 @@ class DocumentTexts:
         return None
 
     def _opened(self, path: str) -> _File:
-        """The file in its format; behind what was unpacked before, where it is compressed."""
+        """Open the file in its format, after previously unpacked files if compressed."""
         with stream(path) as file:
             head = file.read(_HEAD)
             held, begin, end = None, 0, None
@@ -132,7 +132,7 @@ class _File(ABC):
 
     @abstractmethod
     def split(self, lines: Lines) -> Lines:
-        """Join lines to records, each with the number and the place of its first line."""
+        """Join lines to records, each with its first line's number and position."""
 
     @abstractmethod
     def parse(self, record: bytes, place: Place) -> tuple[str, DocumentText]:
@@ -183,7 +183,7 @@ def _shown(title: str, text: str) -> DocumentText:
 
 
 def _of_fields(fields: Mapping[str, Any], id_name: str) -> DocumentText:
-    """Title and text under any of their names; several texts one after the other, each once."""
+    """Return title and text under any of their names, each once."""
     by_name = {str(name).lower(): value for name, value in fields.items() if value and name != id_name}
     texts = dict.fromkeys(str(by_name[name]) for name in TEXT_NAMES if name in by_name)
     title = next((str(by_name[name]) for name in TITLE_NAMES if name in by_name), "")
@@ -191,7 +191,7 @@ def _of_fields(fields: Mapping[str, Any], id_name: str) -> DocumentText:
 
 
 class _JsonLines(_File):
-    """An object per line, as BEIR, Anserini and others write them. The id is the first key that may be one."""
+    """An object per line, as from BEIR and Anserini. The id is the first possible key."""
 
     _ID_IN_FRONT = re.compile(
         rb'\s*\{\s*"(?:%s)"\s*:\s*"([^"\\]*)"\s*[,}]' % "|".join(map(re.escape, ID_NAMES)).encode()

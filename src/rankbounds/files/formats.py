@@ -37,7 +37,7 @@ NAMES = ("trec", "prefs", "csv", "tsv", "jsonl", "parquet", *IN_JSON, *IN_TEXT, 
 
 
 def pair_of_names(given: str | tuple[str | None, str | None] | None) -> tuple[str | None, str | None]:
-    """The formats of judgments and of runs, from ``"beir"`` for both or ``"quepid,elasticsearch"`` for each."""
+    """Return the formats of judgments and of runs, from ``"beir"`` or ``"quepid,elasticsearch"``."""
     if given is None:
         return None, None
     parts = [part.strip() for part in given.split(",")] if isinstance(given, str) else list(given)
@@ -101,7 +101,7 @@ def _read(path: str, names: ColumnNames, kind: str | None, read_lines: Callable[
 
 
 def recognise(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:
-    """The format of this text; ``"json"`` where only parsing all of it shows which."""
+    """Recognise the format of this text; ``"json"`` if all of it must be parsed."""
     ending = format_ending(path)
     first = text.first_line
     if first.strip() and not any(mark in first for mark in _MARKS):
@@ -116,7 +116,7 @@ def recognise(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:
 
 
 def _is_row(line: bytes, names: ColumnNames) -> bool:
-    """Is the first line by itself a JSON object with the columns of a table?"""
+    """Is the first line a JSON object with the columns of a table?"""
     try:
         return is_row(parse_json(line, ""), names)
     except DataError:

@@ -29,7 +29,7 @@ class Format:
 
 
 def is_nested(content: Any) -> bool:
-    """Does every query have an object of numbers? (The first few are looked at.)"""
+    """Does every query (of the first few) have an object of numbers?"""
     if not isinstance(content, dict) or not content:
         return False
     few = list(content.values())[:20]
@@ -74,7 +74,7 @@ def _is_mteb(content: Any) -> bool:
 
 
 def _mteb_run(content: Any, name: str) -> Columns:
-    """The rankings of every subset and split; with several, a query is called ``subset/split/query``."""
+    """Return the rankings of every subset and split; with several, queries are ``subset/split/query``."""
     if is_mteb_scores(content):
         raise DataError(
             name,
@@ -124,7 +124,7 @@ def _elasticsearch_judgments(content: Any, name: str) -> Columns:
 
 
 def _elasticsearch_run(content: Any, name: str) -> Columns:
-    """The hits of a response, in their order; where hits have no score, the first counts highest."""
+    """Return the hits of a response in their order; without scores, the first counts highest."""
     content = _ranking_evaluation(content)
     if not isinstance(content.get("details"), dict):
         raise DataError(name, "this is a request to _rank_eval, which holds judgments; a run is in the response to it.")

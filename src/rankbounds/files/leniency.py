@@ -19,7 +19,7 @@ class LeftOut:
     first: Place | None
 
     def __add__(self, other: LeftOut) -> LeftOut:
-        """The problems of two parts of a file, of which either may come first."""
+        """Add the problems of two parts of a file, in either order."""
         places = [part.first for part in (self, other) if part.first is not None]
         counts = [part.count for part in (self, other) if part.count is not None]
         return LeftOut(sum(counts) if len(counts) == 2 else None, min(places, key=line_of, default=None))
@@ -65,7 +65,7 @@ class Problems:
             self._first = error
 
     def take(self, part: Problems) -> None:
-        """What is wrong with a part of the file: raise the first, or count all."""
+        """Raise the first problem of a part of the file, or count all."""
         if part._first is not None and not self.lenient:
             raise part._first
         with self._lock:

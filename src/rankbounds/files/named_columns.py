@@ -72,7 +72,7 @@ OPTIONAL = {"run": ("rank", "run"), "judgments": ("source", "subtopic", "subgrou
 
 @dataclass(frozen=True)
 class ColumnNames:
-    """The names under which the columns of a table are known; earlier names win."""
+    """Known names of a table's columns; earlier names win."""
 
     value: tuple[str, ...]
     what: str
@@ -216,7 +216,7 @@ def turn_column(columns: Iterable[str], names: ColumnNames) -> str | None:
 
 
 def holds_both(columns: Iterable[str], names: Sequence[ColumnNames]) -> bool:
-    """Do these columns hold both lists, that of the judgments and that of a run?"""
+    """Do these columns hold both lists, of judgments and of a run?"""
     header = list(columns)
     return all(has_lists(header, own) and list_candidates(header, own) for own in names)
 
@@ -228,7 +228,7 @@ def question_column(columns: Iterable[str], names: ColumnNames) -> str | None:
 
 
 def wanted_columns(columns: list[str], names: ColumnNames, source: str) -> list[str]:
-    """Those of a table's columns that are read; an error where one is lacking."""
+    """Return the columns to read; raise if one is missing."""
     if has_lists(columns, names):
         question, lists = question_column(columns, names), list_candidates(columns, names)
         more = [name for name in (question, turn_column(columns, names)) if name is not None]

@@ -74,7 +74,7 @@ def is_list_row(given: Any, names: ColumnNames) -> bool:
 
 
 def _lists_in(given: Mapping[Any, Any], names: ColumnNames) -> list[Any]:
-    """The keys under which lists of ids are known, of a run and of judgments."""
+    """Return the keys of lists of ids, of a run and of judgments."""
     known = {*LISTS["run"], *LISTS["judgments"], *names.listed}
     return [key for key in given if str(key).lower() in known]
 
@@ -157,7 +157,7 @@ def columns_of_json_lines(text: Text, names: ColumnNames) -> Columns:
 
 
 def columns_of_table(header: list[str], get: Callable[[str], Any], names: ColumnNames, source: Source) -> Columns:
-    """From columns by their names: those of a frame, of any package, or our own."""
+    """Read columns by name, from a frame of any package, or our own."""
     if has_lists(header, names):
         return columns_of_list_table(header, lambda name: listed_values(get(name)), names, source.name)
     found = found_columns(header, names, source.name)
@@ -300,7 +300,7 @@ def _ids_of_arrow(column: Any) -> Ids | None:
 
 
 def number_column(column: Any) -> Any:
-    """A frame's column of numbers as an array, where it is one without gaps."""
+    """Return a frame's column of numbers as an array, if without gaps."""
     package = type(column).__module__.partition(".")[0]
     if package == "polars" and column.dtype.is_numeric() and not column.null_count():
         return column.to_numpy()

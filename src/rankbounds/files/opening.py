@@ -126,7 +126,7 @@ class Content:
 
     @classmethod
     def decompressed(cls, name: str, data: bytes) -> Content:
-        """From bytes that may be compressed; no second copy of what they hold is made."""
+        """Decompress bytes if needed, without a second copy."""
         kind = compression.compression_of(data[:6])
         if kind is None:
             return cls.of(name, data)

@@ -46,7 +46,7 @@ def write_pairs(
 
 
 def _rows(pairs: Pairs, columns: Mapping[str, Iterable[float | str]], *, in_csv: bool) -> Iterator[tuple[Any, ...]]:
-    """The rows of a table; an error where CSV, or JSON, cannot hold an id."""
+    """Return the rows of a table; raise if CSV, or JSON, cannot hold an id."""
 
     def checked(what: str, name: str) -> str:
         if not _is_utf8(name):
@@ -72,7 +72,7 @@ def decimal(value: float) -> str:
 
 
 def reject_for_trec(pairs: Pairs) -> None:
-    """Raise an error that names the first id that a TREC line cannot hold."""
+    """Raise for the first id that a TREC line cannot hold."""
     for topic in pairs.topics:
         if reason := unheld_by_trec(topic, begins_line=True):
             raise _unheld("topic", topic, reason, "a TREC file", _TABLES)
@@ -129,7 +129,7 @@ def recognisable(lines: Iterable[str], name: str) -> Iterator[str]:
 
 
 def shown(name: str) -> str:
-    """An id in quotes for a message: on one line, and not too long."""
+    """Quote an id for a message, on one line and shortened."""
     text = json.dumps(name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}...", ensure_ascii=False)
     return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
 

@@ -103,7 +103,7 @@ def labels_of(given: object, name: str, source: str = "labels") -> Labels:
 
 
 def labels_by_prefix(queries: list[str], mark: str) -> Labels:
-    """What comes before the first such mark in each query's id, where there is one."""
+    """Label queries by the part of the id before the first such mark."""
     return {"prefix": {query: query.partition(mark)[0] for query in queries if query.find(mark) > 0}}
 
 

@@ -23,7 +23,7 @@ _CSV_LIMIT = threading.Lock()
 
 
 def read_decoded(path: str | os.PathLike[str]) -> tuple[str, str]:
-    """The contents of a file of text, and what to call it in messages."""
+    """Return the contents of a text file, and its name in messages."""
     text = read_text(os.fspath(path))
     return decoded(text), text.name
 
@@ -107,7 +107,7 @@ def numbered_cells(
 
 
 def cell_rows(content: str, name: str, separator: str, *, quotes: bool = True, strict: bool = True) -> Rows:
-    """The rows of a small table that hold something, without the blanks around their cells."""
+    """Return the non-empty rows of a small table with stripped cells."""
     for number, row in numbered_cells(content, name, separator, quotes=quotes, strict=strict):
         cells = [cell.strip() for cell in row]
         if any(cells):
@@ -159,7 +159,7 @@ def parse_json(content: bytes | str, place: Place | str, what: str = "JSON") -> 
 
 
 def parse_json_lines(content: bytes, name: str) -> tuple[list[int], list[Any]]:
-    """One value per line: the numbers of the lines that hold one, and the values."""
+    """Parse one value per line; return line numbers and values."""
     lines = [(number, line.strip()) for number, line in enumerate(content.split(b"\n"), 1) if line.strip()]
     numbers = [number for number, _ in lines]
     if all(line[:1] == b"{" and line[-1:] == b"}" for _, line in lines):
@@ -193,7 +193,7 @@ def records_by_name(held: Mapping[str, Any], file: str, key: str, alone: str) ->
 
 
 def _are_objects(lines: list[str]) -> bool:
-    """Is the first line an object by itself, or does every line look like one?"""
+    """Is the first line an object, or does every line look like one?"""
     if not lines[0].startswith("{"):
         return False
     if all(line.startswith("{") and line.endswith("}") for line in lines):

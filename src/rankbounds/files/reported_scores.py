@@ -37,7 +37,7 @@ _NUMBER = re.compile(r"(?:(?P<measure>.+)=)?\s*(?P<number>\d*\.?\d+)(?P<percent>
 
 
 def stated(text: str) -> Printed | None:
-    """The score in ``nDCG@10=0.534``, ``nDCG@10=53.4%`` or a bare ``0.534``; None where there is none."""
+    """Return the score in ``nDCG@10=0.534``, ``nDCG@10=53.4%`` or ``0.534``; None without one."""
     match = _NUMBER.fullmatch(text.strip())
     if match is None or os.path.exists(text):
         return None
@@ -95,7 +95,7 @@ def _read_table(path: str, is_measure: IsMeasure) -> Printed:
 
 
 def reported(content: Any, is_measure: IsMeasure, source: str = "the scores") -> Printed:
-    """The same for JSON or Python objects: nested dicts, or a list of them."""
+    """Read JSON or Python objects: nested dicts, or a list of them."""
     if isinstance(content, Mapping) and content and all(isinstance(key, tuple) for key in content):
         return {(str(name), str(topic)): str(value) for (name, topic), value in content.items()}
     scores = dict(_cells(content, is_measure, source))

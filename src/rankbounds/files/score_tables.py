@@ -123,7 +123,7 @@ class ScoreTable:
         self.cells[key] = number, _number(low, place), _number(high, place)
 
     def checked(self) -> ScoreTable:
-        """The table itself, scores of several seeds averaged; refused where no topic has a score."""
+        """Return the table with seeds averaged; raise if no topic has a score."""
         if self.by_seed:
             for key, scores in self.by_seed.items():
                 self.cells[key] = sum(scores.values()) / len(scores), math.nan, math.nan
@@ -196,7 +196,7 @@ def read_score_table(
 
 
 def read_score_frame(given: Any, is_measure: IsMeasure, columns: Mapping[str, str] | None = None) -> ScoreTable:
-    """A pandas, polars or pyarrow frame of scores, read as a file with the same columns."""
+    """Read a pandas, polars or pyarrow frame of scores like a file."""
     table = ScoreTable("the data frame", "run")
     header, rows = _rows_of_frame(given.collect() if type(given).__name__ == "LazyFrame" else given, table.file)
     _Layout(header, columns or {}, is_measure, table.file).read(rows, table, SCORE)
@@ -285,7 +285,7 @@ def _is_leaderboard(text: str) -> bool:
 
 
 def _read_leaderboard(text: str, table: ScoreTable, is_measure: IsMeasure) -> None:
-    """Lines ``run measure topic value`` or ``run topic measure value``, as judges of shared tasks write them."""
+    """Read lines ``run measure topic value`` or ``run topic measure value`` of shared tasks."""
     lines = [(place, line.split()) for place, line in filled_lines(text, table.file)]
     for place, parts in lines:
         if len(parts) != 4:

@@ -27,7 +27,7 @@ SIGNALS = ("SIGTERM", "SIGHUP")
 
 @contextlib.contextmanager
 def scratch_folder(below: str | os.PathLike[str] | None = None) -> Iterator[Path]:
-    """A new folder below this one (default: the system's place for temporary files), removed at the end."""
+    """Create a folder in this one (default: the system's temporary one), removed at the end."""
     parent = Path(below or tempfile.gettempdir())
     remove_abandoned(parent)
     try:

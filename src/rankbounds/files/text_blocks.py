@@ -76,7 +76,7 @@ def _newlines(content: bytes) -> int:
 
 
 def trim_blanks(part: bytes) -> bytes:
-    """A part of a line with one blank in place of those at its end."""
+    """Replace the blanks at the end of a part of a line by one."""
     return part if part[-1:].strip() or not part else part.rstrip() + b" "
 
 
@@ -103,7 +103,7 @@ def queries_of(text: Text) -> tuple[Ints, Ids]:
 
 
 def read_fully(file: IO[bytes], size: int) -> bytes:
-    """So many bytes, or all there are; a file may give fewer at a time."""
+    """Read so many bytes, or all there are; a file may give fewer at a time."""
     blocks = []
     while size and (block := file.read(min(size, READ_BYTES))):
         blocks.append(block)

@@ -72,7 +72,7 @@ def read_delimited(text: Text, names: ColumnNames) -> Columns:
 
 
 def delimited_columns(text: Text) -> dict[str, Ids]:
-    """The columns of CSV or TSV with a header line, without blanks around their fields."""
+    """Return the columns of CSV or TSV with a header line, with stripped fields."""
     names = header(text)
     separator = header_separator(text) or ","
     begin = text.begin + len(text.first_line) + 1
@@ -165,7 +165,7 @@ def _judgments(text: Text) -> Columns:
 
 
 def read_predictions(judgments_path: str | os.PathLike[str], path: str | os.PathLike[str]) -> Columns:
-    """A ranker's predictions, one number per line, in the order of a learning-to-rank file."""
+    """Read a ranker's predictions, one number per line of a learning-to-rank file."""
     file = os.fspath(path)
     queries, docs, _ = _columns(read_text(os.fspath(judgments_path)))
     predicted = decoded(read_text(file)).split()

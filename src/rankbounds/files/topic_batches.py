@@ -52,7 +52,7 @@ class MixedTopicsError(Exception):
 
 @dataclass(frozen=True)
 class LargeFile:
-    """A file of runs or judgments to be read in pieces of about ``piece_bytes``."""
+    """A file of runs or judgments, read in pieces of about ``piece_bytes``."""
 
     path: str
     names: ColumnNames
@@ -267,7 +267,7 @@ class LargeFile:
         return hashes, places
 
     def _all_queries(self) -> Iterator[Ids]:
-        """The topics of all lines or rows, a stretch of the file at a time."""
+        """Yield the topics of all lines or rows, a stretch at a time."""
         if self.parquet:
             yield from map(self._queries_of, self._frames())
         else:

@@ -39,7 +39,7 @@ BLOCKS_IN_ONE = 8
 
 
 class NothingReadError(DataError):
-    """There is no line to use; a part of a file may well have none."""
+    """There is no usable line, as a part of a file may have none."""
 
 
 @dataclass(frozen=True)
@@ -244,7 +244,7 @@ def tag_of(fields: list[bytes], layout: Layout) -> str | None:
 
 
 def _blocks(text: Text, begin: int, end: int, size: int) -> list[tuple[int, int]]:
-    """Cut a stretch of the text behind the newlines nearest to every ``size`` bytes."""
+    """Cut a stretch of the text at newlines about every ``size`` bytes."""
     cuts = [begin]
     while cuts[-1] < end:
         cut = min(cuts[-1] + size, end)

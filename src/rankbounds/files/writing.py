@@ -45,7 +45,7 @@ def writing(path: str | os.PathLike[str], mode: str = "w", *, durable: bool = Fa
 
 
 def reject_compressed(name: str) -> None:
-    """Reject a name that ends as compressed files do: what is written is not compressed."""
+    """Reject names with an ending of compressed files: output is not compressed."""
     ending = os.path.splitext(name)[1].lower()
     if ending in ENDINGS.values():
         raise UsageError(f"{name}: what is written here is not compressed; leave out {ending}.")
@@ -68,7 +68,7 @@ def _reject_read_only(target: str) -> None:
 
 
 def unwritable(name: str | os.PathLike[str], error: OSError) -> DataError:
-    """The error for a file or folder that the system does not let us write."""
+    """Return the error for a file or folder that the system does not let us write."""
     name = os.fspath(name)
     folder = os.path.dirname(name) or "."
     if isinstance(error, IsADirectoryError):

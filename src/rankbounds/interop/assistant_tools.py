@@ -45,7 +45,7 @@ Names = str | list[str]
 
 
 class Tools:
-    """What the server offers, as functions of plain values; ``writes`` allows files for results that are too long."""
+    """The server's tools, as functions of plain values; ``writes`` allows files for long results."""
 
     def __init__(self, folder: str | os.PathLike[str], *, writes: bool = True) -> None:
         self.folder, self.writes = ConfinedFolder(folder), writes

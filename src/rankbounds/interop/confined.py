@@ -30,7 +30,7 @@ class ConfinedFolder:
         return files[0]
 
     def files(self, given: str) -> list[str]:
-        """The files that a path, a folder or a pattern names, each inside of the folder, links followed."""
+        """Return the files of a path, a folder or a pattern, each inside of the folder, links followed."""
         if not given or "\0" in given or given == "-" or given.startswith("~"):
             raise UsageError(f"{given!r} is not a path of a file below the folder.")
         path = self.root / given  # a full path stays what it is

@@ -114,7 +114,7 @@ class RankboundsProvider(theirs.Provider):  # type: ignore[misc]
         self.assumptions = assumptions or Assumptions(bounds="none", topics="shared")
 
     def supports(self, measure: Any) -> bool:
-        """Is this one of our measures, or one that we can compute as ir_measures defines it, with these parameters?"""
+        """Can this measure be computed here as ir_measures defines it, with these parameters?"""
         measure.validate_params()
         return not why_not(measure)
 
@@ -168,7 +168,7 @@ class _Evaluator(theirs.Evaluator):  # type: ignore[misc]
 
 
 def _judgments(rows: list[Any], gains: tuple[tuple[float, float], ...], by_subtopic: bool) -> Qrels:
-    """The judgments as ir_measures reads them: of repeated ones the last counts, negative ones are none."""
+    """Return judgments as ir_measures reads them: the last of repeated ones, no negative ones."""
     if by_subtopic:
         columns: dict[str, list[Any]] = {"query_id": [], "subtopic": [], "doc_id": [], "relevance": []}
         for row in rows:
@@ -185,7 +185,7 @@ def _judgments(rows: list[Any], gains: tuple[tuple[float, float], ...], by_subto
 
 
 def why_not(given: Any) -> str:
-    """Why a measure of ir_measures cannot be computed here as it defines it; nothing where it can."""
+    """Say why a measure of ir_measures cannot be computed here, if so."""
     if isinstance(given, OurMeasure):
         return ""
     if given.NAME in NEEDS_DEPTH and "cutoff" not in given.params:
@@ -240,7 +240,7 @@ def _depth(given: Any) -> int | None:
 
 
 def _share_of_judged(depth: int | None, rankings: Rankings) -> Floats:
-    """Pooled documents that nobody judged count as judged, and a list is as long as it is."""
+    """Count pooled unjudged documents as judged, over the list's own length."""
     judged = rankings.present & (~rankings.holes | rankings.pooled_holes)
     length = rankings.length if depth is None else np.minimum(rankings.length, depth)
     return quotient(judged[:, :depth].sum(axis=-1), length)
@@ -261,7 +261,7 @@ def _accuracy(depth: int | None, rel: float, rankings: Rankings) -> Floats:
 
 
 class Compat(Compatibility):
-    """Compatibility that sums to the end of the list, or of the ideal ranking if that is longer."""
+    """Compatibility summed to the end of the list, or of the longer ideal ranking."""
 
     normalize: bool = True
 

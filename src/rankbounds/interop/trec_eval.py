@@ -68,7 +68,7 @@ LINEAR = GainRule(((NONRELEVANT, 0.0),))
 
 @dataclass(frozen=True)
 class ZScores:
-    """The mean and the standard deviation of measures over reference runs, by topic and measure."""
+    """The mean and standard deviation of measures over reference runs, by topic and measure."""
 
     source: str
     reference: dict[tuple[str, str], tuple[float, float]]
@@ -105,7 +105,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Entry:
-    """One line for each topic and one for all of them: its name, the measure, and how its values are summed up."""
+    """A line per topic and one for all: its name, the measure, and the kind of summary."""
 
     base: str
     name: str
@@ -128,7 +128,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What is printed: by topic, in trec_eval's order, and by entry; and what stands for all topics."""
+    """The output: by topic and entry, in trec_eval's order, and over all topics."""
 
     topics: list[str]
     entries: list[Entry]
@@ -236,7 +236,7 @@ def lines(
 
 
 def _reject_unheld(topics: Sequence[str]) -> None:
-    """Reject topics, read from tables, whose ids would end a field or a line."""
+    """Reject topics from tables whose ids would end a field or a line."""
     for topic in topics:
         reason = unheld_by_trec(topic.replace(" ", "_"))  # fields end at tabs alone
         if reason:
@@ -300,7 +300,7 @@ def _entries(base: str, parameters: str, options: Options) -> Iterator[Entry]:
 
 
 def _column(measure: Measure, options: Options) -> Column:
-    """What computes a measure; of judged documents alone, each group of judgments has its own."""
+    """Return what computes a measure, with a column per judgment group for judged documents."""
     if options.judged_docs_only and isinstance(measure, OverGroups):
         return partial(mean_over_groups, Condensed(measure.of_group()))
     return measure.value
@@ -354,7 +354,7 @@ def _utility(parameters: str, options: Options) -> Measure:
 
 
 class _Rnonrel(PrefShareR):
-    """As trec_eval computes it: documents of level 0 are compared with each other too."""
+    """As in trec_eval: documents of level 0 are compared with each other too."""
 
     def limited(self, rankings: Rankings) -> CountedPreferences:
         counts = super().limited(rankings)
@@ -390,7 +390,7 @@ class _RnDCG(RnDCG):
 
 
 def at_level(measure: Measure, level: float) -> Measure:
-    """The measure with this as the lowest grade that counts as relevant, as trec_eval's option -l has it."""
+    """Return the measure with this lowest relevant grade, for trec_eval's option -l."""
     return _RnDCG(level) if isinstance(measure, RnDCG) else measure.at_level(level)
 
 
@@ -400,14 +400,14 @@ def _mean_of_points(points: tuple[float, ...], level: float, rankings: Rankings)
 
 
 def weighted_mean(weight: float, level: float, rankings: Rankings) -> Floats:
-    """F as trec_eval computes it, from precision and recall: its values round as they do there."""
+    """Return F from precision and recall, with trec_eval's rounding."""
     number = rankings.relevant(level).sum(axis=-1)
     precision, recall = quotient(number, rankings.length), quotient(number, rankings.num_relevant(level))
     return quotient((weight + 1) * precision * recall, weight * precision + recall)
 
 
 def _residual(p: float, rankings: Rankings) -> Floats:
-    """What unjudged documents and those beyond the list could add; 0 where every document of the list is judged."""
+    """Return what unjudged documents and those beyond the list could add; 0 if the list is judged."""
     # Multiplied and added from rank to rank, as trec_eval does.
     weights = np.cumprod(np.append(1.0, np.full(rankings.width, p)))
     unjudged = np.cumsum(np.where(rankings.holes, weights[:-1], 0.0), axis=-1)[:, -1]
@@ -415,7 +415,7 @@ def _residual(p: float, rankings: Rankings) -> Floats:
 
 
 def _as_trec_eval_reads(qrels: Qrels) -> Qrels:
-    """Whole grades, none of them 0, and every negative one for a document that was pooled and not judged."""
+    """Convert to whole grades, without 0, and negative ones for pooled unjudged documents."""
     grade = np.trunc(qrels.grade)
     return Qrels._of_pairs(qrels.pairs, np.where(grade == 0, NONRELEVANT, grade)).only_judged(grade >= 0)
 
@@ -431,7 +431,7 @@ def _summed(entry: Entry, values: Floats, facts: TopicFacts, options: Options) -
 
 
 def _relstring(rankings: Rankings, row: int, length: int) -> str:
-    """The grades of the first documents, a character each: - for one not pooled, . for one pooled and not judged."""
+    """Return a character per document: its grade, - for not pooled, . for pooled and not judged."""
     shown = slice(0, max(0, min(length, int(rankings.length[row]))))
     parts = (rankings.holes[row, shown], rankings.pooled_holes[row, shown], rankings.grade[row, shown])
     return "".join(

@@ -89,7 +89,7 @@ class Compatibility(Measure):
         return quotient(common, self._ideal(known_relevant(judged) + judged.num_holes))
 
     def _high(self, judged: Rankings, of_unjudged: Rankings) -> Floats:
-        """The most over how many unjudged documents are relevant, the highest of them being so."""
+        """Return the greatest value over how many unjudged documents are relevant, the highest first."""
         common, known = self._common(judged), known_relevant(judged)
         added = self._in_common(np.arange(1, judged.width + 1))
         further = np.cumsum(np.where(of_unjudged.holes, added, 0.0), axis=-1)
@@ -132,7 +132,7 @@ def turned_relevant(rankings: Rankings) -> Ints:
 
 
 def ideal_places(rankings: Rankings) -> Ints:
-    """The place of each relevant document in the ideal ranking, from 1; 0 for others."""
+    """Return each relevant document's rank in the ideal ranking, from 1; 0 for others."""
     facts, gain, marks = rankings.facts, rankings.gain(), relevant(rankings)
     places = np.zeros(gain.shape, dtype=np.int64)
     better = np.zeros(gain.shape[0], dtype=np.int64)

@@ -71,7 +71,7 @@ class NumRelRet(Count):
 
 
 class NumNonRelRet(Count):
-    """How many documents that were judged and are not relevant were retrieved; over all topics, the sum."""
+    """The number of judged non-relevant documents retrieved; over all topics, the sum."""
 
     takes = ("rel",)
     example = ("NumNonRelRet", 1.0)
@@ -148,7 +148,7 @@ class Judged(JudgedShare):
 
 
 class Unjudged(JudgedShare):
-    """How many of the first k documents nobody judged, divided by k (trec_eval's unj)."""
+    """The number of unjudged documents among the first k, divided by k (trec_eval's unj)."""
 
     example = ("Unjudged @ 2", 0.5, "unjudged")
     examples = ("Unjudged@3", "Unjudged@10")
@@ -205,10 +205,10 @@ class Utility(Measure):
         return total + self.rest * (self.documents - number - others) if self.rest else total
 
     def bounds(self, rankings: Rankings) -> Bounds:
-        """An unjudged document that turns relevant changes the value by ``hit - noise``, whatever the others are."""
+        """An unjudged document that turns relevant changes the value by ``hit - noise``."""
         ends = [self.value(rankings.assume(chance)) for chance in (0.0, 1.0)]
         return np.minimum(*ends), np.maximum(*ends)
 
     def worth_of_hit_and_length(self) -> tuple[float, float]:
-        """What each relevant document of a list adds, and each document; the rest is the same for all lists."""
+        """Return what a relevant document adds, and any document; the rest is common to all lists."""
         return self.hit - self.noise - self.miss + self.rest, self.noise - self.rest

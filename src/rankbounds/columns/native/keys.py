@@ -21,7 +21,7 @@ _KINDS: dict[type, int] = {
 
 
 def address_of(array: NDArray[Any], kind: type, size: int) -> int:
-    """The address of an array; an error unless it has this kind and at least this size."""
+    """Return the address of an array of at least this kind and size."""
     return native.built.address(array, _KINDS[kind], size)
 
 
@@ -64,7 +64,7 @@ def none_repeated(keys: Words, topic: Ints) -> bool:
 
 
 def topic_ends(topic: Ints) -> Ints | None:
-    """Where the rows of each topic end, if they are adjacent and topics rise."""
+    """Return where the rows of each topic end, if adjacent and ascending."""
     if native.kernel is None or topic.dtype != np.int32 or not topic.flags.c_contiguous:
         return None
     rows = topic.size

@@ -72,7 +72,7 @@ class Option:
             object.__setattr__(self, name, getattr(self, name) or value)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What other processes are sent: all but the functions, which have done their work once options are parsed."""
+        """Pickle all but the functions, which are only needed for parsing."""
         return {name: None if callable(held) else held for name, held in vars(self).items()}
 
     @property
@@ -102,7 +102,7 @@ class Option:
 
     @property
     def nargs(self) -> str | int | None:
-        """How many values it takes, as argparse writes it; None for one, 0 for a switch."""
+        """Return the number of values in argparse's notation; None for one, 0 for a switch."""
         if self._shown.rstrip("]").endswith(" ..."):
             return "*" if self.is_optional else "+"
         return "?" if self.is_optional else None if len(self.names) == 1 else len(self.names)
@@ -123,7 +123,7 @@ class Option:
 
 
 class _InsteadOfRuns(argparse.Action):
-    """Files that stand in the place of judgments and runs, which are then not asked for."""
+    """Files that replace judgments and runs."""
 
     def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, *_: Any) -> None:
         setattr(namespace, self.dest, [*(getattr(namespace, self.dest) or []), *values])
@@ -149,12 +149,12 @@ def whole(what: str, least: int, most: int | None = None) -> Callable[[str], int
 
 
 def words_in(module: str, name: str, *more: str) -> Callable[[], Sequence[str]]:
-    """Words for completion that a module of ours holds, which is not loaded before."""
+    """Return words for completion from a module of ours, loaded when needed."""
     return lambda: (*more, *getattr(importlib.import_module(f"rankbounds.{module}"), name))
 
 
 def group_under(title: str, *options: Option, **more: Any) -> tuple[Option, ...]:
-    """The options under a title in the help, all of them with further settings, if given."""
+    """Group the options under a title in the help, with further settings."""
     return tuple(replace(option, group=title, **more) for option in options)
 
 
@@ -164,7 +164,7 @@ def everyday(*options: Option) -> tuple[Option, ...]:
 
 
 def replace_defaults(options: Iterable[Option], **defaults: Any) -> tuple[Option, ...]:
-    """The options, some of them with other defaults, by the names of their values."""
+    """Return the options with some other defaults, by the names of their values."""
     return tuple(replace(option, default=defaults.get(option.dest, option.default)) for option in options)
 
 
@@ -179,7 +179,7 @@ def check_words(options: Options) -> None:
 
 
 def options_given(options: Options, *names: str) -> list[str]:
-    """The flags of those of the options that have another value than their default, by the names of their values."""
+    """Return the flags of options with another value than their default, by the names of their values."""
     changed = (each for each in options.declared if getattr(options, each.dest) not in (None, False, each.default))
     return [each.flags[-1] for each in changed if each.flags and each.dest in names]
 

@@ -49,7 +49,7 @@ def file_option(formats: Sequence[str], text: str = "write to this file instead 
 
 
 def options_for(formats: Sequence[str] = FORMATS, *, digits: bool = True) -> tuple[Option, ...]:
-    """Where results go, and how they look; without ``digits`` where that is about something else."""
+    """Options for output; without ``digits`` where that has another meaning."""
     text = f"{', '.join(formats)} (default: by the ending of -o, or {formats[0]})"
     options = [Option("--format F", text, words=formats, everyday=True), file_option(formats)]
     if "csv" in formats:
@@ -91,7 +91,7 @@ WIDTH = Option(
 
 
 def figures(*kinds: str) -> tuple[Option, ...]:
-    """A file for a figure, its width, and of several kinds (the usual one first) which one."""
+    """Options for a figure: its file, width, and kind (the usual one first)."""
     words = [kind.split()[0] for kind in kinds]
     kind = Option("--figure-kind KIND", f"one of: {', '.join(kinds)}", words=words, closed=True, group="output")
     return (FIGURE, *([kind] if len(kinds) > 1 else []), WIDTH)
@@ -110,7 +110,7 @@ def check_format(options: Options) -> None:
 
 
 def choose_format(command: str, path: str | None, formats: Sequence[str], chosen: str | None) -> str:
-    """The format that was chosen, or that the end of the file's name asks for."""
+    """Return the format chosen, or that of the file's ending."""
     name = os.path.basename(path or "").lower()
     ending = name.rpartition(".")[2] if "." in name else ""
     named = ENDINGS.get(ending)
@@ -264,7 +264,7 @@ def write_text(options: Options, text: str) -> None:
 
 
 def write_pairs(options: Options, written: Qrels | Run, path: str | None = None) -> None:
-    """Judgments or a run, to the file that the options or ``path`` name, or to standard output."""
+    """Write judgments or a run to the file of the options or ``path``, or to standard output."""
     if path := path or options.output:
         written.write(path)
         wrote(path)

@@ -146,7 +146,7 @@ def _then(job: RunToRead, change: Callable[[Run], Run]) -> RunToRead:
 
 
 def reading_from(options: Options) -> Reading:
-    """How the options say that files are read; standard input given twice is rejected."""
+    """Return how files are read; standard input given twice is rejected."""
     check_inputs(options)
     given: dict[str, Any] = vars(options)
     return Reading(
@@ -190,7 +190,7 @@ def runs_from(options: Options, *, repeated: bool = False) -> list[RunToRead]:
 
 
 def prepare_runs(options: Options, jobs: Sequence[RunToRead]) -> list[RunToRead]:
-    """The runs such that, when they are read, what the options say is done to them."""
+    """Apply the preparation in the options to runs as they are read."""
     preparation = preparation_from(options)
     if len(jobs) == 1:
         doing(f"reading {in_brief(jobs[0].path or jobs[0].place)}")
@@ -210,7 +210,7 @@ def run_from(options: Options, given: str) -> Run:
 
 
 def judgments_from(options: Options, given: str | None = None) -> Qrels:
-    """The judgments that the options name, or those of another file, read in the same way."""
+    """Read the judgments in the options, or another file in the same way."""
     chosen = options.qrels if given is None else given
     doing(f"reading {in_brief(chosen)}")
     return reading_from(options).judgments(chosen)
@@ -219,7 +219,7 @@ def judgments_from(options: Options, given: str | None = None) -> Qrels:
 def collection_from(
     options: Options, trusted: TrustedFirst | None = None, *, repeated: bool = False
 ) -> tuple[Qrels, list[Run]]:
-    """The judgments (those of a trusted source, if given) and the runs that the options name, every file read once."""
+    """Return the judgments (of a trusted source, if given) and the runs, every file read once."""
     judgments = judgments_from(options) if trusted is None else trusted.qrels
     return judgments, read_runs(options, repeated=repeated)
 
@@ -251,7 +251,7 @@ def trusted_from(options: Options, measures: Sequence[Measure], *, drawn: bool =
 
 
 def score_tables_from(options: Options) -> Scores:
-    """The tables of scores that the options name; options that need judgments or runs are rejected."""
+    """Read the tables of scores in the options; reject options that need judgments or runs."""
     from rankbounds.evaluation.score_files import scores_of_files
 
     if options.qrels or options.runs:

@@ -68,7 +68,7 @@ def compare_scores(scored: Mapping[str, Scores], settings: dict[str, Any]) -> Co
 
 @dataclass(eq=False)
 class ByMeasure:
-    """The comparison by one measure, in arrays: ``values`` of each collection by run and topic, NaN where it lacks."""
+    """The comparison by one measure: ``values`` by collection, run and topic; NaN if missing."""
 
     measure: Measure
     collections: list[str]
@@ -98,7 +98,7 @@ class ByMeasure:
 
     @cached_property
     def _estimates(self) -> tuple[Floats, Floats, Floats]:
-        """The mean difference of each pair over its collections, with the ends of its interval."""
+        """Return each pair's mean difference over its collections, with its interval."""
         confidence = self.settings["confidence"]
         difference, low, high = stratified.interval(self.means, self.variances, self.share, self.topics, confidence)
         sizes = np.stack([np.nan_to_num(np.abs(part)).mean(axis=-1) for part in self.parts], axis=-1)
@@ -144,7 +144,7 @@ class ByMeasure:
         return self._told(rows, np.arange(self.first.size))
 
     def _told(self, rows: list[dict[str, Any]], pair: Ints) -> list[dict[str, Any]]:
-        """The rows of these pairs, turned around where the second run is held against the first."""
+        """Orient the rows of pairs as the first run minus the second."""
         around = turned(merit(self._estimates[0], self.measure), len(self.runs), self.settings["baseline"])[pair]
         return [turn(row) if is_turned else row for row, is_turned in zip(rows, around.tolist(), strict=True)]
 
@@ -170,7 +170,7 @@ class ByMeasure:
         return self._told(rows, pair)
 
     def system_rows(self) -> list[dict[str, Any]]:
-        """List a row per run; one that lacks a collection has no mean and no place."""
+        """List a row per run; one that lacks a collection has no mean and no rank."""
         complete = np.flatnonzero(self.has.all(axis=-1))
         parts = [part[complete] for part in self.values]
         share = stratified.shares(self.has[complete], self.topics, self.settings["mean"])
@@ -206,7 +206,7 @@ class ByMeasure:
         )
 
     def _placed(self, complete: Ints, merits: Floats) -> tuple[Any, ...]:
-        """Of the complete runs: groups, places, and their ends by the pairs that are separated."""
+        """Return groups, ranks and rank intervals of the complete runs, by the separated pairs."""
         own_number = np.full(len(self.runs), -1)
         own_number[complete] = np.arange(complete.size)
         first, second = own_number[self.first], own_number[self.second]

@@ -120,7 +120,7 @@ class CollectionsComparison(Result):
         return best_first(self.systems, self.measure(measure))
 
     def pair(self, a: str, b: str, measure: str | Measure | None = None) -> dict[str, Any]:
-        """Find the row of two runs by one measure, differences being the first minus the second."""
+        """Find the row of two runs by one measure, as the first minus the second."""
         for name in (a, b):
             run_number(self.runs, name)
         rows = self._rows_of(self.pairs, a, b, measure)
@@ -153,7 +153,7 @@ class CollectionsComparison(Result):
     # ---- for people ----
 
     def table(self, measure: str | Measure | None = None) -> Table:
-        """Show the leaderboard of one measure, the means of collections beside it where they are few."""
+        """Show the leaderboard of one measure, with the means of few collections."""
         chosen, settings = self.measure(measure), self.settings
         lower = ", lower is better" * chosen.lower_is_better
         columns = [
@@ -183,7 +183,7 @@ class CollectionsComparison(Result):
         return bool(groups) and max(map(len, groups)) <= LONGEST_GROUP
 
     def pair_table(self, a: str, b: str, measure: str | Measure | None = None) -> Table:
-        """Show two runs collection by collection, then over all, over collections like these, and in a new one."""
+        """Show two runs per collection, over all, over collections like these, and in a new one."""
         chosen = self.measure(measure)
         row, means = self.pair(a, b, chosen), [self._means(run, chosen) for run in (a, b)]
         rows = [
@@ -236,7 +236,7 @@ class CollectionsComparison(Result):
         return " ".join(sentences)
 
     def words(self, a: str | None = None, b: str | None = None, measure: str | Measure | None = None) -> str:
-        """Say in a paragraph what is known of two runs (without names, of the first two of the leaderboard)."""
+        """Describe two runs in a paragraph, by default the first two of the leaderboard."""
         first, second = self.leading_pair(measure)
         held = self._held(self.pair(a or first, b or second, measure))
         return " ".join(TEMPLATES[name].format_map(held) for name in _choose(held))
@@ -281,7 +281,7 @@ class CollectionsComparison(Result):
 
 
 def _choose(held: Row) -> list[str]:
-    """The names of the sentences that hold of a pair: these collections first, then collections like these."""
+    """Choose the sentences on a pair: these collections first, then collections like these."""
     count = held["collections"]
     if not count:
         return ["apart"]

@@ -234,7 +234,7 @@ def hold(
 def _hold_changes(
     condition: Condition, comparison: Comparison, baseline: str, settled: bool, margin_test: str
 ) -> dict[str, HeldChange]:
-    """Hold every other run against the baseline: p-values of the margin are corrected for all of them."""
+    """Check every other run against the baseline; p-values of the margin are corrected for their number."""
     others = [run for run in comparison.runs if run != baseline]
     changes = {
         run: HeldChange(condition, comparison, run, baseline, settled=settled, margin_test=margin_test)
@@ -252,7 +252,7 @@ def _hold_changes(
 def _with_measures(
     comparison: Comparison, scores: Scores, conditions: Sequence[Condition], evidence: Evidence
 ) -> tuple[Comparison, Scores]:
-    """Score and compare by the measures that conditions name and nobody asked for before."""
+    """Add the measures that only conditions name."""
     changes = [each.measure for each in conditions if each.of_change and each.measure not in comparison.measures]
     if changes and comparison.evidence is not None:
         measures = list(dict.fromkeys([*comparison.measures, *changes]))
@@ -264,7 +264,7 @@ def _with_measures(
 
 
 def _compare_again(comparison: Comparison, scores: Scores, evidence: Evidence | None) -> Comparison:
-    """Compare scores for differences as others were; where equivalence was tested, by its t test."""
+    """Compare scores for differences as before, with the t test after equivalence."""
     names = ("test", "correction", "alternative", "alpha", "confidence", "margin", "resamples", "seed", "baseline")
     how = {name: comparison.settings[name] for name in names} | {"clusters": comparison.clusters}
     how["test"] = "t" if how["test"] == TOST else how["test"]

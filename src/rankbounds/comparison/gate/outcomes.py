@@ -93,7 +93,7 @@ class Outcome:
 
 
 def hold_value(condition: Condition, scores: Scores, run: str, settled: bool, evidence: Evidence | None) -> Outcome:
-    """Hold a score against a number: it decides as it stands, and its bounds say whether judgments could turn that."""
+    """Check a score against a number, and whether judgments could reverse the answer."""
     measure = condition.measure
     scored = scores[measure].run(run)
     mean = scored.mean()
@@ -127,7 +127,7 @@ def hold_value(condition: Condition, scores: Scores, run: str, settled: bool, ev
 
 
 def _unjudged(evidence: Evidence | None, runs: Sequence[str], measure: Measure) -> str:
-    """How many documents of these runs are unjudged, down to the measure's depth; nothing where that is not known."""
+    """Say how many documents of these runs are unjudged, to the measure's depth, if known."""
     if evidence is None or not set(runs) <= set(evidence.names):
         return ""
     count = evidence.unjudged_documents(measure, [evidence.names.index(run) for run in runs])
@@ -198,7 +198,7 @@ class HeldChange:
         return float(p_of_margin(self.sample, self.margin, *tested, losses_only=self.worse, weights=weights)[0])
 
     def outcome(self) -> Outcome:
-        """Pass where the margin is ruled out or a gain is shown, fail where a loss is shown, else undecided."""
+        """Pass if the margin is ruled out or a gain is shown, fail if a loss is shown, else undecided."""
         gained = self.shown and self.worse and self.lead > 0
         if self._same or self._ruled_out or (gained and self.bounded is None):
             answer = PASS
@@ -225,11 +225,11 @@ class HeldChange:
 
     @property
     def _same(self) -> bool:
-        """Is there nothing to test? Not for a test that also asks what other topics may hold."""
+        """Is there nothing to test? Not for a test that also asks about other topics."""
         return not self.gain.any() and self.bounded is None
 
     def _could_turn(self, answer: str) -> bool | None:
-        """Could judgments bring the mean change to the other side of what decided? None: not known."""
+        """Could judgments move the mean change across the decisive value? None: unknown."""
         low, high = map(np.array, self.bounds)
         least, most = merit_of_range(low, high, self.measure)
         if answer == UNDECIDED or np.isnan(least) or np.isnan(most):
@@ -274,7 +274,7 @@ class HeldChange:
         return f"{why}.{judged}{self._carried()}{self._topics() if answer == FAIL else ''}"
 
     def _carried(self) -> str:
-        """That the test knows little of what a new topic brings: most changes are 0, or few topics carry the mean."""
+        """Say if most changes are 0, or few topics carry the mean, so that the test knows little of new topics."""
         sample, size = self.sample, self.sample.size
         if self.bounded or not sample.any() or not np.isfinite(sample).all():
             return ""
@@ -291,7 +291,7 @@ class HeldChange:
         return f" {few}: {level}{hint}"
 
     def _p_words(self, corrected: float | None, alone: float | None) -> str:
-        """A p-value that is corrected where several runs are held, and that of the run alone."""
+        """Format a p-value corrected for several runs, and that of the run alone."""
         if self.comparison.settings["correction"] == "none":
             return p_words(alone)
         return f"{p_words(corrected)} corrected for {len(self.comparison.runs) - 1} runs, {p_words(alone)} alone"
@@ -346,7 +346,7 @@ class HeldChange:
         return f"These {self.units} cannot decide it: {few}, and {must_differ}."
 
     def _topics_needed(self) -> str:
-        """How many topics would decide it, were the change to stay as it is."""
+        """Say how many topics would decide it if the change stays."""
         deviation = float(deviation_of(self.sample))
         if not deviation > 0 or not math.isfinite(self.lead) or self.alpha >= 0.5:
             return ""

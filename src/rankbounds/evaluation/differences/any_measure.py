@@ -72,7 +72,7 @@ class EnumeratedFacts(CompletedFacts):
 
 
 def cells_to_fill(measure: Measure, topic: OpenTopic) -> Floats:
-    """The lists' cells as completions read them: gains for graded measures, else grades; no deeper than is read."""
+    """Return the cells that completions fill: gains for graded measures, else grades, to the depth read."""
     rankings = topic.rankings
     cells = np.where(rankings.present, rankings.assume(0.0).gain(), 0.0) if measure.graded else rankings.grade
     if measure.cutoff is not None and not measure.judged_only and rankings.tied is None:
@@ -100,7 +100,7 @@ def completed_ends(
 
 
 def ends_are_attained(measure: Measure) -> bool:
-    """Are the least and the greatest value of fully judged lists attained, whatever lies beyond them?"""
+    """Are the extremes of fully judged lists attained, whatever lies beyond them?"""
     return not (measure.has_residual and measure.exactness == "outer")
 
 
@@ -111,14 +111,14 @@ def subtracted(one: Floats, other: Floats) -> Floats:
 
 
 def possible_worths(measure: Measure, facts: TopicFacts) -> Floats:
-    """What an unjudged document may turn out to be: any gain; for binary measures 0 or the least relevant grade."""
+    """Return an unjudged document's possible values: any gain; for binary measures 0 or the least relevant grade."""
     if not measure.graded:
         return np.array([0.0, measure.rel])
     return np.unique(np.append(facts.levels, facts.nonrelevant_gain))
 
 
 def every_way(choices: Floats, number: int) -> Floats:
-    """Every way to give this many documents one of the choices each, a line for each way."""
+    """List every way to give so many documents one of the choices each."""
     if not number:
         return np.zeros((1, 0))
     return np.stack(np.meshgrid(*[choices] * number, indexing="ij"), axis=-1).reshape(-1, number)
@@ -127,7 +127,7 @@ def every_way(choices: Floats, number: int) -> Floats:
 def pairs_by_number(
     documents: Documents, a: Ints, b: Ints, pairs: Ints, most: int, cells: int
 ) -> Iterator[tuple[Ints, Ints, Ints]]:
-    """Group the pairs with equally many unjudged documents, up to a limit; yield them with their ranks in A and B."""
+    """Group pairs by their number of unjudged documents, up to a limit, with ranks in A and B."""
     for start in range(0, pairs.size, size := max(1, CELLS // cells)):
         some = pairs[start : start + size]
         ranks = documents.of_either(a[some], b[some])
@@ -237,7 +237,7 @@ def greatest_when_monotone(measure: Measure, topic: OpenTopic) -> Greatest:
 
 
 def greatest_of_ends(measure: Measure, topic: OpenTopic) -> Greatest:
-    """How large the difference of any two of the lists can be, at most."""
+    """Return the largest possible difference of any two of the lists."""
     rankings, documents = topic.rankings, topic.documents
     # Of documents outside the list, those judged not to be relevant can count for measures of judged documents.
     outside = "either" if measure.judged_only else measure.outside
@@ -268,7 +268,7 @@ def greatest_of_ends(measure: Measure, topic: OpenTopic) -> Greatest:
 def _within_range(
     measure: Measure, rankings: Rankings, low: Floats | None, high: Floats | None
 ) -> tuple[Floats, Floats]:
-    """By list the least and the greatest value where they are known, else the ends of the measure's range; or NaN."""
+    """Return known extremes by list, else the ends of the measure's range; or NaN."""
     least, most = (
         np.full(rankings.length.size, limit if np.isfinite(limit) else np.nan) for limit in measure.value_range
     )
@@ -278,7 +278,7 @@ def _within_range(
 
 
 def _greatest_of_all_or_none(measure: Measure, topic: OpenTopic) -> Greatest:
-    """All documents of either list relevant on the one side, none on the other."""
+    """Make all documents of either list relevant on one side, none on the other."""
     rankings, documents = topic.rankings, topic.documents
 
     def number_of_either(a: Ints, b: Ints) -> Ints:
@@ -300,14 +300,14 @@ def _greatest_of_all_or_none(measure: Measure, topic: OpenTopic) -> Greatest:
 
 
 def has_room(measure: Measure, rankings: Rankings) -> bool:
-    """May there be documents that no list holds and that change what the measure says of the topic?"""
+    """May there be documents that no list holds and that change the topic's value?"""
     if measure.judged_only:  # judged documents that are not relevant count too, and there is no limit to them
         return True
     return bool(rankings.room(_known_relevant(measure, rankings)).any()) or _all_gain(measure, rankings)
 
 
 def greatest_of_shrunk(measure: Measure, rankings: Rankings, retrieved: Greatest) -> Greatest | None:
-    """From the greatest differences without such documents; None: they do not divide both lists by the same."""
+    """Shrink the greatest differences by such documents; None: they do not divide both lists by the same."""
     shrinkage = measure.shrinkage(rankings)
     if shrinkage is None:
         return None
@@ -334,7 +334,7 @@ def greatest_of_sums(measure: Normalised, topic: OpenTopic, retrieved: Greatest)
     room = int(min(rankings.room(_known_relevant(measure, rankings)).max(), documents.count))
 
     def least_lead(a: Ints, b: Ints) -> Found:
-        """With the largest net weights above 0 of the pairs' unjudged documents, no more than there is room for."""
+        """Use the largest positive net weights of unjudged documents, at most as many as there is room for."""
         net = np.maximum(weights.net(documents, a, b)[0], 0.0)
         net[:, ::-1].sort(axis=-1)
         ahead = weights.base(a, b) + spread * net[:, :room].sum(axis=-1)
@@ -360,12 +360,12 @@ def _known_relevant(measure: Measure, rankings: Rankings) -> Ints:
 
 
 def _all_gain(measure: Measure, rankings: Rankings) -> bool:
-    """Do documents that are not relevant gain something too? There is no limit to how many of them exist."""
+    """Do non-relevant documents gain too? Their number is unlimited."""
     return measure.graded and rankings.facts.nonrelevant_gain > 0
 
 
 def greatest_in_collection(measure: Measure, rankings: Rankings, assumptions: Assumptions) -> Greatest:
-    """The most that A can have in any collection minus the least that B can have."""
+    """Subtract B's least value in any collection from A's greatest."""
     everything = replace(assumptions, open="collection", most_relevant=None)
     low, high = _within_range(measure, rankings, *(everything.low_high(measure, rankings) or (None, None)))
     return lambda a, b: (subtracted(high[a], low[b]), np.zeros(a.size, dtype=bool))

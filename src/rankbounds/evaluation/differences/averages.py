@@ -196,7 +196,7 @@ class ChoicesFromTheTop:
         return bound, exact
 
     def _of_those_behind(self, a: Ints, b: Ints, total: Floats) -> Floats:
-        """Where A cannot get ahead: documents that B holds, or neither reads, make the divisor larger."""
+        """Where A cannot get ahead, documents of B, or that neither reads, enlarge the divisor."""
         listed, ranks = self.documents.tables
         width = int(self.within[b].max(initial=0))
         documents = listed[b][:, :width]
@@ -225,7 +225,7 @@ class ChoicesFromTheTop:
         return best
 
     def greatest_of_all(self, a: Ints, b: Ints, in_a: Ints, in_b: Ints) -> Floats:
-        """The greatest average over all choices of documents, for pairs with equally many, which have these ranks."""
+        """Try all choices of equally many documents at these ranks."""
         number = in_a.shape[1]
         start = self.base[a] - self.base[b]
         alone = self.single[a[:, None], in_a] - self.single[b[:, None], in_b]
@@ -241,7 +241,7 @@ class ChoicesFromTheTop:
         return result
 
     def _together(self, rank: Ints) -> Floats:
-        """By pair and two documents, what they add together in a list: the factor at the lower one's rank."""
+        """Return what two documents add together in a list: the factor at the lower one's rank."""
         lower = np.maximum(rank[:, :, None], rank[:, None, :])
         held = rank > 0
         both = held[:, :, None] & held[:, None, :] & ~np.eye(rank.shape[1], dtype=bool)
@@ -250,7 +250,7 @@ class ChoicesFromTheTop:
 
 @dataclass(frozen=True, eq=False)
 class _DocumentsRead:
-    """The unjudged documents that A's lists hold within the depth, from the top down, pair by pair."""
+    """The unjudged documents in A's lists to the depth, from the top, pair by pair."""
 
     alone: Floats
     """What each adds to A minus what it adds to B, alone; minus infinity for no document."""
@@ -260,7 +260,7 @@ class _DocumentsRead:
     rank_b: Ints
 
     def best_sums(self) -> tuple[Floats, Flags]:
-        """For every number of documents the most that they can add; and for every document, is it taken for it?"""
+        """Return the greatest sum for every number of documents, and which documents it takes."""
         pairs, width = self.alone.shape
         best = np.full((pairs, width + 1), -np.inf)
         best[:, 0] = 0.0
@@ -274,7 +274,7 @@ class _DocumentsRead:
         return best, taken
 
     def _terms(self) -> Floats:
-        """By document and number of those chosen above it in A: the most that it adds."""
+        """Return the most that a document adds, by number of those chosen above it in A."""
         number = np.arange(self.alone.shape[1])
         terms = self.alone[:, :, None] + number * self.at_a[:, :, None]
         rows, columns = np.nonzero(self.rank_b > 0)
@@ -287,7 +287,7 @@ class _DocumentsRead:
         return terms
 
     def true_sum(self, taken: Flags, number: Ints) -> Floats:
-        """What the best choice of so many documents adds to A minus what it adds to B, exactly."""
+        """Return what the best choice of so many documents adds to A minus B, exactly."""
         pairs, width = self.alone.shape
         left = np.empty((width + 1, pairs), dtype=np.int64)  # how many are chosen above each place
         left[width] = number

@@ -107,7 +107,7 @@ def difference_bounds(
 
 @dataclass(frozen=True, eq=False)
 class TopicBounds(DifferenceBounds):
-    """The bounds on one topic; ``size`` is that of the scores they come from."""
+    """The bounds on one topic; ``size`` is that of its scores."""
 
     size: Floats
 
@@ -156,7 +156,7 @@ class Arguments:
         self.lists, self.assumptions, self.most_relevant = lists, assumptions, most_relevant
 
     def _topics(self, choice: Choice | None = None, *key: object) -> Callable[[int], OpenTopic]:
-        """The topics, with all unjudged documents told apart or those chosen, which are kept under the key."""
+        """Return the topics with all or chosen unjudged documents matched, cached under the key."""
         if choice is None:
             held = self.lists.documents(lambda rankings: rankings.holes, "all")
         else:
@@ -178,7 +178,7 @@ class Arguments:
         return answer
 
     def any_measure(self, measure: Measure) -> Answer:
-        """All judgments where these are few, else whatever the facts of the measure allow."""
+        """Try all judgments if few, else use the measure's facts."""
         if measure.as_retrieved or measure.topic_only:
             return self._settled(measure)
         if measure.estimates or measure.reads_judgments:
@@ -189,7 +189,7 @@ class Arguments:
         return self._with_others(measure, lambda place: any_measure.greatest_when_monotone(measure, topic(place)))
 
     def _several(self, measure: Measure, special: OfTopic | None = None, *, enumerated: bool = True) -> Answer:
-        """All judgments where these are few (unless ``special`` tries them itself), else the smallest of the others."""
+        """Try all judgments if few (unless ``special`` does), else take the smallest of the others."""
         of_place = self._topics()
 
         def answer(place: int) -> Greatest:
@@ -205,7 +205,7 @@ class Arguments:
         return rankings.open_to(self.most_relevant) if self.most_relevant else rankings
 
     def _with_others(self, measure: Measure, retrieved: Answer) -> Answer:
-        """From the answer about retrieved documents, the one about all that are to be covered."""
+        """Extend the answer on retrieved documents to all that are to be covered."""
         if not self.most_relevant:
             return retrieved
 
@@ -279,7 +279,7 @@ class Arguments:
 
 
 def _least_of(*arguments: Greatest) -> Greatest:
-    """The smallest of several bounds; those that come first are asked first, and an exact one settles it."""
+    """Return the smallest of several bounds, computed in order; an exact one ends the search."""
 
     def greatest(a: Ints, b: Ints) -> Found:
         result, exact = arguments[0](a, b)

@@ -65,7 +65,7 @@ class LinearTerms:
         base = self.base_most[a] - self.base_least[b]
 
         def beyond(ratio: Floats) -> tuple[Floats, Floats]:
-            """What documents that add more than the ratio add beyond it, and how many they are."""
+            """Return what documents above the ratio add beyond it, and their number."""
             limit = np.repeat(ratio, met.counts)
             total, number = self._in_a.beyond(a, ratio)
             total += met.sums(np.maximum(value, limit) - np.maximum(alone_a, limit))
@@ -116,7 +116,7 @@ class LinearTerms:
         return {}
 
     def _met(self, one: Ints, other: Ints) -> _Met:
-        """What pairs of lists share; kept, since the same pairs are asked about the other way round."""
+        """Return what pairs of lists share; cached for the reverse question."""
         key = one.tobytes() + other.tobytes()
         if key not in self._known_meetings:
             held = self.documents.held[one]
@@ -158,7 +158,7 @@ class _Met:
 
 
 class _Sorted:
-    """Values of the cells of many lists, to be asked what lies above a limit in any of them."""
+    """Sorted values of the cells of many lists, to sum those above a limit."""
 
     def __init__(self, held: Ints, values: Floats) -> None:
         line = np.repeat(np.arange(held.size), held)
@@ -174,7 +174,7 @@ class _Sorted:
         self._keys = ordered + line * self._span
 
     def beyond(self, line: Ints, limit: Floats) -> tuple[Floats, Floats]:
-        """By list and limit, what values above the limit add beyond it, and how many they are."""
+        """Return, by list and limit, what values above the limit add beyond it, and their number."""
         place = np.searchsorted(self._keys, np.clip(limit, self._low, self._high) + line * self._span, side="right")
         number = (self._ends[line] - place).astype(np.float64)
         return self._sums[self._ends[line]] - self._sums[place] - limit * number, number

@@ -31,7 +31,7 @@ WEIGHTLESS = 1e-17
 
 
 def orders_are_open(assumptions: Assumptions) -> bool:
-    """Does the order of tied documents differ from judgment to judgment, or is it asked about too?"""
+    """Does the order of ties differ between judgments, or is it open?"""
     return assumptions.bounds == "both" or assumptions.ties not in (*ORDERS, "expected")
 
 
@@ -87,11 +87,11 @@ class TiedWeights:
 
     @cached_property
     def _from_rank_0(self) -> list[Floats]:
-        """The weights with one of 0 in front, for documents that a list lacks."""
+        """Prepend a weight of 0, for documents that a list lacks."""
         return [np.pad(weights, ((0, 0), (1, 0))) for weights in (self.most, self.least)]
 
     def net(self, documents: Documents, a: Ints, b: Ints) -> tuple[Floats, Flags, Flags]:
-        """By pair and document of either list: its net weight for A, is there one, does it count in either list?"""
+        """Return each document's net weight for A, whether there is one, and whether it counts in either list."""
         rank_a, rank_b = documents.of_either(a, b)
         most, least = self._from_rank_0
         in_a = most[a[:, None], rank_a]
@@ -143,7 +143,7 @@ def greatest_sum(measure: RankWeighted, topic: OpenTopic) -> Greatest:
 
 
 def greatest_of_linear(counted: Greatest, rankings: Rankings, for_each: float, for_length: float) -> Greatest:
-    """So much for each document that A counts more than B, and for each that it retrieves more."""
+    """Add a weight for each document that A counts more than B, and one for each that it retrieves more."""
 
     def greatest(a: Ints, b: Ints) -> Found:
         most, exact = counted(a, b) if for_each >= 0 else counted(b, a)
@@ -166,7 +166,7 @@ def documents_of_ratio(measure: IdealRatio, assumptions: Assumptions) -> Choice:
 
 
 def _gaining_and_crowded(measure: IdealRatio, rankings: Rankings, weights: TiedWeights) -> tuple[Flags, Flags]:
-    """The unjudged documents that gain where they stand, and the lists that have many others."""
+    """Return the unjudged documents that gain, and the lists with many others."""
     gaining = rankings.holes & (weights.most > 0)
     number = np.count_nonzero(gaining, axis=-1)
     if measure.cutoff is None:
@@ -240,7 +240,7 @@ def greatest_ratio(measure: IdealRatio, topic: OpenTopic) -> Greatest:
 def _raise_ratio(
     ratio: Floats, base: Floats, fixed: Floats, sums: Floats, steps: Floats, ideals: list[Floats]
 ) -> Floats:
-    """The greatest ratio when every level may choose its own number of documents, from a ratio of at least 0 on."""
+    """Raise the ratio from at least 0 until it is greatest, each level choosing its own number of documents."""
     for _ in range(100):
         above, below = base.copy(), fixed.copy()
         for height, ideal in zip(steps, ideals, strict=True):
@@ -313,7 +313,7 @@ def greatest_share(measure: ShareOfRelevant, topic: OpenTopic) -> Greatest:
 
 
 def _greatest_share_over_ties(measure: ShareOfRelevant, topic: OpenTopic) -> Greatest:
-    """Where the depth may cut through tied documents, each counts by a share of its own: the largest net ones first."""
+    """Where the depth may cut tied documents, each counts by its own share: the largest net ones first."""
     weights = TiedWeights.of(measure, topic.rankings, topic.assumptions)
     known = float(topic.rankings.assume(0.0).num_relevant(measure.rel)[0])
     slope, offset, limit = measure.growth(topic.rankings)

@@ -41,7 +41,7 @@ def check_one_file(name: str | None, given: Any, files: Sequence[str]) -> None:
 
 @dataclass(frozen=True)
 class ScoredPiece:
-    """The scores of some topics of a run, and what was noticed of them."""
+    """The scores of some topics of a run, and its warnings."""
 
     name: str
     """What the piece calls its run."""
@@ -55,7 +55,7 @@ class ScoredPiece:
 
 
 def score_piece(piece: Run, facts: TopicFacts, scoring: Scoring) -> ScoredPiece:
-    """Score a piece of a run, which holds all that the run has for its topics."""
+    """Score a piece of a run that holds all of the run's documents for its topics."""
     name, chosen = piece.name, scoring.assumptions
     prepared: Ints = np.zeros(4, dtype=np.int64)
     if scoring.preparation:
@@ -105,7 +105,7 @@ class RunInPieces:
         return is_new
 
     def add_missing(self, facts: TopicFacts, places: Ints | None = None) -> None:
-        """Score the judged topics that no piece has as empty lists, if they count."""
+        """Score judged topics in no piece as empty lists, if they count."""
         missing = np.flatnonzero(~(self.met if places is None else self.met[places]))
         if self.scoring.assumptions.topics == "judged" and missing.size:
             sheet = ScoreSheet(self.scoring, missing.size, missing)
@@ -113,7 +113,7 @@ class RunInPieces:
             self.sheet.put(missing if places is None else places[missing], sheet)
 
     def finish(self, judged: JudgedTopics) -> ScoreSheet:
-        """The scores of all topics; an error where none of the run's topics is judged."""
+        """Return the scores of all topics; raise if none is judged."""
         missing = [judged.query_ids[number] for number in np.flatnonzero(~self.met).tolist()]
         if not self.met.any():
             raise no_topic_judged(self.place, self.unknown[0], judged.place, judged.query_ids[0])

@@ -168,7 +168,7 @@ class _Stream:
     progress: Progress
 
     def check(self, whole: bool) -> None:
-        """Reject what cannot be read in pieces, before any work is done; judgments that are held whole can."""
+        """Reject what cannot be read in pieces, before any work is done."""
         files = [*self.files] if whole else [self.qrels, *self.files]
         try:
             with self._first_error_of(*(self.files if self.scoring.assumptions.gain.words else files)):
@@ -181,7 +181,7 @@ class _Stream:
 
     @contextlib.contextmanager
     def _first_error_of(self, *files: LargeFile) -> Iterator[None]:
-        """Of several things that are wrong with files, raise the one that reading them at once would raise."""
+        """Raise the first of several problems, as reading the files at once would."""
         try:
             yield
         except DataError:
@@ -292,7 +292,7 @@ class _Stream:
 
 
 def _nothing_used(file: LargeFile) -> DataError:
-    """What reading the whole of a file that gave no row would raise: it may hold no line at all."""
+    """Raise what reading the whole of a file without rows would raise."""
     try:
         next(file.grouped(), None)
     except DataError as error:
@@ -301,7 +301,7 @@ def _nothing_used(file: LargeFile) -> DataError:
 
 
 def _places_of(query_ids: list[str], file: LargeFile) -> Ints:
-    """The number of each topic in the order in which they first stand in the file."""
+    """Return the number of each topic by first appearance in the file."""
     hashes, first = file.first_places()
     order = np.argsort(first[np.searchsorted(hashes, Ids.of(query_ids).hashes())], kind="stable")
     place = np.empty_like(order)

@@ -81,7 +81,7 @@ class CWLA(Measure):
         return self._remembered(np.diff(best, prepend=0.0, axis=-1), worth)
 
     def _remembered(self, better: Floats, last: Floats) -> Floats:
-        """From what each rank adds to the best so far, and what it is worth itself."""
+        """Average what each rank adds to the best so far and its own value."""
         reached, peak = self.reached(last.shape[-1] + 1), SHARE_OF_PEAK[self.aggregate]
         return peak * weighted_sum(reached[:-1], better) + (1 - peak) * weighted_sum(-np.diff(reached), last)
 

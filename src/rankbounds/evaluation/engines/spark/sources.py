@@ -58,7 +58,7 @@ def is_frame(given: Any) -> bool:
 
 
 def sources_of_runs(session: SparkSession, given: Any, reading: Reading, *, need_rank: bool) -> list[Source]:
-    """The runs in a frame, a path, a list of such, or a dict by name."""
+    """List the runs in a frame, a path, a list of such, or a dict by name."""
     sources: list[Source] = []
     for name, item in named_runs(given, is_frame):
         if is_frame(item):
@@ -135,7 +135,7 @@ def _source_of_path(
 
 
 def _stretches(session: SparkSession, path: str, reading: Reading) -> list[tuple[int, int]]:
-    """A large file cut where topics end, for several tasks; nothing where it cannot be cut."""
+    """Cut a large file at topics for several tasks; empty if it cannot be cut."""
     file = LargeFile(path, RUN_COLUMNS.renamed(reading.columns), PIECE_BYTES)
     with contextlib.suppress(RankboundsError):  # the task that reads the file says what is wrong with it
         if pair_of_names(reading.formats)[1] in (None, "trec", "parquet") and not is_compressed(path):
@@ -146,7 +146,7 @@ def _stretches(session: SparkSession, path: str, reading: Reading) -> list[tuple
 
 
 def together(session: SparkSession, source: Source, reading: Reading, *, need_rank: bool) -> Source:
-    """The same run read as a whole, because its topics are spread over its parts."""
+    """Return the same run read as a whole, because its topics are spread over its parts."""
     if source.is_cut:
         return replace(source, parts=[replace(source.parts[0], begin=0, end=None)])
     if source.parts:
