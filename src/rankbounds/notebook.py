@@ -121,14 +121,14 @@ def html_table(
 
 
 def _cell(cell: str, is_strong: bool, has_bar: bool) -> str:
-    """The text of a cell; what stands behind a number is small where a bar shows it."""
+    """Return the text of a cell; what follows a number is small if a bar shows it."""
     value, _, rest = escaped(cell).partition(" ") if has_bar else (escaped(cell), "", "")
     value = f"<b>{value}</b>" if is_strong else value
     return f'{value} <small style="opacity:.75">{rest}</small>' if rest else value
 
 
 def note(text: str) -> str:
-    """A paragraph for each part of the text, a line for each of its lines."""
+    """Return a paragraph per part of the text, with its lines."""
     parts = [part for part in text.strip().split("\n\n") if part.strip()]
     return "".join(f'<p style="{_NOTE}">{escaped(part).replace(chr(10), "<br>")}</p>\n' for part in parts)
 
@@ -140,7 +140,7 @@ def folded(heading: str, *parts: Any, is_open: bool = False) -> Markup:
 
 
 def shown(*parts: Any) -> str:
-    """Tables, of long ones the first rows, and sentences as one piece of HTML."""
+    """Return tables, long ones shortened, and sentences as one piece of HTML."""
     return f'<div style="color:inherit">\n{_content(parts)}</div>\n'
 
 

@@ -152,7 +152,7 @@ class Result:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of the columns of the rows; where none are declared, those of the first row."""
+        """The names of the columns of the rows; by default those of the first row."""
         return tuple(column.name for column in self.columns if column.in_rows) or tuple(next(iter(self.rows()), ()))
 
     def table(self) -> Table:
@@ -188,7 +188,7 @@ class Result:
         return pyarrow.table(self._columns())
 
     def render(self, kind: str, *, raw: bool = False) -> str:
-        """In any text format of the command line: ``json``, ``jsonl``, ``csv``, ``tsv``, or a table for people."""
+        """Return any text format: ``json``, ``jsonl``, ``csv``, ``tsv``, or a table for people."""
         if kind in ROW_FORMATS:
             return render_rows(self.rows(), kind, self.fields, raw=raw)
         below = self.words() if kind == "table" and self.words_below else ""
@@ -203,14 +203,14 @@ class Result:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CaptionedTables(Result):
-    """An answer in words and several tables, each with the sentence that introduces it."""
+    """Sentences and several tables, each with its introduction."""
 
     def parts(self) -> list[tuple[str, Table]]:
         """The tables and their captions."""
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as JSON can hold it: the rows of every table, ``settings`` and ``words``."""
+        """Return everything for JSON: the rows of every table, ``settings`` and ``words``."""
         names = [part.name for part in fields(self) if part.name != "settings"]
         content = {name: getattr(self, name) for name in (*names, "settings")}
         found: dict[str, Any] = as_json(content | {"words": self.words()})

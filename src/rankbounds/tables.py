@@ -113,7 +113,7 @@ class Table:
         return "\n".join([*body, r"\end{tabular}"]) + "\n"
 
     def _cells(self, written: Callable[[str], str], bold: Callable[[str], str]) -> list[list[str]]:
-        """The cells as a format writes them; of strong ones the number, not its bounds, is bold."""
+        """Return the cells in a format; in strong ones the number is bold, not its bounds."""
 
         def cell(text: str, is_strong: bool) -> str:
             value, space, rest = text.partition(" ") if is_strong else (text, "", "")
@@ -125,7 +125,7 @@ class Table:
         ]
 
     def html(self, at_most: int | None = None) -> str:
-        """A table element; what the cells hold cannot become markup. Of more rows than ``at_most`` the first."""
+        """Return a table element without markup in cells, and at most ``at_most`` rows."""
         return html_table(self.header, self.rows, self.left, self.bars, at_most, self.strong)
 
     def _repr_html_(self) -> str:
@@ -235,12 +235,12 @@ def in_markdown(cell: str) -> str:
 
 
 def in_latex(cell: str) -> str:
-    """The text such that LaTeX shows it as it stands: no character commands, and hyphens stay hyphens."""
+    """Escape the text for LaTeX; hyphens stay hyphens."""
     return coded(cell).translate(_LATEX_SPECIAL).replace("--", "-{}-").replace("--", "-{}-")
 
 
 def in_prose(text: str, kind: str) -> str:
-    """A sentence or paragraph as a format for people writes it: in LaTeX as a comment."""
+    """Return a paragraph in a format for people: in LaTeX a comment."""
     if kind == "latex":
         return "".join(f"% {line}\n" for line in text.splitlines())
     return f"<p>{escaped(text)}</p>\n" if kind == "html" else f"{text}\n"
@@ -261,7 +261,7 @@ def p_number(value: float | None) -> str:
 
 
 def p_words(value: float | None) -> str:
-    """A p-value in a sentence: "p = 0.0123", "p < 0.0001"; nothing where there is none."""
+    """Format a p-value in a sentence: "p = 0.0123", "p < 0.0001"; empty for None."""
     text = p_number(value)
     return "" if text == "-" else f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
@@ -286,7 +286,7 @@ def without_apostrophe(text: str) -> str:
 
 
 def plain_rows(fields: Sequence[str], *columns: Sequence[Any] | Floats) -> list[dict[str, Any]]:
-    """A dict for each row of columns, None where a value is not known."""
+    """Return a dict per row of columns, None for unknown."""
     cleaned = [
         [None if unknown else value for value, unknown in zip(column.tolist(), np.isnan(column).tolist(), strict=True)]
         if isinstance(column, np.ndarray)

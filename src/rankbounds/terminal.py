@@ -134,7 +134,7 @@ def _parts(text: str) -> list[str]:
 
 
 def least_width(names: Sequence[str]) -> int:
-    """The fewest cells in which the names can still be told apart, within reason."""
+    """Return the fewest cells in which the names are still distinct, within reason."""
     distinct = list(dict.fromkeys(names))
     longest = max(map(cells, distinct), default=0)
     for width in range(min(LEAST_NAME, longest), min(MOST_DISTINCT, longest) + 1):
@@ -147,7 +147,7 @@ def least_width(names: Sequence[str]) -> int:
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """The words in lines of at most ``width`` cells; neither numbers nor intervals in brackets are split."""
+    """Wrap words to ``width`` cells without splitting numbers or bracketed intervals."""
     lines, line = [], ""
     for token in _TOKEN.findall(text):
         if line and cells(line) + 1 + cells(token) <= width:

@@ -76,7 +76,7 @@ def _in_pool(function: Callable[[Given], Result], items: Sequence[Given], thread
 
 
 def started(work: Callable[[], object]) -> Thread | None:
-    """A thread that does this; None where no thread can be started, as in a browser's Python."""
+    """Start a thread; None if impossible, as in a browser's Python."""
     thread = Thread(target=work)
     try:
         thread.start()

@@ -20,7 +20,7 @@ LARGEST_EXPONENT = 1000
 
 
 class Discounted(Measure):
-    """Gains that count less the deeper they stand, by the logarithm of the rank."""
+    """Gains discounted by the logarithm of the rank."""
 
     base: float | None = parameter(BASE, ABOVE_1, default=None)
     gain: str = parameter("``linear``: gains as they are; ``exp``: 2^g - 1.", default="linear")
@@ -49,7 +49,7 @@ class Discounted(Measure):
         return np.where(rankings.holes, least + rankings.chance * (most - least), self.worth_of_gain(gain))
 
     def worth_of_gain(self, gain: Floats) -> Floats:
-        """What documents of these gains are worth: 2^g - 1 for ``exp``, g itself for ``linear``."""
+        """Return the worth of gains: 2^g - 1 for ``exp``, g for ``linear``."""
         if self.gain == "linear":
             return gain
         if np.max(gain, initial=0.0) > LARGEST_EXPONENT:
@@ -180,13 +180,13 @@ class IdealDCG(Measure):
 
 
 def _ideal(rankings: Rankings) -> Floats:
-    """The ideal gains of every list, one rank longer than the list and than the gains."""
+    """Return the ideal gains of every list, one rank longer than the list and than the gains."""
     most = int((rankings.facts.count_from_level[0][rankings.topic] + rankings.num_holes).max(initial=1))
     return rankings.ideal(max(rankings.width, most) + 1)
 
 
 def _discounted_sums(rankings: Rankings, gain: Floats, ideal: Floats) -> tuple[Floats, Floats]:
-    """At every rank of the ideal ranking, the discounted gain of the list down to it, and its own."""
+    """Return the discounted gain of the list, and of the ideal ranking, at every rank of the latter."""
     weights = discounts(None, ideal.shape[-1])
     gained = np.zeros(ideal.shape)
     gained[..., : rankings.width] = gain

@@ -202,7 +202,7 @@ class Novel(IntentAware):
         return GainOfSubtopic(self)
 
     def greatest(self) -> float:
-        """What one subtopic gains of a list all of which is relevant to it."""
+        """Return what one subtopic gains from a list relevant to it throughout."""
         n = self.cutoff or 1
         while not self.cutoff and (1 - self.alpha) ** n * float(self.weights(n)[-1]) > 1e-18:
             n *= 2
@@ -212,7 +212,7 @@ class Novel(IntentAware):
 
 
 class GainOfSubtopic(Measure):
-    """What one subtopic gains of a list, as a share of the most that it could."""
+    """The gain of one subtopic from a list, as a share of the greatest."""
 
     of: Novel
 

@@ -17,7 +17,7 @@ Averaged: TypeAlias = Literal["documents", "precisions"]
 
 
 class Facts:
-    """The facts that a measure may state, each with what holds if it says nothing."""
+    """The facts that a measure may declare, with their defaults."""
 
     # How it is written.
 

@@ -45,7 +45,7 @@ class RankWeighted(Measure):
         raise NotImplementedError
 
     def tail(self, depth: Ints) -> Floats:
-        """The weight of everything below this depth, where the list's end leaves it open; else 0."""
+        """Return the weight of everything below this depth, if unknown; else 0."""
         return np.zeros(depth.shape)
 
     def value(self, rankings: Rankings) -> Floats:
@@ -179,17 +179,17 @@ class Share(Normalised):
 
 
 class ShareOfRelevant(Share):
-    """Relevant documents down to a depth, over something that grows with the number R of the topic's relevant ones."""
+    """Relevant documents to a depth, over something that grows with the topic's number R of relevant ones."""
 
     collection_exactness = "exact"
     difference_argument = "share"
 
     def growth(self, rankings: Rankings) -> tuple[float, Floats, Floats]:
-        """What the divisor grows by for each relevant document; by list, what it is without any, and at most."""
+        """Return the divisor's growth per relevant document; and by list its least and greatest value."""
         raise NotImplementedError
 
     def divisor_for(self, relevant: Floats, rankings: Rankings) -> Floats:
-        """What each list's count is divided by, if so many documents of its topic are relevant."""
+        """Return each list's divisor, if so many documents of its topic are relevant."""
         slope, offset, most = self.growth(rankings)
         return np.minimum(slope * relevant + offset, most)
 
@@ -197,7 +197,7 @@ class ShareOfRelevant(Share):
         return self.divisor_for(rankings.num_relevant(self.rel), rankings)
 
     def bounds(self, rankings: Rankings) -> Bounds:
-        """Unjudged documents above the depth raise it when they are relevant, those below and elsewhere lower it."""
+        """Relevant unjudged documents above the depth raise it, those below and elsewhere lower it."""
         found, known, within, below = found_and_open(self, rankings)
         most = self.divisor_for(known + np.maximum(below, rankings.room(known)), rankings)
         return quotient(found, most), quotient(found + within, self.divisor_for(known + within, rankings))
@@ -217,7 +217,7 @@ class IdealRatio(Normalised):
 
     @property
     def vanishes(self) -> bool:  # type: ignore[override]
-        """To a depth, no more than so many documents belong to the ideal ranking."""
+        """To a depth, the ideal ranking holds a limited number of documents."""
         return self.cutoff is None
 
     def worth_of_gain(self, gain: Floats) -> Floats:
@@ -225,13 +225,13 @@ class IdealRatio(Normalised):
         return gain
 
     def levels(self, facts: TopicFacts) -> tuple[Floats, Ints]:
-        """What a document may be worth above 0, rising; and by level and topic, how many documents reach it."""
+        """Return the positive values of a document, rising; and by level and topic, how many documents reach it."""
         if self.graded:
             return self.worth_of_gain(facts.levels), facts.count_from_level
         return np.ones(1), facts.relevant(self.rel)[None]
 
     def every_document_counts(self, facts: TopicFacts) -> bool:
-        """Is a document that is not relevant worth something too, and so reaches the first level?"""
+        """Do non-relevant documents have a worth too, and so reach the first level?"""
         return self.graded and facts.nonrelevant_gain > 0
 
     def _reached(self, judged: Rankings) -> list[Flags]:
@@ -262,7 +262,7 @@ class IdealRatio(Normalised):
         return ideal
 
     def _sum_of_first(self, number: Floats) -> Floats:
-        """The weights of the first ranks, so many of them; infinite where there is no end to them."""
+        """Return the weights of the first ranks, summed; infinite for an unlimited number."""
         read = number if self.cutoff is None else np.minimum(number, self.cutoff)
         most = int(np.max(read, initial=0.0, where=np.isfinite(read)))
         sums = np.append(0.0, np.cumsum(self.weights(most)))
@@ -276,7 +276,7 @@ class IdealRatio(Normalised):
         return self._extremes(rankings, over_ties=False)
 
     def joint_bounds(self, rankings: Rankings) -> Bounds:
-        """Exact below; above exact for binary gains, and for graded ones an outer bound that may not be attained."""
+        """``low`` is exact; ``high`` is exact for binary gains, for graded ones an outer bound."""
         return self._extremes(rankings, over_ties=True)
 
     def joint_bounds_are_outer(self, facts: TopicFacts) -> bool:
@@ -313,7 +313,7 @@ class IdealRatio(Normalised):
         return low, greatest_ratio(step, rising, ideal)
 
     def _fullest_ideal(self, rankings: Rankings, turned: Ints) -> Floats:
-        """The ideal sums with 0, 1, 2, ... unjudged documents turned relevant, and the most that nobody retrieved."""
+        """Return the ideal sums for 0, 1, 2, ... unjudged documents turned relevant, and the most unretrieved ones."""
         levels, known = self.levels(rankings.facts)
         step, known = np.diff(levels, prepend=0.0), known[:, rankings.topic]
         all_gain = self.every_document_counts(rankings.facts)  # and there is no limit to those that are not relevant
@@ -333,7 +333,7 @@ class IdealRatio(Normalised):
         return weights if self.cutoff is None else np.where(np.arange(n) < self.cutoff, weights, 0.0)
 
     def _sums(self, rankings: Rankings, reached: Flags, turned: Ints, *, best: bool, over_ties: bool) -> Floats:
-        """The weights of the documents that reach a level, when 0, 1, 2, ... of the unjudged ones do so too."""
+        """Return the weights of documents that reach a level, with 0, 1, 2, ... unjudged ones."""
         holes = rankings.holes
         if over_ties and (groups := rankings.groups) is not None:
             # Documents that reach the level stand at the good (or bad) end of their group, unjudged ones next to them.
@@ -363,7 +363,7 @@ def sum_over_levels(step: Floats, parts: list[Floats]) -> Floats:
 
 
 def greatest_ratio(step: Floats, sums: list[Floats], ideal: list[Floats]) -> Floats:
-    """The greatest (sum of steps * sums) / (sum of steps * ideal), each level choosing its own column (Dinkelbach)."""
+    """Maximise (sum of steps * sums) / (sum of steps * ideal), with a column per level (Dinkelbach)."""
     base_sum, base_ideal = (sum_over_levels(step, [part[:, 0] for part in parts]) for parts in (sums, ideal))
     ratio = quotient(base_sum, base_ideal)
     for _ in range(100):
@@ -435,7 +435,7 @@ class OfFound(Measure):
 
 
 def weights_by_rank(measure: RankWeighted, rank: Ints) -> Floats:
-    """The weight of each of these ranks; 0 beyond the measure's depth, and at rank 0."""
+    """Return the weights of these ranks; 0 beyond the measure's depth, and at rank 0."""
     deepest = int(rank.max(initial=1))
     weights = np.zeros(deepest + 1)
     depth = min(deepest, measure.cutoff or deepest)
@@ -444,23 +444,23 @@ def weights_by_rank(measure: RankWeighted, rank: Ints) -> Floats:
 
 
 def worth_of_one(measure: Measure, facts: TopicFacts) -> float:
-    """What a document of the largest gain is worth more than one of grade 0, at weight 1."""
+    """Return the worth of a document of the largest gain minus that of grade 0, at weight 1."""
     unjudged = Rankings(np.full((1, 1), np.nan), np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64), facts)
     return float(measure.worth(unjudged.assume(1.0))[0, 0] - measure.worth(unjudged.assume(0.0))[0, 0])
 
 
 def weighted_sum(weights: Floats, worth: Floats) -> Floats:
-    """The worth of the first ranks, as many as there are weights, each times its weight."""
+    """Sum the worth of the first ranks, each times its weight."""
     return weighted_sums(worth, weights)
 
 
 def count_to_depth(measure: Measure, rankings: Rankings) -> Floats:
-    """How many documents down to the measure's depth are worth something, or their worth together."""
+    """Count documents to the measure's depth that are worth something, or sum their worth."""
     return measure.worth(rankings)[..., : measure.depth(rankings)].sum(axis=-1)
 
 
 def found_and_open(measure: Measure, rankings: Rankings) -> tuple[Floats, Floats, Ints, Ints]:
-    """Relevant documents found, relevant ones known, and unjudged ones above and below the depth."""
+    """Count relevant documents found, relevant ones known, and unjudged ones above and below the depth."""
     judged, depth = rankings.assume(0.0), measure.depth(rankings)
     found = judged.relevant(measure.rel)[..., :depth].sum(axis=-1)
     within = np.count_nonzero(rankings.holes[..., :depth], axis=-1)
@@ -468,7 +468,7 @@ def found_and_open(measure: Measure, rankings: Rankings) -> tuple[Floats, Floats
 
 
 def quotient(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:
-    """Division that gives 0 where the denominator is 0, trec_eval's rule for topics without relevant documents."""
+    """Divide, with 0 where the denominator is 0: trec_eval's rule for topics without relevant documents."""
     defined = denominator != 0
     if defined.all():
         return np.divide(numerator, denominator)
@@ -477,6 +477,6 @@ def quotient(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:
 
 
 def share_of_known(rankings: Rankings, rel: float) -> Floats:
-    """The known relevant documents over as many as there may be: how far a divisor R shrinks a value."""
+    """Divide the known relevant documents by their greatest number: the factor by which a divisor R shrinks a value."""
     known = rankings.facts.relevant(rel)[rankings.topic].astype(np.float64)
     return quotient(known, known + rankings.room(known))

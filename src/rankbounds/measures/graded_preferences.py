@@ -44,7 +44,7 @@ class Levels:
 
     @classmethod
     def of(cls, measure: Preference, rankings: Rankings, alone: Floats, pair: Floats, *, over_ties: bool) -> Levels:
-        """Of these rankings; ``over_ties`` takes the best or the worst order of tied documents at each level."""
+        """Build it from rankings; ``over_ties`` takes the best or the worst order of ties at each level."""
         facts, judged = rankings.facts, rankings.assume(0.0)
         gain, _, levels = measure.gains(judged)
         known = facts.count_from_level if measure.graded else facts.relevant(measure.rel)[None]
@@ -72,11 +72,11 @@ class Levels:
         return cls(step, sums[True], sums[False], reaching, turned, room[:, None])
 
     def elsewhere(self, turned: Floats) -> Floats:
-        """The gain of relevant documents that the list lacks, as many as may exist beside those turned relevant."""
+        """Return the gain of relevant documents that the list lacks, at most."""
         return float(self.step.sum()) * np.maximum(self.room - turned, 0.0)
 
     def least_by_gain(self) -> tuple[Floats, Floats]:
-        """The gain that unjudged documents add, in small steps, and the least sum for each."""
+        """Return gains that unjudged documents add, in small steps, with the least sum for each."""
         parts = list(zip(self.step, self.highest, self.reaching, strict=True))
         more = np.concatenate([np.diff(part, axis=-1) for _, part, _ in parts], axis=-1)
         gain = np.concatenate([height * np.diff(count, axis=-1) for height, _, count in parts], axis=-1)
@@ -91,7 +91,7 @@ class Levels:
 
 
 def _sums_by_number(reached: Flags, holes: Flags, alone: Floats, pair: Floats, most: int, *, best: bool) -> Floats:
-    """What lists come to when 0, 1, ... of their open documents count too, the highest ones or the lowest."""
+    """Return the sums with 0, 1, ... open documents counted too, the highest or the lowest."""
     counts = reached.astype(np.float64)
     so_far = running_sums(counts)
     pairs = counts * pair
@@ -138,7 +138,7 @@ class Preference(Measure):
         raise NotImplementedError
 
     def gains(self, condensed: Rankings) -> tuple[Floats, Floats, Floats]:
-        """The gain of every document, the gain of each list's topic in all, and the levels that gains may have."""
+        """Return the gain of every document, each topic's total gain, and the levels of gain."""
         facts = condensed.facts
         return condensed.gain(), facts.total_gain[condensed.topic], facts.levels
 
@@ -149,14 +149,14 @@ class Preference(Measure):
         return self.extremes(rankings, over_ties=False)
 
     def joint_bounds(self, rankings: Rankings) -> Bounds:
-        """With one level of gain as exact as ``bounds``; with several, each level takes its own order: outer ones."""
+        """Exact as ``bounds`` with one level of gain; with several, each level takes its own order: outer bounds."""
         return self.extremes(rankings, over_ties=True)
 
     def joint_bounds_are_outer(self, facts: TopicFacts) -> bool:
         return self.graded and facts.levels.size > 1
 
     def extremes(self, rankings: Rankings, *, over_ties: bool) -> Bounds:
-        """The least and the greatest value over all judgments of unjudged documents, and over orders of tied ones."""
+        """Return the extremes over all judgments of unjudged documents, and orders of ties."""
         raise NotImplementedError
 
     def value(self, rankings: Rankings) -> Floats:
@@ -190,7 +190,7 @@ class Preference(Measure):
 
 
 class RelativePreference(Preference):
-    """Divided by the number of judged documents above, and the document itself if ``itself`` is 1."""
+    """Divided by the number of judged documents above, plus the document itself if ``itself`` is 1."""
 
     itself: ClassVar[float] = 0.0
 

@@ -49,7 +49,7 @@ class OverGroups(Measure):
 
 
 def mean_over_groups(measure: Measure, rankings: Rankings) -> Floats:
-    """The mean over judgment groups of what a measure says of the list that each sees."""
+    """Return the mean of a measure over the lists of judgment groups."""
     lists = rankings.by_group()
     return _mean(lists, measure.value(lists.rankings))
 

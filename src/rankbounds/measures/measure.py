@@ -106,14 +106,14 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
         return replace(self, **parameters)
 
     def at_level(self: M, rel: float) -> M:
-        """The measure with this as the lowest grade that counts as relevant, if that can be chosen."""
+        """Return the measure with this lowest relevant grade, if it can be chosen."""
         return self.changed(rel=rel) if "rel" in self.parameters else self
 
     def check(self) -> None:
         """Raise ``UsageError`` for parameters that make no sense."""
 
     def cited(self) -> tuple[str, ...]:
-        """The keys of what to cite for the measure with these parameters; empty where it comes from no paper."""
+        """Return the keys of the measure's sources; empty without a paper."""
         return self.sources
 
     def value(self, rankings: Rankings) -> Floats:
@@ -121,7 +121,7 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
         raise NotImplementedError
 
     def worth(self, rankings: Rankings) -> Floats:
-        """What each document is worth to this measure; ties are broken by it for the best and the worst order."""
+        """Return each document's worth, which orders ties from best to worst."""
         return rankings.relevant(self.rel)
 
     def depth(self, rankings: Rankings) -> int:
@@ -130,16 +130,16 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
 
     @property
     def plain(self) -> Measure:
-        """The measure itself; where lists are condensed first, the one that reads what is left."""
+        """Return the measure, or the one applied to condensed lists."""
         return self
 
     @property
     def difference_basis(self) -> Measure:
-        """The measure whose ``difference_argument`` is applied, if two lists differ by it as they do by this one."""
+        """Return the measure whose ``difference_argument`` also holds for this one."""
         return self
 
     def least_among(self, rankings: Rankings, lines: Ints, relevant: Floats) -> Floats | None:  # noqa: ARG002
-        """The least values of these lists where so many documents are relevant at most, each; None: not known."""
+        """Return the least values of lists with at most so many relevant documents; None: unknown."""
         return None
 
     def bounds(self, rankings: Rankings) -> Bounds | None:
@@ -178,11 +178,11 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
         return low, high
 
     def emptiest(self, rankings: Rankings) -> Rankings:
-        """The lists with as few relevant documents as there may be, for a measure that is then at its worst."""
+        """Return the lists with as few relevant documents as possible, for a measure that is then least."""
         return rankings.assume(0.0)
 
     def fullest(self, rankings: Rankings) -> Rankings:
-        """The lists with as many relevant documents as there may be, for a measure that is then at its best."""
+        """Return the lists with as many relevant documents as possible, for a measure that is then greatest."""
         return rankings.assume(1.0)
 
     def shrinkage(self, rankings: Rankings) -> Floats | None:  # noqa: ARG002
@@ -215,7 +215,7 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
         return low[0], high[1]
 
     def joint_bounds_are_outer(self, facts: TopicFacts) -> bool:  # noqa: ARG002
-        """Do the joint bounds hold, but may be wider than what orders and judgments can reach?"""
+        """Are the joint bounds safe, but perhaps wider than necessary?"""
         return False
 
     def tie_bounds(self, rankings: Rankings) -> Bounds | None:
@@ -230,11 +230,11 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
         return (best, worst) if self.lower_is_better else (worst, best)
 
     def open_tail(self, rankings: Rankings) -> Floats:
-        """What documents beyond the end of the list, or beyond the depth, could add to ``high``."""
+        """Return what documents beyond the end of the list, or the depth, could add to ``high``."""
         return np.zeros(rankings.length.shape)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
-        """The mean value over all orders of tied documents; None: no way to compute it is known."""
+        """Return the mean over all orders of ties; None if it cannot be computed."""
         return self.value(rankings) if rankings.tied is None or self.order_free else None
 
     def __str__(self) -> str:

@@ -73,7 +73,7 @@ class _Plain:
 
 @dataclass_transform(frozen_default=True, field_specifiers=(parameter,))
 class Frozen:
-    """Parameters as attributes: given by place or by name, compared, hashed and shown together."""
+    """Parameters as attributes: set by position or name, compared, hashed and shown together."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]] = {}
     __dataclass_params__: ClassVar[Any] = _Plain.__dict__["__dataclass_params__"]
@@ -131,7 +131,7 @@ class Frozen:
 
 
 def declare(cls: Any) -> None:
-    """Take in the parameters that a new class declares, behind those of the classes that it derives from."""
+    """Add a new class's parameters to those of its base classes."""
     annotations = inspect.get_annotations(cls)
     own = {name: cls.__dict__[name] for name in annotations if name in cls.__dict__}
     around = {"__annotations__": annotations, "__module__": cls.__module__, "__doc__": "Its own parameters."}
@@ -180,7 +180,7 @@ _PARAMETERS, _EXAMPLES = "Parameters\n----------\n", "Examples\n--------\n"
 
 
 def document(cls: Any) -> str:
-    """The docstring of a measure with every parameter explained, in order of declaration, and its example."""
+    """Return a measure's docstring with every parameter explained, and its example."""
     above, _, examples = inspect.cleandoc(cls.__doc__).partition(f"\n\n{_EXAMPLES}")
     above, _, own = above.partition(f"\n\n{_PARAMETERS}")
     own, _, below = own.partition("\n\n")

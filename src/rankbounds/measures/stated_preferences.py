@@ -29,7 +29,7 @@ AVERAGES = ("preferences", "pairs", "groups")
 
 
 class StatedPreferences(Measure):
-    """Preferences that are fulfilled, as a number or a share of those that count."""
+    """Preferences that are satisfied, as a number or a share of those that count."""
 
     retrieved: int = parameter(RETRIEVED, ZERO_ONE_OR_TWO, default=0)
 
@@ -41,7 +41,7 @@ class StatedPreferences(Measure):
     exactness: ClassVar[Exactness] = "unknown"
 
     def counted(self, rankings: Rankings) -> tuple[CountedPreferences, Floats, Floats]:
-        """The counts, and of them for each list and group the preferences fulfilled and those that count."""
+        """Return the counts, and per list and group the preferences satisfied and those that count."""
         counts = rankings.facts.preferences.counted(rankings)
         fulfilled, possible = (part[:, self.retrieved :].sum(axis=-1) for part in (counts.fulfilled, counts.possible))
         return counts, fulfilled, possible
@@ -146,7 +146,7 @@ class PrefShareR(StatedPreferences):
     value_range = (0.0, 1.0)
 
     def documents(self, counts: CountedPreferences) -> tuple[Floats, Floats]:
-        """How many relevant documents, and how many of level 0, each group has; or has retrieved."""
+        """Return how many relevant documents, and how many of level 0, each group has or has retrieved."""
         first = 1 if self.retrieved else 0
         return counts.relevant[:, first:].sum(axis=-1), counts.nonrelevant[:, first:].sum(axis=-1)
 
@@ -157,7 +157,7 @@ class PrefShareR(StatedPreferences):
         return quotient(fulfilled + counts.relevant[:, 1] * lacking, possible + relevant * lacking)
 
     def limited(self, rankings: Rankings) -> CountedPreferences:
-        """The counts without the documents of level 0 beyond as many as are relevant."""
+        """Return the counts without documents of level 0 beyond the number of relevant ones."""
         return rankings.facts.preferences.counted(rankings, "retrieved" if self.retrieved else "group")
 
     def value(self, rankings: Rankings) -> Floats:

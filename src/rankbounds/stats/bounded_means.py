@@ -73,7 +73,7 @@ BOUNDED: dict[str, Callable[[Floats, float], Floats]] = {"betting": betting_p_va
 
 
 def least_topics(margin: float, limits: tuple[float, float], alpha: float) -> int:
-    """Count the topics without any change with which Gaffke's test rules out the margin; betting takes a few more."""
+    """Count the topics without change with which Gaffke's test rules out the margin; betting takes a few more."""
     return math.ceil(math.log(alpha) / math.log1p(-min(margin / -limits[0], 1 - 1e-12)))
 
 

@@ -35,7 +35,7 @@ _T_AT_ONCE = 1 << 18
 
 @dataclass(frozen=True)
 class Correction:
-    """A correction of p-values for their number, and what others need to know of it."""
+    """A correction of p-values for their number, with its facts."""
 
     name: str
     of_ranked: Callable[[Floats], Floats] | None = None
@@ -59,7 +59,7 @@ class Correction:
 
     @property
     def resamples(self) -> bool:
-        """Is it a test of its own that draws random numbers, and no function of p-values?"""
+        """Does it resample scores instead of correcting p-values?"""
         return self.of_scores is not None
 
 
@@ -96,7 +96,7 @@ def _holm(ranked: Floats) -> Floats:
 
 
 def _shaffer(ranked: Floats) -> Floats:
-    """Holm's steps, counting only as many pairs as can be equal at once after those that are known to differ."""
+    """Apply Holm's steps, counting only pairs that can still be equal at once."""
     systems = (1 + math.isqrt(1 + 8 * ranked.shape[-1])) // 2
     equal = _equal_at_once(systems)
     steps = equal[np.searchsorted(equal, _falling(ranked), side="right") - 1]
@@ -105,7 +105,7 @@ def _shaffer(ranked: Floats) -> Floats:
 
 @cache
 def _equal_at_once(systems: int) -> Ints:
-    """Which numbers of pairs can be equal: systems fall into groups of equal ones, of which all pairs are equal."""
+    """Return which numbers of pairs can be equal: all pairs within groups of equal systems."""
     possible = [1]  # by number of systems, a bit for each number of pairs
     for number in range(1, systems + 1):
         bits = 0
@@ -310,7 +310,7 @@ def _intervals(separable: Flags) -> list[int] | None:
 
 
 def _split(columns: list[int], one: int, other: int) -> list[int]:
-    """Replace each column that holds both systems by two that lack one of them, unless another column holds those."""
+    """Replace each column that holds both systems by two without one of them, unless contained in others."""
     both = one | other
     divided = [column for column in columns if column & both == both]
     if not divided:

@@ -35,7 +35,7 @@ NEGLIGIBLE = 1e-17
 
 @dataclass(frozen=True, eq=False)
 class TiedLists:
-    """A run's lists for some topics: a row for each document, each topic's rows in the order of rank."""
+    """A run's lists for some topics: a row per document, each topic's rows in rank order."""
 
     topic: Ints
     """The topic of each row, by its number among those compared."""
@@ -50,14 +50,14 @@ class TiedLists:
 
     @cached_property
     def rank(self) -> Ints:
-        """The rank of each row, where tied documents stand in the order of the rows."""
+        """The rank of each row, with ties in the order of the rows."""
         start = np.searchsorted(self.topic, np.arange(self.length.size))
         rank: Ints = np.arange(self.topic.size) - start[self.topic] + 1
         return rank
 
     @classmethod
     def of(cls, topic: Ints, document: Ints, tied: Flags, topics: int) -> TiedLists:
-        """Build lists from rows in the order of rank, and marks at those that have the score of the row before."""
+        """Build lists from rows in rank order, and marks at rows tied to the one before."""
         length = np.bincount(topic, minlength=topics)
         start = np.cumsum(length) - length
         rank = np.arange(topic.size) - start[topic] + 1
@@ -80,7 +80,7 @@ class TiedLists:
 
 @dataclass(frozen=True, eq=False)
 class CountedLists:
-    """A run's lists to some depth, and what they give, by topic and depth, to every comparison."""
+    """A run's lists to some depth, with counts by topic and depth for every comparison."""
 
     lists: TiedLists
     cell: Ints
@@ -106,7 +106,7 @@ class CountedLists:
 
 
 def count_within(cell: Ints, rank: Ints, topics: int, depth: int) -> Ints:
-    """Count by topic and depth how many of the ranks lie within the depth."""
+    """Count by topic and depth how many ranks lie within the depth."""
     counts = np.bincount(cell + np.minimum(rank, depth + 1), minlength=topics * (depth + 1))
     return np.cumsum(counts.reshape(topics, depth + 1)[:, :depth], axis=1)
 

@@ -85,7 +85,7 @@ class TopicPlan(Result):
         return "clusters" if self.settings["clusters"] else "topics"
 
     def rows(self) -> list[dict[str, Any]]:
-        """List a dict for each measure and goal; None where no realistic number of topics is enough."""
+        """List a dict per measure and goal; None if no realistic number of topics suffices."""
         return list(self.plans)
 
     def words(self) -> str:
@@ -239,7 +239,7 @@ def _deviations(scores: Floats, measure: str, clusters: Clusters | None) -> dict
 
 
 def _rows(settings: dict[str, Any], deviations: dict[str, float], factor: float) -> Iterator[dict[str, Any]]:
-    """A row for each goal; ``factor`` is how much larger a deviation is to be safe."""
+    """Build a row per goal; ``factor`` enlarges the deviation to be safe."""
     alpha, power, systems = settings["alpha"], settings["power"], settings["systems"]
     apart = deviations.get("", np.nan) * np.array([1.0, factor])
 

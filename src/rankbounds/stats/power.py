@@ -27,7 +27,7 @@ MANY_DIFFERENCES = 64
 
 
 def check_level(alpha: float) -> None:
-    """Reject a significance level that is none, or that no test can reach in the numbers that computers have."""
+    """Reject an invalid significance level, or one that no test can reach in floating point."""
     check_share("alpha", alpha)
     if alpha < SMALLEST_LEVEL:
         raise UsageError(f"No test reaches the level {alpha:g}: alpha must be at least {SMALLEST_LEVEL:g}.")
@@ -124,7 +124,7 @@ def topics_needed(difference: float, deviation: float, alpha: float = 0.05, powe
 
 
 def topics_for_effects(effects: Floats, alpha: float, power: float) -> Ints:
-    """Count the topics that the t test needs for each standardised effect; 0 where no realistic number is enough."""
+    """Count the topics that the t test needs per standardised effect; 0 if no realistic number suffices."""
     size = np.abs(np.ravel(effects))
     needed = _least_topics(lambda at, topics: power_of_t_test(size[at], topics, alpha), size, alpha, power)
     return needed.reshape(np.shape(effects))
@@ -172,7 +172,7 @@ def topics_for_range(difference: Floats, deviation: Floats, systems: int, alpha:
 
 
 def topics_for_width(deviation: Floats, width: float, confidence: float = 0.95) -> Ints:
-    """Count the topics with which the t interval of a mean is on average no wider than ``width`` (Sakai's design)."""
+    """Count the topics for which the t interval of a mean has this average width (Sakai's design)."""
     from scipy.special import gammaln, ndtri, stdtrit
 
     effects = np.ravel(width / np.maximum(deviation, np.finfo(float).tiny))
@@ -189,7 +189,7 @@ def topics_for_width(deviation: Floats, width: float, confidence: float = 0.95) 
 
 
 def _least_topics(found: Callable[[Ints, Ints], Floats], effects: Floats, alpha: float, power: float) -> Ints:
-    """The least numbers of topics with this power: ``found`` is the power of some of the effects, by their places."""
+    """Return the least numbers of topics with this power: ``found`` is the power of effects by position."""
     from scipy.special import ndtri
 
     needed = np.where(effects > 20, 2, 0)
@@ -201,7 +201,7 @@ def _least_topics(found: Callable[[Ints, Ints], Floats], effects: Floats, alpha:
 
 
 def _search(found: Callable[[Ints, Ints], Floats], left: Ints, guess: Floats, power: float) -> Ints:
-    """The least numbers of topics, from 2 on, at which ``found`` of these places reaches ``power``; 0: none does."""
+    """Return the least numbers of topics, from 2, at which ``found`` reaches ``power``; 0: none does."""
     many = np.clip(guess, 2, MOST_TOPICS).astype(np.int64) + 1
     few = np.ones(many.shape, dtype=np.int64)  # so many are not enough
     while (short := np.flatnonzero(found(left, many) < power)).size:

@@ -124,7 +124,7 @@ def _squares(values: Floats, weight: Floats) -> Floats:
 
 
 def _likeliest(values: Floats, within: Floats, count: Ints) -> Floats:
-    """The tau^2 of the greatest restricted likelihood: the best of a grid, refined where its slope is 0."""
+    """Return the tau^2 of greatest restricted likelihood: the best of a grid, refined where its slope is 0."""
     known = np.isfinite(within)
     spread = np.where(known, (values - values.sum(axis=-1, keepdims=True) / count[:, None]) ** 2, 0.0).sum(axis=-1)
     # The likelihood falls where tau^2 exceeds a quarter of the squared range times the number of collections, and the

@@ -34,19 +34,19 @@ MOST_SIGNS = 1 << 25
 
 
 def levels(scores: Floats) -> Floats:
-    """Number the scores from the lowest on, equal scores alike: all that an order is."""
+    """Number the scores from the lowest on, equal scores alike."""
     return np.unique(levelled(scores), return_inverse=True)[1].astype(np.float64)
 
 
 def order_signs(scores: Floats) -> Ints:
-    """Say for every two systems which of them scores higher: 1 the row's, -1 the column's, 0 neither."""
+    """Return for every two systems which scores higher: 1 the row's, -1 the column's, 0 neither."""
     level = levelled(scores)
     row, column = level[..., :, None], level[..., None, :]
     return np.greater(row, column).view(np.int8) - np.less(row, column).view(np.int8)
 
 
 def kendall_tau_a(a: Floats, b: Floats) -> float:
-    """Concordant minus discordant pairs, over all pairs; a tie on either side counts for neither."""
+    """Concordant minus discordant pairs, over all pairs; ties count for neither."""
     return float((order_signs(a) * order_signs(b)).sum() / (a.size * (a.size - 1)))
 
 
@@ -74,7 +74,7 @@ def kendall_tau(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def tau_of_signs(a: Ints, b: Ints) -> Floats:
-    """Kendall's tau-b of every order in one batch with the same one in another; NaN where one side is all ties."""
+    """Return Kendall's tau-b of every order in one batch with its counterpart; NaN if one is all ties."""
     untied = np.sqrt(np.count_nonzero(a, axis=(-2, -1)).astype(np.float64) * np.count_nonzero(b, axis=(-2, -1)))
     with np.errstate(invalid="ignore"):
         return (a * b).sum(axis=(-2, -1)) / np.where(untied > 0, untied, np.nan)
@@ -153,7 +153,7 @@ def spearman(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def _mean_places(scores: Floats) -> Floats:
-    """The place of each score from the lowest up, equal ones sharing the mean of theirs; NaN where one is unknown."""
+    """Rank the scores from the lowest, ties sharing the mean rank; NaN if one is unknown."""
     _, level, count = np.unique(scores, return_inverse=True, return_counts=True)
     return np.full(scores.size, np.nan) if np.isnan(scores).any() else (np.cumsum(count) - (count - 1) / 2).take(level)
 
@@ -302,11 +302,11 @@ class Agreement(Result):
         )
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for every two measures; None for a coefficient that does not exist."""
+        """List a row per two measures; None for undefined coefficients."""
         return [{name: plain(value) for name, value in row.items()} for row in self.found]
 
     def words(self) -> str:
-        """From which tau on two orders are related, and which topics drive them apart."""
+        """Say which tau is significant, and which topics drive orders apart."""
         runs, critical = self.settings["runs"], critical_tau(self.settings["runs"])
         related = f"a tau of {critical:.3f} or more" if critical <= 1 else "no tau"
         sentences = [f"With {runs} runs, {related} differs significantly from 0 (level {LEVEL:g}, two-sided)."]
@@ -319,7 +319,7 @@ class Agreement(Result):
         return " ".join(sentences)
 
     def render(self, kind: str, *, raw: bool = False) -> str:
-        """In any text format of the command line; formats for programs have the topics, where they were asked for."""
+        """Return any text format; formats for programs include topics, if asked for."""
         if self.by_topic and kind in ROW_FORMATS:
             return render_rows(self.by_topic, kind, list(self.by_topic[0]), raw=raw)
         text = super().render(kind, raw=raw)
@@ -407,7 +407,7 @@ def _without_each_topic(named: dict[str, Any], a: _Order, b: _Order, topics: Seq
 
 
 def _means_without(merits: Floats, left_out: slice) -> Floats:
-    """The mean of every run without each of some topics, with axes topic and run."""
+    """Return the mean of every run without each of some topics, with axes topic and run."""
     counted = ~np.isnan(merits)
     known = np.where(counted, merits, 0.0)
     total = known.sum(axis=1) - known[:, left_out].T

@@ -24,7 +24,7 @@ KINDS = ("all", "own")
 
 
 def observed_places(merits: Floats) -> Ints:
-    """Give the place of each system by its score, where more is better; equal ones share the better place."""
+    """Rank systems by score, where more is better; ties share the better rank."""
     with np.errstate(invalid="ignore"):
         place: Ints = 1 + np.count_nonzero(merits[None, :] > merits[:, None], axis=1)
     return place
@@ -41,7 +41,7 @@ def places(systems: int, first: Ints, second: Ints, lead: Floats, separated: Fla
 def own_places(
     systems: int, first: Ints, second: Ints, lead: Floats, p_values: Floats, alpha: float
 ) -> tuple[Ints, Ints]:
-    """Find the least and the greatest place of each system, from its own comparisons with all others."""
+    """Return each system's rank interval, from its own comparisons with all others."""
     p, others = np.ones((systems, systems)), ~np.eye(systems, dtype=bool)
     p[first, second] = p[second, first] = p_values
     p[others] = correct_p_values(p[others].reshape(systems, -1), "holm").ravel()
@@ -51,7 +51,7 @@ def own_places(
 def _ends(
     systems: int, first: Ints, second: Ints, lead: Floats, of_first: Flags, of_second: Flags
 ) -> tuple[Ints, Ints]:
-    """What pairs that are shown to differ, in the view of either system, leave of its place."""
+    """Return the ranks that shown differences leave to each system."""
     first_better, second_better = lead > 0, lead < 0
     worse, better = (
         np.bincount(first[one & of_first], minlength=systems)

@@ -23,7 +23,7 @@ from rankbounds.stats import significance
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DiscriminativePower(Result):
-    """For each measure and level, how many pairs are separated; and every pair's significance level."""
+    """By measure and level, how many pairs are separated; and every pair's significance level."""
 
     found: list[dict[str, Any]]
     significance: dict[str, Floats]

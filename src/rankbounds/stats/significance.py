@@ -53,7 +53,7 @@ class Resampling:
         return np.random.default_rng(self.seed)
 
     def at_most(self, resamples: int) -> Resampling:
-        """Resample no more often than this where it would take long, but a thousand times."""
+        """Limit resampling that would take long to so many, but at least a thousand."""
         return Resampling(min(self.resamples, max(1000, resamples)), self.seed)
 
 
@@ -115,7 +115,7 @@ TESTS: dict[str, PairedTest] = {}
 
 
 def register(test: PairedTest) -> PairedTest:
-    """Make a test known by its name to ``compare``, the gate, slices, reports and the command line."""
+    """Register a test for ``compare``, the gate, slices, reports and the command line."""
     TESTS[test.name] = test
     return test
 
@@ -131,7 +131,7 @@ def default_first(default: str) -> str:
 
 
 def _tail(at_least: Floats, at_most: Floats, alternative: str) -> Floats:
-    """The p-value from the chances of an outcome at least and at most as great as the one observed."""
+    """Return the p-value from the probabilities of outcomes at least and at most as great."""
     if alternative == "two-sided":
         return np.minimum(1.0, 2 * np.minimum(at_least, at_most))
     return at_least if alternative == "greater" else at_most
@@ -159,7 +159,7 @@ def no_surer_than_signs(p: Floats, t: Floats, topics: int, alternative: str, com
 
 
 def _least_of_t(differing: Floats, topics: int) -> Floats:
-    """That of differences that are all the same, which are the most extreme ones."""
+    """Return the smallest p of the t test, for equal differences."""
     from scipy.special import stdtr
 
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -176,7 +176,7 @@ register(
 
 
 def t_statistic(differences: Floats) -> Floats:
-    """Divide the mean by its error; 0 where all differences are 0, infinite where all are the same other number."""
+    """Divide the mean by its error; 0 if all differences are 0, infinite if all are the same other number."""
     return over_error(differences.mean(axis=-1), deviation_of(differences) / np.sqrt(differences.shape[-1]))
 
 
@@ -188,7 +188,7 @@ def deviation_of(differences: Floats) -> Floats:
 
 
 def over_error(mean: Floats, error: Floats) -> Floats:
-    """Divide the mean by its error: 0 where both are 0, infinite where only the error is."""
+    """Divide the mean by its error: 0 if both are 0, infinite if only the error is."""
     with np.errstate(divide="ignore", invalid="ignore"):
         t = mean / error
     return np.where(np.isnan(t), 0.0, t)
@@ -233,7 +233,7 @@ def wilcoxon_test(differences: Floats, alternative: str, _: Resampling) -> Float
 
 @cache
 def _chances_of_rank_sums() -> Floats:
-    """[n, w]: how likely the ranks 1 to n that a fair coin picks add up to at most w. Below 2^53, counts are exact."""
+    """[n, w]: the probability that a random subset of ranks 1 to n sums to at most w. Exact below 2^53."""
     most = EXACT_SIZES * (EXACT_SIZES + 1) // 2
     ways = np.zeros((EXACT_SIZES + 1, most + 1))
     ways[:, 0] = 1
@@ -244,7 +244,7 @@ def _chances_of_rank_sums() -> Floats:
 
 
 def _chances_of_equal_ranks(doubled: Ints, sums: Ints) -> Floats:
-    """By row and sum: how likely the ranks that a fair coin picks add up to at most that; all are doubled."""
+    """By row and sum: the probability that a random subset of the doubled ranks sums to at most that."""
     rows, width = len(doubled), int(doubled.sum(axis=-1).max()) + 1
     likely = np.zeros((rows, width))
     likely[:, 0] = 1
@@ -256,7 +256,7 @@ def _chances_of_equal_ranks(doubled: Ints, sums: Ints) -> Floats:
 
 
 def _least_of_ranks(differing: Floats, _: int) -> Floats:
-    """The smaller one of counted ranks, and of many equal sizes only: z = sqrt(differing)."""
+    """Return the smaller of counted ranks and, for many equal sizes, z = sqrt(differing)."""
     from scipy.special import ndtr
 
     of_equal_sizes = np.where(differing > EXACT_EQUAL_SIZES, ndtr(-np.sqrt(differing)), 1.0)
@@ -272,7 +272,7 @@ register(
 
 
 def sign_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
-    """How many topics one system wins, against a fair coin; exact. Topics without a difference are dropped."""
+    """Compare how many topics one system wins with a fair coin; exact. Ties are dropped."""
     from scipy import stats
 
     wins = np.count_nonzero(differences > 0, axis=-1)
@@ -382,7 +382,7 @@ def resampled_t(differences: Floats, counts: Floats) -> tuple[Floats, Floats]:
 
 
 def chunks(pairs: int, resamples: int) -> list[slice]:
-    """Divide the pairs into slices, each of which fits into memory with all resamples."""
+    """Divide the pairs into slices that fit into memory with all resamples."""
     step = max(1, _CELLS_AT_ONCE // resamples)
     return [slice(start, start + step) for start in range(0, pairs, step)]
 
@@ -400,7 +400,7 @@ register(
 
 
 def check_finite(differences: Floats, what: str, measure: object) -> None:
-    """Reject differences that are infinite, as those of ESL where one run alone finds enough."""
+    """Reject infinite differences, as of ESL where one run alone finds enough."""
     if np.isinf(differences).any():
         usable = " or the ".join(sorted(test.name for test in TESTS.values() if not test.of_mean))
         raise DataError(
@@ -410,7 +410,7 @@ def check_finite(differences: Floats, what: str, measure: object) -> None:
 
 
 def check_test(test: str, alternative: str = "two-sided", more: Sequence[str] = ()) -> None:
-    """Reject a test or an alternative that does not exist; ``more`` are names of tests that the caller knows."""
+    """Reject an unknown test or alternative; ``more`` are further known tests."""
     meant = {name: known.name for known in TESTS.values() for name in known.called}
     check_choice("test", test, [*TESTS, *more], meant)
     check_choice("alternative", alternative, ALTERNATIVES)

@@ -64,7 +64,7 @@ def t_p_values(means: Floats, variances: Floats, share: Floats, topics: Ints) ->
 
 
 def _studentised(means: Floats, variances: Floats, share: Floats, topics: Ints) -> tuple[Floats, Floats, Floats]:
-    """Each row's mean, its standard error, and Welch and Satterthwaite's degrees of freedom (1 without an error)."""
+    """Return each row's mean, standard error, and Welch and Satterthwaite's degrees of freedom (1 without an error)."""
     there = share > 0
     mean = np.where(there, share * means, 0.0).sum(axis=-1)
     squared = np.where(there, share**2 * variances, 0.0)

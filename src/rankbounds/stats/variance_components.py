@@ -105,7 +105,7 @@ class Anova:
 
     @cached_property
     def coefficients(self) -> Floats:
-        """How often each effect's variance (columns) stands in the expectation of each mean square (rows)."""
+        """Return how often each effect's variance (columns) occurs in each mean square's expectation (rows)."""
         table = np.zeros((len(self.effects), len(self.effects)))
         for column, effect in enumerate(self.effects):
             outside = [self.sizes[factor] for factor in ("tj" if "r" in effect else "tjs") if factor not in effect]
@@ -137,7 +137,7 @@ class Anova:
 
 @dataclass(frozen=True)
 class Design:
-    """How an experiment is to be made: so many topics, labellings and reruns of each system."""
+    """The numbers of topics, labellings and reruns of an experiment."""
 
     topics: int
     labels: int = 1
@@ -166,7 +166,7 @@ class Design:
 def topics_for_reliability(
     wanted: float, variances: Mapping[str, float] | Mapping[str, Floats], labels: int, reruns: int
 ) -> Floats:
-    """Count the topics that a relative reliability needs with so many labellings and reruns; infinite: none suffice."""
+    """Count the topics for a relative reliability with so many labellings and reruns; infinite: none suffice."""
     own = np.asarray(variances["s"], dtype=np.float64)
     fixed, falling = np.zeros(own.shape), np.zeros(own.shape)
     design = Design(1, labels, reruns)

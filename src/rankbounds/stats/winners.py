@@ -41,7 +41,7 @@ NEGLIGIBLE = 1e-12
 
 @dataclass(frozen=True)
 class Lead:
-    """The lead of the best run over another, by their places in the list of runs; NaN: nothing varies."""
+    """The lead of the best run over another, by their positions among the runs; NaN: nothing varies."""
 
     run: int
     against: int
@@ -95,7 +95,7 @@ def lead_over_second(merits: Floats, confidence: float = 0.95) -> Lead:
 
 @dataclass(frozen=True)
 class _Race:
-    """A lead in standard errors, and between which leads the same runs would have been picked."""
+    """A lead in standard errors, and the range of leads with the same runs picked."""
 
     lead: float
     error: float
@@ -105,7 +105,7 @@ class _Race:
 
     @staticmethod
     def of(merits: Floats, run: int, against: int, ahead: Ints, behind: Ints) -> _Race | None:
-        """The race in which each run of ``ahead`` was ahead of that of ``behind``; None where the lead never varies."""
+        """Return the race in which each run of ``ahead`` led that of ``behind``; None if the lead never varies."""
         apart, degrees = merits[run] - merits[against], merits.shape[-1] - 1
         centred = apart - apart.mean()
         squares = float(centred @ centred)
@@ -139,7 +139,7 @@ class _Race:
         return 1 - share if mirrored else share
 
     def true_lead(self, share: float, reach: float) -> float:
-        """The true lead at which such a share of leads is below the one observed, in units of the scores."""
+        """Return the true lead with such a share of leads below the observed one, in units of the scores."""
         low, high = self.lead - reach, self.lead + reach
         for _ in range(STEPS):
             middle = (low + high) / 2

@@ -33,7 +33,7 @@ def fingerprints(files: Sequence[str]) -> dict[str, str]:
 
 
 def is_complete(folder: Path, made_from: Mapping[str, Any]) -> bool:
-    """Does the folder hold this study's outcome for the same files, options and version?"""
+    """Does the folder hold this study's result for the same files, options and version?"""
     try:
         return bool(json.loads((folder / "settings.json").read_text("utf-8"))["made_from"] == dict(made_from))
     except (OSError, ValueError, KeyError, TypeError):
@@ -41,7 +41,7 @@ def is_complete(folder: Path, made_from: Mapping[str, Any]) -> bool:
 
 
 def write_folder(study: Study, result: StudyResult, folder: Path, made_from: Mapping[str, Any], command: str) -> None:
-    """Table, figures and answer. The settings come last: a folder that has them is complete."""
+    """Write table, figures and answer, then the settings, which mark a complete folder."""
     make_folder(folder)
     (folder / "settings.json").unlink(missing_ok=True)
     with writing(folder / "table.csv") as out:
@@ -97,7 +97,7 @@ def _cell(value: Any) -> str:
 
 
 def write_paper(paper: Paper, studies: Iterable[Study], folder: Path) -> Path | None:
-    """One page with all studies of a paper whose folders are complete; None where there is none."""
+    """Write one page with all finished studies of a paper; None without any."""
     parts = []
     for study in studies:
         readme = folder / study.name / "README.md"

@@ -159,7 +159,7 @@ def _open_tail(measure: RankWeighted, systems: Sequence[Run], query_ids: Sequenc
 
 @residual_by_judging_strategy.figure()
 def residuals_by_judgments(result: StudyResult, axes: Axes) -> None:
-    """The mean residual by the number of judgments, for pools of growing depth and for targeted strategies."""
+    """Draw the mean residual by the number of judgments, for growing pools and targeted strategies."""
     order = list(LABELS)
     rows = sorted(result.rows(), key=lambda row: (order.index(row["strategy"]), row["judgments"]))
     named = [row | {"strategy": LABELS[row["strategy"]]} for row in rows]

@@ -109,7 +109,7 @@ COUNTS = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StudyResult(Result):
-    """What a study found: rows and the answer in words, and what its page shows beside them."""
+    """A study's result: rows, the answer in words, and the contents of its page."""
 
     found: Rows
     answer: str
@@ -229,7 +229,7 @@ class Study:
         return [name for name, one in self.parameters.items() if one.default is inspect.Parameter.empty]
 
     def parameter(self, option: str) -> str | None:
-        """The parameter that an option of the command is for; None: the study does not take it."""
+        """Return the parameter of a command's option; None if the study does not take it."""
         return next((name for name in (option, OTHER_NAMES.get(option)) if name in self.parameters), None)
 
     def takes(self, option: str, value: Any) -> bool:
@@ -244,7 +244,7 @@ class Study:
         return {name: value[0] if name == "measure" and isinstance(value, list) else value for name, value in named}
 
     def setting(self, name: str, text: str) -> Any:
-        """The value of a setting that was written as text, of the type of its default."""
+        """Parse the value of a setting by the type of its default."""
         if name not in self.settings:
             hint = did_you_mean(name, list(self.settings))
             raise UsageError(f'{self.name} has no setting "{name}".{hint} Its settings: {", ".join(self.settings)}.')
@@ -321,7 +321,7 @@ def _plain_setting(name: str, value: Any) -> Any:
 
 
 def studies_called(name: str) -> list[Study]:
-    """The studies of a name: one of ours, a paper ("sakai"), or a table or figure of it ("Yang table 3")."""
+    """Return the studies of a name: one of ours, a paper ("sakai"), or a table or figure ("Yang table 3")."""
     if name in STUDIES:
         return [STUDIES[name]]
     papers, items = {paper.label for paper in papers_called(name)}, items_in(name)
@@ -352,7 +352,7 @@ def of_extreme(values: Mapping[str, float], extreme: Callable[..., float] = max)
 
 
 def enumerated(names: Sequence[str]) -> str:
-    """``A``, ``A and B``, ``A, B and C``; of more than four, two and how many others."""
+    """``A``, ``A and B``, ``A, B and C``; of more than four, two and the number of others."""
     shown = list(names) if len(names) <= 4 else [*names[:2], f"{len(names) - 2} others"]
     return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
 

@@ -95,11 +95,11 @@ class ContinuingByRelevance(Measure):
     list_only = True
 
     def continuation(self, relevant: Floats) -> Floats:
-        """The probability of looking past each rank, for lists of relevant (1) and other (0) documents."""
+        """Return the probability of continuing past each rank, for relevant (1) and other (0) documents."""
         raise NotImplementedError
 
     def examined_beyond(self, relevant: Floats, *, relevant_beyond: bool) -> Floats:
-        """How many more documents are examined by a user who has come to the first one behind such a list."""
+        """Return how many more documents a user examines who reaches the first one after such a list."""
         raise NotImplementedError
 
     def value(self, rankings: Rankings) -> Floats:
@@ -216,7 +216,7 @@ class SDCG(Continuing):
 
 
 class ContinuingByLast(ContinuingByRelevance):
-    """A user who goes on with one probability after a relevant document and with another after any other."""
+    """A user who continues with one probability after a relevant document and another after any other."""
 
     monotone = True
 

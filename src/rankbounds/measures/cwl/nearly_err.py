@@ -37,11 +37,11 @@ class NearlyERR(ContinuingByRelevance):
     monotone = True
 
     def unsatisfied(self, rank: Floats) -> Floats:
-        """The probability of looking past these ranks for users whom the document there does not satisfy."""
+        """Return the probability of continuing past these ranks when not satisfied there."""
         raise NotImplementedError
 
     def unsatisfied_beyond(self, rank: int) -> float:
-        """How many documents behind this rank a user at the next one examines, if none of them satisfies."""
+        """Return how many documents a user at the next rank examines if none satisfies."""
         raise NotImplementedError
 
     def worth(self, rankings: Rankings) -> Floats:

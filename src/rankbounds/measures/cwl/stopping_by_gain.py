@@ -43,11 +43,11 @@ class StoppingByGain(ContinuingByRelevance):
     exactness = "outer"
 
     def going_on(self, rank: Floats, found: Floats, relevant: Floats) -> Floats:
-        """The probability of looking past a rank, where so many are found down to it, itself relevant (1) or not."""
+        """Return the probability of continuing past a rank, by documents found to it and its own relevance."""
         raise NotImplementedError
 
     def most_beyond(self, rank: int, found: Floats) -> tuple[Floats, Floats]:
-        """How many relevant documents, and how many documents, a user at the next rank may still examine at most."""
+        """Return how many relevant documents, and documents, a user at the next rank may examine at most."""
         raise NotImplementedError
 
     def continuation(self, relevant: Floats) -> Floats:
@@ -58,7 +58,7 @@ class StoppingByGain(ContinuingByRelevance):
         return self._followed(relevant.shape[-1], relevant.sum(axis=-1), relevant_beyond=relevant_beyond)
 
     def _followed(self, rank: int, found: Floats, *, relevant_beyond: bool) -> Floats:
-        """How many documents behind this rank are examined, all of them relevant or none."""
+        """Return how many documents after this rank are examined, all relevant or none."""
         relevant = np.full(found.shape, float(relevant_beyond))
         return examined_in_all(
             lambda step: self.going_on(np.asarray(float(rank + step)), found + step * relevant_beyond, relevant)
@@ -77,7 +77,7 @@ class StoppingByGain(ContinuingByRelevance):
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
     def _extreme(self, rankings: Rankings, beyond: Beyond, *, greatest: bool) -> Floats:
-        """The least or the greatest rate, where so much is gained and examined behind the list."""
+        """Return the least or the greatest rate, with so much gained and examined after the list."""
         depth = depth_reached(self, rankings.width)
         relevant = rankings.assume(0.0).relevant(self.rel)[:, :depth]
 
@@ -98,7 +98,7 @@ class StoppingByGain(ContinuingByRelevance):
     def _best_response(
         self, rankings: Rankings, relevant: Floats, at_end: AtEnd, rate: Floats, *, greatest: bool
     ) -> tuple[Floats, Floats]:
-        """What is gained and examined in the completion that is best (or worst) where reading costs so much."""
+        """Return gain and documents examined in the best (or worst) completion at this cost of reading."""
         depth, sign = relevant.shape[1], 1.0 if greatest else -1.0
         holes = rankings.holes[:, :depth]
         gained, examined = (np.tile(part, (rate.size, 1)) for part in at_end(depth))
@@ -121,7 +121,7 @@ class StoppingByGain(ContinuingByRelevance):
 
 
 def examined_in_all(going_on: Callable[[int], Floats]) -> Floats:
-    """How many documents are examined by users who go on past the first, second, ... of them with these chances."""
+    """Return how many documents are examined, given the probabilities of continuing."""
     chance = going_on(1)
     reached = chance
     examined = 1 + reached
@@ -136,7 +136,7 @@ def examined_in_all(going_on: Callable[[int], Floats]) -> Floats:
 
 @lru_cache(maxsize=256)
 def depth_reached(measure: StoppingByGain, width: int) -> int:
-    """A rank that hardly anybody reaches, whatever is relevant; or the last of so many."""
+    """Return a rank that hardly anybody reaches, whatever is relevant; or the last of so many."""
     reached = 1.0
     for rank in range(1, width):
         found = np.arange(rank + 1.0)
@@ -175,14 +175,14 @@ class BPM(StoppingByGain):
         return ((found < wanted) & (rank < willing)).astype(np.float64)
 
     def most_beyond(self, rank: int, found: Floats) -> tuple[Floats, Floats]:
-        """Good news at every rank move both ends the furthest: as many as then fit are read, and at least one."""
+        """Good news at every rank move both ends the furthest: as many as then fit are read, at least one."""
         news = found - self.median * rank
         most = _most_steps(self.K - rank, news, self.hc, self.median)
         return np.minimum(most, _most_steps(self.T - found, news, self.hb, self.median)), most
 
 
 def _most_steps(left: Floats | float, news: Floats, moved: float, median: float) -> Floats:
-    """How many steps of 1 can be made, and one more, towards an end that good news at each move further away."""
+    """Count steps of 1 towards an end that each relevant document moves further away, and one more."""
     further = moved * (1 - median)
     if further >= 1:
         return np.full(news.shape, MOST)
@@ -223,7 +223,7 @@ class Rate(StoppingByGain):
         return _logistic((found / rank - self.A) * self.R2 - np.log(self.b2))
 
     def most_at_rate(self) -> float:
-        """How many documents are examined at most, by a user who finds nothing but relevant ones."""
+        """Return how many documents are examined at most, if all are relevant."""
         return float(1 / max(1 - float(self.fast(np.ones(1), np.ones(1))[0]), 1 / MOST))
 
 

@@ -102,7 +102,7 @@ def _template_pattern(template: str) -> re.Pattern[str]:
 
 
 def from_trec_name(name: str) -> Measure | None:
-    """The measure that trec_eval calls so. Case counts only where the name is one of ours too (``rbp``, ``RBP``)."""
+    """Return the measure of trec_eval's name; case counts only for names shared with ours (``rbp``, ``RBP``)."""
     for measure in REGISTRY.values():
         for template in measure.trec_names:
             if not name.lower().startswith(template.partition("{")[0].lower()):
@@ -212,7 +212,7 @@ def parse_measures(given: MeasuresLike) -> list[Measure]:
 
 
 def _separated(given: MeasureLike) -> list[MeasureLike]:
-    """The labels in a text; anything else is one measure. Numbers behind a comma go on with what is before it."""
+    """Split a text into labels; numbers after a comma belong to the one before."""
     if not isinstance(given, str):
         return [given]
     labels: list[MeasureLike] = []
@@ -334,7 +334,7 @@ def _from_label(text: str) -> Measure:
 
 
 def _elsewhere(name: str, given: dict[str, str]) -> tuple[str, dict[str, Any]]:
-    """The name here of a measure that another tool calls so, and the parameters that come with it."""
+    """Return our name and parameters for another tool's name."""
     label = label_elsewhere(name)
     if label is None:
         return name, {}

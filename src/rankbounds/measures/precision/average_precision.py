@@ -53,7 +53,7 @@ class AveragedPrecisions(Measure):
     """
 
     def precision_terms(self, rankings: Rankings, unjudged: int) -> PrecisionTerms | None:  # noqa: ARG002
-        """Of a topic's lists, where so many documents are unjudged; None where every document counts as relevant."""
+        """Return a topic's terms for so many unjudged documents; None if every document counts as relevant."""
         rank = np.arange(1, rankings.width + 1)
         return self._binary_terms(rankings, np.where(rank <= self.depth(rankings), 1.0 / rank, 0.0))
 
@@ -106,7 +106,7 @@ class AP(AveragedPrecisions):
         return Turns.of(rankings, self.rel, self.depth(rankings)).bounds()
 
     def joint_bounds(self, rankings: Rankings) -> Bounds:
-        """Whichever of a group's unjudged documents turn out relevant, they can stand next to those that are."""
+        """A group's relevant unjudged documents can be adjacent to its other relevant ones."""
         worth, depth = rankings.assume(0.5).relevant(self.rel), self.depth(rankings)
         worst, best = (reordered(rankings, worth, best=best) for best in (False, True))
         return Turns.of(worst, self.rel, depth).least_average(), Turns.of(best, self.rel, depth).greatest_average()
@@ -143,7 +143,7 @@ class SP(AveragedPrecisions):
 
 
 def sum_of_precisions(rankings: Rankings, rel: float, depth: int) -> Floats:
-    """For each list the sum over relevant ranks i of (relevant documents down to i) / i."""
+    """Sum, for each list, (relevant documents down to i) / i over relevant ranks i."""
     # Added one after the other, as trec_eval does: values half way between two printed ones then round alike.
     if rankings.certain:  # few documents are relevant, and of those of a list the k-th has k down to it
         row, rank, number = rankings.places_of_relevant(rel)
@@ -157,13 +157,13 @@ def sum_of_precisions(rankings: Rankings, rel: float, depth: int) -> Floats:
 
 
 def expected_sum_of_precisions(rankings: Rankings, rel: float, depth: int) -> Floats:
-    """The mean of that sum over all orders of tied documents (McSherry and Najork, ECIR 2008)."""
+    """Return the mean of that sum over all orders of ties (McSherry and Najork, ECIR 2008)."""
     total: Floats = expected_precisions(rankings, rel)[..., :depth].sum(axis=-1)
     return total
 
 
 def expected_precisions(rankings: Rankings, rel: float) -> Floats:
-    """At every rank the mean, over all orders of tied documents, of the precision there if it is a relevant one's."""
+    """Return at every rank the mean, over all orders of ties, of the precision there if relevant."""
     relevant = rankings.relevant(rel)
     counted = group_means(rankings, relevant) + expected_with_earlier(rankings, relevant)
     return counted / np.arange(1, rankings.width + 1)
@@ -279,7 +279,7 @@ class APRetrieved(OfFound):
         return Turns.of(rankings, self.rel, self.depth(rankings), of_retrieved=True).bounds()
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
-        """However many relevant documents of a group are above the depth, they stand anywhere there."""
+        """However many relevant documents of a group are above the depth, all positions there are equally likely."""
         if not rankings.certain:
             return None
         at_cut = groups_at_cut(rankings, rankings.relevant(self.rel), self.depth(rankings))

@@ -126,14 +126,14 @@ class IPrecMean(Interpolated):
 
 
 def interpolated(rankings: Rankings, rel: float, recalls: tuple[float, ...], rounding: float = 0.5) -> list[Floats]:
-    """For each recall the highest precision from the rank on where it is reached; ``rounding`` as in ``_needed``."""
+    """Return for each recall the highest precision from the rank that reaches it; ``rounding`` as in ``_needed``."""
     return highest_precisions(rankings.relevant_so_far(rel), rankings.num_relevant(rel), recalls, rounding)
 
 
 def highest_precisions(
     so_far: Floats, number: Floats, recalls: tuple[float, ...], rounding: float = 0.5
 ) -> list[Floats]:
-    """The same, where so many are found down to each rank, and so many are relevant."""
+    """Do the same for given numbers found at each rank, and of relevant documents."""
     precision = so_far / np.arange(1, so_far.shape[-1] + 1)
     needed = [_needed(recall, number, rounding)[:, None] for recall in recalls]
     return [np.where(so_far >= least, precision, 0.0).max(axis=-1) for least in needed]

@@ -76,7 +76,7 @@ class Recall(ShareOfRelevant):
 
 
 def _read(cutoff: int | None, rankings: Rankings) -> Ints:
-    """How many documents precision is taken over: the depth, or without one the whole list."""
+    """Return the depth, or without one the length of the list."""
     return rankings.length if cutoff is None else np.full(rankings.length.size, cutoff)
 
 
@@ -275,7 +275,7 @@ class SetAP(Measure):
     vanishes = True
 
     def emptiest(self, rankings: Rankings) -> Rankings:
-        """Without relevant documents among the unjudged ones, and with as many that nobody retrieved as may exist."""
+        """No unjudged document is relevant, and as many unretrieved ones as possible are."""
         judged = rankings.assume(0.0)
         return judged.with_elsewhere(judged.room(judged.num_relevant(self.rel))) if rankings.most_relevant else judged
 
@@ -318,7 +318,7 @@ class RPrec(Measure):
         return quotient(_at(rankings.relevant_so_far(self.rel), read[:, None])[:, 0], read)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
-        """A group that R cuts through counts by the share of it that stands above the cut."""
+        """A group cut by R counts by the share of it above the cut."""
         read = self.documents_read(rankings.num_relevant(self.rel))
         return quotient(expected_count(rankings, rankings.relevant(self.rel), read.astype(np.int64)), read)
 
@@ -351,7 +351,7 @@ class RPrec(Measure):
         return np.minimum(low, worst), np.maximum(high, best)
 
     def _depths(self, least: Floats, most: Floats, width: int) -> Floats:
-        """The depths within the list that are read for so many relevant documents at least, and so many at most."""
+        """Return the depths within the list for numbers of relevant documents from so many to so many."""
         number = np.arange(width + 1.0)
         if self.times <= 1:  # no depth is left out
             return np.clip(number, self.documents_read(least), self.documents_read(most))
@@ -359,6 +359,6 @@ class RPrec(Measure):
 
 
 def _at(so_far: Floats, depth: Floats) -> Floats:
-    """What a cumulative sum holds at these depths; 0 at depth 0, the last value beyond the end."""
+    """Look up a cumulative sum at these depths; 0 at depth 0, the last value beyond the end."""
     rank = np.minimum(depth, so_far.shape[-1]).astype(np.int64)
     return np.where(rank > 0, np.take_along_axis(so_far, np.maximum(rank - 1, 0), axis=-1), 0)

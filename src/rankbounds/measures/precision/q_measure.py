@@ -61,7 +61,7 @@ class Q(AveragedPrecisions):
         return quotient(np.where(credit > 0, terms, 0.0).sum(axis=-1), self._num_relevant(rankings))
 
     def precision_terms(self, rankings: Rankings, unjudged: int) -> PrecisionTerms | None:
-        """Terms of the one list take the ideal ranking of what is judged, of the other one with all unjudged on top."""
+        """Terms of one list take the ideal ranking of judged documents, those of the other all unjudged on top."""
         facts, topic = rankings.facts, rankings.topic[:1]
         if facts.nonrelevant_gain > 0:
             return None
@@ -143,7 +143,7 @@ class Q(AveragedPrecisions):
         return worst[0], best[1]
 
     def _credit(self, rankings: Rankings) -> Floats:
-        """What each document adds to the numerators at and below it: beta * gain + 1 for a relevant one."""
+        """Return what each document adds to the numerators from its rank on: beta * gain + 1 if relevant."""
         gain = rankings.gain()
         return np.where(gain > 0, self.beta * gain + 1, 0.0)
 
