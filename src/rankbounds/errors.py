@@ -35,7 +35,7 @@ def coded(text: str) -> str:
     return text if text.isprintable() else "".join(map(_escaped, text))
 
 
-def without_acting(text: str) -> str:
+def escape_acting(text: str) -> str:
     """Escape characters that act on a terminal or a page."""
     return _ACTING.sub(lambda found: _escaped(found[0]), text)
 

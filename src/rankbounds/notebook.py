@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rankbounds.errors import without_acting
+from rankbounds.errors import escape_acting
 
 SHOWN_ROWS = 20
 """A notebook shows this many rows of a longer table, and says how many more there are."""
@@ -26,11 +26,11 @@ _RULE = "border-bottom:1px solid rgba(128,128,128,.35)"
 _NOTE = "margin:.3em 0;max-width:60em;opacity:.85"
 
 
-def escaped(text: str) -> str:
+def escape_html(text: str) -> str:
     """Text that cannot become markup, nor hold what a page cannot."""
     from html import escape  # late: it brings along the names of all characters
 
-    return escape(without_acting(text))
+    return escape(escape_acting(text))
 
 
 class Markup(str):
@@ -75,7 +75,7 @@ class Bar:
             parts.append(block(across(self.ci_low), across(self.ci_high), 1.5, 0.7))
             told.append(f"interval [{self.ci_low:.4f}, {self.ci_high:.4f}]")
         parts.append(block(across(self.value) - 1, across(self.value) + 1, BAR_HEIGHT, 1))
-        title = escaped(", ".join(told))
+        title = escape_html(", ".join(told))
         return (
             f'<svg width="{BAR_WIDTH}" height="{BAR_HEIGHT}" viewBox="0 0 {BAR_WIDTH} {BAR_HEIGHT}" role="img" '
             f'style="vertical-align:middle;max-width:none"><title>{title}</title>{"".join(parts)}</svg>'
@@ -122,7 +122,7 @@ def html_table(
 
 def _cell(cell: str, is_strong: bool, has_bar: bool) -> str:
     """Return the text of a cell; what follows a number is small if a bar shows it."""
-    value, _, rest = escaped(cell).partition(" ") if has_bar else (escaped(cell), "", "")
+    value, _, rest = escape_html(cell).partition(" ") if has_bar else (escape_html(cell), "", "")
     value = f"<b>{value}</b>" if is_strong else value
     return f'{value} <small style="opacity:.75">{rest}</small>' if rest else value
 
@@ -130,12 +130,12 @@ def _cell(cell: str, is_strong: bool, has_bar: bool) -> str:
 def note(text: str) -> str:
     """Return a paragraph per part of the text, with its lines."""
     parts = [part for part in text.strip().split("\n\n") if part.strip()]
-    return "".join(f'<p style="{_NOTE}">{escaped(part).replace(chr(10), "<br>")}</p>\n' for part in parts)
+    return "".join(f'<p style="{_NOTE}">{escape_html(part).replace(chr(10), "<br>")}</p>\n' for part in parts)
 
 
 def folded(heading: str, *parts: Any, is_open: bool = False) -> Markup:
     """Something that opens, or closes, when its heading is pressed."""
-    start = f'<details style="margin:.3em 0"{" open" if is_open else ""}><summary>{escaped(heading)}</summary>'
+    start = f'<details style="margin:.3em 0"{" open" if is_open else ""}><summary>{escape_html(heading)}</summary>'
     return Markup(f"{start}\n{_content(parts)}</details>\n")
 
 
@@ -152,9 +152,9 @@ def _content(parts: Sequence[Any]) -> str:
     )
 
 
-def framed(page: str, height: int = 600) -> str:
+def frame_page(page: str, height: int = 600) -> str:
     """Show a whole page in its own frame: its scripts and styles do not touch the notebook."""
     return (
-        f'<iframe srcdoc="{escaped(page)}" style="width:100%;height:{height}px;border:1px solid '
+        f'<iframe srcdoc="{escape_html(page)}" style="width:100%;height:{height}px;border:1px solid '
         f'rgba(128,128,128,.35);background:white" sandbox="allow-scripts allow-downloads"></iframe>'
     )

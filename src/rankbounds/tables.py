@@ -14,7 +14,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError, coded
-from rankbounds.notebook import Bar, escaped, html_table, shown
+from rankbounds.notebook import Bar, escape_html, html_table, shown
 from rankbounds.terminal import (
     LEAST_NAME,
     LEAST_SENTENCE,
@@ -168,7 +168,7 @@ class _Layout:
         if width is None or sum(self.natural) + len(GAP) * (len(self.header) - 1) <= width:
             return dict(enumerate(self.natural))
         widths = self._chosen(width)
-        spare = max(0, width + len(GAP) - _taken(widths))
+        spare = max(0, width + len(GAP) - _total_width(widths))
         for column in sorted(widths, key=lambda column: column not in self.left):  # words first, then whole headings
             more = self.natural[column] - widths[column]
             more = min(more, spare) if column in self.left else more if more <= spare else 0
@@ -184,11 +184,11 @@ class _Layout:
             least[0] = max(min(least[0], width - len(GAP) - least[first_number]), min(least[0], LEAST_NAME))
         chosen: dict[int, int] = {}
         for column in dict.fromkeys([0, first_number, *self.importance, *self.columns]):
-            if column in (0, first_number) or _taken(chosen) + least[column] <= width:
+            if column in (0, first_number) or _total_width(chosen) + least[column] <= width:
                 chosen[column] = least[column]
         for column in sorted(self.sentences - chosen.keys()):  # which may do with less than they should have
             scant = max(SCANT_SENTENCE, self._longest_word(column))
-            if _taken(chosen) + scant <= width:
+            if _total_width(chosen) + scant <= width:
                 chosen[column] = scant
         return dict(sorted(chosen.items()))
 
@@ -222,7 +222,7 @@ class _Layout:
         return [f"not shown: {', '.join(hidden)}"] * bool(hidden) + ["names are cut"] * is_cut
 
 
-def _taken(widths: Mapping[int, int]) -> int:
+def _total_width(widths: Mapping[int, int]) -> int:
     """How many cells the columns take, and the gap before another one."""
     return sum(widths.values()) + len(GAP) * len(widths)
 
@@ -243,7 +243,7 @@ def in_prose(text: str, kind: str) -> str:
     """Return a paragraph in a format for people: in LaTeX a comment."""
     if kind == "latex":
         return "".join(f"% {line}\n" for line in text.splitlines())
-    return f"<p>{escaped(text)}</p>\n" if kind == "html" else f"{text}\n"
+    return f"<p>{escape_html(text)}</p>\n" if kind == "html" else f"{text}\n"
 
 
 def number(value: float | None, digits: int | None = None) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from rankbounds.errors import without_acting
+from rankbounds.errors import escape_acting
 
 ELLIPSIS = "…"
 LEAST_NAME, MOST_DISTINCT = 12, 40
@@ -72,7 +72,7 @@ def faint(text: str) -> str:
 def escape_controls(text: str) -> str:
     """Escape control characters of the terminal, except for our own styles in styled tables."""
     parts = _OWN_STYLES.split(text) if look().styled else [text]
-    return "".join(part if number % 2 else without_acting(part) for number, part in enumerate(parts))
+    return "".join(part if number % 2 else escape_acting(part) for number, part in enumerate(parts))
 
 
 def cells(text: str) -> int:

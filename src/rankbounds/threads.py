@@ -63,7 +63,7 @@ def _in_pool(function: Callable[[Given], Result], items: Sequence[Given], thread
 
     workers: list[Thread] = []
     try:
-        while len(workers) < threads and (worker := started(work)):
+        while len(workers) < threads and (worker := start_thread(work)):
             workers.append(worker)
         if not workers:
             yield from map(function, items)
@@ -75,7 +75,7 @@ def _in_pool(function: Callable[[Given], Result], items: Sequence[Given], thread
             worker.join()
 
 
-def started(work: Callable[[], object]) -> Thread | None:
+def start_thread(work: Callable[[], object]) -> Thread | None:
     """Start a thread; None if impossible, as in a browser's Python."""
     thread = Thread(target=work)
     try:

@@ -212,7 +212,7 @@ class Checks(Result):
     @property
     def figures(self) -> tuple[str, ...]:  # type: ignore[override]
         """The functions of ``rankbounds.plots`` that draw it."""
-        return ("findings", "leaderboard") if self._moved else ("findings",)
+        return ("findings", "leaderboard") if self._tie_measures else ("findings",)
 
     def __iter__(self) -> Iterator[CheckedRun]:
         return iter(self.runs)
@@ -240,7 +240,7 @@ class Checks(Result):
 
     def _row(self, run: CheckedRun) -> dict[str, Any]:
         row = {name: getattr(run, name) for name in ("run", "file", "ok", "errors", "warnings", "lines", "topics")}
-        if self._moved:
+        if self._tie_measures:
             row["judged"] = run.judged
             row["ties_move"] = {effect.measure: effect.width for effect in run.effects}
         return row
@@ -250,7 +250,7 @@ class Checks(Result):
         return [kind for kind in KINDS if any(run.count(kind) for run in self.runs)]
 
     @cached_property
-    def _moved(self) -> list[str]:
+    def _tie_measures(self) -> list[str]:
         """The measures that ties were tried on; none without judgments."""
         return next(([effect.measure for effect in run.effects] for run in self.runs if run.effects), [])
 
@@ -261,7 +261,7 @@ class Checks(Result):
             row = self._row(run)
             moved = row.pop("ties_move", {})
             row |= {kind: run.count(kind) for kind in self._kinds}
-            flat.append(row | {f"ties_move {name}": moved.get(name) for name in self._moved})
+            flat.append(row | {f"ties_move {name}": moved.get(name) for name in self._tie_measures})
         return flat
 
     def table(self) -> Table:
@@ -273,9 +273,9 @@ class Checks(Result):
             count("warnings", importance=4),
             count("lines"),
             count("topics"),
-            *map(_counted, self._kinds),
+            *map(_kind_column, self._kinds),
         ]
-        if moved := self._moved:
+        if moved := self._tie_measures:
             columns.append(Column("judged", "judged@10", _judged, importance=3))
             columns += [
                 Column(f"ties_move {name}", f"ties move {name}", importance=2 * (name == moved[0])) for name in moved
@@ -288,7 +288,7 @@ class Checks(Result):
         parts = [run.words() for run in (failed if len(self.runs) > 1 else self.runs)]
         if len(self.runs) > 1:
             parts.append("\n".join(self._totals(len(failed))))
-        if measures := len(self._moved):
+        if measures := len(self._tie_measures):
             ranked = [places(self.runs, measure) for measure in range(measures)]
             parts.append("\n".join(in_words_of_all(ranked)))
         return "\n\n".join(filter(None, parts))
@@ -317,7 +317,7 @@ class Checks(Result):
         return super().render(kind, raw=raw)
 
 
-def _counted(kind: str) -> Column:
+def _kind_column(kind: str) -> Column:
     """Build the column of a kind: how often, with the share of lines or topics unless it is an error."""
 
     def cell(row: Row) -> str:

@@ -37,7 +37,7 @@ class PairTable:
     _value: Floats
     """The column of numbers."""
 
-    def _taken(self: Self, pairs: Pairs, rows: Any) -> Self:
+    def _take(self: Self, pairs: Pairs, rows: Any) -> Self:
         """The table of these pairs, which are those of these rows."""
         raise NotImplementedError
 
@@ -45,7 +45,7 @@ class PairTable:
         """What frames hold beside the pairs and their numbers."""
         return {}
 
-    def _written(self) -> tuple[Pairs, dict[str, Any]]:
+    def _columns_to_write(self) -> tuple[Pairs, dict[str, Any]]:
         """The pairs and the further columns of a file."""
         raise NotImplementedError
 
@@ -117,7 +117,7 @@ class PairTable:
             names = {name for name in self.query_ids if topics(name)}
         else:
             names = {_as_id(name) for name in ([topics] if isinstance(topics, str | int) else topics)}
-        return self._taken(*self.pairs.of_topics(names))
+        return self._take(*self.pairs.of_topics(names))
 
     def to_polars(self) -> polars.DataFrame:
         """Return a polars data frame with the columns ``query_id, doc_id, relevance``, or ``query_id, doc_id, score``
@@ -179,7 +179,7 @@ class PairTable:
         ...     rb.read_run(path) == run
         True
         """
-        pairs, columns = self._written()
+        pairs, columns = self._columns_to_write()
         listed = {
             name: column.tolist() if isinstance(column, np.ndarray) else column for name, column in columns.items()
         }

@@ -69,10 +69,10 @@ def levels_from_preferences(
     if isinstance(preferences, str | os.PathLike):
         source = os.fspath(preferences)
         given = rows_of_fields(source, "query", "better document", "worse document")
-        rows = [_checked(place, row) for place, row in given]
+        rows = [_check_row(place, row) for place, row in given]
     else:
         source = "preferences"
-        rows = [_checked(Place(source, row=number), row) for number, row in enumerate(preferences, 1)]
+        rows = [_check_row(Place(source, row=number), row) for number, row in enumerate(preferences, 1)]
     if not rows:
         raise DataError(source, "there is no preference.")
     number: dict[tuple[str, str], int] = {}
@@ -93,7 +93,7 @@ def levels_from_preferences(
     return qrels, PreferenceCounts(method, len(rows), int(violated.sum()), int(tied.sum()))
 
 
-def _checked(place: Place, row: Sequence[Any]) -> tuple[str, str, str]:
+def _check_row(place: Place, row: Sequence[Any]) -> tuple[str, str, str]:
     if isinstance(row, str) or len(row) != 3:
         raise DataError(place, "expected a query, the better document and the worse one.")
     query, better, worse = map(str, row)

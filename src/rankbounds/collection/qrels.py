@@ -133,7 +133,7 @@ class Qrels(PairTable):
         """Do the grades only order documents that were compared with each other?"""
         return isinstance(self._subtopics, Subtopics) and self._subtopics.subgroup is not None
 
-    def _taken(self, pairs: Pairs, rows: Ints) -> Qrels:
+    def _take(self, pairs: Pairs, rows: Ints) -> Qrels:
         subtopics = None if self.subtopics is None else self.subtopics.taken(rows)
         return Qrels._of_pairs(
             pairs, self.grade[rows], subtopics, None if self.strata is None else self.strata.taken(rows)
@@ -141,7 +141,7 @@ class Qrels(PairTable):
 
     def take(self, rows: Ints) -> Qrels:
         """Return some of the rows, in the order given; topics that lose all of them are left out."""
-        return self._taken(self.pairs.take(rows).without_unused_topics(), rows)
+        return self._take(self.pairs.take(rows).without_unused_topics(), rows)
 
     def only_judged(self, kept: Flags) -> Qrels:
         """All rows, those not kept turned into "pooled, not judged"."""
@@ -308,7 +308,7 @@ class Qrels(PairTable):
         ['301 0 a 1\n']
         """
         pair_files.reject_for_trec(self.pairs)
-        pairs, columns = self._written()
+        pairs, columns = self._columns_to_write()
         second = columns.get("subtopic", itertools.repeat("0"))
         nothing = itertools.repeat("")
         before = (f"{name} " for name in columns["judgment_subgroup"]) if "judgment_subgroup" in columns else nothing
@@ -320,7 +320,7 @@ class Qrels(PairTable):
             )
         )
 
-    def _written(self) -> tuple[Pairs, dict[str, Any]]:
+    def _columns_to_write(self) -> tuple[Pairs, dict[str, Any]]:
         if isinstance(self._subtopics, Subtopics):
             of_subtopics = self._subtopics
             columns = {"subtopic": of_subtopics.labels, "relevance": of_subtopics.grade}

@@ -259,7 +259,7 @@ class Run(PairTable):
         """The rank that the file states for each document; None if it states none."""
         return self._given_ranks() if callable(self._given_ranks) else self._given_ranks
 
-    def _taken(self, pairs: Pairs, rows: slice | Ints) -> Run:
+    def _take(self, pairs: Pairs, rows: slice | Ints) -> Run:
         held = (isinstance(self._held, PackedPairs) and PackedPairs.of(pairs)) or pairs
         return Run._of_pairs(
             self.name, held, self.score[rows], lambda: None if self.stated_rank is None else self.stated_rank[rows]
@@ -293,17 +293,17 @@ class Run(PairTable):
         >>> run.take(slice(0, 2)).to_dict()
         {'301': {'a': 1.5, 'b': 2.0}, '302': {}}
         """
-        return self._taken(self.pairs.take(rows), rows)
+        return self._take(self.pairs.take(rows), rows)
 
     def renamed(self, name: str) -> Run:
         """Return the same run under another name."""
         return Run._of_pairs(name, self._held, self.score, self._given_ranks, self.prepared)
 
-    def rescored(self, score: Floats) -> Run:
+    def with_scores(self, score: Floats) -> Run:
         """Return the same documents with other scores."""
         return Run._of_pairs(self.name, self._held, score, self._given_ranks, self.prepared)
 
-    def noted(self, prepared: str) -> Run:
+    def with_note(self, prepared: str) -> Run:
         """Return the same run, with a note on its preparation."""
         return Run._of_pairs(self.name, self._held, self.score, self._given_ranks, prepared)
 
@@ -441,7 +441,7 @@ class Run(PairTable):
             for (query, doc, score), rank in zip(self.rows(), self._ranks().tolist(), strict=True)
         )
 
-    def _written(self) -> tuple[Pairs, dict[str, Any]]:
+    def _columns_to_write(self) -> tuple[Pairs, dict[str, Any]]:
         return self.pairs, {"rank": self._ranks(), "score": self.score}
 
     def _ranks(self) -> Ints:
@@ -614,7 +614,7 @@ def runs_in(table: Columns, name: str) -> list[Run]:
     runs = []
     for own, tag in enumerate(tags):
         rows = np.flatnonzero(number == own)
-        run = whole._taken(table.pairs.take(rows).without_unused_topics(), rows).renamed(tag)
+        run = whole._take(table.pairs.take(rows).without_unused_topics(), rows).renamed(tag)
         run.pairs.reject_repeats(KEEP_ONE)
         runs.append(run)
     return runs

@@ -160,7 +160,7 @@ def run_compare(options: Options) -> int:
             scores = replace(scores, origin=made_with)
     if options.save:
         scores.save(options.save)
-        output.wrote(options.save)
+        output.report_file(options.save)
     candidates = scores.runs
     if options.baseline:
         saved = Scores.load(options.baseline)
@@ -299,7 +299,7 @@ class Part:
     def text(self) -> str:
         """Everything for people, in the format asked for."""
         kind, sliced = self.options.format, self.slices
-        parts = [self.scores.render(kind)] if self.comparison is None else self._compared(self.comparison)
+        parts = [self.scores.render(kind)] if self.comparison is None else self._shown_parts(self.comparison)
         if sliced is not None:
             parts += [table.render(kind) for table in sliced.tables()]
             parts += [sliced.words()] if kind == "table" and len(sliced.runs) == 2 else []
@@ -308,7 +308,7 @@ class Part:
             parts.insert(0 if kind == "markdown" else len(parts), self.gate.render(kind))
         return "\n".join(parts)
 
-    def _compared(self, comparison: Comparison) -> list[str]:
+    def _shown_parts(self, comparison: Comparison) -> list[str]:
         """Return one table of all measures for papers and pages; elsewhere the usual output."""
         options, kind = self.options, self.options.format
         look = {"small": options.small or "bounds", "top": options.top}

@@ -350,7 +350,7 @@ def run_transfer(options: Options) -> None:
     if options.p is None:
         raise UsageError("Name the persistence (--p) or the measure (--measure) of the score.")
     options.to = _persistence(options.to)
-    from rankbounds.rbp.integer_program import muted
+    from rankbounds.rbp.integer_program import mute_solver
     from rankbounds.rbp.other_persistence import compare_published, outward_interval, transfer_published
     from rankbounds.rbp.published_score import Published
 
@@ -365,7 +365,7 @@ def run_transfer(options: Options) -> None:
         return Published(score, p, residual, options.digits, topics, gains, options.depth)
 
     a = published(options.score, options.p, options.residual, options.topics)
-    with muted():
+    with mute_solver():
         if options.against is None:
             comparison, found = None, transfer_published(a, options.to, options.method, options.time_limit)
         else:
@@ -399,7 +399,7 @@ def run_transfer(options: Options) -> None:
         options.format = "jsonl"  # one object, not a list of one
     below = "\n" + "\n".join(_sentences(found, comparison)).rstrip("\n") + "\n"
     output.write_rows(options, [row], list(row), table=table, below=lambda: below)
-    with muted():
+    with mute_solver():
         output.write_figure(options, a, marks=(options.to,))
 
 

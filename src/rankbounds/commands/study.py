@@ -45,13 +45,13 @@ def explain(name: str) -> str:
     parts = []
     for study in studies_called(name):
         parts += [f"{study.name}: {study.question}", f"Source: {study.source}.", "settings (--set name=value):"]
-        parts += [f"  {each}={_written(default)}\n    {PARAMETERS[each].replace('``', '')}"
+        parts += [f"  {each}={_default_text(default)}\n    {PARAMETERS[each].replace('``', '')}"
                   for each, default in study.settings.items()]  # fmt: skip
         parts.append("")
     return "\n".join(parts)
 
 
-def _written(default: Any) -> str:
+def _default_text(default: Any) -> str:
     return "none" if default is None else ",".join(map(str, default)) if isinstance(default, tuple) else str(default)
 
 
@@ -168,7 +168,7 @@ def choose_settings(studies: list[Study], given: dict[str, Any], options: Option
             raise UsageError(f'There is no setting "{name}".{hint} "rankbounds study NAME --help" lists all.')
     for study in studies:
         lacks = " and ".join(NEEDS.get(name, name) for name in study.needs if given.get(name) is None)
-        takes = untaken(study, given)
+        takes = unused_words(study, given)
         if (lacks or takes) and len(studies) == 1:
             raise UsageError(f"The study {study.name} {f'needs {lacks}' if lacks else f'takes {takes}'}.")
         if lacks:
@@ -269,7 +269,7 @@ def write_pages(papers: list[Any], studies: list[Study], options: Options) -> No
             say(f"wrote {page}, with {len(own)} {'study' if len(own) == 1 else 'studies'}")
 
 
-def untaken(study: Study, given: dict[str, Any]) -> str:
+def unused_words(study: Study, given: dict[str, Any]) -> str:
     """Name what the study does not take: ``no --gain and -m once only``."""
     *others, last = [
         f"no {flag}" if study.parameter(name) is None else f"{flag} once only"

@@ -198,7 +198,7 @@ class Evidence:
                 observe(number, rankings)
 
         def join(number: int) -> JoinedRun:
-            return JoinedRun(self.names[number], self._joined(number, keep_judgments=scoring.joining["keep_judgments"]))
+            return JoinedRun(self.names[number], self._join(number, keep_judgments=scoring.joining["keep_judgments"]))
 
         scoring = Scoring(list(measures), self.assumptions, worth_starting())
         scores = score_joined(join, list(self.names), self.facts, scoring, progress=progress, observe=see)
@@ -215,7 +215,7 @@ class Evidence:
             self._score(tuple(measures))
         return np.stack([self._made["ties", measure] for measure in measures], axis=-1)
 
-    def _joined(self, number: int, *, keep_judgments: bool = False) -> Joined:
+    def _join(self, number: int, *, keep_judgments: bool = False) -> Joined:
         """Return one run's rankings with the row of each cell; cached if there are few."""
         join_one = partial(join_lists, self.runs[number], self.facts, self.assumptions, keep_judgments=keep_judgments)
 
@@ -229,7 +229,7 @@ class Evidence:
         return join_one()
 
     def _batches(self, number: int) -> list[Rankings]:
-        return list(self._joined(number).batches)
+        return list(self._join(number).batches)
 
     @property
     def _all_batches(self) -> list[list[Rankings]]:

@@ -229,10 +229,10 @@ def _some_numbers(
         "won": np.count_nonzero(merit(by_topic, measure) > 0, axis=-1).astype(np.float64),
         "lost": np.count_nonzero(merit(by_topic, measure) < 0, axis=-1).astype(np.float64),
     }
-    return found | {"opposed": _opposed(gains, leads(found, measure), found["p_value"], how)}
+    return found | {"opposed": _favours_worse_mean(gains, leads(found, measure), found["p_value"], how)}
 
 
-def _opposed(gains: Floats, lead: Floats, p_value: Floats, how: PairTesting) -> Floats:
+def _favours_worse_mean(gains: Floats, lead: Floats, p_value: Floats, how: PairTesting) -> Floats:
     """Return 1 for pairs where the test favours the run of the worse mean, as sign and rank tests can; else 0."""
     found = np.zeros(lead.size)
     if how.test in significance.TESTS and not significance.TESTS[how.test].of_mean:

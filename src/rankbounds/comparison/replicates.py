@@ -290,14 +290,14 @@ def _sentences(measure: str, rows: Mapping[str, Sequence[Row]], settings: Row) -
     each = f"{f'{least} to ' * (least < most)}{_several(most, 'run')} of each"
     again = f", labels made {settings['labels']} times" if settings["labels"] > 1 else ""
     yield f"{measure}: {_several(settings['systems'], 'system')}, {each}, {settings['topics']} topics{again}."
-    yield _spread(rows["components"])
+    yield _components_sentence(rows["components"])
     yield from (_floor(row, settings) for row in rows["floors"])
     for row in rows["flips"]:
         yield from _flips(row, settings)
     yield from (_reliable(row, rows["plan"], settings) for row in rows["reliability"])
 
 
-def _spread(components: Sequence[Row]) -> str:
+def _components_sentence(components: Sequence[Row]) -> str:
     shares = [(row["part"], row["share"]) for row in components if row["share"]]
     if not shares:
         return "Where does the spread of scores come from? There is none: all scores are the same."

@@ -27,7 +27,13 @@ from rankbounds.comparison.wording import POWER, compared_words, listed
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.clusters import Clusters, resolve_clusters
 from rankbounds.evaluation.run_notes import some
-from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit, zeroed
+from rankbounds.evaluation.score_differences import (
+    differences,
+    drop_rounding,
+    limits_of_differences,
+    mean_difference,
+    merit,
+)
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.queries import labels_of
 from rankbounds.measures import Measure
@@ -400,7 +406,7 @@ def interaction_test(apart: Floats, group: Ints, resampling: significance.Resamp
     Shuffles assume that all groups vary alike, so the p-value is at least that of Welch's F test, which does not.
     """
     size = np.bincount(group).astype(np.float64)
-    spread = zeroed(apart - apart.mean(axis=-1, keepdims=True), np.abs(apart).max(axis=-1, keepdims=True))
+    spread = drop_rounding(apart - apart.mean(axis=-1, keepdims=True), np.abs(apart).max(axis=-1, keepdims=True))
     variance = (spread**2).sum(axis=-1) / max(apart.shape[-1] - 1, 1)
     observed = _welch(spread, group[None], size, variance)[:, 0]
     generator = resampling.generator()

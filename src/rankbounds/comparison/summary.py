@@ -17,7 +17,7 @@ from rankbounds.choices import check_choice, check_count
 from rankbounds.comparison import wording
 from rankbounds.comparison.comparison import Comparison
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.score_differences import levelled, merit
+from rankbounds.evaluation.score_differences import merge_equal, merit
 from rankbounds.evaluation.score_table import build_bars, numbers_and_bounds, open_words
 from rankbounds.notebook import Bar, Markup, html_table, note
 from rankbounds.paper import Cell, PaperTable
@@ -166,7 +166,7 @@ def summary(
         mean, low, high, ci_low, ci_high = np.array(
             [[row[name] for row in rows] for name in ("mean", "low", "high", "ci_low", "ci_high")], dtype=np.float64
         )
-        level = levelled(merit(mean, measure))
+        level = merge_equal(merit(mean, measure))
         best = level == np.nanmax(level) if not np.isnan(level).all() else np.zeros(level.size, dtype=bool)
         shown = numbers_and_bounds(mean, low, high)
         no_bars = measure.total == "sum" or small == "none"

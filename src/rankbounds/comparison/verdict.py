@@ -29,7 +29,7 @@ from rankbounds.errors import UsageError
 from rankbounds.evaluation.clusters import Clusters, ClustersLike, resolve_clusters
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.options import Options, chosen_options
-from rankbounds.evaluation.score_differences import levelled, merit
+from rankbounds.evaluation.score_differences import merge_equal, merit
 from rankbounds.evaluation.score_files import read_scores
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.objects import is_table
@@ -253,8 +253,8 @@ def _system_rows(
         matrix = scores.value[:, :, at]
         # Counts have a sum over topics, and are compared by their means, as differences and intervals are.
         share = 1 / scores.value.shape[1] if measure.total == "sum" else 1.0
-        means = levelled(share * mean.value[:, 0, at])
-        level = merit(levelled(matrix.T).T, measure)
+        means = merge_equal(share * mean.value[:, 0, at])
+        level = merit(merge_equal(matrix.T).T, measure)
         best = level == level.max(axis=0)
         ci_low, ci_high = share * mean.ci_low[:, 0, at], share * mean.ci_high[:, 0, at]
         pairs = tested.first, tested.second, lead[at], shown[at], p_own[at]

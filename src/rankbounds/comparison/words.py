@@ -157,7 +157,7 @@ class PairWords:
         shown, opposed = comparison.shown, numbers["opposed"] > 0
         # Could judgments undo what is shown: the sign of the difference, or that it is below the margin?
         overturned = (low < 0) & (high > 0) if margin is None else (low <= -margin) | (high >= margin)
-        still_open = ~unknown & ~nothing_open & overturned & ~(zero & _unseen(low, high))
+        still_open = ~unknown & ~nothing_open & overturned & ~(zero & _is_invisible(low, high))
         # What succeeded could succeed, also where a sampled p-value comes out below the smallest that it estimates.
         never = bool(self.constants["cannot_succeed"])
         enough = same | shown | (least is None) | ((differing >= (least or 0)) & (not never))
@@ -191,11 +191,11 @@ class PairWords:
             "holes": [(unknown & has_lists, "unknown_for_measure"), (unknown & scores_alone, "table_alone"),
                 (unknown & depends_on_others, "needs_judgments"), (unknown, "no_bounds"),
                 (nothing_open & says_elsewhere, "none_retrieved"), (nothing_open, "nothing_open"), (~around_zero, "no"),
-                (zero & _unseen(low, high), "unseen"), (zero, "moves"), ((low >= 0) | (high <= 0), "levels"),
+                (zero & _is_invisible(low, high), "unseen"), (zero, "moves"), ((low >= 0) | (high <= 0), "levels"),
                 (numbers["certain"] == 0, "perhaps"), (True, "yes")],
             "ties": [(np.isnan(ties_low) | np.isnan(ties_high), "unknown" if has_lists else "none"),
                 (equal(ties_low, ties_high), "no_ties"), ((ties_low > 0) | (ties_high < 0), "no"),
-                (zero & _unseen(ties_low, ties_high), "unseen"), (zero, "moves"),
+                (zero & _is_invisible(ties_low, ties_high), "unseen"), (zero, "moves"),
                 ((ties_low >= 0) | (ties_high <= 0), "levels"), (True, "yes")],
             "found": [(np.isinf(numbers["detectable"]), "none"), (True, "some")],
             "besides": [(still_open, "open"), (True, "none")],
@@ -241,7 +241,7 @@ class PairWords:
         }
 
 
-def _unseen(low: Floats, high: Floats) -> Flags:
+def _is_invisible(low: Floats, high: Floats) -> Flags:
     """Is all that lies between these nothing, in numbers with four digits?"""
     return np.maximum(np.abs(low), np.abs(high)) < wording.SHOWN
 
@@ -301,7 +301,7 @@ def left_open(
     """
     low, high = np.full((2, first.size), np.nan)
     endless = np.zeros(first.size, dtype=bool)
-    if evidence is None or not _concerned(evidence, scores):
+    if evidence is None or not _evidence_applies(evidence, scores):
         return low, high, endless
     topics = empty_rankings(np.arange(len(scores.query_ids)), evidence.facts).open_to(np.inf)
     shrinkage = measure.shrinkage(topics)
@@ -320,7 +320,7 @@ def left_open(
     return low, high, endless
 
 
-def _concerned(evidence: Evidence, scores: Scores) -> bool:
+def _evidence_applies(evidence: Evidence, scores: Scores) -> bool:
     """Are values those of judged documents in one order, on the evidence's runs and topics?"""
     assumptions = evidence.assumptions
     return (

@@ -20,7 +20,7 @@ from rankbounds.measures import Measure
 from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import ORDERS, reordered
+from rankbounds.rankings.ties import ORDERS, reorder
 from rankbounds.rankings.ties import RULES as TIE_RULES
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.rankings.unjudged import UnjudgedRule
@@ -174,7 +174,7 @@ class Assumptions:
         """The measures of each list, column by column."""
         values = np.empty((rankings.length.size, len(measures)))
         assumed = self.unjudged(rankings)
-        compute = self._treated if self.bounds == "none" else self._with_ties  # bounds may ask for a value again
+        compute = self._under_ties if self.bounds == "none" else self._with_ties  # bounds may ask for a value again
         for number, measure in enumerate(measures):
             values[:, number] = compute(measure, rankings if measure.as_retrieved else assumed)
         return values
@@ -185,9 +185,9 @@ class Assumptions:
 
     def _with_ties(self, measure: Measure, assumed: Rankings) -> Floats:
         """Apply the rule for ties to the measure, once unjudged documents have a value."""
-        return assumed.remembered((measure, self.ties), lambda: self._treated(measure, assumed))
+        return assumed.remembered((measure, self.ties), lambda: self._under_ties(measure, assumed))
 
-    def _treated(self, measure: Measure, assumed: Rankings) -> Floats:
+    def _under_ties(self, measure: Measure, assumed: Rankings) -> Floats:
         if self.ties in ORDERS or assumed.groups is None:
             return measure.value(assumed)
         if self.ties == "expected":
@@ -274,7 +274,7 @@ class Assumptions:
 
     def _in_treated_order(self, measure: Measure, rankings: Rankings, chance: float) -> Rankings:
         """Return the lists in the best or worst order for this value of unjudged documents."""
-        return reordered(rankings, measure.worth(rankings.assume(chance)), best=self.ties == "best")
+        return reorder(rankings, measure.worth(rankings.assume(chance)), best=self.ties == "best")
 
     def cells(self, measures: Sequence[Measure], rankings: Rankings) -> Cells:
         """All numbers of a batch."""
@@ -303,7 +303,7 @@ class Assumptions:
         over_orders = self.bounds == "both"
         ties = _range_over_orders(measure, rankings.assume(0.0) if over_orders else self.assumed(measure, rankings))
         if over_orders:
-            rankings = reordered(rankings, measure.worth(rankings.assume(0.5)), best=True)
+            rankings = reorder(rankings, measure.worth(rankings.assume(0.5)), best=True)
         elif self.bounds == "ties":
             found = measure.bounds(rankings) or found
         elif not measure.tail_adds and self.ties in ("best", "worst"):

@@ -28,7 +28,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.run_notes import some
-from rankbounds.evaluation.score_differences import TOLERANCE, levelled, zeroed
+from rankbounds.evaluation.score_differences import TOLERANCE, drop_rounding, merge_equal
 from rankbounds.files.queries import labels_by_prefix, labels_of, read_query_labels
 
 ClustersLike: TypeAlias = Mapping[str, Any] | str | os.PathLike[str]
@@ -63,8 +63,8 @@ class Clusters:
         Rounding errors are removed: cancelled differences sum to 0, and sums of equal size are the same number.
         """
         scale = self._sum(np.abs(differences))
-        sums = zeroed(self._sum(differences), scale)
-        return np.copysign(levelled(np.abs(sums), scale), sums) * (len(self) / self.number.size)
+        sums = drop_rounding(self._sum(differences), scale)
+        return np.copysign(merge_equal(np.abs(sums), scale), sums) * (len(self) / self.number.size)
 
     @property
     def weights(self) -> Floats:

@@ -38,9 +38,9 @@ class JudgedRuns:
         self.runs = Reading(threads=worth_starting()).runs(runs)
         self.names = [run.name for run in self.runs]
         self.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
-        self._rankings = list(in_threads(self._joined, self.runs, processors()))
+        self._rankings = list(in_threads(self._join_run, self.runs, processors()))
 
-    def _joined(self, run: Run) -> tuple[list[Rankings], list[Rankings]]:
+    def _join_run(self, run: Run) -> tuple[list[Rankings], list[Rankings]]:
         """Return a run's rankings, and those without documents unknown to all subsets."""
         batches = list(join(run, self.facts, keep_judgments=True).batches)
         return batches, [batch.condensed() for batch in batches]

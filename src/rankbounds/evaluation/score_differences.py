@@ -31,7 +31,7 @@ def equal(one: Floats | float, other: Floats | float) -> Flags:
         return (one == other) | (np.abs(one - other) <= TOLERANCE * _finite(np.maximum(np.abs(one), np.abs(other))))
 
 
-def levelled(values: Floats, scale: Floats | None = None) -> Floats:
+def merge_equal(values: Floats, scale: Floats | None = None) -> Floats:
     """Return the values with those that are equal along the last axis replaced by the same number.
 
     ``scale`` is the size of the numbers that a value was computed from; by default the value's own size.
@@ -69,7 +69,7 @@ def differences(one: Floats, other: Floats) -> Floats:
     """
     found = subtracted(one, other)
     scale = np.where(found == 0, 0.0, np.maximum(np.abs(one), np.abs(other)))
-    return np.copysign(levelled(np.abs(found), scale), found)
+    return np.copysign(merge_equal(np.abs(found), scale), found)
 
 
 def subtracted(one: Floats, other: Floats) -> Floats:
@@ -85,10 +85,10 @@ def mean_difference(one: Floats, other: Floats) -> Floats:
     """
     scale = (_finite(np.abs(one)) + _finite(np.abs(other))).mean(axis=-1)
     with np.errstate(invalid="ignore"):
-        return zeroed(subtracted(one, other).mean(axis=-1), scale)
+        return drop_rounding(subtracted(one, other).mean(axis=-1), scale)
 
 
-def zeroed(values: Floats, scale: Floats) -> Floats:
+def drop_rounding(values: Floats, scale: Floats) -> Floats:
     """Return the values with rounding errors of numbers of this size set to 0."""
     return np.where(np.abs(values) <= TOLERANCE * scale, 0.0, values)
 

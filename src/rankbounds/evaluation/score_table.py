@@ -9,7 +9,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.score_differences import levelled, merit
+from rankbounds.evaluation.score_differences import merge_equal, merit
 from rankbounds.evaluation.scores import ALL, FIELDS, INTERVAL, Scores
 from rankbounds.frames import polars_frame
 from rankbounds.measures.counts import NumQ
@@ -161,7 +161,7 @@ def _best_and_bars(scores: Scores, width: int = 1) -> tuple[frozenset[tuple[int,
     for place, measure in enumerate(scores.measures):
         drawn_from = (scores.value, scores.low, scores.high, scores.ci_low, scores.ci_high)
         numbers = np.stack([column[known, 0, place] for column in drawn_from], axis=-1)
-        merits = levelled(merit(numbers[:, 0], measure))
+        merits = merge_equal(merit(numbers[:, 0], measure))
         if np.count_nonzero(~np.isnan(merits)) > 1:
             best |= {(row, 1 + place * width) for row in np.flatnonzero(merits == np.nanmax(merits)).tolist()}
         if measure.total != "sum" and np.isfinite(numbers[:, 1:]).any():

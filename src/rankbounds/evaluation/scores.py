@@ -14,7 +14,7 @@ from rankbounds.arrays import Floats, read_only
 from rankbounds.errors import UnknownNameError, UsageError
 from rankbounds.evaluation.mean_intervals import intervals_of_means
 from rankbounds.evaluation.run_notes import RunNotes, warnings_of
-from rankbounds.evaluation.score_differences import levelled, limits_of, merit
+from rankbounds.evaluation.score_differences import limits_of, merge_equal, merit
 from rankbounds.evaluation.selection import MeasureName, Measures, Names, places_of_measures, places_of_names, take
 from rankbounds.files.writing import writing
 from rankbounds.frames import Column, arrow_table, pandas_frame, polars_frame
@@ -348,7 +348,7 @@ class Scores:
         chosen = self if by is None else self[by]
         if by is not None and len(chosen.measures) != 1:
             raise UsageError(f"Sort by one of these: {', '.join(map(str, chosen.measures))}.")
-        means = levelled(merit(chosen.mean().value[:, 0, 0], chosen.measures[0]))
+        means = merge_equal(merit(chosen.mean().value[:, 0, 0], chosen.measures[0]))
         return take(self, runs=np.argsort(means if worst_first else -means, kind="stable").tolist())
 
     def __contains__(self, wanted: object) -> bool:

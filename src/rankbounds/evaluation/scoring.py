@@ -26,7 +26,7 @@ from rankbounds.measures.counts import Judged
 from rankbounds.rankings.join import Joined, empty_rankings, join, join_dict
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.threads import Progress, in_threads, started
+from rankbounds.threads import Progress, in_threads, start_thread
 
 COVERAGE = Judged(cutoff=10)
 WORTH_A_WARNING = 20
@@ -210,7 +210,7 @@ def score_runs(
     # Every run is looked up in one index. Another thread builds it while the first runs are being read.
     index = None
     if scoring.threads > 1 and any(job.path is not None for job in jobs):
-        index = started(lambda: facts.qrels.pairs.index.native if in_use() else facts.qrels.pairs.index)
+        index = start_thread(lambda: facts.qrels.pairs.index.native if in_use() else facts.qrels.pairs.index)
 
     def join_job(number: int) -> JoinedRun:
         job = jobs[number]

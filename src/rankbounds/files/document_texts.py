@@ -64,7 +64,7 @@ class DocumentTexts:
         self._lock = threading.Lock()
         keys, numbers, places = array("q"), array("q"), array("q")
         for path in expand(paths):
-            file = self._opened(path)
+            file = self._open(path)
             for doc_id, offset in file.documents():
                 keys.append(hash(doc_id))
                 numbers.append(len(self._files))
@@ -88,7 +88,7 @@ class DocumentTexts:
                 return document
         return None
 
-    def _opened(self, path: str) -> _File:
+    def _open(self, path: str) -> _File:
         """Open the file in its format, after previously unpacked files if compressed."""
         with stream(path) as file:
             head = file.read(_HEAD)

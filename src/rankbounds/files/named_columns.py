@@ -283,7 +283,7 @@ class Columns:
         If a row holds a query's documents as a list, its values and ``further`` columns may be lists, too.
         """
         where = source if isinstance(source, Source) else Source(source, "row")
-        queries, docs, numbers = _sized(query_ids), _sized(doc_ids), _sized(values)
+        queries, docs, numbers = _with_length(query_ids), _with_length(doc_ids), _with_length(values)
         if not len(queries) == len(docs) == len(numbers):
             raise DataError(
                 where.name,
@@ -294,10 +294,10 @@ class Columns:
         if _holds_lists(docs):
             rows = np.repeat(np.arange(len(docs)), _lengths(docs))
             topic, docs = topic[rows], [doc for several in docs if several is not None for doc in several]
-            numbers = _spread(numbers, rows, where.name)
-            further = {name: _spread(column, rows, where.name) for name, column in further.items()}
+            numbers = _repeat_per_document(numbers, rows, where.name)
+            further = {name: _repeat_per_document(column, rows, where.name) for name, column in further.items()}
         if further.get("ranks") is not None:
-            column = _sized(further["ranks"])
+            column = _with_length(further["ranks"])
             further["ranks"], bad = whole_numbers(column)
             for row in bad[:1].tolist():
                 name = (names and (names.rank or names.value)) or "rank"
@@ -353,7 +353,7 @@ class Columns:
         return values
 
 
-def _sized(column: Iterable[Any]) -> Any:
+def _with_length(column: Iterable[Any]) -> Any:
     return column if isinstance(column, Ids | np.ndarray | list) else list(column)
 
 
@@ -368,7 +368,7 @@ def _lengths(column: Iterable[Sequence[Any] | None]) -> list[int]:
     return [0 if several is None else len(several) for several in column]
 
 
-def _spread(column: Any, rows: Ints, source: str) -> Any:
+def _repeat_per_document(column: Any, rows: Ints, source: str) -> Any:
     """Repeat a column's entries, one or a list per query, for each document."""
     if column is None:
         return None

@@ -269,7 +269,7 @@ def stream(path: str) -> Iterator[IO[bytes]]:
     try:
         with (
             open(path, "rb") as file,
-            _unchanged(path, file.fileno()),
+            _check_unchanged(path, file.fileno()),
             compression.open_decompressed(path, compression.compression_of(file.read(6))) as opened,
         ):
             yield opened
@@ -293,7 +293,7 @@ def _unreadable(name: str, error: Exception) -> DataError:
 
 
 def _read_file(path: str, threads: int, not_beyond: bytes | None) -> Content:
-    with open(path, "rb", buffering=0) as file, _unchanged(path, file.fileno()) as size:
+    with open(path, "rb", buffering=0) as file, _check_unchanged(path, file.fileno()) as size:
         head = file.read(6)
         if not_beyond is not None and head.startswith(not_beyond):
             return Content.of(path, not_beyond)
@@ -309,7 +309,7 @@ def _read_file(path: str, threads: int, not_beyond: bytes | None) -> Content:
 
 
 @contextlib.contextmanager
-def _unchanged(name: str, file: int) -> Iterator[int]:
+def _check_unchanged(name: str, file: int) -> Iterator[int]:
     """Return the size of an opened file; raise if its size or modification time changes meanwhile."""
     before, problem = os.fstat(file), None
     try:

@@ -50,9 +50,11 @@ def _rows(pairs: Pairs, columns: Mapping[str, Iterable[float | str]], *, in_csv:
 
     def checked(what: str, name: str) -> str:
         if not _is_utf8(name):
-            raise _unheld(what, name, "is not UTF-8", "a table", "a TREC file (any other ending), which keeps bytes")
+            raise _unwritable(
+                what, name, "is not UTF-8", "a table", "a TREC file (any other ending), which keeps bytes"
+            )
         if in_csv and (reason := unheld_by_table(name)):
-            raise _unheld(what, name, reason, "CSV", "JSON lines (a name that ends in .jsonl)")
+            raise _unwritable(what, name, reason, "CSV", "JSON lines (a name that ends in .jsonl)")
         return name
 
     topics = [checked("topic", name) for name in pairs.topics]
@@ -75,12 +77,12 @@ def reject_for_trec(pairs: Pairs) -> None:
     """Raise for the first id that a TREC line cannot hold."""
     for topic in pairs.topics:
         if reason := unheld_by_trec(topic, begins_line=True):
-            raise _unheld("topic", topic, reason, "a TREC file", _TABLES)
+            raise _unwritable("topic", topic, reason, "a TREC file", _TABLES)
     if pairs.docs.length.all() and (pairs.docs.packed()[0] > ord(" ")).all():
         return
     for doc in pairs.docs.to_list():
         if reason := unheld_by_trec(doc):
-            raise _unheld("document", doc, reason, "a TREC file", _TABLES)
+            raise _unwritable("document", doc, reason, "a TREC file", _TABLES)
 
 
 def unheld_by_trec(name: str, *, begins_line: bool = False) -> str | None:
@@ -134,5 +136,5 @@ def shown(name: str) -> str:
     return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
 
 
-def _unheld(what: str, name: str, reason: str, file: str, other: str) -> DataError:
+def _unwritable(what: str, name: str, reason: str, file: str, other: str) -> DataError:
     return DataError(f"The {what} id {shown(name)} {reason}, and {file} cannot hold it. Write {other}.")

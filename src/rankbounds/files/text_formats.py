@@ -89,7 +89,7 @@ def delimited_columns(text: Text) -> dict[str, Ids]:
         return {name: Ids.of([row[number].strip(BLANKS) for row in rows]) for number, name in enumerate(names)}
     start, end = even
     fields = [(start[:, number].copy(), end[:, number].copy()) for number in range(len(names))]
-    return {name: Ids(text.buffer, *_stripped(text.buffer, *field)) for name, field in zip(names, fields, strict=True)}
+    return {name: Ids(text.buffer, *_strip(text.buffer, *field)) for name, field in zip(names, fields, strict=True)}
 
 
 def _even_fields(text: Text, begin: int, separator: str, count: int) -> tuple[Ints, Ints] | None:
@@ -105,7 +105,7 @@ def _even_fields(text: Text, begin: int, separator: str, count: int) -> tuple[In
     return start.reshape(-1, count), ends.reshape(-1, count)
 
 
-def _stripped(text: Bytes, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+def _strip(text: Bytes, start: Ints, end: Ints) -> tuple[Ints, Ints]:
     """Where fields begin without the blanks around them, and how long they are."""
     start = np.minimum(past(start, text, 1, blanks=True), end)
     end = np.maximum(past(end, text, -1, blanks=True), start)

@@ -162,7 +162,7 @@ class LargeFile:
                     continue
                 content, rest = lines_of_data(content[:end]), trim_blanks(content[end:])
                 try:  # which line of the file this is does not matter: whoever meets an error reads the file again
-                    lines = self._parsed(inner_text(self.path, content, 0), first_line)
+                    lines = self._parse_lines(inner_text(self.path, content, 0), first_line)
                 except NothingReadError:
                     carried = rest
                     if at_end:
@@ -188,7 +188,7 @@ class LargeFile:
         layout = trec.qrels_layout(fields, place) if self.names is QRELS_COLUMNS else trec.run_layout(fields, place)
         return layout, trec.tag_of(fields, layout)
 
-    def _parsed(self, text: Text, first_line: tuple[Layout, str | None], distinct: bool = False) -> Columns:
+    def _parse_lines(self, text: Text, first_line: tuple[Layout, str | None], distinct: bool = False) -> Columns:
         layout, tag = first_line
         lines = trec.read_lines(text, lambda *_: layout, lenient=self.lenient, threads=self.threads, distinct=distinct)
         return replace(lines, tag=tag)
@@ -290,7 +290,7 @@ class LargeFile:
 
     def _part_of_lines(self, name: Path) -> Columns:
         text = inner_text(self.path, name.read_bytes(), 0)
-        lines = self._parsed(text, self._first_line(), distinct=True)
+        lines = self._parse_lines(text, self._first_line(), distinct=True)
         pairs = replace(lines.pairs, source=Source(self.path, "line", line_in_file=partial(self._line_in_file, name)))
         if not self.lenient:
             pairs.reject_repeats(trec.KEEP_ONE_LINE, self.threads)
@@ -310,7 +310,7 @@ class LargeFile:
             first_line = self._first_line()
             for content, before in blocks_of_lines(self.path, trec.BLOCK_BYTES):
                 with contextlib.suppress(NothingReadError):
-                    self._parsed(inner_text(self.path, content, before), first_line, distinct=True)
+                    self._parse_lines(inner_text(self.path, content, before), first_line, distinct=True)
             repeats = []
             for part in self.split(max(2, -(-self.size() // self.piece_bytes)), scratch):
                 try:

@@ -96,7 +96,7 @@ def read_lines(
     warns, problems = problems is None, problems or Problems(lenient)
     first_fields, place = first_line(text)
     layout = choose_layout(first_fields, place)
-    pairs, value = _parsed(text, layout, problems, words, threads)
+    pairs, value = _parse_lines(text, layout, problems, words, threads)
     subgroup = fields_before(pairs) if layout is PREFERENCES_LAYOUT else None
     subtopic = None if subgroup is None else fields_before(pairs, subgroup.start)
     if subtopics and layout is QRELS_LAYOUT and _second_fields_differ(pairs):
@@ -255,7 +255,7 @@ def _blocks(text: Text, begin: int, end: int, size: int) -> list[tuple[int, int]
     return list(itertools.pairwise(cuts))
 
 
-def _parsed(
+def _parse_lines(
     text: Text, layout: Layout, problems: Problems, words: Callable[[str], float] | None, threads: int
 ) -> tuple[Pairs, Floats]:
     """Parse all lines into one table.
@@ -286,7 +286,7 @@ def _parsed(
         return [_parse_block(text, part, layout, problems, words) for part in parts]
 
     parsed = list(itertools.chain.from_iterable(in_threads(parse, range(len(blocks)), threads)))
-    return _joined(text, parsed, threads, whole)
+    return _join_blocks(text, parsed, threads, whole)
 
 
 @dataclass(frozen=True)
@@ -390,13 +390,13 @@ def _fields_of_uneven_lines(
     return starts[tokens], ends[tokens]
 
 
-def _joined(text: Text, blocks: list[_Block], threads: int, whole: Lines) -> tuple[Pairs, Floats]:
+def _join_blocks(text: Text, blocks: list[_Block], threads: int, whole: Lines) -> tuple[Pairs, Floats]:
     """Join all blocks into one table; a topic may continue in any later block.
 
     If all blocks were read directly into the ``whole`` table, they stay there.
     """
     source = Source(text.name, "line", text.before)
-    names, numbers = _numbered([block.topics for block in blocks])
+    names, numbers = _number_topics([block.topics for block in blocks])
     table = blocks[0].lines
     if len(blocks) > 1:
         ends = list(itertools.accumulate(block.lines.topic.size for block in blocks))
@@ -418,7 +418,7 @@ def _joined(text: Text, blocks: list[_Block], threads: int, whole: Lines) -> tup
     return Pairs(names, table.topic, docs, table.keys, source), table.value
 
 
-def _numbered(topics: list[Ids]) -> tuple[tuple[str, ...], list[Ints]]:
+def _number_topics(topics: list[Ids]) -> tuple[tuple[str, ...], list[Ints]]:
     """Return all topics in order of first appearance, and the numbers of each block's."""
     cuts = np.cumsum([len(block) for block in topics])[:-1]
     start, length = (np.concatenate([getattr(block, name) for block in topics]) for name in ("start", "length"))

@@ -81,7 +81,7 @@ class Tools:
         columns: dict[str, str] | None = None,
     ) -> dict[str, Any]:
         """Compare runs: is one better, or is it noise? Of two runs the second is compared with the first."""
-        found = self._compared(qrels, runs, measures, baseline, ties, columns)
+        found = self._compare(qrels, runs, measures, baseline, ties, columns)
         return self._answer("compare", found.words(), found)
 
     def gate(
@@ -94,7 +94,7 @@ class Tools:
         columns: dict[str, str] | None = None,
     ) -> dict[str, Any]:
         """Hold runs against conditions such as "nDCG@10 worse" or "judged@10 < 0.5": pass, fail or undecided."""
-        held = self._compared(qrels, runs, None, baseline, "trec", columns).gate(conditions, margin=margin)
+        held = self._compare(qrels, runs, None, baseline, "trec", columns).gate(conditions, margin=margin)
         return self._answer("gate", held.words(), held) | {"exit_code": held.exit_code}
 
     def explain(self, qrels: Data, reported: str, run: Data | None = None) -> dict[str, Any]:
@@ -149,7 +149,7 @@ class Tools:
     def _collection(self, qrels: Data, runs: Data | None) -> tuple[Any, Any]:
         return self._judgments(qrels), None if runs is None else self.folder.inputs(runs)
 
-    def _compared(
+    def _compare(
         self,
         qrels: Data,
         runs: Data,

@@ -230,7 +230,7 @@ def _ours(given: Any) -> Converted:
     return Converted(ours, gains, given.NAME in BY_SUBTOPIC)
 
 
-def _condensed(given: Any, compute: Callable[[Rankings], Floats]) -> Converted:
+def _on_condensed(given: Any, compute: Callable[[Rankings], Floats]) -> Converted:
     measure = Computed(compute=compute)
     return Converted(Condensed(measure) if given["judged_only"] else measure)
 
@@ -291,8 +291,8 @@ _OTHERS: dict[str, Callable[[Any], Converted]] = {
         Computed(compute=partial(_accuracy, _depth(given), float(given["rel"]))), only_where_found=True
     ),
     "Compat": lambda given: Converted(Compat(p=given["p"], normalize=given["normalize"])),
-    "IPrec": lambda given: _condensed(given, partial(_interpolated, given["recall"], float(given["rel"]))),
-    "SetF": lambda given: _condensed(given, partial(weighted_mean, given["beta"], float(given["rel"]))),
+    "IPrec": lambda given: _on_condensed(given, partial(_interpolated, given["recall"], float(given["rel"]))),
+    "SetF": lambda given: _on_condensed(given, partial(weighted_mean, given["beta"], float(given["rel"]))),
 }
 """Measures of theirs that are not ours of that name."""
 

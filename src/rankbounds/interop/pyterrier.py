@@ -78,7 +78,7 @@ def pyterrier_experiment(
     """
     systems = list(retr_systems.values()) if isinstance(retr_systems, Mapping) else list(retr_systems)
     if names is None:
-        names = list(retr_systems) if isinstance(retr_systems, Mapping) else _printed(systems)
+        names = list(retr_systems) if isinstance(retr_systems, Mapping) else _printed_names(systems)
     if len(names) != len(systems) or len(set(names)) < len(names):
         raise UsageError(f"{len(systems)} systems need as many names that differ, not {', '.join(map(str, names))}.")
     asked = set(topics["qid"].astype(str))
@@ -92,7 +92,7 @@ def pyterrier_experiment(
     return compare(judged, runs, measures, **options)
 
 
-def _printed(systems: Sequence[Any]) -> list[str]:
+def _printed_names(systems: Sequence[Any]) -> list[str]:
     return [
         f"system{number}" if hasattr(system, "columns") else str(system) for number, system in enumerate(systems, 1)
     ]

@@ -114,15 +114,15 @@ compute_aggregated_measure = aggregate
 
 def parse_run(lines: Iterable[str]) -> dict[str, dict[str, float]]:
     """The lines of a run in TREC's format as ``{query: {document: score}}``."""
-    return _parsed(lines, 6, 4, float)
+    return _parse(lines, 6, 4, float)
 
 
 def parse_qrel(lines: Iterable[str]) -> dict[str, dict[str, int]]:
     """The lines of judgments in TREC's format as ``{query: {document: grade}}``."""
-    return _parsed(lines, 4, 3, lambda text: int(float(text)))
+    return _parse(lines, 4, 3, lambda text: int(float(text)))
 
 
-def _parsed(lines: Iterable[str], count: int, column: int, number_in: Callable[[str], T]) -> dict[str, dict[str, T]]:
+def _parse(lines: Iterable[str], count: int, column: int, number_in: Callable[[str], T]) -> dict[str, dict[str, T]]:
     nested: dict[str, dict[str, T]] = {}
     for number, line in enumerate(lines, start=1):
         fields = line.split()
@@ -143,7 +143,7 @@ def _named(given: Iterable[str | Measure]) -> tuple[dict[str, Measure], dict[str
 
     Parameters of one measure in several names are merged; its usual ones apply if none are given.
     """
-    expanded = {name: isinstance(one, str) and one in NICKNAMES for one in given for name in _expanded(one)}
+    expanded = {name: isinstance(one, str) and one in NICKNAMES for one in given for name in _expand_names(one)}
     names = [name for name, from_nickname in expanded.items() if name in supported_measures or not from_nickname]
     parameters: dict[str, set[str]] = {}
     for name in names:
@@ -161,7 +161,7 @@ def _named(given: Iterable[str | Measure]) -> tuple[dict[str, Measure], dict[str
     return named, {name: 0.0 for name in _NO_NUMBERS if name in names}
 
 
-def _expanded(given: str | Measure) -> Iterable[str | Measure]:
+def _expand_names(given: str | Measure) -> Iterable[str | Measure]:
     return NICKNAMES.get(given, [given]) if isinstance(given, str) else [given]
 
 

@@ -195,7 +195,7 @@ def evaluation(qrels: Qrels, run: Run, asked: dict[str, str], options: Options) 
         [facts.query_ids[number] for number in topics],
         entries,
         value[topics],
-        [_summed(entry, value[topics, place], facts, options) for place, entry in enumerate(entries)],
+        [_summarise(entry, value[topics, place], facts, options) for place, entry in enumerate(entries)],
         [strings[number] for number in topics],
         joined.missing,
     )
@@ -212,7 +212,7 @@ def lines(
 ) -> Iterator[str]:
     """The lines that trec_eval prints."""
     options = options or Options()
-    asked = _asked(measures or ["official"])
+    asked = _requested_names(measures or ["official"])
     scored = evaluation(qrels, run, asked, options)
     if scored.missing and not options.complete_rel_info:
         warn(
@@ -220,7 +220,7 @@ def lines(
             "trec_eval 10 ends with an error here; with -c they count as 0."
         )
     if per_topic:
-        _reject_unheld(scored.topics)
+        _reject_unwritable(scored.topics)
         printed = [base for base in PRINTED if base in asked and base not in OF_ALL_TOPICS]
         places = {base: [place for place, entry in enumerate(scored.entries) if entry.base == base] for base in printed}
         for topic, row, string in zip(scored.topics, scored.value.tolist(), scored.relstrings, strict=True):
@@ -235,7 +235,7 @@ def lines(
             yield entry.line("all", value)
 
 
-def _reject_unheld(topics: Sequence[str]) -> None:
+def _reject_unwritable(topics: Sequence[str]) -> None:
     """Reject topics from tables whose ids would end a field or a line."""
     for topic in topics:
         reason = unheld_by_trec(topic.replace(" ", "_"))  # fields end at tabs alone
@@ -244,7 +244,7 @@ def _reject_unheld(topics: Sequence[str]) -> None:
             raise DataError(f"The topic id {shown(topic)} {reason}, and lines of trec_eval cannot hold it. {other}")
 
 
-def _asked(measures: Sequence[str]) -> dict[str, str]:
+def _requested_names(measures: Sequence[str]) -> dict[str, str]:
     """The names asked for, each with its parameters; those given first count."""
     asked: dict[str, str] = {}
     for text in measures:
@@ -420,7 +420,7 @@ def _as_trec_eval_reads(qrels: Qrels) -> Qrels:
     return Qrels._of_pairs(qrels.pairs, np.where(grade == 0, NONRELEVANT, grade)).only_judged(grade >= 0)
 
 
-def _summed(entry: Entry, values: Floats, facts: TopicFacts, options: Options) -> float:
+def _summarise(entry: Entry, values: Floats, facts: TopicFacts, options: Options) -> float:
     """Sum topic by topic, as trec_eval does, so that means half way between two printed numbers round alike."""
     if entry.base == "num_rel" and options.complete_rel_info and not entry.in_deviations:  # whatever the level is
         return float(facts.relevant(1.0).sum())

@@ -9,7 +9,7 @@ from rankbounds.measures.formulas import quotient
 from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.measures.parameters import Allowed, parameter
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import before_and_within, chance_drawn, group_place, reordered
+from rankbounds.rankings.ties import before_and_within, chance_drawn, group_place, reorder
 
 DEEPEST = 1000
 """How far rankings are compared."""
@@ -79,10 +79,10 @@ class Compatibility(Measure):
 
     def joint_bounds(self, rankings: Rankings) -> Bounds:
         judged = rankings.assume(0.0)
-        worst, best = (reordered(judged, judged.gain(), best=best) for best in (False, True))
+        worst, best = (reorder(judged, judged.gain(), best=best) for best in (False, True))
         # Behind judged documents of the largest gain, whose ranks they cannot have as well, before all others.
         unjudged = np.where(rankings.holes, rankings.facts.max_gain * (1 - 1e-9), judged.gain())
-        return self._low(worst), self._high(best, reordered(judged, unjudged, best=True))
+        return self._low(worst), self._high(best, reorder(judged, unjudged, best=True))
 
     def _low(self, judged: Rankings) -> Floats:
         common = self._common(judged, pushed=judged.num_holes[:, None])

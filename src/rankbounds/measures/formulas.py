@@ -10,7 +10,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.columns.by_rank import Places, running_sums, weighted_sums
 from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import expected_count, expected_products, group_means, order_by_worth, reordered_worth
+from rankbounds.rankings.ties import expected_count, expected_products, group_means, order_by_worth, reorder_worth
 from rankbounds.rankings.topic_facts import TopicFacts
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class RankWeighted(Measure):
         if type(self).value is not RankWeighted.value:
             return super().tie_bounds(rankings)
         worth, weights = self.worth(rankings), self.weights(self.depth(rankings))
-        worst, best = (weighted_sum(weights, reordered_worth(rankings, worth, best=best)) for best in (False, True))
+        worst, best = (weighted_sum(weights, reorder_worth(rankings, worth, best=best)) for best in (False, True))
         return self._least_first(worst, best)
 
     def open_tail(self, rankings: Rankings) -> Floats:
@@ -403,13 +403,13 @@ class OfFound(Measure):
         return self._over_orders(rankings, rankings.assume(0.0).relevant(self.rel) > 0, rankings.holes)
 
     def _over_orders(self, rankings: Rankings, relevant: Flags, unjudged: Flags) -> Bounds | None:
-        worst, best = (self.bounds(self._ordered(rankings, relevant, unjudged, best=best)) for best in (False, True))
+        worst, best = (self.bounds(self._reorder(rankings, relevant, unjudged, best=best)) for best in (False, True))
         if worst is None or best is None:
             return None
         low, high = self._least_first(worst, best)
         return low[0], high[1]
 
-    def _ordered(self, rankings: Rankings, relevant: Flags, unjudged: Flags, *, best: bool) -> Rankings:
+    def _reorder(self, rankings: Rankings, relevant: Flags, unjudged: Flags, *, best: bool) -> Rankings:
         """Return the lists to the depth in the best (or worst) order, unjudged where a document may be relevant or not.
 
         Unjudged documents of a group come between the others, so that those that turn out relevant join the relevant

@@ -14,7 +14,7 @@ from rankbounds.measures.facts import Facts
 from rankbounds.measures.naming.registry import register
 from rankbounds.measures.parameters import SHARED, Frozen, FrozenClass, document, parameter
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import reordered
+from rankbounds.rankings.ties import reorder
 from rankbounds.rankings.topic_facts import TopicFacts
 
 Bounds = tuple[Floats, Floats]
@@ -207,8 +207,8 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
             # Between relevant and non-relevant: whichever of the unjudged ones turn out relevant, they can stand
             # together with those that are.
             least = most = self.worth(rankings.assume(0.5))
-        worst = self.bounds(reordered(rankings, least, best=False))
-        best = self.bounds(reordered(rankings, most, best=True))
+        worst = self.bounds(reorder(rankings, least, best=False))
+        best = self.bounds(reorder(rankings, most, best=True))
         if worst is None or best is None:
             return None
         low, high = self._least_first(worst, best)
@@ -223,7 +223,7 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
         if not self.promotable:
             return None
         worth = self.worth(rankings)
-        worst, best = (self.value(reordered(rankings, worth, best=best)) for best in (False, True))
+        worst, best = (self.value(reorder(rankings, worth, best=best)) for best in (False, True))
         return self._least_first(worst, best)
 
     def _least_first(self, worst: Any, best: Any) -> tuple[Any, Any]:
@@ -245,7 +245,7 @@ def label(measure: Measure, prime: str = "") -> str:
     """``RBP(p=0.8)@10``: the name, every parameter that differs from its default, the depth."""
     default = {parameter.name: parameter.default for parameter in fields(measure)}
     shown = ",".join(
-        f"{name}={written(value)}"
+        f"{name}={value_text(value)}"
         for name, value in measure.parameters.items()
         if name != "cutoff" and (name in measure.always_shown or value != default.get(name))
     )
@@ -253,7 +253,7 @@ def label(measure: Measure, prime: str = "") -> str:
     return f"{measure.name}{prime}" + (f"({shown})" if shown else "") + depth
 
 
-def written(value: Any) -> str:
+def value_text(value: Any) -> str:
     """A parameter's value as the parser reads it."""
     if isinstance(value, bool):
         return "true" if value else "false"

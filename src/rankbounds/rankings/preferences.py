@@ -132,7 +132,7 @@ class PreferenceFacts:
             zero[at[level == 0]] = True
             mixed = np.flatnonzero(zero[at] != (level == 0))
             if mixed.size:
-                self._contradicted(int(rows[at[mixed[0]]]), "has level 0 and another level")
+                self._raise_contradiction(int(rows[at[mixed[0]]]), "has level 0 and another level")
             stated = (subgroup[:, None] == subgroup) & (level[:, None] > level)
             preferred = np.zeros((rows.size, rows.size), dtype=bool)
             first, second = np.nonzero(stated)
@@ -143,14 +143,14 @@ class PreferenceFacts:
                 preferred |= (preferred.astype(np.float32) @ preferred.astype(np.float32)) > 0
             if preferred.diagonal().any():
                 row = int(rows[np.flatnonzero(preferred.diagonal())[0]])
-                self._contradicted(row, "is preferred to another document, and that one to it")
+                self._raise_contradiction(row, "is preferred to another document, and that one to it")
             better, worse = np.nonzero(preferred)
             found.append(_Pairs(np.full(better.size, group), rows[better], rows[worse]))
             documents.append(np.column_stack((np.full(rows.size, group), rows, zero)))
         listed = np.concatenate(documents)
-        return _joined(found), listed[:, 0], listed[:, 1], listed[:, 2].astype(bool)
+        return _join_parts(found), listed[:, 0], listed[:, 1], listed[:, 2].astype(bool)
 
-    def _contradicted(self, row: int, what: str) -> None:
+    def _raise_contradiction(self, row: int, what: str) -> None:
         pairs = self.facts.qrels.pairs
         remedy = "Preferences that contradict each other belong to different groups."
         raise DataError(pairs.source.name, f"within one group, {pairs.describe(row)} {what}.", remedy)
@@ -169,7 +169,7 @@ class PreferenceFacts:
             entries = np.flatnonzero(self.group == group)
             first, second = np.nonzero(self.level[entries][:, None] > self.level[entries])
             found.append(_Pairs(np.full(first.size, group), self.row[entries[first]], self.row[entries[second]]))
-        pairs = _joined(found)
+        pairs = _join_parts(found)
         topic = topic_of[pairs.group]
         kept = several[topic]
         low, high = np.minimum(pairs.better, pairs.worse)[kept], np.maximum(pairs.better, pairs.worse)[kept]
@@ -184,9 +184,9 @@ class PreferenceFacts:
         ``limited``: a group of R relevant documents has at most R of level 0, the first in the list. R counts those of
         the ``"group"``, or its ``"retrieved"`` ones.
         """
-        return rankings.remembered(("preferences", limited), lambda: self._counted(rankings, limited))
+        return rankings.remembered(("preferences", limited), lambda: self._count(rankings, limited))
 
-    def _counted(self, rankings: Rankings, limited: str) -> CountedPreferences:
+    def _count(self, rankings: Rankings, limited: str) -> CountedPreferences:
         judgment = self._judgments_in(rankings)
         lists = rankings.length.size
         count = self.groups.count[rankings.topic]
@@ -281,7 +281,7 @@ def _entries_of(owner: Ints, wanted: Ints) -> tuple[Ints, Ints]:
     return number, np.arange(number.size) + np.repeat(end - np.cumsum(end - begin), end - begin)
 
 
-def _joined(parts: list[_Pairs]) -> _Pairs:
+def _join_parts(parts: list[_Pairs]) -> _Pairs:
     group, better, worse = (np.concatenate([getattr(part, name) for part in parts]) for name in vars(parts[0]))
     return _Pairs(group, better, worse)
 

@@ -100,7 +100,7 @@ class Rankings(Memory):
         """Return whether only judged documents count: no unjudged ones, nor any that the lists lack."""
         return self._all_nonrelevant and self.elsewhere is None and not self.facts.nonrelevant_gain > 0
 
-    def _turned(self) -> Floats:
+    def _num_assumed(self) -> Floats:
         if isinstance(self.chance, float):
             return self.chance * self.num_holes
         return np.where(self.holes, self.chance, 0.0).sum(axis=-1)
@@ -151,7 +151,7 @@ class Rankings(Memory):
         known = self.facts.relevant(rel)[self.topic].astype(np.float64)
         if self.elsewhere is not None:
             known += self.elsewhere
-        return known if self._all_nonrelevant else known + self._turned()
+        return known if self._all_nonrelevant else known + self._num_assumed()
 
     def ideal(self, width: int) -> Floats:
         """The topic's largest gains in descending order."""
@@ -159,12 +159,12 @@ class Rankings(Memory):
         least = self.facts.nonrelevant_gain
         if least > 0:  # unjudged documents gain something even where they count as non-relevant
             behind = np.arange(width) - self.facts.judged[self.topic][:, None]
-            known = np.where((behind >= 0) & (behind < (self.num_holes - self._turned())[:, None]), least, known)
+            known = np.where((behind >= 0) & (behind < (self.num_holes - self._num_assumed())[:, None]), least, known)
         if self._all_nonrelevant and self.elsewhere is None:
             return known
         if not self.certain:
             raise ValueError("the ideal ranking is not defined for documents that are relevant with a probability")
-        best = self._turned() + (0.0 if self.elsewhere is None else np.minimum(self.elsewhere, width))
+        best = self._num_assumed() + (0.0 if self.elsewhere is None else np.minimum(self.elsewhere, width))
         ahead = np.arange(width) - best.astype(np.int64)[:, None]
         shifted = np.take_along_axis(known, np.maximum(ahead, 0), axis=-1)
         return np.where(ahead < 0, self.facts.max_gain, shifted)
@@ -242,9 +242,9 @@ class Rankings(Memory):
 
     def condensed(self) -> Rankings:
         """The lists without their unjudged documents."""
-        return self.remembered("condensed", self._condensed)
+        return self.remembered("condensed", self._without_unjudged)
 
-    def _condensed(self) -> Rankings:
+    def _without_unjudged(self) -> Rankings:
         keep = self.present & ~self.holes
         length = np.count_nonzero(keep, axis=-1)
         width = max(1, int(length.max(initial=0)))

@@ -36,10 +36,10 @@ class StrataFacts:
         self.width = int(self.count.max(initial=1))
         self.drawn = ~np.isnan(facts.grade)
         self.gain = facts.rule(np.where(self.drawn, facts.grade, 0.0))
-        self.population = self._counted(np.ones(len(pairs), dtype=bool))
-        self.sampled = self._counted(self.drawn)
+        self.population = self._per_stratum(np.ones(len(pairs), dtype=bool))
+        self.sampled = self._per_stratum(self.drawn)
 
-    def _counted(self, kept: Flags) -> Floats:
+    def _per_stratum(self, kept: Flags) -> Floats:
         """Count these judgments per stratum and topic; one more stratum stays empty."""
         cell = self.facts.qrels.pairs.topic[kept].astype(np.int64) * (self.width + 1) + self.number[kept]
         topics = len(self.facts.query_ids)
@@ -47,11 +47,11 @@ class StrataFacts:
 
     def relevant(self, rel: float) -> Floats:
         """How many of the drawn documents of each stratum have at least this grade."""
-        return self._counted(self.drawn & (np.nan_to_num(self.facts.grade, nan=-1.0) >= rel))
+        return self._per_stratum(self.drawn & (np.nan_to_num(self.facts.grade, nan=-1.0) >= rel))
 
     def of_gain(self) -> Floats:
         """Return how many drawn documents of each stratum have each of the ``levels`` of gain, on a last axis."""
-        return np.stack([self._counted(self.drawn & (self.gain == level)) for level in self.facts.levels], axis=-1)
+        return np.stack([self._per_stratum(self.drawn & (self.gain == level)) for level in self.facts.levels], axis=-1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,7 +33,7 @@ def order_by_worth(rankings: Rankings, worth: Floats, *, best: bool) -> Ints:
     return groups.cell[np.lexsort((-value if best else value, groups.number)) if order is None else order]
 
 
-def reordered(rankings: Rankings, worth: Floats, *, best: bool) -> Rankings:
+def reorder(rankings: Rankings, worth: Floats, *, best: bool) -> Rankings:
     """The lists with each tied group in its best (or worst) order."""
     if rankings.groups is None:
         return rankings
@@ -46,7 +46,7 @@ def reordered(rankings: Rankings, worth: Floats, *, best: bool) -> Rankings:
     return lists
 
 
-def reordered_worth(rankings: Rankings, worth: Floats, *, best: bool) -> Floats:
+def reorder_worth(rankings: Rankings, worth: Floats, *, best: bool) -> Floats:
     """What documents are worth, with each tied group in its best (or worst) order."""
     groups = rankings.groups
     if groups is None:

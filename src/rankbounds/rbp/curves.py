@@ -19,7 +19,7 @@ from rankbounds.evaluation.scoring import Scoring, score_runs
 from rankbounds.measures.formulas import RankWeighted
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import ORDERS, group_means, reordered
+from rankbounds.rankings.ties import ORDERS, group_means, reorder
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import processors
 
@@ -147,7 +147,7 @@ def family_cells(family: Sequence[RankWeighted], rankings: Rankings, *, expected
     parts = np.zeros((len(PARTS), rankings.length.size, len(family)))
     unjudged, tail, ties = parts
     if rankings.tied is not None:
-        worst, best = (family[0].worth(reordered(judged, sure, best=best)) for best in (False, True))
+        worst, best = (family[0].worth(reorder(judged, sure, best=best)) for best in (False, True))
         ties[:] = _product(best - worst, weights)
         if expected_ties:
             sure, most = group_means(rankings, sure), group_means(rankings, most)

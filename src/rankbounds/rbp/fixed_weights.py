@@ -71,11 +71,11 @@ def transfer_weights(
     >>> print(rb.rbp.transfer_weights("0.5000", "P@2", "P@4"))
     P@2 of 0.5000 lies in [0.2499, 0.7501] by P@4
     """
-    source, target = (_fixed(one) for one in (measure, to))
+    source, target = (_parse_weighted(one) for one in (measure, to))
     depth = max(source.cutoff or 0, target.cutoff or 0)
     from_weights, to_weights = (_weights(one, depth) for one in (source, target))
     most = float(from_weights.sum())
-    (printed, half), (more, more_half) = _printed("score", score), _printed("residual", residual or 0)
+    (printed, half), (more, more_half) = _parse_printed("score", score), _parse_printed("residual", residual or 0)
     if not (printed >= 0 and printed - half <= most):
         raise DataError(f"{source} lies between 0 and {most:.4f}, and {score} does not.")
     if more < 0:
@@ -86,7 +86,7 @@ def transfer_weights(
     return WeightedRange(str(score), source, target, max(0.0, low - SLACK), high + SLACK)
 
 
-def _printed(what: str, text: str | float) -> tuple[float, float]:
+def _parse_printed(what: str, text: str | float) -> tuple[float, float]:
     try:
         number = Decimal(str(text))
     except InvalidOperation:
@@ -96,7 +96,7 @@ def _printed(what: str, text: str | float) -> tuple[float, float]:
     return float(number), 0.5 * 10.0 ** min(0, int(number.as_tuple().exponent))
 
 
-def _fixed(given: MeasureLike) -> RankWeighted:
+def _parse_weighted(given: MeasureLike) -> RankWeighted:
     measure: Any = parse_measure(given)
     if not isinstance(measure, RankWeighted) or measure.cutoff is None:
         raise UsageError(f"{measure} has no fixed weights down to a depth. Use P@10, DCG@10, SDCG@10 or RBP@10.")

@@ -86,7 +86,7 @@ def solve(published: Published, to: float, *, highest: bool, time_limit: float, 
 
 
 @contextlib.contextmanager
-def muted() -> Iterator[None]:
+def mute_solver() -> Iterator[None]:
     """Keep the solver's output off standard output: HiGHS has a line of debugging that no option turns off.
 
     For a program that owns its standard output; what other threads print meanwhile is lost.

@@ -163,12 +163,12 @@ def _changes_among(terms: _Terms, places: Iterable[Fraction]) -> list[tuple[Frac
             zero = place
             continue
         if sign and here != sign:
-            changes.append((_bisected(terms, before, place, sign) if zero is None else zero, here))
+            changes.append((_bisect(terms, before, place, sign) if zero is None else zero, here))
         before, sign, zero = place, here, None
     return changes
 
 
-def _bisected(terms: _Terms, low: Fraction, high: Fraction, before: int) -> Fraction:
+def _bisect(terms: _Terms, low: Fraction, high: Fraction, before: int) -> Fraction:
     while high - low > WIDTH_OF_ROOT:
         middle = (low + high) / 2
         sign = terms.sign(middle)

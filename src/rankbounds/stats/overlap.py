@@ -178,7 +178,7 @@ class _PairOfLists:
         least = overlap / divisor
         extrapolated = most = least
         if self.uneven:
-            chance, most_unseen = self._unseen(reading)
+            chance, most_unseen = self._unseen_weights(reading)
             extrapolated = (overlap + _at(least, self.short)[:, None] * self.unseen * chance) / divisor
             most = (overlap + most_unseen) / divisor
         fit = self.short + self.long - self.common  # from this depth on, lists that fit as well as they can agree fully
@@ -209,7 +209,7 @@ class _PairOfLists:
             of_b = of_b + np.where(self.a_is_long, self.unseen, 0)
         return overlap, np.sqrt(of_a * of_b)
 
-    def _unseen(self, reading: str) -> tuple[Floats, Floats]:
+    def _unseen_weights(self, reading: str) -> tuple[Floats, Floats]:
         """Return what an unseen document between the ends of two lists adds if it is in common, and the most that all
         add.
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_share
 from rankbounds.errors import DataError, UsageError
-from rankbounds.evaluation.score_differences import levelled, merit, subtracted
+from rankbounds.evaluation.score_differences import merge_equal, merit, subtracted
 from rankbounds.evaluation.scores import Scores
 from rankbounds.results import Column, Result, count
 from rankbounds.stats.overlap import TiedLists, deepest_rank, overlaps
@@ -35,12 +35,12 @@ MOST_SIGNS = 1 << 25
 
 def levels(scores: Floats) -> Floats:
     """Number the scores from the lowest on, equal scores alike."""
-    return np.unique(levelled(scores), return_inverse=True)[1].astype(np.float64)
+    return np.unique(merge_equal(scores), return_inverse=True)[1].astype(np.float64)
 
 
 def order_signs(scores: Floats) -> Ints:
     """Return for every two systems which scores higher: 1 the row's, -1 the column's, 0 neither."""
-    level = levelled(scores)
+    level = merge_equal(scores)
     row, column = level[..., :, None], level[..., None, :]
     return np.greater(row, column).view(np.int8) - np.less(row, column).view(np.int8)
 
@@ -148,7 +148,7 @@ def spearman(a: ArrayLike, b: ArrayLike) -> float:
     >>> round(rb.stats.spearman([0.3, 0.2, 0.1], [0.5, 0.6, 0.1]), 4)
     0.5
     """
-    places: Floats = np.stack([_mean_places(levelled(scores)) for scores in _scores_of_same(a, b)])
+    places: Floats = np.stack([_mean_places(merge_equal(scores)) for scores in _scores_of_same(a, b)])
     return float("nan") if (np.ptp(places, axis=-1) == 0).any() else float(np.corrcoef(*places)[0, 1])
 
 

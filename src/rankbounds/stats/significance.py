@@ -18,7 +18,7 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_choice, check_count
 from rankbounds.errors import DataError
-from rankbounds.evaluation.score_differences import TOLERANCE, levelled
+from rankbounds.evaluation.score_differences import TOLERANCE, merge_equal
 from rankbounds.evaluation.score_differences import differences as differences_between
 from rankbounds.threads import in_threads, processors
 
@@ -432,7 +432,7 @@ def p_values(
     differences = check_differences(differences)
     if TESTS[test].of_mean:
         check_finite(differences, f"the {test} test", measure)
-    sizes = levelled(np.abs(differences))  # where the differences were not made by score_differences
+    sizes = merge_equal(np.abs(differences))  # where the differences were not made by score_differences
     return TESTS[test].p_values(np.copysign(sizes, differences), alternative, resampling or Resampling())
 
 

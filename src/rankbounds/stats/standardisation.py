@@ -12,7 +12,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError
-from rankbounds.evaluation.score_differences import levelled
+from rankbounds.evaluation.score_differences import merge_equal
 from rankbounds.evaluation.scores import Scores
 
 
@@ -49,7 +49,7 @@ def standardise(scores: Scores, reference: Scores | None = None, *, cdf: bool = 
         raise DataError("Standardisation needs at least two reference runs.")
     if np.isinf(reference.value).any() or np.isinf(scores.value).any():
         raise DataError("Infinite scores, such as those of ESL without collection=N, cannot be standardised.")
-    levels = np.moveaxis(levelled(np.moveaxis(reference.value, 0, -1)), -1, 0)
+    levels = np.moveaxis(merge_equal(np.moveaxis(reference.value, 0, -1)), -1, 0)
     mean = levels.mean(axis=0)
     deviation = levels.std(axis=0, ddof=1)
     varies = np.ptp(levels, axis=0) > 0  # the deviation of equal numbers may round to a little above 0

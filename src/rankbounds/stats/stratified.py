@@ -43,7 +43,7 @@ def interval(
     """
     from scipy.special import stdtrit
 
-    mean, error, degrees = _studentised(means, variances, share, topics)
+    mean, error, degrees = _studentise(means, variances, share, topics)
     half = np.where(error > 0, stdtrit(degrees, (1 + confidence) / 2) * error, np.nan)
     return mean, mean - half, mean + half
 
@@ -56,14 +56,14 @@ def t_p_values(means: Floats, variances: Floats, share: Floats, topics: Ints) ->
     """
     from scipy.special import stdtr
 
-    mean, error, degrees = _studentised(means, variances, share, topics)
+    mean, error, degrees = _studentise(means, variances, share, topics)
     differing = np.where((share > 0) & (means != 0), topics, np.inf).min(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         p = 2 * stdtr(degrees, -np.abs(mean / error))
     return np.where(mean == 0, 1.0, np.where(error > 0, p, 2.0 ** (1 - differing)))
 
 
-def _studentised(means: Floats, variances: Floats, share: Floats, topics: Ints) -> tuple[Floats, Floats, Floats]:
+def _studentise(means: Floats, variances: Floats, share: Floats, topics: Ints) -> tuple[Floats, Floats, Floats]:
     """Return each row's mean, standard error, and Welch and Satterthwaite's degrees of freedom (1 without an error)."""
     there = share > 0
     mean = np.where(there, share * means, 0.0).sum(axis=-1)

@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.evaluation.score_differences import levelled
+from rankbounds.evaluation.score_differences import merge_equal
 
 OF_ALPHA = 0.1
 """The share of alpha that goes to the interval for all comparisons at once, as in the source."""
@@ -60,7 +60,7 @@ def lead_over_baseline(merits: Floats, baseline: int, confidence: float = 0.95) 
     """Compute the lead of the best of all other runs over the baseline, from runs x topics where more is better."""
     from scipy.special import stdtrit
 
-    means = levelled(merits.mean(axis=-1))
+    means = merge_equal(merits.mean(axis=-1))
     others = np.flatnonzero(np.arange(means.size) != baseline)
     best = int(others[np.argmax(means[others])])
     rivals = others[others != best]
@@ -80,7 +80,7 @@ def lead_over_second(merits: Floats, confidence: float = 0.95) -> Lead:
     """Compute the lead of the best run over the second, from runs x topics where more is better."""
     from scipy.special import stdtrit
 
-    means = levelled(merits.mean(axis=-1))
+    means = merge_equal(merits.mean(axis=-1))
     best, second, *rest = np.argsort(-means, kind="stable").tolist()
     race = _Race.of(merits, best, second, np.array([best] + [second] * len(rest)), np.array([second, *rest]))
     if race is None:

@@ -27,7 +27,7 @@ from rankbounds.probability.models.probabilities import Constant
 from rankbounds.probability.models.urn import sample_rankings, urn_moments
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.studies.drawing import BESIDE
-from rankbounds.studies.study import Progress, Rows, StudyResult, enumerated, pivoted, rows_by, study
+from rankbounds.studies.study import Progress, Rows, StudyResult, list_words, pivot, rows_by, study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -149,7 +149,7 @@ def uncertainty_by_relevance_ratio(
         answer += f"For q = {mixed} it turns: with few relevant documents a very good system has none left. "
     answer += f"The standard deviation falls with w throughout for q = {spread or 'none of the shares'}."
     agreement = "The paper says that both fall as w falls; under its own model the mean mostly rises (see the errata)."
-    tables = {f"{name} by q and w": pivoted(rows, "q", "relevance_ratio", name) for name in ("mean", "sd")}
+    tables = {f"{name} by q and w": pivot(rows, "q", "relevance_ratio", name) for name in ("mean", "sd")}
     return StudyResult(rows, answer, tables=tables, agreement=agreement if falling else "")
 
 
@@ -229,7 +229,7 @@ def coverage_by_relevance_ratio(
     of_share = {row["relevance_ratio"]: row["coverage"] for row in rows if row["way"] == "true share"}
     agreement = (
         "The paper expects that scaling its mean and deviation makes up for w below 1; its unscaled interval, with the "
-        f"true share, holds {enumerated([f'{one:.1%} at w = {w:g}' for w, one in of_share.items()])}."
+        f"true share, holds {list_words([f'{one:.1%} at w = {w:g}' for w, one in of_share.items()])}."
         if of_share
         else ""
     )

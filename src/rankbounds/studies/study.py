@@ -152,7 +152,7 @@ class Study:
             more = {"best": best, "best_by": "AP"}
             parameters += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=more[name]) for name in more]
         self.__signature__ = signature.replace(parameters=parameters)
-        self.__doc__ = self._documented() if compute.__doc__ else None  # Python drops docstrings under -OO
+        self.__doc__ = self._build_docstring() if compute.__doc__ else None  # Python drops docstrings under -OO
         STUDIES[self.name] = self
 
     @ends_in_a_sentence
@@ -193,7 +193,7 @@ class Study:
                 if name == "time_limit" and not one > 0:
                     raise UsageError(f"{name} must be above 0, not {one:g}.")
 
-    def _documented(self) -> str:
+    def _build_docstring(self) -> str:
         entries = "\n".join(f"{name}\n    {PARAMETERS[name]}" for name in self.parameters)
         return (
             f"{inspect.getdoc(self.compute)}\n\nParameters\n----------\n{entries}\n\nReturns\n-------\nStudyResult\n"
@@ -348,10 +348,10 @@ def of_extreme(values: Mapping[str, float], extreme: Callable[..., float] = max)
     if not known:
         return "none"
     best = extreme(known.values())
-    return enumerated([name for name, value in known.items() if abs(value - best) <= 1e-12])
+    return list_words([name for name, value in known.items() if abs(value - best) <= 1e-12])
 
 
-def enumerated(names: Sequence[str]) -> str:
+def list_words(names: Sequence[str]) -> str:
     """``A``, ``A and B``, ``A, B and C``; of more than four, two and the number of others."""
     shown = list(names) if len(names) <= 4 else [*names[:2], f"{len(names) - 2} others"]
     return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
@@ -366,7 +366,7 @@ def rows_by(axes: Mapping[str, Sequence[Any]], values: Mapping[str, Floats]) -> 
     ]
 
 
-def pivoted(rows: Rows, down: str, across: str, value: str) -> Rows:
+def pivot(rows: Rows, down: str, across: str, value: str) -> Rows:
     """The rows with a column for each value of ``across``, as papers print them."""
     table: dict[Any, dict[str, Any]] = {}
     for row in rows:

@@ -31,7 +31,7 @@ from rankbounds.measures.naming.parser import MeasureLike
 from rankbounds.plots.style import COLOURS
 from rankbounds.stats.significance import p_values, pairs_of
 from rankbounds.studies.drawing import draw_boxes, draw_series
-from rankbounds.studies.study import Measures, Rows, StudyResult, enumerated, of_extreme, pivoted, study
+from rankbounds.studies.study import Measures, Rows, StudyResult, list_words, of_extreme, pivot, study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -124,7 +124,7 @@ def loss_by_rho(*, measures: Measures = tuple(PRINTED_LOSSES), rhos: Sequence[Rh
     answer = f"At most {worst['loss']:.4f} is lost (by {worst['measure']}, with rho = {worst['rho']})."
     theirs = [row | {"loss": printed[place]} for row in rows if (place := (row["measure"], row["rho"])) in printed]
     tables = {"Most that is lost": rows, "The same, as the paper prints it": theirs}
-    tables = {caption: pivoted(of, "rho", "measure", "loss") for caption, of in tables.items() if of}
+    tables = {caption: pivot(of, "rho", "measure", "loss") for caption, of in tables.items() if of}
     return StudyResult(rows, answer, tables=tables, agreement=agreement)
 
 
@@ -211,7 +211,7 @@ def change_by_banding(
     ]
     settings = {"treatments": changes.treatments}
     tables = {
-        f"Runs of {len(changes.runs)} that keep {100 * limit:g}% of the score (t test, {alpha:g})": pivoted(
+        f"Runs of {len(changes.runs)} that keep {100 * limit:g}% of the score (t test, {alpha:g})": pivot(
             rows, "treatment", "measure", within(limit)
         )
         for limit in limits
@@ -336,7 +336,7 @@ def _answer(rows: Rows, limit: float, alpha: float) -> str:
     for measure in dict.fromkeys(row["measure"] for row in rows):
         mine = [row for row in rows if row["measure"] == measure]
         safe = [row["treatment"] for row in mine if row[within(limit)] == row["runs"]]
-        shown = f"with {enumerated(safe)} t tests (p <= {alpha:g})" if safe else "no treatment lets t tests"
+        shown = f"with {list_words(safe)} t tests (p <= {alpha:g})" if safe else "no treatment lets t tests"
         sentence = f"{measure}: {shown} rule out for each run that more than {100 * (1 - limit):.3g}% is lost"
         flipped = {
             row["treatment"]: row["significant_before_only"] + row["significant_after_only"]

@@ -23,7 +23,7 @@ from rankbounds.plots.style import COLOURS
 from rankbounds.rbp.curves import PERSISTENCES
 from rankbounds.rbp.other_persistence import relaxed_transfer, transfer_published
 from rankbounds.rbp.published_score import Published, significant_ranks, vectors_of
-from rankbounds.studies.study import Progress, Rows, StudyResult, pivoted, study
+from rankbounds.studies.study import Progress, Rows, StudyResult, pivot, study
 from rankbounds.threads import track
 
 if TYPE_CHECKING:
@@ -71,12 +71,12 @@ def ranks_by_persistence(
         f"depth whose residual is below the precision is {deepest['depth']:,}."
     )
     tables = {
-        "Significant ranks (what follows adds less than half the precision)": pivoted(rows, "p", "precision", "ranks"),
-        "Depth of rbp depth (what follows adds less than the precision)": pivoted(rows, "p", "precision", "depth"),
+        "Significant ranks (what follows adds less than half the precision)": pivot(rows, "p", "precision", "ranks"),
+        "Depth of rbp depth (what follows adds less than the precision)": pivot(rows, "p", "precision", "depth"),
     }
     theirs = [row | {"ranks": printed[place]} for row in rows if (place := (row["p"], row["precision"])) in printed]
     if theirs:
-        tables["Significant ranks, as the paper prints them"] = pivoted(theirs, "p", "precision", "ranks")
+        tables["Significant ranks, as the paper prints them"] = pivot(theirs, "p", "precision", "ranks")
     return StudyResult(rows, answer, tables=tables, agreement=agreement)
 
 

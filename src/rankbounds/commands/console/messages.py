@@ -140,7 +140,7 @@ def progress_shown() -> Iterator[None]:
     if _quiet or not sys.stderr.isatty():
         yield
         return
-    from rankbounds.threads import started
+    from rankbounds.threads import start_thread
 
     line, ended = _Line(), threading.Event()
 
@@ -151,7 +151,7 @@ def progress_shown() -> Iterator[None]:
             pause = PAUSE
 
     _line = line
-    drawing = started(draw)
+    drawing = start_thread(draw)
     try:
         yield
     finally:

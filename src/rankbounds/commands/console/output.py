@@ -202,7 +202,7 @@ def write_result(options: Options, result: Any, **more: Any) -> None:
     write_figure(options, result)
     if options.format == "parquet":
         result.write_parquet(options.output, **more)
-        wrote(options.output)
+        report_file(options.output)
     else:
         write_text(options, result.render(options.format, raw=options.raw, **more))
 
@@ -244,7 +244,7 @@ def write_text(options: Options, text: str) -> None:
     if getattr(options, "output", None):
         with writing(options.output) as out:
             out.write(text)
-        wrote(options.output)
+        report_file(options.output)
         return
     if sys.stdout is None:
         raise DataError("Standard output is closed. Name a file with -o.")
@@ -267,7 +267,7 @@ def write_pairs(options: Options, written: Qrels | Run, path: str | None = None)
     """Write judgments or a run to the file of the options or ``path``, or to standard output."""
     if path := path or options.output:
         written.write(path)
-        wrote(path)
+        report_file(path)
     else:
         write_text(options, written.text())
 
@@ -279,7 +279,7 @@ def write_figure(options: Options, result: Any, **how: Any) -> None:
     from rankbounds.plots.drawing import draw, save
 
     save(draw(result, getattr(options, "figure_kind", None), **how), options.figure, options.width)
-    wrote(options.figure)
+    report_file(options.figure)
 
 
 def write_bibtex(options: Options, entries: str) -> None:
@@ -287,10 +287,10 @@ def write_bibtex(options: Options, entries: str) -> None:
     if options.bibtex:
         with writing(options.bibtex) as out:
             out.write(entries)
-        wrote(options.bibtex)
+        report_file(options.bibtex)
 
 
-def wrote(path: str) -> None:
+def report_file(path: str) -> None:
     """Report a file that was written, unless it is a pipe or a device."""
     if os.path.isfile(path):
         say(f"wrote {in_brief(path)}")

@@ -161,7 +161,7 @@ class CollectionsComparison(Result):
             Column("mean", f"{chosen} ({HEADERS[settings['mean']]}{lower})"),
             interval("ci_low", "ci_high", f"{settings['confidence']:.0%} interval"),
         ]
-        if self._lettered(chosen):
+        if self._has_letters(chosen):
             columns.append(Column("group", left=True))
         if settings["baseline"] is None:
             columns.append(Column("rank", cell=place_cell))
@@ -177,7 +177,7 @@ class CollectionsComparison(Result):
             row["collection"]: row["mean"] for row in self.cells if row["measure"] == str(measure) and row["run"] == run
         }
 
-    def _lettered(self, measure: Measure) -> bool:
+    def _has_letters(self, measure: Measure) -> bool:
         """Are there letters for groups, few enough to be read?"""
         groups = [row["group"] for row in self.leaderboard(measure) if row["group"] is not None]
         return bool(groups) and max(map(len, groups)) <= LONGEST_GROUP
@@ -221,7 +221,7 @@ class CollectionsComparison(Result):
         ]
         if settings["baseline"] is None and len(placed) > 2:
             sentences.append(f"Ranks hold for all runs together with {1 - settings['alpha']:.0%} confidence.")
-            if any(map(self._lettered, self.measures)):
+            if any(map(self._has_letters, self.measures)):
                 sentences.append("Runs that share a letter are not separated.")
         lacking = list(dict.fromkeys(cell["run"] for cell in self.missing))
         if lacking:

@@ -271,9 +271,9 @@ class HeldChange:
             ruled_out = f"is {'' if self._ruled_out else 'not '}ruled out"
             p_margin = self._p_words(self.p_pass, self.p_pass_alone)
             why += f"{lost} of {self.margin:g} or more {ruled_out} ({tests}, {p_margin})"
-        return f"{why}.{judged}{self._carried()}{self._topics() if answer == FAIL else ''}"
+        return f"{why}.{judged}{self._fragility_words()}{self._topics() if answer == FAIL else ''}"
 
-    def _carried(self) -> str:
+    def _fragility_words(self) -> str:
         """Say if most changes are 0, or few topics carry the mean, so that the test knows little of new topics."""
         sample, size = self.sample, self.sample.size
         if self.bounded or not sample.any() or not np.isfinite(sample).all():

@@ -16,7 +16,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import any_measure, averages, sums
 from rankbounds.evaluation.differences.shared_lists import Choice, Found, Greatest, OpenTopic, SharedLists
-from rankbounds.evaluation.score_differences import TOLERANCE, zeroed
+from rankbounds.evaluation.score_differences import TOLERANCE, drop_rounding
 from rankbounds.measures import Measure, RankWeighted
 from rankbounds.measures.counts import Hits, Utility
 from rankbounds.measures.formulas import BestRelevant, IdealRatio, Normalised, ShareOfRelevant
@@ -102,7 +102,7 @@ def difference_bounds(
         scale += np.where(np.isfinite(of_topic.size), of_topic.size, 0.0)
         exact &= of_topic.exact
     topics = max(len(lists.topics), 1)
-    return DifferenceBounds(zeroed(low, scale) / topics, zeroed(high, scale) / topics, exact)
+    return DifferenceBounds(drop_rounding(low, scale) / topics, drop_rounding(high, scale) / topics, exact)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +200,7 @@ class Arguments:
 
         return self._with_others(measure, answer)
 
-    def _opened(self, place: int) -> Rankings:
+    def _open_tail(self, place: int) -> Rankings:
         rankings = self.lists.by_topic[place]
         return rankings.open_to(self.most_relevant) if self.most_relevant else rankings
 
@@ -210,7 +210,7 @@ class Arguments:
             return retrieved
 
         def answer(place: int) -> Greatest:
-            opened = self._opened(place)
+            opened = self._open_tail(place)
             if not any_measure.has_room(measure, opened):
                 return retrieved(place)
             shrunk = any_measure.greatest_of_shrunk(measure, opened, retrieved(place))
@@ -224,7 +224,7 @@ class Arguments:
         topic = self._topics(sums.documents_of_weight(measure, self.assumptions, 0.0), measure, "gain")
 
         def answer(place: int) -> Greatest:
-            opened = replace(topic(place), rankings=self._opened(place))
+            opened = replace(topic(place), rankings=self._open_tail(place))
             found = any_measure.greatest_of_sums(measure, opened, retrieved(place))
             return found or any_measure.greatest_in_collection(measure, opened.rankings, self.assumptions)
 
@@ -262,7 +262,7 @@ class Arguments:
         if not self._order_is_settled():
             return self.any_measure(measure)
         topic = self._topics()
-        return lambda place: sums.greatest_at_r(measure, replace(topic(place), rankings=self._opened(place)))
+        return lambda place: sums.greatest_at_r(measure, replace(topic(place), rankings=self._open_tail(place)))
 
     def averaged_precisions(self, measure: AveragedPrecisions) -> Answer:
         """Quadratic forms; grades, which these do not settle, are tried."""

@@ -24,7 +24,7 @@ from rankbounds.measures.formulas import (
 )
 from rankbounds.measures.precision.precision_and_recall import RPrec
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import ORDERS, group_means, reordered
+from rankbounds.rankings.ties import ORDERS, group_means, reorder
 
 WEIGHTLESS = 1e-17
 """Lighter documents are not matched one by one: a thousand of them are less than the rounding error of a score."""
@@ -73,7 +73,7 @@ class TiedWeights:
             at_end.reshape(-1)[groups.cell] = groups.spread(reduced.reduceat(groups.values(weight), groups.start))
             ends.append(at_end)
         worst, best = (
-            np.einsum("lr,lr->l", measure.worth(reordered(judged, worth, best=best)), weight) for best in (False, True)
+            np.einsum("lr,lr->l", measure.worth(reorder(judged, worth, best=best)), weight) for best in (False, True)
         )
         return cls(ends[0], ends[1], best, worst, np.asarray(~rankings.tied.any(axis=-1)))
 

@@ -78,9 +78,9 @@ class CWLA(Measure):
     def value(self, rankings: Rankings) -> Floats:
         worth = self.worth(rankings)
         best = np.maximum.accumulate(worth, axis=-1)
-        return self._remembered(np.diff(best, prepend=0.0, axis=-1), worth)
+        return self._mean_memory(np.diff(best, prepend=0.0, axis=-1), worth)
 
-    def _remembered(self, better: Floats, last: Floats) -> Floats:
+    def _mean_memory(self, better: Floats, last: Floats) -> Floats:
         """Average what each rank adds to the best so far and its own value."""
         reached, peak = self.reached(last.shape[-1] + 1), SHARE_OF_PEAK[self.aggregate]
         return peak * weighted_sum(reached[:-1], better) + (1 - peak) * weighted_sum(-np.diff(reached), last)
@@ -99,4 +99,4 @@ class CWLA(Measure):
         if rankings.tied is None or (self.graded and self.aggregate != "end"):
             return self.value(rankings) if rankings.tied is None else None
         nothing_yet = expected_products(rankings, 1 - worth) if self.aggregate != "end" else np.ones(worth.shape)
-        return self._remembered(-np.diff(nothing_yet, prepend=1.0, axis=-1), group_means(rankings, worth))
+        return self._mean_memory(-np.diff(nothing_yet, prepend=1.0, axis=-1), group_means(rankings, worth))

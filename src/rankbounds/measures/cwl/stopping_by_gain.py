@@ -55,9 +55,9 @@ class StoppingByGain(ContinuingByRelevance):
         return self.going_on(rank, np.cumsum(relevant, axis=-1), relevant)
 
     def examined_beyond(self, relevant: Floats, *, relevant_beyond: bool) -> Floats:
-        return self._followed(relevant.shape[-1], relevant.sum(axis=-1), relevant_beyond=relevant_beyond)
+        return self._examined_below(relevant.shape[-1], relevant.sum(axis=-1), relevant_beyond=relevant_beyond)
 
-    def _followed(self, rank: int, found: Floats, *, relevant_beyond: bool) -> Floats:
+    def _examined_below(self, rank: int, found: Floats, *, relevant_beyond: bool) -> Floats:
         """Return how many documents after this rank are examined, all relevant or none."""
         relevant = np.full(found.shape, float(relevant_beyond))
         return examined_in_all(
@@ -66,7 +66,7 @@ class StoppingByGain(ContinuingByRelevance):
 
     def open_tail(self, rankings: Rankings) -> Floats:
         def nothing_beyond(rank: int, found: Floats) -> tuple[Floats, Floats]:
-            return np.zeros(found.shape), self._followed(rank, found, relevant_beyond=False)
+            return np.zeros(found.shape), self._examined_below(rank, found, relevant_beyond=False)
 
         without = self._extreme(rankings, nothing_beyond, greatest=True)
         return np.maximum(0.0, self.bounds(rankings)[1] - np.clip(without, 0.0, 1.0))

@@ -237,7 +237,7 @@ def _read(given: MeasureLike) -> list[Measure]:
     text = str(given).strip()
     if text.lower() in NICKNAMES:
         return _of_nickname(text.lower())
-    return list(_remembered(text, tuple(REGISTRY.values())))
+    return list(_parse_once(text, tuple(REGISTRY.values())))
 
 
 def with_depth(measure: Measure) -> Measure:
@@ -248,7 +248,7 @@ def with_depth(measure: Measure) -> Measure:
 
 
 @lru_cache(maxsize=1024)
-def _remembered(text: str, kinds: tuple[type[Measure], ...]) -> tuple[Measure, ...]:  # noqa: ARG001 (may change)
+def _parse_once(text: str, kinds: tuple[type[Measure], ...]) -> tuple[Measure, ...]:  # noqa: ARG001 (may change)
     if text not in REGISTRY and (from_trec := from_trec_name(text)) is not None:
         return (with_depth(from_trec),)
     family = next((name for name in FAMILIES if name.lower() == text.lower()), None)

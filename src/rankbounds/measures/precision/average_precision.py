@@ -17,7 +17,7 @@ from rankbounds.rankings.ties import (
     expected_with_earlier,
     group_means,
     groups_at_cut,
-    reordered,
+    reorder,
     sums_before,
 )
 
@@ -108,7 +108,7 @@ class AP(AveragedPrecisions):
     def joint_bounds(self, rankings: Rankings) -> Bounds:
         """A group's relevant unjudged documents can be adjacent to its other relevant ones."""
         worth, depth = rankings.assume(0.5).relevant(self.rel), self.depth(rankings)
-        worst, best = (reordered(rankings, worth, best=best) for best in (False, True))
+        worst, best = (reorder(rankings, worth, best=best) for best in (False, True))
         return Turns.of(worst, self.rel, depth).least_average(), Turns.of(best, self.rel, depth).greatest_average()
 
 
@@ -215,7 +215,7 @@ class Turns:
 
     def greatest_average(self) -> Floats:
         """Over all k, with the k highest unjudged documents relevant."""
-        holes, number = self._counted
+        holes, number = self._unjudged_counts
         added = self.so_far + number
         added *= self.inverse
         added += self.from_below
@@ -227,7 +227,7 @@ class Turns:
 
     def least_average(self) -> Floats:
         """Over all k, with the k lowest unjudged documents relevant."""
-        holes, number = self._counted
+        holes, number = self._unjudged_counts
         at_holes = holes * self.inverse
         added = self.so_far + 1
         added *= self.inverse
@@ -246,7 +246,7 @@ class Turns:
         return np.minimum(quotient(self.total, self.known + self.room), averages.min(axis=-1))
 
     @cached_property
-    def _counted(self) -> tuple[Floats, Floats]:
+    def _unjudged_counts(self) -> tuple[Floats, Floats]:
         """1 at unjudged documents, 0 at others, and how many there are down to each rank."""
         holes = self.holes.astype(np.float64)
         return holes, running_sums(holes)

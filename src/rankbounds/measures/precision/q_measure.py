@@ -10,7 +10,7 @@ from rankbounds.measures.measure import Bounds
 from rankbounds.measures.parameters import NOT_NEGATIVE, parameter
 from rankbounds.measures.precision.average_precision import AveragedPrecisions, PrecisionTerms
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import before_and_within, group_means, reordered, share_above
+from rankbounds.rankings.ties import before_and_within, group_means, reorder, share_above
 from rankbounds.rankings.topic_facts import TopicFacts
 
 
@@ -139,7 +139,7 @@ class Q(AveragedPrecisions):
             return low, high
         # Unjudged documents stand between the others: those that turn out relevant can join the ones that are.
         between = rankings.assume(0.5).gain()
-        worst, best = (self.bounds(reordered(rankings, between, best=best)) for best in (False, True))
+        worst, best = (self.bounds(reorder(rankings, between, best=best)) for best in (False, True))
         return worst[0], best[1]
 
     def _credit(self, rankings: Rankings) -> Floats:

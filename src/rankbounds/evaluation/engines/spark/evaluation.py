@@ -166,7 +166,7 @@ class _Job:
     said: list[RankboundsWarning] = field(default_factory=list)
 
     def read(self, sources: Mapping[int, Source], *, again: bool = False) -> None:
-        for found in self._found(sources, again):
+        for found in self._find(sources, again):
             number, source = found.source, sources[found.source]
             self.said += found.said
             if found.scored is None or (source.is_cut and isinstance(found.scored, RankboundsError)):
@@ -183,7 +183,7 @@ class _Job:
                 except DataError as error:
                     self.errors.setdefault(number, error)
 
-    def _found(self, sources: Mapping[int, Source], again: bool) -> Iterable[Found]:
+    def _find(self, sources: Mapping[int, Source], again: bool) -> Iterable[Found]:
         """What tasks find, in the order of the parts of each source."""
         from pyspark.sql import functions
 

@@ -139,7 +139,7 @@ class Scorer:
     def of_files(self, parts: Iterable[FilePart]) -> Iterator[Found]:
         """Score files, or stretches of them."""
         for part in parts:
-            yield from self._found(part.source, part.runs(self.reading))
+            yield from self._score_pieces(part.source, part.runs(self.reading))
 
     def of_rows(self, sources: Mapping[int, FrameRows]) -> Callable[[Iterator[Any]], Iterator[Any]]:
         """Score rows of frames, which come topic by topic."""
@@ -150,7 +150,7 @@ class Scorer:
             for table in _whole_topics(batches):
                 for number in sorted(table.column("source").unique().to_pylist()):
                     rows = table.filter(pyarrow.compute.equal(table.column("source"), number))
-                    yield from _pickle(self._found(number, sources[number].runs(rows)))
+                    yield from _pickle(self._score_pieces(number, sources[number].runs(rows)))
 
         return task
 
@@ -160,7 +160,7 @@ class Scorer:
         def task(batches: Iterator[Any]) -> Iterator[Any]:
             rows = (row for batch in batches for row in batch.to_pylist())
             for row in _as_one(list(rows)) if joined else rows:
-                yield from _pickle(self._found(row.pop("source"), self._run_in(**row)))
+                yield from _pickle(self._score_pieces(row.pop("source"), self._run_in(**row)))
 
         return task
 
@@ -170,7 +170,7 @@ class Scorer:
         lines = trec.read_lines(text, trec.run_layout, lenient=self.reading.lenient)
         yield "", run_in(lines, file, lines.tag or plain_name(table))
 
-    def _found(self, source: int, runs: Iterator[tuple[str, Run]]) -> Iterator[Found]:
+    def _score_pieces(self, source: int, runs: Iterator[tuple[str, Run]]) -> Iterator[Found]:
         """Score pieces of runs up to the first problem, which is returned too."""
         with warnings.catch_warnings(record=True) as met:
             warnings.simplefilter("always")
