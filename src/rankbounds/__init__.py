@@ -1,7 +1,7 @@
 """rankbounds scores ranked retrieval and says how sure you can be.
 
 ``import rankbounds as rb`` gives the names that most people need; the others are in namespaces by subject:
-``rb.measures``, ``rb.rbp``, ``rb.judging``, ... A name is loaded when it is first used.
+``rb.measures``, ``rb.rbp``, ``rb.judging``, ... Names are loaded on first use.
 """
 
 from rankbounds.loading import load_when_used

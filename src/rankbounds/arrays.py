@@ -15,7 +15,7 @@ Bytes: TypeAlias = NDArray[np.uint8]
 
 
 def read_only(array: Floats) -> Floats:
-    """The same numbers, not to be written to through what is returned; the caller's own array stays as it is."""
+    """Return a read-only view of the numbers; the caller's own array stays writable."""
     view = array.view()
     view.flags.writeable = False
     return view

@@ -1,7 +1,7 @@
-"""Calls by users: a mistake ends with one sentence below the user's own line, not with our internals.
+"""Calls by users: a mistake ends with one sentence below the user's own line, without our internals.
 
-What is public and a function is wrapped when it is first used (``loading``); methods that go deep are decorated where
-they are defined. ``RANKBOUNDS_TRACEBACK=1`` in the environment shows every frame.
+Public functions are wrapped on first use (``loading``); deep methods are decorated where they are defined.
+``RANKBOUNDS_TRACEBACK=1`` in the environment shows every frame.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def ends_in_a_sentence(function: Function) -> Function:
-    """Show of our errors the sentence alone, and of an unknown keyword what was probably meant."""
+    """Show our errors as one sentence, and name what an unknown keyword probably meant."""
 
     @wraps(function)
     def called(*given: Any, **named: Any) -> Any:
@@ -42,14 +42,13 @@ def ends_in_a_sentence(function: Function) -> Function:
 
 
 def as_public(function: Function, package: str, name: str) -> Function:
-    """The function as users know it: by its public name, which is also what pickles hold."""
+    """Give the function its public name, which pickles store too."""
     public = ends_in_a_sentence(function)
     public.__module__, public.__qualname__ = package, name
     return public
 
 
 def _unknown_option(function: Callable[..., Any], option: str, known: Iterable[str] = ()) -> UnknownOptionError:
-    """What to say of a keyword that a function, or the class that it makes, does not take."""
     of = function.__qualname__.removesuffix(".__init__")
     return UnknownOptionError(option, dict.fromkeys((*_parameters(function), *known)), of)
 

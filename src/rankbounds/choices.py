@@ -1,4 +1,4 @@
-"""What a caller may choose: a word out of a list, a number in a range. Everything else is a sentence that says so."""
+"""Checks of values with a list of choices or a range; anything else raises one sentence."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from rankbounds.errors import UsageError, did_you_mean
 
 
 def check_choice(what: str, value: str, known: Sequence[str], meant: Mapping[str, str] | None = None) -> None:
-    """Reject a word that is not among those known; ``meant`` holds what other words are called here."""
+    """Reject an unknown word; ``meant`` maps other words to known ones."""
     if value not in known:
         hint = did_you_mean(str(value), list(known), meant)
-        raise UsageError(f'There is no choice "{value}" for {what}.{hint} Known: {", ".join(known)}.')
+        raise UsageError(f'"{value}" is not a choice for {what}.{hint} Choose from: {", ".join(known)}.')
 
 
 def check_persistence(p: float) -> float:
@@ -24,7 +24,7 @@ def check_persistence(p: float) -> float:
 
 
 def whole_number(text: str, most: int) -> int | None:
-    """The number that digits stand for, if it is no larger than ``most``; zeros before it do not count."""
+    """Return the number in digits, if it is no larger than ``most``; leading zeros do not count."""
     digits = text.lstrip("0")[: len(str(most)) + 1] or "0"
     return int(digits) if text.isdecimal() and int(digits) <= most else None
 

@@ -61,7 +61,7 @@ def _commands_of(parser: Any) -> Any:
 
 
 def parse(given: Sequence[str]) -> argparse.Namespace:
-    """The options; of words that are none of ours, those that were probably meant are named."""
+    """Parse the options; an error names what unknown words probably meant."""
     known = known_commands()
     named = (" ".join(given[:words]) for words in (2, 1) if not any(" " in word for word in given[:words]))
     command = next((known[name] for name in named if name in known), None)
@@ -106,7 +106,7 @@ def _show(text: str) -> NoReturn:
 
 
 def _answer(given: Sequence[str]) -> NoReturn:
-    """Answer what is asked about the program itself, and reject what is no command."""
+    """Answer options of the program itself, and reject unknown commands."""
     from rankbounds.commands.console import help as about
 
     commands = known_commands()
@@ -196,7 +196,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    """Print what is wrong; what waits to be printed goes before it."""
     _forget_output()
     complain(message)
     return code

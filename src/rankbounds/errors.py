@@ -1,7 +1,6 @@
 """Errors and warnings about the input, each one sentence for the person who gave it.
 
-Errors and warnings about data are made of parts (where, what, what to do), so that whoever handles one asks it rather
-than reads its sentence.
+Errors and warnings about data consist of parts (where, what, what to do) that programs can read.
 """
 
 from __future__ import annotations
@@ -25,19 +24,19 @@ _ACTING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u20
 
 
 def readable(message: object) -> str:
-    """A message on one line, whatever ids and tokens stand in it: shortened, and without characters that act."""
+    """Put a message on one line, shortened, without control characters from ids and tokens."""
     text = _LONG_WORD.sub(lambda word: _shortened(word[0], LONGEST_WORD), str(message))
     # Shortened again, since codes are longer than the characters that they stand for.
     return _shortened(coded(_shortened(text, LONGEST_SENTENCE)), LONGEST_SENTENCE)
 
 
 def coded(text: str) -> str:
-    """The text on one line, with the code that Python has for each character that cannot be printed."""
+    """Return the text on one line, with Python's escapes for unprintable characters."""
     return text if text.isprintable() else "".join(map(_escaped, text))
 
 
-def without_acting(text: str) -> str:
-    """Lines of text with codes only for the characters that act on a terminal or a page."""
+def escape_acting(text: str) -> str:
+    """Escape characters that act on a terminal or a page."""
     return _ACTING.sub(lambda found: _escaped(found[0]), text)
 
 
@@ -59,7 +58,7 @@ def _escaped(character: str) -> str:
 
 @dataclass(frozen=True)
 class Place:
-    """Where something stands: a file or table, and the line or the row of it where that is known, from 1."""
+    """A place: a file or table, and its line or row, from 1, if known."""
 
     file: str
     line: int | None = None
@@ -72,7 +71,7 @@ class Place:
 
 
 class RankboundsError(ValueError):
-    """A mistake in what was asked or given; the command line prints it without a traceback.
+    """A user's mistake; the command line prints it without a traceback.
 
     Every error that rankbounds raises for a user's mistake is one, and a ``ValueError`` too.
 
@@ -122,11 +121,11 @@ class DataError(RankboundsError):
     Parameters
     ----------
     place
-        Where: a ``Place``, or the name of a file or table. Alone, it is the whole sentence, of no place.
+        Where: a ``Place``, or the name of a file or table. Alone, it is the whole sentence.
     problem
-        What is wrong there, as a sentence that the place introduces.
+        What is wrong there, as a sentence that follows the place.
     remedy
-        What to do about it, where there is something to do.
+        What to do about it, if anything.
 
     Examples
     --------
@@ -136,7 +135,6 @@ class DataError(RankboundsError):
     run.txt:3: the score "x" is not a finite number. Correct the line.
     >>> error.place.line
     3
-
     """
 
     exit_code = 3
@@ -159,7 +157,7 @@ class DataError(RankboundsError):
 
 
 class OutOfMemoryError(DataError, MemoryError):
-    """There is nothing wrong with the data but that there are too many of them for this machine."""
+    """The data are valid, but too many for this machine."""
 
 
 class UnknownNameError(UsageError, KeyError):
@@ -170,7 +168,7 @@ class UnknownNameError(UsageError, KeyError):
 
 
 class UnknownOptionError(UsageError, TypeError):
-    """A keyword that a function or class (``of``) does not take; ``known`` are those that it takes."""
+    """A keyword that ``of`` does not take; ``known`` are its keywords."""
 
     def __init__(self, option: str, known: Iterable[str], of: str = "") -> None:
         self.option, self.known, self.of = option, list(known), of
@@ -243,7 +241,7 @@ _BETWEEN = ("contextlib", "functools", "threading", "concurrent.futures")
 
 
 def warn(message: str | Warning, category: type[Warning] = RankboundsWarning) -> None:
-    """Warn, and point at the line that called this package, however far down and in whichever thread it is noticed."""
+    """Warn, and point at the line that called this package, however deep and in whichever thread."""
     frame = next(_callers(), None)
     if frame is None:
         warnings.warn(message, category, stacklevel=2)
@@ -254,7 +252,7 @@ def warn(message: str | Warning, category: type[Warning] = RankboundsWarning) ->
 
 
 def _callers() -> Iterator[FrameType]:
-    """Frames that are not ours: of this thread, or of the one that waits for it, which is the main one if any."""
+    """Return frames outside the package, of this thread or of the one that waits for it."""
     main, here = threading.main_thread().ident, threading.get_ident()
     frames = sys._current_frames()
     order = [here, *(thread for thread in (main, *frames) if thread is not None and thread != here)]
@@ -271,10 +269,9 @@ def _callers() -> Iterator[FrameType]:
 
 
 def did_you_mean(word: str, known: list[str], meant: Mapping[str, str] | None = None) -> str:
-    """``' Did you mean "AP"?'`` when something known is close, else an empty string.
+    """Return ``' Did you mean "AP"?'`` if something known is close, else an empty string.
 
-    ``meant`` holds further words and the known ones that they stand for. Of names of several words, one that shares
-    most words with what was asked is close enough.
+    ``meant`` maps further words to known ones. Of names of several words, the one that shares most words suffices.
     """
     import difflib
 
@@ -288,7 +285,7 @@ def did_you_mean(word: str, known: list[str], meant: Mapping[str, str] | None = 
 
 
 def _shared_words(asked: str, name: str) -> float:
-    """How close the words of the first are to the closest ones of the second, from 0 to 1."""
+    """Return how close the words of the first are to the closest words of the second, from 0 to 1."""
     from difflib import SequenceMatcher
 
     nearest = [

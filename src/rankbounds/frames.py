@@ -24,7 +24,7 @@ OTHERWISE = "Use to_dict(), which keeps every byte."
 
 
 def polars_frame(columns: Columns, holder: str = "polars", remedy: str = OTHERWISE) -> polars.DataFrame:
-    """A polars data frame; what is not known is null. ``holder`` and ``remedy`` are for messages."""
+    """Return a polars frame, null for unknown. ``holder`` and ``remedy`` are for messages."""
     import polars
 
     def series(name: str, column: Column) -> polars.Series:

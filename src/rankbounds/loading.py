@@ -1,4 +1,4 @@
-"""Names of a package that are loaded when first used: those that the stub beside its ``__init__`` lists.
+"""Names of a package that are loaded on first use: those in the stub beside its ``__init__``.
 
 The stub is what type checkers and editors read (SPEC 1 of scientific Python), and the only list. Its lines say
 ``from MODULE import NAME as NAME``; MODULE may be a package and NAME one of its modules.
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def names_of_stub(package: str) -> dict[str, tuple[str, str]]:
-    """Where each public name of a package comes from: the module, and what it is called there."""
+    """Return the module and name there of each public name of a package."""
     module = sys.modules[package]
     assert module.__spec__ is not None
     assert module.__file__ is not None
@@ -29,7 +29,7 @@ def load_when_used(
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
     """Return the ``__getattr__``, ``__dir__`` and ``__all__`` of a package with a stub.
 
-    The error for a name that only one of the ``namespaces`` has shows where it is.
+    The error for a name that only one of the ``namespaces`` has names it.
     """
     places = names_of_stub(package)
 

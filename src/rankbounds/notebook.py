@@ -1,7 +1,7 @@
 """Results in notebooks: compact tables, small bars for what is open, sentences, pages in a frame.
 
-Styles stand in the elements themselves, for some front ends drop style sheets; colours are those of the text around,
-more or less translucent, so that light and dark themes are both readable. What cells hold cannot become markup.
+Styles are inline, because some front ends drop style sheets; colours are those of the surrounding text, more or less
+translucent, for light and dark themes. Contents of cells cannot become markup.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rankbounds.errors import without_acting
+from rankbounds.errors import escape_acting
 
 SHOWN_ROWS = 20
 """A notebook shows this many rows of a longer table, and says how many more there are."""
@@ -26,11 +26,11 @@ _RULE = "border-bottom:1px solid rgba(128,128,128,.35)"
 _NOTE = "margin:.3em 0;max-width:60em;opacity:.85"
 
 
-def escaped(text: str) -> str:
+def escape_html(text: str) -> str:
     """Text that cannot become markup, nor hold what a page cannot."""
     from html import escape  # late: it brings along the names of all characters
 
-    return escape(without_acting(text))
+    return escape(escape_acting(text))
 
 
 class Markup(str):
@@ -39,7 +39,7 @@ class Markup(str):
 
 @dataclass(frozen=True)
 class Bar:
-    """A value on a scale from ``least`` to ``most``: its bounds as a band, its interval as a line; NaN: not known."""
+    """A value on a scale from ``least`` to ``most``: bounds as a band, interval as a line; NaN: unknown."""
 
     value: float
     low: float = math.nan
@@ -75,7 +75,7 @@ class Bar:
             parts.append(block(across(self.ci_low), across(self.ci_high), 1.5, 0.7))
             told.append(f"interval [{self.ci_low:.4f}, {self.ci_high:.4f}]")
         parts.append(block(across(self.value) - 1, across(self.value) + 1, BAR_HEIGHT, 1))
-        title = escaped(", ".join(told))
+        title = escape_html(", ".join(told))
         return (
             f'<svg width="{BAR_WIDTH}" height="{BAR_HEIGHT}" viewBox="0 0 {BAR_WIDTH} {BAR_HEIGHT}" role="img" '
             f'style="vertical-align:middle;max-width:none"><title>{title}</title>{"".join(parts)}</svg>'
@@ -90,7 +90,7 @@ def html_table(
     at_most: int | None = None,
     strong: frozenset[tuple[int, int]] = frozenset(),
 ) -> str:
-    """A table element. ``bars`` are drawn on the right of the cells of their columns; ``strong`` cells are bold."""
+    """Build a table element. ``bars`` are drawn on the right of their columns' cells; ``strong`` cells are bold."""
     drawn = {column: column_bars for column, column_bars in (bars or {}).items() if any(column_bars)}
 
     def line(cells: Sequence[str], tag: str, style: str, place: int | None = None) -> str:
@@ -121,26 +121,26 @@ def html_table(
 
 
 def _cell(cell: str, is_strong: bool, has_bar: bool) -> str:
-    """The text of a cell; what stands behind a number is small where a bar shows it."""
-    value, _, rest = escaped(cell).partition(" ") if has_bar else (escaped(cell), "", "")
+    """Return the text of a cell; what follows a number is small if a bar shows it."""
+    value, _, rest = escape_html(cell).partition(" ") if has_bar else (escape_html(cell), "", "")
     value = f"<b>{value}</b>" if is_strong else value
     return f'{value} <small style="opacity:.75">{rest}</small>' if rest else value
 
 
 def note(text: str) -> str:
-    """A paragraph for each part of the text, a line for each of its lines."""
+    """Return a paragraph per part of the text, with its lines."""
     parts = [part for part in text.strip().split("\n\n") if part.strip()]
-    return "".join(f'<p style="{_NOTE}">{escaped(part).replace(chr(10), "<br>")}</p>\n' for part in parts)
+    return "".join(f'<p style="{_NOTE}">{escape_html(part).replace(chr(10), "<br>")}</p>\n' for part in parts)
 
 
 def folded(heading: str, *parts: Any, is_open: bool = False) -> Markup:
     """Something that opens, or closes, when its heading is pressed."""
-    start = f'<details style="margin:.3em 0"{" open" if is_open else ""}><summary>{escaped(heading)}</summary>'
+    start = f'<details style="margin:.3em 0"{" open" if is_open else ""}><summary>{escape_html(heading)}</summary>'
     return Markup(f"{start}\n{_content(parts)}</details>\n")
 
 
 def shown(*parts: Any) -> str:
-    """Tables, of long ones the first rows, and sentences as one piece of HTML."""
+    """Return tables, long ones shortened, and sentences as one piece of HTML."""
     return f'<div style="color:inherit">\n{_content(parts)}</div>\n'
 
 
@@ -152,9 +152,9 @@ def _content(parts: Sequence[Any]) -> str:
     )
 
 
-def framed(page: str, height: int = 600) -> str:
-    """A whole page in a frame of its own: its scripts and styles do not touch the notebook."""
+def frame_page(page: str, height: int = 600) -> str:
+    """Show a whole page in its own frame: its scripts and styles do not touch the notebook."""
     return (
-        f'<iframe srcdoc="{escaped(page)}" style="width:100%;height:{height}px;border:1px solid '
+        f'<iframe srcdoc="{escape_html(page)}" style="width:100%;height:{height}px;border:1px solid '
         f'rgba(128,128,128,.35);background:white" sandbox="allow-scripts allow-downloads"></iframe>'
     )

@@ -1,4 +1,4 @@
-"""Results: rows with named columns, a few sentences, notes and settings, in every format, once for all of them.
+"""Results: rows with named columns, sentences, notes and settings, in every format.
 
 A class of results declares its columns, gives its rows and sentences, and adds only what is its own::
 
@@ -10,8 +10,8 @@ A class of results declares its columns, gives its rows and sentences, and adds 
 
         def rows(self): ...
 
-The rows are for programs and hold every number in full. A table is for people: each column says how a cell is written
-and how long it stays when the terminal is narrow. A row may lack a column that other rows have.
+Rows are for programs and hold every number in full. A table is for people: each column says how a cell is written
+and how long it stays when the terminal is narrow. Rows may lack columns.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ Row: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a result: a key of its rows, and what people see of it.
+    """A column of a result: a key of its rows, and its appearance.
 
     ``cell`` writes a cell from the whole row, so that "0.3280 [0.3001, 0.3510]" can be one column of a table and three
-    of the rows. A column whose ``heading`` is None stands in the rows alone.
+    of the rows. A column whose ``heading`` is None is in the rows alone.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Column:
 
 
 def interval(low: str, high: str, heading: str, write: Callable[[float | None], str] = number, **more: Any) -> Column:
-    """A column of tables that shows two columns of the rows as ``[low, high]``; a dash where one is not known."""
+    """Return a column of tables that shows two columns of rows as ``[low, high]``; a dash if one is unknown."""
 
     def cell(row: Row) -> str:
         ends = plain(row.get(low)), plain(row.get(high))
@@ -77,12 +77,12 @@ def interval(low: str, high: str, heading: str, write: Callable[[float | None], 
 
 
 def count(name: str, heading: str | None = "", **more: Any) -> Column:
-    """A column of whole numbers, with commas between thousands in tables; a dash where one is not known."""
+    """Return a column of whole numbers, with commas between thousands in tables; a dash if unknown."""
     return Column(name, heading, lambda row: "-" if row.get(name) is None else f"{row[name]:,}", **more)
 
 
 def place_cell(row: Row, own: str = "") -> str:
-    """Write the place of a row with its interval, a dash where it has none; ``own_`` for that of the run by itself."""
+    """Write the rank of a row with its interval, or a dash; ``own_`` for that of the run by itself."""
     if row["rank"] is None:
         return "-"
     low, high = row[f"{own}rank_low"], row[f"{own}rank_high"]
@@ -113,14 +113,13 @@ def build_table(rows: Iterable[Row], columns: Sequence[Column]) -> Table:
 class Result:
     """An answer: ``rows()`` for programs, a table and ``words()`` for people, ``notes()``, and its ``settings``.
 
-    Subclasses declare ``columns`` (a tuple of the class, or a property where they depend on the answer; without them
-    the keys of the first row) and define ``rows``; ``words`` and ``notes`` where there is something to say. As
-    dataclasses they need ``repr=False``.
+    Subclasses declare ``columns`` (a tuple, or a property if they depend on the answer; by default the keys of the
+    first row) and define ``rows``, and ``words`` and ``notes`` as needed. As dataclasses they need ``repr=False``.
 
     Attributes
     ----------
     settings : dict
-        The choices that made the answer.
+        The choices behind the answer.
     columns : sequence of Column
         The columns of rows and tables.
 
@@ -153,7 +152,7 @@ class Result:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of the columns of the rows; where none are declared, those of the first row."""
+        """The names of the columns of the rows; by default those of the first row."""
         return tuple(column.name for column in self.columns if column.in_rows) or tuple(next(iter(self.rows()), ()))
 
     def table(self) -> Table:
@@ -189,7 +188,7 @@ class Result:
         return pyarrow.table(self._columns())
 
     def render(self, kind: str, *, raw: bool = False) -> str:
-        """In any text format of the command line: ``json``, ``jsonl``, ``csv``, ``tsv``, or a table for people."""
+        """Return any text format: ``json``, ``jsonl``, ``csv``, ``tsv``, or a table for people."""
         if kind in ROW_FORMATS:
             return render_rows(self.rows(), kind, self.fields, raw=raw)
         below = self.words() if kind == "table" and self.words_below else ""
@@ -204,21 +203,21 @@ class Result:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CaptionedTables(Result):
-    """An answer in words and several tables, each with the sentence that introduces it."""
+    """Sentences and several tables, each with its introduction."""
 
     def parts(self) -> list[tuple[str, Table]]:
         """The tables and their captions."""
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as JSON can hold it: the rows of every table, ``settings`` and ``words``."""
+        """Return everything for JSON: the rows of every table, ``settings`` and ``words``."""
         names = [part.name for part in fields(self) if part.name != "settings"]
         content = {name: getattr(self, name) for name in (*names, "settings")}
         found: dict[str, Any] = as_json(content | {"words": self.words()})
         return found
 
     def render(self, kind: str, *, raw: bool = False) -> str:
-        """In any text format of the command line; ``json`` is one object, other formats for programs have the rows."""
+        """Return the result in any text format; ``json`` is one object, other formats for programs have the rows."""
         if kind == "json":
             return json_of(self.to_dict(), indent=1) + "\n"
         if kind in ROW_FORMATS:

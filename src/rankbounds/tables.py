@@ -14,7 +14,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError, coded
-from rankbounds.notebook import Bar, escaped, html_table, shown
+from rankbounds.notebook import Bar, escape_html, html_table, shown
 from rankbounds.terminal import (
     LEAST_NAME,
     LEAST_SENTENCE,
@@ -113,7 +113,7 @@ class Table:
         return "\n".join([*body, r"\end{tabular}"]) + "\n"
 
     def _cells(self, written: Callable[[str], str], bold: Callable[[str], str]) -> list[list[str]]:
-        """The cells as a format writes them; of strong ones the number, not its bounds, is bold."""
+        """Return the cells in a format; in strong ones the number is bold, not its bounds."""
 
         def cell(text: str, is_strong: bool) -> str:
             value, space, rest = text.partition(" ") if is_strong else (text, "", "")
@@ -125,7 +125,7 @@ class Table:
         ]
 
     def html(self, at_most: int | None = None) -> str:
-        """A table element; what the cells hold cannot become markup. Of more rows than ``at_most`` the first."""
+        """Return a table element without markup in cells, and at most ``at_most`` rows."""
         return html_table(self.header, self.rows, self.left, self.bars, at_most, self.strong)
 
     def _repr_html_(self) -> str:
@@ -133,10 +133,10 @@ class Table:
 
 
 class _Layout:
-    """Which columns of a table a terminal shows, and how much room each gets.
+    """The columns of a table that a terminal shows, and their widths.
 
-    Numbers are never cut nor split over lines. Where a table is too wide, headings take several lines, names lose their
-    middle, sentences are wrapped in their column, and columns that still find no room are left out and named below.
+    Numbers are never cut or split. If a table is too wide, headings take several lines, names lose their middle,
+    sentences are wrapped in their column, and columns without room are left out and named below.
     """
 
     def __init__(self, table: Table) -> None:
@@ -165,11 +165,10 @@ class _Layout:
         """The words of headings, long ones (such as names of runs) as they are cut where there is no room for them."""
 
     def widths(self, width: int | None) -> dict[int, int]:
-        """The columns that are shown, and how wide each is."""
         if width is None or sum(self.natural) + len(GAP) * (len(self.header) - 1) <= width:
             return dict(enumerate(self.natural))
         widths = self._chosen(width)
-        spare = max(0, width + len(GAP) - _taken(widths))
+        spare = max(0, width + len(GAP) - _total_width(widths))
         for column in sorted(widths, key=lambda column: column not in self.left):  # words first, then whole headings
             more = self.natural[column] - widths[column]
             more = min(more, spare) if column in self.left else more if more <= spare else 0
@@ -178,18 +177,18 @@ class _Layout:
         return widths
 
     def _chosen(self, width: int) -> dict[int, int]:
-        """The columns for which there is room, the most important first, each in as few cells as it can do with."""
+        """Select the columns for which there is room, the most important first, each as narrow as possible."""
         least = [self._least(column, width) for column in self.columns]
         first_number = next((column for column in self.columns if column not in self.left), 0)
         if first_number:
             least[0] = max(min(least[0], width - len(GAP) - least[first_number]), min(least[0], LEAST_NAME))
         chosen: dict[int, int] = {}
         for column in dict.fromkeys([0, first_number, *self.importance, *self.columns]):
-            if column in (0, first_number) or _taken(chosen) + least[column] <= width:
+            if column in (0, first_number) or _total_width(chosen) + least[column] <= width:
                 chosen[column] = least[column]
         for column in sorted(self.sentences - chosen.keys()):  # which may do with less than they should have
             scant = max(SCANT_SENTENCE, self._longest_word(column))
-            if _taken(chosen) + scant <= width:
+            if _total_width(chosen) + scant <= width:
                 chosen[column] = scant
         return dict(sorted(chosen.items()))
 
@@ -203,12 +202,10 @@ class _Layout:
         return max(body, self._longest_word(column))
 
     def cut_to(self, column: int, width: int) -> Sequence[str]:
-        """The cells of a column, names among them without their middle."""
         fits = self.body[column] <= width or column not in self.names
         return self.cells[column] if fits else shorten(self.cells[column], width)
 
     def heading(self, column: int, width: int) -> list[str]:
-        """The lines of a column's heading."""
         heading = self.header[column]
         return [heading] if cells(heading) <= width else wrap(" ".join(self.brief[column]), width)
 
@@ -216,7 +213,6 @@ class _Layout:
         return max(map(cells, self.brief[column]), default=0)
 
     def left_out(self, widths: Mapping[int, int]) -> list[str]:
-        """What is not shown, in words."""
         hidden = [heading for column, heading in enumerate(self.header) if column not in widths]
         is_cut = any(
             (column in self.names and width < self.body[column])
@@ -226,7 +222,7 @@ class _Layout:
         return [f"not shown: {', '.join(hidden)}"] * bool(hidden) + ["names are cut"] * is_cut
 
 
-def _taken(widths: Mapping[int, int]) -> int:
+def _total_width(widths: Mapping[int, int]) -> int:
     """How many cells the columns take, and the gap before another one."""
     return sum(widths.values()) + len(GAP) * len(widths)
 
@@ -239,33 +235,33 @@ def in_markdown(cell: str) -> str:
 
 
 def in_latex(cell: str) -> str:
-    """The text such that LaTeX shows it as it stands: no character commands, and hyphens stay hyphens."""
+    """Escape the text for LaTeX; hyphens stay hyphens."""
     return coded(cell).translate(_LATEX_SPECIAL).replace("--", "-{}-").replace("--", "-{}-")
 
 
 def in_prose(text: str, kind: str) -> str:
-    """A sentence or paragraph as a format for people writes it: in LaTeX as a comment."""
+    """Return a paragraph in a format for people: in LaTeX a comment."""
     if kind == "latex":
         return "".join(f"% {line}\n" for line in text.splitlines())
-    return f"<p>{escaped(text)}</p>\n" if kind == "html" else f"{text}\n"
+    return f"<p>{escape_html(text)}</p>\n" if kind == "html" else f"{text}\n"
 
 
 def number(value: float | None, digits: int | None = None) -> str:
-    """A number for people, with the digits that are asked for everywhere unless told; a dash where there is none."""
+    """Format a number for people, with the digits used everywhere by default; a dash for None."""
     if value is None or math.isnan(value):
         return "-"
     return f"{value:.{look().digits if digits is None else digits}f}"
 
 
 def p_number(value: float | None) -> str:
-    """A p-value for people: four digits, of which no p-value is 0; a dash where there is none."""
+    """Format a p-value for people with four digits, never 0; a dash for None."""
     if value is None or math.isnan(value):
         return "-"
     return "<0.0001" if value < 0.00005 else f"{value:.4f}"
 
 
 def p_words(value: float | None) -> str:
-    """A p-value in a sentence: "p = 0.0123", "p < 0.0001"; nothing where there is none."""
+    """Format a p-value in a sentence: "p = 0.0123", "p < 0.0001"; empty for None."""
     text = p_number(value)
     return "" if text == "-" else f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
@@ -276,7 +272,7 @@ def signed(value: float | None) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The value as Python has it: None for NaN, which means that it is not known, and no NumPy numbers."""
+    """Return the value in plain Python: None for NaN, which means unknown, and no NumPy numbers."""
     if type(value) is str:
         return value
     if type(value) is not float and hasattr(value, "item"):
@@ -290,7 +286,7 @@ def without_apostrophe(text: str) -> str:
 
 
 def plain_rows(fields: Sequence[str], *columns: Sequence[Any] | Floats) -> list[dict[str, Any]]:
-    """A dict for each row of columns, None where a value is not known."""
+    """Return a dict per row of columns, None for unknown."""
     cleaned = [
         [None if unknown else value for value, unknown in zip(column.tolist(), np.isnan(column).tolist(), strict=True)]
         if isinstance(column, np.ndarray)
@@ -301,7 +297,7 @@ def plain_rows(fields: Sequence[str], *columns: Sequence[Any] | Floats) -> list[
 
 
 def as_json(content: Any) -> Any:
-    """The content as JSON can hold it: null for what is not known, "Infinity" or "-Infinity" for what is infinite."""
+    """Return the content for JSON: null for unknown, "Infinity" or "-Infinity" for infinite."""
     if isinstance(content, Mapping):
         return {key: as_json(value) for key, value in content.items()}
     if isinstance(content, list | tuple):
@@ -313,17 +309,17 @@ def as_json(content: Any) -> Any:
 
 
 def json_of(content: Any, indent: int | None = None) -> str:
-    """The content as JSON that every program reads, and in which no character acts on a terminal or ends a line."""
+    """Return the content as JSON that every program reads, without control characters."""
     text = json.dumps(as_json(content), ensure_ascii=False, indent=indent, allow_nan=False)
     return _ACTING_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def render_rows(rows: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[str], *, raw: bool = False) -> str:
-    """Rows as ``json``, ``jsonl``, ``csv`` or ``tsv``; a field that a row lacks is empty, in JSON left out.
+    """Format rows as ``json``, ``jsonl``, ``csv`` or ``tsv``; missing fields are empty, in JSON left out.
 
-    What is not known is null or empty; what is infinite is ``"Infinity"`` in JSON, ``inf`` in the others. In ``csv``
-    and ``tsv``, a spreadsheet would compute text that begins with ``=``, ``+``, ``-`` or ``@``: an apostrophe before it
-    says that it is text, unless ``raw`` asks for the text alone.
+    Unknown values are null or empty; infinite ones are ``"Infinity"`` in JSON, ``inf`` in the others. In ``csv`` and
+    ``tsv``, an apostrophe precedes text that begins with ``=``, ``+``, ``-`` or ``@``, which a spreadsheet would
+    evaluate, unless ``raw`` asks for the text alone.
     """
     if kind in ("csv", "tsv"):
         given = list(rows)
@@ -336,7 +332,7 @@ def render_rows(rows: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[s
 
 
 def render_columns(tables: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[str], *, raw: bool = False) -> str:
-    """Tables one below the other as ``csv`` or ``tsv``, as ``render_rows`` writes them; columns are lists or arrays."""
+    """Format tables one below the other as ``csv`` or ``tsv``; columns are lists or arrays."""
     separator = "\t" if kind == "tsv" else ","
     special = re.compile(f'[{separator}"\r\n\0]').search
     known: dict[str, str] = {}  # names of runs, topics and measures come again and again
@@ -365,7 +361,7 @@ def render_columns(tables: Iterable[Mapping[str, Any]], kind: str, fields: Seque
 
 
 def _cell(text: str, special: Callable[[str], Any]) -> str:
-    """A cell of CSV or TSV, in quotes where something in it would end the cell or the row."""
+    """Format a cell of CSV or TSV, in quotes if its contents would end the cell or the row."""
     if not special(text):
         return text
     if "\0" in text:  # which is no text to those who read it

@@ -1,4 +1,4 @@
-"""Text that fits a terminal: how wide characters are, names cut to a width, sentences wrapped; and how tables look."""
+"""Text for terminals: width of characters, names cut to a width, wrapped sentences, and the look of tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from rankbounds.errors import without_acting
+from rankbounds.errors import escape_acting
 
 ELLIPSIS = "…"
 LEAST_NAME, MOST_DISTINCT = 12, 40
@@ -70,13 +70,13 @@ def faint(text: str) -> str:
 
 
 def escape_controls(text: str) -> str:
-    """The text with codes for whatever would steer a terminal, but for our own styles where tables are styled."""
+    """Escape control characters of the terminal, except for our own styles in styled tables."""
     parts = _OWN_STYLES.split(text) if look().styled else [text]
-    return "".join(part if number % 2 else without_acting(part) for number, part in enumerate(parts))
+    return "".join(part if number % 2 else escape_acting(part) for number, part in enumerate(parts))
 
 
 def cells(text: str) -> int:
-    """How many cells of a terminal the text takes: wide characters two, marks on the one before none."""
+    """Return how many cells the text takes: wide characters two, combining marks none."""
     return len(text) if text.isascii() else sum(map(_cells, text))
 
 
@@ -92,7 +92,7 @@ def _cells(character: str) -> int:
 
 
 def shorten(names: Sequence[str], width: int) -> list[str]:
-    """The names, the long ones without their middle (or beginning, or end: where that keeps more of them apart)."""
+    """Shorten long names in the middle (or at the beginning or end, if that keeps more of them distinct)."""
     distinct = list(dict.fromkeys(names))
     best: dict[str, str] = {}
     for share in (0.5, 0.3, 0.7, 0.0, 1.0):
@@ -119,13 +119,11 @@ def beginning(text: str, width: int) -> str:
 
 
 def _fitting(parts: Iterable[str], width: int) -> list[str]:
-    """The first parts, as many as fit."""
     taken = itertools.accumulate(map(cells, parts := list(parts)))
     return [part for part, end in zip(parts, taken, strict=True) if end <= width]
 
 
 def _parts(text: str) -> list[str]:
-    """The characters, each with the marks that belong to it."""
     parts: list[str] = []
     for character in text:
         if parts and not _cells(character):
@@ -136,7 +134,7 @@ def _parts(text: str) -> list[str]:
 
 
 def least_width(names: Sequence[str]) -> int:
-    """The fewest cells in which the names can still be told apart, within reason."""
+    """Return the fewest cells in which the names are still distinct, within reason."""
     distinct = list(dict.fromkeys(names))
     longest = max(map(cells, distinct), default=0)
     for width in range(min(LEAST_NAME, longest), min(MOST_DISTINCT, longest) + 1):
@@ -149,7 +147,7 @@ def least_width(names: Sequence[str]) -> int:
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """The words in lines of at most ``width`` cells; neither numbers nor intervals in brackets are split."""
+    """Wrap words to ``width`` cells without splitting numbers or bracketed intervals."""
     lines, line = [], ""
     for token in _TOKEN.findall(text):
         if line and cells(line) + 1 + cells(token) <= width:
@@ -165,7 +163,7 @@ def wrap(text: str, width: int) -> list[str]:
 
 
 def fit_lines(text: str, width: int) -> str:
-    """The text, lines that are too long wrapped at blanks, and indented as they or the explanations in them were."""
+    """Wrap lines that are too long at blanks, with their own or their explanation's indentation."""
     found = []
     for line in text.split("\n"):
         if cells(_STYLES.sub("", line)) <= width:
@@ -180,7 +178,7 @@ def fit_lines(text: str, width: int) -> str:
 
 
 def reflow(text: str, width: int) -> str:
-    """Text whose lines were broken where they were full, in lines of another width; other lines stay lines."""
+    """Rewrap text whose lines were broken at full width; other lines stay lines."""
     lines = text.split("\n")
     joined = lines[:1]
     for above, line in itertools.pairwise(lines):

@@ -15,7 +15,7 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 
 def processors(most: int = 4) -> int:
-    """How many threads are worth starting here: one per processor, up to ``most``.
+    """Return how many threads are worth starting: one per processor, up to ``most``.
 
     Beyond four, threads that do short array calls wait for each other.
     """
@@ -33,10 +33,9 @@ def track(items: Iterable[Given], progress: Progress | None, total: int) -> Iter
 def in_threads(
     function: Callable[[Given], Result], items: Sequence[Given], threads: int, progress: Progress | None = None
 ) -> Iterator[Result]:
-    """The results in the order of the items, each as soon as it and those before it are ready.
+    """Yield the results in the order of the items, each as soon as it and those before it are ready.
 
-    No more threads are started than there are processors, whoever asks for them: others would only take turns, and
-    what one has in the processor's cache the next throws out.
+    There are never more threads than processors: others would only take turns, and evict each other's cache.
     """
     if threads < 2 or len(items) < 2 or (threads := processors(threads)) < 2:
         results: Iterator[Result] = map(function, items)
@@ -64,7 +63,7 @@ def _in_pool(function: Callable[[Given], Result], items: Sequence[Given], thread
 
     workers: list[Thread] = []
     try:
-        while len(workers) < threads and (worker := started(work)):
+        while len(workers) < threads and (worker := start_thread(work)):
             workers.append(worker)
         if not workers:
             yield from map(function, items)
@@ -76,8 +75,8 @@ def _in_pool(function: Callable[[Given], Result], items: Sequence[Given], thread
             worker.join()
 
 
-def started(work: Callable[[], object]) -> Thread | None:
-    """A thread that does this; None where no thread can be started, as in a browser's Python."""
+def start_thread(work: Callable[[], object]) -> Thread | None:
+    """Start a thread; None if impossible, as in a browser's Python."""
     thread = Thread(target=work)
     try:
         thread.start()

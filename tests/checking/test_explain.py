@@ -475,7 +475,7 @@ class TestHonesty:
         assert "by chance" in out
         assert "no option that computes so" in out
         assert main(["explain", "nDCG@10=0.98765", *map(str, files)]) == 0
-        assert "nearest of" in capsys.readouterr().out
+        assert "closest of" in capsys.readouterr().out
         for kind in ("json", "csv", "markdown"):
             assert main(["explain", f"{value:.5f}", *map(str, files), "--format", kind]) == 0
             assert capsys.readouterr().out

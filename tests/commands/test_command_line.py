@@ -138,7 +138,7 @@ def test_ties_that_move_the_score_are_noted(command, tmp_path):
 def test_bounds_that_are_not_exact_are_told(command, tmp_path):
     (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 0\n")
     (tmp_path / "run").write_text("1 Q0 a 1 1.0 tied\n1 Q0 b 2 1.0 tied\n")
-    told = "the bounds of AP hold, but may be wider than what can happen"
+    told = "the bounds of AP are safe, but may be wider than necessary"
     assert told in command("evaluate", tmp_path / "qrels", tmp_path / "run", "--ties", "expected", "-m", "AP")[2]
     assert command("evaluate", tmp_path / "qrels", tmp_path / "run", "--bounds", "both", "-m", "AP")[2] == ""
 
@@ -323,7 +323,7 @@ def test_ranks_in_place_of_scores_are_told(command, tmp_path):
 def test_demo_shows_a_table_and_what_it_says(command, tmp_path):
     code, out, err = command("demo")
     assert (code, err) == (0, "")
-    assert "What it says" in out
+    assert "What it shows" in out
     assert command("demo", "--write", tmp_path / "copy", "--format", "json")[0] == 0
     expected = json.loads(command("demo", "--format", "json")[1])
     copied = tmp_path / "copy" / "qrels.txt", tmp_path / "copy" / "runs"

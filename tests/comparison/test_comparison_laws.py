@@ -19,7 +19,7 @@ from rankbounds.comparison import compare_scores as compare
 from rankbounds.comparison.pairs import Pairs
 from rankbounds.errors import DataError
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.score_differences import TOLERANCE, better, differences, equal, levelled, mean_difference
+from rankbounds.evaluation.score_differences import TOLERANCE, better, differences, equal, mean_difference, merge_equal
 from rankbounds.evaluation.scores import RunNotes, Scores
 from rankbounds.measures import REGISTRY, parse_measure
 from rankbounds.measures.condensed import Condensed
@@ -295,8 +295,8 @@ class TestEquality:
         step = 0.9 * TOLERANCE
         chain = 1 + step * np.arange(4)
         assert not equal(chain[0], chain[3])
-        assert len(set(levelled(chain[[2, 0, 3, 1]]).tolist())) == 1
-        assert len(set(levelled(1 + 3 * step * np.arange(4)).tolist())) == 4
+        assert len(set(merge_equal(chain[[2, 0, 3, 1]]).tolist())) == 1
+        assert len(set(merge_equal(1 + 3 * step * np.arange(4)).tolist())) == 4
 
     def test_rows_are_levelled_as_one_by_one(self):
         """Rows in which nothing is nearly equal are left alone; that must not show."""
@@ -322,8 +322,8 @@ class TestEquality:
         values = random.choice([0.1, 0.2, 0.3, 1e-300, np.nan], (400, 7)) + random.choice([0, 1e-16, 5e-14], (400, 7))
         values[:20, 3] = np.inf
         values[200:] += random.random((200, 7))
-        np.testing.assert_array_equal(levelled(values), [plainly(row) for row in values.tolist()])
-        assert levelled(values.T).flags["C_CONTIGUOUS"]
+        np.testing.assert_array_equal(merge_equal(values), [plainly(row) for row in values.tolist()])
+        assert merge_equal(values.T).flags["C_CONTIGUOUS"]
 
     def test_small_scores_are_told_apart_beside_large_ones(self):
         one, other = np.array([0.8, 3e-14, 1e-14]), np.array([0.2, 1e-14, 0.0])

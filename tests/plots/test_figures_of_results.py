@@ -63,7 +63,7 @@ def test_width_is_that_of_a_column_or_of_a_page(command, demo):
 
 def test_what_cannot_be_drawn_is_refused_before_any_work(command):
     assert command("evaluate", "absent.txt", "runs", "--figure", "drawn.gif")[::2] == (
-        2, 'rankbounds: A figure cannot be "drawn.gif". Known endings: pdf, svg, png.\n',
+        2, 'rankbounds: "drawn.gif" is no file for a figure. Known endings: pdf, svg, png.\n',
     )  # fmt: skip
     code, _, err = command("compare", "absent.txt", "runs", "--figure", "a.svg", "--figure-kind", "placs")
     assert code == 2

@@ -159,7 +159,7 @@ class TestSimulatedCollections:
         ("options", "told"),
         [(["--runs", "0"], "at least 1"), (["--depth", "5000"], "cannot be drawn"), (["--best", "0"], "positive"),
          (["--relevant", "1"], "between 0 and 1"), (["--ties", "2"], "between 0 and 1"),
-         (["--difficulty", "-1"], "standard deviation"), (["--topics", "many"], "invalid int")],
+         (["--difficulty", "-1"], "standard deviation"), (["--topics", "many"], "a whole number is expected, not")],
     )  # fmt: skip
     def test_wrong_usage(self, tmp_path, capfd, options, told):
         assert main(["simulate", str(tmp_path / "new"), *options]) == 2

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from rankbounds.evaluation.score_differences import differences, levelled, mean_difference
+from rankbounds.evaluation.score_differences import differences, mean_difference, merge_equal
 from rankbounds.stats.significance import p_values, pairs_of
 
 # ---- against rational arithmetic ----
@@ -97,4 +97,4 @@ def test_trec8_pairs_against_rational_arithmetic(trec8_scores, name):
     np.testing.assert_allclose(p_values(found, "wilcoxon"), wilcoxon, rtol=1e-9)
     apart = mean_difference(value[first], value[second])
     np.testing.assert_array_equal(np.sign(apart), np.sign(np.array(total, dtype=object)).astype(float))
-    assert len(set(levelled(value.mean(axis=-1)).tolist())) == len({sum(row) for row in rows})
+    assert len(set(merge_equal(value.mean(axis=-1)).tolist())) == len({sum(row) for row in rows})

@@ -27,19 +27,18 @@ def rank_safe_depth(rho: Rho) -> int | None:
     Parameters
     ----------
     rho
-        By which factor bands grow, 1 or more. It is taken as the decimal that you write: 1.1 is eleven tenths.
+        The growth factor of bands, 1 or more. It is the decimal that you write: 1.1 is eleven tenths.
 
     Returns
     -------
     int or None
-        None where that holds everywhere (rho = 1).
+        None if all documents have (rho = 1).
 
     Examples
     --------
     >>> import rankbounds as rb
     >>> rb.checking.rank_safe_depth(1.1), rb.checking.rank_safe_depth(2), rb.checking.rank_safe_depth(1)
     (10, 1, None)
-
     """
     factor = exact_rho(rho)
     return None if factor == 1 else math.floor(1 / (factor - 1))
@@ -53,7 +52,7 @@ def worst_difference(measure: MeasureLike, rho: Rho) -> float:
     measure
         RR, RBP, P@k, DCG@k or another sum over ranks with falling weights.
     rho
-        By which factor bands grow, 1 or more.
+        The growth factor of bands, 1 or more.
 
     Returns
     -------
@@ -62,16 +61,14 @@ def worst_difference(measure: MeasureLike, rho: Rho) -> float:
 
     Notes
     -----
-    Exact for reciprocal rank and for sums over ranks with falling weights and gains from 0 to 1. For average precision
-    and other measures that are divided by the number of relevant documents no such limit is known, and they are
-    refused.
+    Exact for reciprocal rank and for sums over ranks with falling weights and gains from 0 to 1. Average precision and
+    other measures divided by the number of relevant documents have no known limit, and are refused.
 
     Examples
     --------
     >>> import rankbounds as rb
     >>> round(rb.checking.worst_difference("RBP(p=0.8)", 1.4), 4), round(rb.checking.worst_difference("RR", 2), 4)
     (0.0493, 0.0833)
-
     """
     measure = parse_measure(measure)
     if isinstance(measure, RR):
@@ -99,7 +96,7 @@ def worst_difference(measure: MeasureLike, rho: Rho) -> float:
 
 
 def _depth(measure: RankWeighted) -> int:
-    """The depth of the measure, or one below which nothing counts that could be seen."""
+    """Return the depth of the measure, or one below which nothing visible counts."""
     if measure.cutoff is not None:
         return measure.cutoff
     depth = 16
@@ -111,7 +108,7 @@ def _depth(measure: RankWeighted) -> int:
 
 
 def _worst_reciprocal_rank(measure: RR, rho: Rho) -> float:
-    """The only relevant document is the first of a band; the first band of several documents need not be the worst."""
+    """Put the only relevant document first in a band; the first band need not be the worst."""
     from scipy.special import digamma
 
     factor, safe = exact_rho(rho), rank_safe_depth(rho)

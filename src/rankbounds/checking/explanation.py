@@ -1,4 +1,4 @@
-"""Why another tool reported other numbers: every choice that can make the difference is tried, measure by measure."""
+"""Why another tool reported other numbers: every choice that can make the difference is tried per measure."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ BY_CHANCE = 3
 """Fewer lines than this may be met by chance."""
 MOST_DIGITS = 6
 """Sums are added in other orders elsewhere: more digits than these need not be the same."""
-NOT_EXPLAINED = "not explained by anything that was tried"
+NOT_EXPLAINED = "unexplained"
 
 
 @dataclass(frozen=True)
 class Reason:
-    """In which respects another computation differs from ours, and the options that make us compute so, if any do."""
+    """How another computation differs from ours, and our options that reproduce it, if any."""
 
     why: str
     switch: str
@@ -54,12 +54,12 @@ class Reason:
 
 @dataclass(frozen=True)
 class Explanation:
-    """One measure: on how many lines the two agree, how far apart they are, why, and what makes us agree.
+    """One measure: on how many lines the two agree, how far apart they are, why, and what reproduces the numbers.
 
     ``switch`` holds the options (and the spelling of the measure) with which ``rankbounds evaluate`` gives the same
-    numbers; empty where none are needed, or where no option does. ``changes`` counts the respects in which the two
-    computations differ. ``also`` holds other reasons that give the same numbers, ``nearest`` what comes closest where
-    none does, and ``tried`` how many computations were compared.
+    numbers; empty if none are needed, or none does. ``changes`` counts the differences between the two computations.
+    ``also`` holds other reasons that give the same numbers, ``nearest`` the closest if none does, and ``tried`` the
+    number of computations compared.
     """
 
     name: str
@@ -82,7 +82,7 @@ class Explanation:
 
 
 def _gap(row: Row) -> str:
-    """A difference to four digits, or to as many as show that it is one."""
+    """Format a difference with four digits, or as many as show it."""
     difference = row["largest_difference"]
     return number(difference, 6 if difference is not None and 0 < difference < 0.5e-4 else 4)
 
@@ -124,20 +124,22 @@ class Explanations(Result):
         return build_table([row for row in known if everything or row["lines"] != row["equal"]], SHOWN)
 
     def words(self) -> str:
-        """How many measures agree, what comes nearest, what else fits, and how much that is worth."""
+        """Return sentences: how many measures agree, what is closest, what else fits, and how reliable that is."""
         known = [explanation for explanation in self.found if explanation.measure is not None]
         differing = [explanation for explanation in known if explanation.lines != explanation.equal]
         said = []
         if self.of_any_measure:
             if not any(explanation.settled for explanation in known):
-                said.append("No well-known measure gives this number; this one, as computed here, comes closest.")
+                said.append(f"No well-known measure gives this number; {known[0].name} comes closest.")
         elif len(known) == 1:
             said.append(f"{known[0].name} differs." if differing else f"{known[0].name} agrees on every line.")
         else:
             said.append(f"{len(known) - len(differing)} of {len(known)} measures agree on every line.")
         for explanation in differing:
             if explanation.nearest:
-                said.append(f"{explanation.name}, nearest of {explanation.tried} ways tried: {explanation.nearest}.")
+                said.append(
+                    f"{explanation.name}, closest of {explanation.tried} variants tried: {explanation.nearest}."
+                )
             if explanation.also:
                 others = "; ".join(reason.switch or reason.why for reason in explanation.also)
                 said.append(f"{explanation.name} also comes out with: {others}.")
@@ -155,7 +157,7 @@ class Explanations(Result):
 
 
 def read_output(path: str | os.PathLike[str]) -> Printed:
-    """What another tool reported for one run: the score as text, by measure and topic."""
+    """Read another tool's output for one run: scores as text, by measure and topic."""
     return stated(os.fspath(path)) or read_reported(path, is_measure)
 
 
@@ -167,7 +169,7 @@ def explain(qrels: QrelsLike, run: RunLike | None, output: Any, **options: Unpac
     qrels
         The judgments that the tool was given, in any form that ``evaluate`` takes.
     run
-        The run that the tool was given; None where ``qrels`` are rows of expected and retrieved documents.
+        The run that the tool was given; None if ``qrels`` are rows of expected and retrieved documents.
     output
         What it reported: a file (what trec_eval or ir_measures printed; JSON of pytrec_eval, ranx, BEIR or MTEB), the
         dicts of these tools (``{measure: mean}``, ``{query: {measure: score}}``, ``{measure: {query: score}}``),
@@ -178,17 +180,15 @@ def explain(qrels: QrelsLike, run: RunLike | None, output: Any, **options: Unpac
     Returns
     -------
     Explanations
-        An ``Explanation`` for each measure: on how many lines the two agree, how far apart they are, ``why``, and by
-        which ``switch`` of ``rankbounds evaluate`` the numbers come out. For a number without a measure: the measures
+        An ``Explanation`` per measure: on how many lines the two agree, how far apart they are, ``why``, and the
+        ``switch`` of ``rankbounds evaluate`` that reproduces the numbers. For a number without a measure: the measures
         that give it, the simplest first.
 
-    Notes
-    -----
-    Every choice that can make a difference is tried alone; then topics, the precision of scores and what is done to
-    runs (duplicates, self-matches, chunks) together with every other. A choice explains a measure when it reproduces
-    all of its lines to the digits given, six at most. The simplest comes first; of equally simple ones that which
-    explains most measures. Few lines of few digits may be met by chance: ``tried`` says how many computations were
-    compared, and ``also`` what else fits.
+    Notes ----- Every choice that can make a difference is tried alone; then topics, the precision of scores and
+    preparation (duplicates, self-matches, chunks) together with every other. A choice explains a measure if it
+    reproduces all of its lines to the digits given, six at most. The simplest comes first, then the one that explains
+    most measures. A few lines with few digits may agree by chance: ``tried`` counts the computations compared, and
+    ``also`` has what else fits.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def explain(qrels: QrelsLike, run: RunLike | None, output: Any, **options: Unpac
 
 
 def explain_read(qrels: Qrels, run: Run, output: Any, repeated: Run | None = None) -> Explanations:
-    """``explain`` for what has been read; ``repeated`` is the run with the documents that stand in it twice."""
+    """Run ``explain`` on read inputs; ``repeated`` is the run with its repeated documents."""
     printed = read_output(output) if isinstance(output, str | os.PathLike) else reported(output, is_measure)
     ((_, first_topic), text), *_ = printed.items()
     if (ANY_MEASURE, first_topic) in printed:
@@ -222,7 +222,7 @@ def explain_read(qrels: Qrels, run: Run, output: Any, repeated: Run | None = Non
 
 
 def _of_any_measure(printed: str, qrels: Qrels, run: Run, repeated: Run | None) -> list[Explanation]:
-    """The measures that give a number, the simplest first; where none does, the nearest."""
+    """Find the measures that give a number, the simplest first, or the nearest."""
     known = {name: parse_measure(name) for name in WELL_KNOWN}
     explanations = list(
         _explain_known({(name, ALL): printed for name in known}, known, qrels, run, repeated, most_changes=1).values()
@@ -287,7 +287,7 @@ def _explanation(
 
 @dataclass(frozen=True)
 class Computation:
-    """A measure computed with some quirks, and how well it agrees with what was reported."""
+    """A measure computed with some quirks, and its agreement with the reported one."""
 
     quirks: tuple[Quirk, ...]
     measure: Measure
@@ -318,7 +318,6 @@ class Computation:
 
 
 def _combinations(single: list[Quirk], changes: int) -> Iterator[tuple[Quirk, ...]]:
-    """Quirks alone or by two, so many at a time."""
     if changes == 0:
         yield ()
     elif changes == 1:
@@ -360,7 +359,7 @@ def _computations(
 
 
 def _scores_of(qrels: Qrels, run: Run, measures: list[Measure], **options: str) -> dict[Measure, Scores]:
-    """By measure, without those that cannot be computed so: not every one has a mean over ties, for example."""
+    """Score by measure, without those that cannot be computed so."""
     try:
         return dict.fromkeys(measures, _evaluate_quietly(qrels, run, measures, **options))
     except RankboundsError:
@@ -372,7 +371,6 @@ def _scores_of(qrels: Qrels, run: Run, measures: list[Measure], **options: str) 
 
 
 def _compare_lines(printed: Printed, name: str, scores: Scores, number: int) -> tuple[int, int, float, str]:
-    """Lines, equal lines, the largest difference, and the line that has it."""
     lines, equal, furthest, example = 0, 0, 0.0, ""
     for part in (scores, scores.mean()):
         values = dict(zip(part.query_ids, part.value[0, :, number].tolist(), strict=True))
@@ -408,7 +406,7 @@ def _same(value: float, text: str) -> bool:
 
 
 def _by_topic(printed: Printed, name: str, measure: Measure, qrels: Qrels, run: Run) -> str | None:
-    """What trec_eval does to each topic by its own judgments, where that makes the difference."""
+    """Apply what trec_eval does to each topic by its own judgments."""
     if not hasattr(measure, "recall"):
         return None
     relevant = np.bincount(qrels.pairs.topic[qrels.grade >= 1], minlength=len(qrels.query_ids))
@@ -429,14 +427,13 @@ def _by_topic(printed: Printed, name: str, measure: Measure, qrels: Qrels, run: 
 
 
 def _evaluate_quietly(qrels: Qrels, run: Run, measures: list[Measure], **options: Any) -> Scores:
-    """Scores without bounds and warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankboundsWarning)
         return evaluate(qrels, run, measures, bounds="none", **options)
 
 
 def run_with_repeats(given: Any, reading: Reading, qrels: Any) -> tuple[Run, Run | None]:
-    """The run with every document once and, where a TREC file has some twice in a list, the run as it stands there.
+    """Return the run with every document once and, if a TREC file repeats some in a list, the run as it is in the file.
 
     Without a run it is in the rows of ``qrels``.
     """
@@ -461,7 +458,7 @@ def run_with_repeats(given: Any, reading: Reading, qrels: Any) -> tuple[Run, Run
 
 
 def _read_with_repeats(path: str | os.PathLike[str], name: str) -> Run | None:
-    """All lines of a TREC run; None where it is no such file, or holds no document twice."""
+    """Read all lines of a TREC run; None for other files and without repeats."""
     try:
         lines = trec.read_lines(read_text(os.fspath(path)), trec.run_layout, distinct=True)
     except DataError:

@@ -1,7 +1,7 @@
-"""What was found in run files: for programs, as a table and in words; and where ties could take a run.
+"""Findings in run files, for programs, as a table and as sentences; and the possible effect of ties on ranks.
 
-A finding has a kind, and the kind a severity: an error makes a run unfit to be scored as it stands, a warning makes
-tools disagree about it, a note is worth knowing.
+A finding has a kind, and the kind a severity: an error makes a run unfit for scoring, a warning makes tools disagree, a
+note is worth knowing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Severity: TypeAlias = Literal["error", "warning", "note"]
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of finding: its severity, the heading of its column, what is counted, and how a sentence describes it."""
+    """A kind of finding: its severity, heading, what is counted, and its sentence."""
 
     severity: Severity
     heading: str
@@ -37,7 +37,7 @@ class Kind:
     words: str
 
     def counted(self, number_of: int, share: float | None) -> str:
-        """How many there are, and which share of the lines or topics that is."""
+        """Format the number, and its share of the lines or topics."""
         of = "topics" if self.unit == "topic" else "lines"
         return f"{number_of:,} {self.unit}{'s' * (number_of != 1)}" + (
             "" if share is None else f" ({share:.1%} of {of})"
@@ -139,7 +139,7 @@ class JudgedOutside:
 
 @dataclass(frozen=True)
 class TieEffect:
-    """The mean of a measure under trec_eval's order of ties, over all orders, and between the worst and the best."""
+    """The mean of a measure in trec_eval's order of ties, over all orders, and at worst and best."""
 
     measure: str
     value: float
@@ -211,8 +211,8 @@ class Checks(Result):
 
     @property
     def figures(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Which functions of ``rankbounds.plots`` draw it; a leaderboard shows what ties leave open of scores."""
-        return ("findings", "leaderboard") if self._moved else ("findings",)
+        """The functions of ``rankbounds.plots`` that draw it."""
+        return ("findings", "leaderboard") if self._tie_measures else ("findings",)
 
     def __iter__(self) -> Iterator[CheckedRun]:
         return iter(self.runs)
@@ -224,13 +224,13 @@ class Checks(Result):
         return self.runs[number]
 
     def best(self, number_of: int) -> Checks:
-        """The runs with the best means of the first measure that ties were tried on, in the order given."""
+        """Return the runs with the best means of the first measure with ties tried, in the order given."""
         kept = {row["run"] for row in places(self.runs)[:number_of]}
         return replace(self, runs=[run for run in self.runs if run.run in kept])
 
     @property
     def ok(self) -> bool:
-        """Does every run pass? Where the check is strict, the corpus must hold all judged documents too."""
+        """Return whether every run passes; with ``strict``, the corpus must also hold all judged documents."""
         lacking = self.settings.get("strict") and self.judged_outside is not None and self.judged_outside.documents
         return all(run.ok for run in self.runs) and not lacking
 
@@ -240,29 +240,28 @@ class Checks(Result):
 
     def _row(self, run: CheckedRun) -> dict[str, Any]:
         row = {name: getattr(run, name) for name in ("run", "file", "ok", "errors", "warnings", "lines", "topics")}
-        if self._moved:
+        if self._tie_measures:
             row["judged"] = run.judged
             row["ties_move"] = {effect.measure: effect.width for effect in run.effects}
         return row
 
     @cached_property
     def _kinds(self) -> list[str]:
-        """What was found in any run."""
         return [kind for kind in KINDS if any(run.count(kind) for run in self.runs)]
 
     @cached_property
-    def _moved(self) -> list[str]:
+    def _tie_measures(self) -> list[str]:
         """The measures that ties were tried on; none without judgments."""
         return next(([effect.measure for effect in run.effects] for run in self.runs if run.effects), [])
 
     def counts(self) -> list[dict[str, Any]]:
-        """A flat dict per run: how often each kind was found, and how far ties move each measure."""
+        """Return a flat dict per run: the number of findings by kind, and the effect of ties by measure."""
         flat = []
         for run in self.runs:
             row = self._row(run)
             moved = row.pop("ties_move", {})
             row |= {kind: run.count(kind) for kind in self._kinds}
-            flat.append(row | {f"ties_move {name}": moved.get(name) for name in self._moved})
+            flat.append(row | {f"ties_move {name}": moved.get(name) for name in self._tie_measures})
         return flat
 
     def table(self) -> Table:
@@ -274,9 +273,9 @@ class Checks(Result):
             count("warnings", importance=4),
             count("lines"),
             count("topics"),
-            *map(_counted, self._kinds),
+            *map(_kind_column, self._kinds),
         ]
-        if moved := self._moved:
+        if moved := self._tie_measures:
             columns.append(Column("judged", "judged@10", _judged, importance=3))
             columns += [
                 Column(f"ties_move {name}", f"ties move {name}", importance=2 * (name == moved[0])) for name in moved
@@ -284,12 +283,12 @@ class Checks(Result):
         return build_table(self.counts(), columns)
 
     def words(self) -> str:
-        """What is wrong with runs that fail (of one run alone, all that was found), totals, and what ties decide."""
+        """Return sentences on failing runs (of one run alone, all findings), totals, and what ties decide."""
         failed = [run for run in self.runs if not run.ok]
         parts = [run.words() for run in (failed if len(self.runs) > 1 else self.runs)]
         if len(self.runs) > 1:
             parts.append("\n".join(self._totals(len(failed))))
-        if measures := len(self._moved):
+        if measures := len(self._tie_measures):
             ranked = [places(self.runs, measure) for measure in range(measures)]
             parts.append("\n".join(in_words_of_all(ranked)))
         return "\n\n".join(filter(None, parts))
@@ -311,15 +310,15 @@ class Checks(Result):
         return [] if self.judged_outside is None else [str(self.judged_outside)]
 
     def render(self, kind: str, *, raw: bool = False) -> str:
-        """In any text format of the command line; CSV and TSV have the counts, JSON the findings themselves."""
+        """Return the result in any text format; CSV and TSV have the counts, JSON the findings."""
         if kind in ("csv", "tsv"):
             flat = self.counts()
             return render_rows(flat, kind, list(flat[0]), raw=raw)
         return super().render(kind, raw=raw)
 
 
-def _counted(kind: str) -> Column:
-    """The column of a kind: how often, and for what is no error which share of the lines or topics."""
+def _kind_column(kind: str) -> Column:
+    """Build the column of a kind: how often, with the share of lines or topics unless it is an error."""
 
     def cell(row: Row) -> str:
         whole = row["topics" if KINDS[kind].unit == "topic" else "lines"]
@@ -334,10 +333,9 @@ def _judged(row: Row) -> str:
 
 
 def places(runs: Iterable[CheckedRun], measure: int = 0) -> list[dict[str, Any]]:
-    """Rows of the runs that could be scored by their mean of a measure, the best first; equal means share a place.
+    """Return rows of the scored runs by their mean of a measure, the best first; equal means share a rank.
 
-    A run could stand as high as its best order of ties allows with all others in their worst, and as low as the
-    reverse.
+    A run ranks as high as its best order of ties allows with all others in their worst, and as low as the reverse.
     """
     effects = {run.run: run.effects[measure] for run in runs if run.effects}
     if not effects:
@@ -363,7 +361,7 @@ def places(runs: Iterable[CheckedRun], measure: int = 0) -> list[dict[str, Any]]
 
 
 def in_words_of_all(rankings: Iterable[Sequence[Row]]) -> list[str]:
-    """What ties do to the order of the runs by each measure; those by which they do nothing in one sentence."""
+    """Return the effect of ties on the order of the runs by each measure; measures without any in one sentence."""
     told = [(ranking[0]["measure"], in_words(ranking)) for ranking in rankings if len(ranking) > 1]
     unmoved = [measure for measure, words in told if NOTHING_MOVES in words]
     sentences = [words for _, words in told if NOTHING_MOVES not in words]

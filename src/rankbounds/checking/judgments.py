@@ -1,4 +1,4 @@
-"""What judgments hold: topics, judged and relevant documents of a topic by grade, and how deep runs are judged.
+"""What judgments hold: topics, judged and relevant documents per topic by grade, and how deep runs are judged.
 
 Source of the table: Sakai, Alternatives to Bpref, SIGIR 2007, Table 1.
 """
@@ -52,7 +52,7 @@ class DescribedJudgments(Result):
     words_below = True
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each kind of document: ``least``, ``mean``, ``median`` and ``most`` of a topic, and ``total``."""
+        """Return a row per kind of document: ``least``, ``mean``, ``median`` and ``most`` per topic, and ``total``."""
         return self.found
 
     def words(self) -> str:
@@ -80,22 +80,22 @@ class DescribedJudgments(Result):
 
 
 def describe(qrels: QrelsLike, runs: RunsLike | None = None, *, rel: float = 1.0) -> DescribedJudgments:
-    """Describe judgments: how many documents of a topic are judged, relevant, of each grade; how deep runs are judged.
+    """Describe judgments: documents per topic that are judged, relevant, and of each grade; how deep runs are judged.
 
     Parameters
     ----------
     qrels
-        Judgments, in any form that ``evaluate`` takes.
+        In any form that ``evaluate`` takes.
     runs
-        Runs, in any form that ``evaluate`` takes: down to which rank their documents are judged.
+        Runs, in any form that ``evaluate`` takes, to find how deep they are judged.
     rel
-        The lowest grade that is relevant.
+        The lowest relevant grade.
 
     Returns
     -------
     DescribedJudgments
-        A ``Result`` with a row for each kind of document (judged, relevant, each grade, non-relevant, pooled but not
-        judged): ``topics`` that have some, ``least``, ``mean``, ``median`` and ``most`` of a topic, ``total``.
+        A ``Result`` with a row per kind of document (judged, relevant, each grade, non-relevant, pooled but not
+        judged): ``topics`` with any, ``least``, ``mean``, ``median`` and ``most`` per topic, ``total``.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def describe(qrels: QrelsLike, runs: RunsLike | None = None, *, rel: float = 1.0
 
 
 def _depth(run: Run, judgments: Qrels, judged: Flags) -> dict[str, Any]:
-    """Down to which rank all documents of a run's judged topics are judged, and how many of all are not."""
+    """Return the depth to which all documents of a run are judged, and how many of all are not."""
     index = judgments.pairs.index
     topic = index.topics_of(run.pairs)
     here, judgment = index.find(run.pairs, topic)

@@ -1,4 +1,4 @@
-"""What other computations do otherwise than we do, one respect each, and the options of ours that do the same."""
+"""Differences of other computations from ours, one respect each, and the options that reproduce them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Quirk:
 def quirks(
     qrels: Qrels, run: Run, measures: Iterable[Measure], depths: Iterable[int], repeated: Run | None
 ) -> Iterator[Quirk]:
-    """Every quirk that can make a difference for these judgments, this run and these measures."""
+    """List every quirk that can matter for these judgments, run and measures."""
     yield from _of_topics(qrels, run)
     yield from _of_order(run)
     yield from _of_documents(qrels, run, repeated)
@@ -63,7 +63,6 @@ def quirks(
 
 
 def _of_topics(qrels: Qrels, run: Run) -> Iterator[Quirk]:
-    """Which topics are averaged."""
     present = np.bincount(run.pairs.topic, minlength=len(run.query_ids)) > 0
     retrieved = {topic for topic, there in zip(run.query_ids, present.tolist(), strict=True) if there}
     judged = set(qrels.query_ids)
@@ -88,13 +87,11 @@ def _with_relevant_alone(qrels: Qrels, _: Run) -> Qrels:
 
 
 def _with_topics(qrels: Qrels, topics: list[str]) -> Qrels:
-    """The judgments, and these topics with nothing relevant."""
     queries, docs, grades = zip(*qrels, *((topic, "nothing", 0.0) for topic in topics), strict=True)
     return Qrels.from_columns(queries, docs, grades)
 
 
 def _of_order(run: Run) -> Iterator[Quirk]:
-    """In which order documents stand."""
     if (run.score.astype(np.float32) != run.score).any():
         why = "precision: scores were compared in 32 bits, as trec_eval 9 and pytrec_eval do"
         yield Quirk.of_option("precision", why, "score_precision", "single")
@@ -122,7 +119,6 @@ def _of_order(run: Run) -> Iterator[Quirk]:
 
 
 def _places(run: Run, order: Order) -> bytes:
-    """Where every row stands, in either precision."""
     return b"".join(ranks(run, order, precision).tobytes() for precision in get_args(Precision))
 
 
@@ -173,7 +169,6 @@ def _last_of_each(run: Run) -> Run:
 
 
 def _of_grades(qrels: Qrels) -> Iterator[Quirk]:
-    """What grades are worth."""
     grades = sorted({float(grade) for grade in np.unique(qrels.grade) if grade > 0})
     for level in grades:
         if level != 1:
@@ -208,7 +203,6 @@ def _at_level(level: float, measure: Measure) -> Measure | None:
 
 
 def _of_unretrieved(cutoffs: list[int]) -> Iterator[Quirk]:
-    """How relevant documents that nobody retrieved count."""
     yield Quirk(
         "ideal",
         "ideal: relevant documents that the run did not retrieve were not counted (scikit-learn's nDCG; recall and AP "
@@ -243,12 +237,11 @@ def _binary_to(cutoff: int, measure: Measure) -> Measure | None:
 
 
 def _relevant_only_to(depth: int | None, qrels: Qrels, run: Run) -> Qrels:
-    """The judgments with no relevant documents but those that the run has to this depth."""
+    """Keep only relevant documents that the run has to this depth."""
     return _relevant_only_where(qrels, _retrieved(qrels, run, depth))
 
 
 def _retrieved(qrels: Qrels, run: Run, depth: int | None = None) -> Flags:
-    """Which judged documents the run has, to this depth."""
     if depth is not None:
         run = run.take(np.flatnonzero(ranks(run) <= depth))
     if not len(run) or not len(qrels):
@@ -262,7 +255,7 @@ def _relevant_only_where(qrels: Qrels, kept: Flags) -> Qrels:
 
 
 def _at_most(most: int, qrels: Qrels, run: Run) -> Qrels:
-    """At most this many relevant documents in a topic: those that the run has come first."""
+    """Keep at most this many relevant documents per topic, the run's first."""
     found, topic = _retrieved(qrels, run, most), qrels.pairs.topic
     order = np.lexsort((~found, qrels.grade <= 0, topic))
     count: Ints = np.bincount(topic, minlength=len(qrels.query_ids))
@@ -272,7 +265,6 @@ def _at_most(most: int, qrels: Qrels, run: Run) -> Qrels:
 
 
 def _of_depth(run: Run, depths: Iterable[int]) -> Iterator[Quirk]:
-    """How deep lists are read."""
     deepest = int(np.bincount(run.pairs.topic).max(initial=0))
     for depth in sorted({*DEPTHS, *depths}):
         if 0 < depth < deepest:
@@ -293,7 +285,6 @@ def _at_cutoff(cutoff: int | None, measure: Measure) -> Measure | None:
 
 
 def _of_names(names: set[str]) -> Iterator[Quirk]:
-    """What others mean by a name."""
     yield Quirk(
         "name",
         "discount: log2(rank) from rank 2 on, as in the paper of 2002",

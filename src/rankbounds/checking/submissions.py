@@ -1,4 +1,4 @@
-"""Is a run fit to be submitted and scored: its lines, its topics, contradictions, ties, and what ties can move."""
+"""Check runs for submission and scoring: lines, topics, contradictions, ties, and what ties can change."""
 
 from __future__ import annotations
 
@@ -58,23 +58,23 @@ def check(
     runs
         Runs in any form that ``evaluate`` takes.
     qrels
-        Judgments, in any form that ``evaluate`` takes: finds judged topics that a run lacks, topics that nobody judged,
-        how much is judged, and how far ties move each measure.
+        Judgments, in any form that ``evaluate`` takes, to find missing and unjudged topics, how much is judged, and how
+        far ties move each measure.
     topics
-        The topics that every run must have, and no others: their ids, or a file (ids, one per line, or any file of
-        queries: TREC topics, TSV, CSV, JSON).
+        The topics that every run must have, and no others: ids, or a file (ids, one per line, or any file of queries:
+        TREC topics, TSV, CSV, JSON).
     depth
-        How many documents a topic may have.
+        The largest number of documents per topic.
     corpus
-        The ids of the documents that can be retrieved, or a file with one in front of every line.
+        The ids of all documents, or a file with an id at the start of each line.
     strict
-        Do warnings make a run fail, too?
+        Warnings fail, too.
     measures
-        Which measures ties are tried on, where there are judgments.
+        The measures to try ties on, if there are judgments.
     examples
-        How many places of each kind are named.
+        How many places of each kind to name.
     progress
-        Called with the number of runs that are done and that of all.
+        Called with the numbers of runs done so far and in all.
 
     Returns
     -------
@@ -82,12 +82,10 @@ def check(
         A ``Result`` with a row per run: ``run``, ``file``, ``ok``, ``errors``, ``warnings``, ``lines``, ``topics`` and
         ``findings``, each with its ``kind``, ``severity``, ``count``, ``share``, ``message`` and first ``places``.
 
-    Notes
-    -----
-    Errors: lines that cannot be read, scores that are not numbers, documents listed twice, topics that are missing
-    or were not asked for, more than ``depth`` documents, documents outside the corpus. Warnings: orders that contradict
-    each other (score, stated rank, line), gaps in ranks, empty lists; topics that nobody judged, where only judgments
-    say which topics there are. Notes: ties. A line that cannot be used does not stop the check.
+    Notes ----- Errors: unreadable lines, scores that are not numbers, repeated documents, topics that are missing or
+    were not asked for, more than ``depth`` documents, documents outside the corpus. Warnings: contradicting orders
+    (score, stated rank, line), gaps in ranks, empty lists; unjudged topics, if only judgments define the topics. Notes:
+    ties. An unusable line does not stop the check.
 
     Examples
     --------
@@ -120,8 +118,6 @@ def check(
 
 @dataclass(frozen=True)
 class _Limits:
-    """What runs are held against."""
-
     qrels: Qrels | None
     topics: list[str] | None
     depth: int | None
@@ -169,7 +165,7 @@ def _check_one(source: RunToRead, limits: _Limits, measures: list[Measure], exam
 
 
 def corpus_ids(given: str | os.PathLike[str] | Iterable[str]) -> frozenset[bytes]:
-    """The ids of a corpus: of a file, the first field of every line; or as they are given."""
+    """Return the ids of a corpus: the first field of every line of a file; or as given."""
     if not isinstance(given, str | os.PathLike):
         return frozenset(document.encode("utf-8", "surrogateescape") for document in given)
     path = os.fspath(given)
@@ -180,7 +176,6 @@ def corpus_ids(given: str | os.PathLike[str] | Iterable[str]) -> frozenset[bytes
 
 
 def _outside(documents: Ids, corpus: frozenset[bytes]) -> list[int]:
-    """The rows of documents that the corpus lacks."""
     return [row for row, document in enumerate(documents.raw_list()) if document not in corpus]
 
 
@@ -193,7 +188,7 @@ def judged_outside(qrels: Qrels, corpus: frozenset[bytes]) -> JudgedOutside:
 
 
 def topic_ids(given: Given) -> list[str]:
-    """The ids of topics: of a file with one per line, of any file of queries, or as they are given."""
+    """Return the ids of topics: from a file with one per line, any file of queries, or as given."""
     if not isinstance(given, str | os.PathLike):
         return list(dict.fromkeys(map(str, given)))
     path = os.fspath(given)
@@ -237,14 +232,13 @@ def _first_lines(run: Run, topics: Ints, before: int = 0) -> Iterator[Place]:
 
 
 def _documents(run: Run, lines_read: int, corpus: frozenset[bytes] | None, examples: int) -> Iterator[Finding]:
-    """Documents that the corpus lacks."""
     if corpus is not None and (rows := _outside(run.pairs.docs, corpus)):
         where = ((run.pairs.where(row), f"{run.pairs.describe(row)}.") for row in rows[:examples])
         yield Finding.of("outside_corpus", len(rows), lines_read, examples=where)
 
 
 def _ties(run: Run, rows: Ints, tied: Flags, lines_read: int, effects: Sequence[TieEffect]) -> Iterator[Finding]:
-    """Ties among rows in the order of the scores, and those that single precision adds."""
+    """Find tied rows, and those that single precision adds."""
     topic, score = run.pairs.topic[rows], run.score[rows]
     first_of_topic = np.flatnonzero(np.diff(topic, prepend=-1))
     rank = np.arange(tied.size) - np.repeat(first_of_topic, np.diff(first_of_topic, append=tied.size))
@@ -318,7 +312,6 @@ def _contradictions(run: Run, rows: Ints, lines_read: int, examples: int) -> Ite
 
 
 def _score_token(run: Run, row: int) -> str:
-    """The score as it is written in the file."""
     pairs = run.pairs
     if pairs.source.unit != "line":
         return f"{run.score[row]:.12g}"
@@ -338,7 +331,6 @@ def _pairs_of(run: Run, rows: Ints, out_of_order: Flags) -> Ints:
 
 
 def _topics_of(run: Run, pairs: Ints) -> int:
-    """In how many topics these pairs of rows stand."""
     return int(np.unique(run.pairs.topic[pairs[:, 0]]).size)
 
 
@@ -351,7 +343,7 @@ def _topics_with_gaps(topic: Ints, ranks: Ints) -> Ints:
 
 
 def _effects(run: Run, qrels: Qrels, measures: list[Measure]) -> tuple[dict[str, Any], str]:
-    """How much is judged and what ties do to each measure; and a sentence where not one document is judged."""
+    """Return how much is judged and the effect of ties by measure, and a sentence if nothing is judged."""
     scores = evaluate(qrels, run, measures, bounds="ties", threads=1)
     mean = scores.mean()
     expected = evaluate(qrels, run, measures, ties="expected", bounds="none", threads=1).mean()

@@ -1,4 +1,4 @@
-"""What can be used of a run file: all of it, or where it does not read as a whole the lines that do, one by one."""
+"""The usable part of a run file: all of it, or, if it cannot be read as a whole, its readable lines."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Usable: TypeAlias = tuple[Run | None, Sequence[Problem], int]
 
 
 def read_usable(file: str, read: Callable[[], Run]) -> Usable:
-    """Read a run; where it does not read as a whole, look at every line by itself, which is slow."""
+    """Read a run; if it cannot be read as a whole, check every line separately, which is slow."""
     if file != STANDARD_INPUT and not os.path.exists(file):
         raise DataError(file, "there is no such file.")
     try:
@@ -64,7 +64,7 @@ def read_usable(file: str, read: Callable[[], Run]) -> Usable:
 
 
 def _read_leniently(text: Text, lines: list[tuple[int, list[bytes]]], layout: trec.Layout) -> Usable:
-    """The run in the lines that can be used, and what is wrong with the others."""
+    """Read the usable lines, and what is wrong with the others."""
     problems: list[Problem] = []
     first_seen: dict[tuple[bytes, bytes], int] = {}
     tag = None

@@ -1,1 +1,1 @@
-"""Judgments and runs as a user hands them in: one way in for everything, gains of grades, keys for ties."""
+"""Judgments and runs as users give them: the entry point for all inputs, gains of grades, keys for ties."""

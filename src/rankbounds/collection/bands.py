@@ -1,6 +1,6 @@
 """Ties on purpose: ranks in bands, and scores rounded to fewer digits or bits.
 
-Bands ask how exact a ranking must be, rounding how exact scores must be. Both make ties, to be scored with
+Bands ask how exact a ranking must be, rounding how exact scores must be. Both make ties; score them with
 ``ties="expected"``. Source of the bands: Yang, Moffat and Turpin, How Precise Does Document Scoring Need to Be?, 2016.
 """
 
@@ -25,7 +25,7 @@ LARGEST_RHO = 10**9
 
 
 def exact_rho(rho: Rho) -> Fraction:
-    """The factor as it is written: 1.1 is eleven tenths, not the binary number next to it."""
+    """Return the factor as written: 1.1 is eleven tenths, not the nearest binary number."""
     text = str(rho)
     try:
         # A Decimal, unlike a Fraction, does not write out 1e999999999.
@@ -39,7 +39,7 @@ def exact_rho(rho: Rho) -> Fraction:
 
 
 def band_starts(rho: Rho, depth: int) -> Ints:
-    """The ranks from 1 to ``depth`` at which a band begins: 1, and after b comes ceil(rho * b)."""
+    """Return the ranks from 1 to ``depth`` at which a band begins: 1, and after b comes ceil(rho * b)."""
     factor = exact_rho(rho)
     starts = [1]
     while (after := next_start(factor, starts[-1])) <= depth:
@@ -63,7 +63,7 @@ def put_in_bands(run: Run, rho: Rho, order: Order, precision: Precision, tie_key
 
 
 def round_scores(run: Run, bits: str | int | None, digits: int | None, decimals: int | None) -> Run:
-    """Return the run with less exact scores; one of bits, digits and decimals says how exact."""
+    """Return the run with rounded scores, by bits, digits or decimals."""
     if (bits is not None) + (digits is not None) + (decimals is not None) != 1:
         raise UsageError("Say how to round: by bits, digits or decimals, and only one of them.")
     score: Floats = run.score.astype(np.float64)
@@ -102,7 +102,7 @@ def _in_bits(run: Run, score: Floats, bits: str | int) -> Floats:
 
 
 def _bfloat16(score: Floats) -> Floats:
-    """To the nearest number with an 8-bit significand, a tie to the even one: the upper half of single precision."""
+    """Round to the nearest number with an 8-bit significand, ties to even: the upper half of single precision."""
     word = score.view(np.uint32)
     half = np.uint32(0x7FFF) + ((word >> np.uint32(16)) & np.uint32(1))
     return ((word + half) & np.uint32(0xFFFF0000)).view(np.float32)

@@ -1,9 +1,9 @@
 """The files of several collections: a folder for each, BEIR's layout, or a manifest.
 
-A folder of a collection holds judgments (``qrels.txt`` or another file with ``qrels`` in its name; in BEIR's layout
-``qrels/test.tsv``) and a folder ``runs`` (or ``results``). A folder of such folders stands for all of them. A manifest
-is a table with the columns ``collection``, ``qrels``, ``runs`` (and ``run``, where a file's run has another name), or
-the same in JSON; its paths are relative to its own folder.
+A collection's folder holds judgments (``qrels.txt`` or another file with ``qrels`` in its name; in BEIR's layout
+``qrels/test.tsv``) and a folder ``runs`` (or ``results``). A folder of such folders means all of them. A manifest is a
+table with the columns ``collection``, ``qrels``, ``runs`` (and ``run``, for another name of a file's run), or the same
+in JSON; its paths are relative to its own folder.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FIELDS = ("collection", "qrels", "runs")
 
 @dataclass
 class CollectionFiles:
-    """The files of one collection: judgments, and runs with the names that somebody gave them (None: their own)."""
+    """The files of one collection: judgments, and runs with given names (None: their own)."""
 
     name: str
     qrels: str
@@ -41,7 +41,7 @@ class CollectionFiles:
         return [self.qrels, *(path for _, path in self.runs)]
 
     def runs_to_read(self, reading: Reading, names: str = "tag") -> list[RunToRead]:
-        """The runs, each to be read when its turn comes, under the names that were given or by ``NAMES``."""
+        """Return the runs, each read when needed, under the given names or by ``NAMES``."""
         named = [(name or (plain_name(path) if names == "file" else None), path) for name, path in self.runs]
         given = [name for name, _ in named if name is not None]
         repeated = [name for name in given if given.count(name) > 1]
@@ -53,10 +53,10 @@ class CollectionFiles:
 def collections_at(
     given: Sequence[tuple[str | None, str]], runs: str | os.PathLike[str] | None = None
 ) -> list[CollectionFiles]:
-    """The collections in folders and manifests, each given with a name or None.
+    """Return the collections in folders and manifests, each given with a name or None.
 
-    Without a name a folder's own is the collection's. ``runs`` is a folder with a folder of runs for each collection,
-    where runs are not beside the judgments.
+    The default name is the folder's. ``runs`` is a folder with a folder of runs per collection, if runs are not beside
+    the judgments.
     """
     collections: list[CollectionFiles] = []
     for name, path in given:
@@ -109,7 +109,6 @@ def _in_folder(name: str | None, folder: str, runs: str | os.PathLike[str] | Non
 
 
 def _judgments_in(folder: str) -> str | None:
-    """The judgments in a folder; None: there are none."""
     beside = Path(folder, "qrels")
     if beside.is_dir():
         splits = [str(beside / f"{split}.tsv") for split in BEIR_SPLITS if (beside / f"{split}.tsv").is_file()]

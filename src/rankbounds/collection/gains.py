@@ -16,13 +16,13 @@ from rankbounds.errors import UsageError
 
 @dataclass(frozen=True)
 class GainRule:
-    """A grade's gain: the grade itself, or what a table says. Grades the table leaves out keep their value.
+    """A grade's gain: the grade itself, or the entry of a table. Grades outside the table keep their value.
 
-    The table may give grade 0 something too. Every document retrieved then gains it, an unjudged one that counts as
-    non-relevant among them; no grade may gain less.
+    If the table gives grade 0 a gain, every document retrieved has it, including unjudged ones that count as
+    non-relevant; no grade may gain less.
 
-    Where judgments have words for grades (S, A, B, C or L0 to L3, as at NTCIR), the rule names them, and they become
-    the grades 1, 2, 3, ... in the order of their gains; a word of gain 0 becomes grade 0.
+    If judgments use words for grades (S, A, B, C or L0 to L3, as at NTCIR), the table names them, and they become the
+    grades 1, 2, 3, ... in the order of their gains; a word of gain 0 becomes grade 0.
     """
 
     table: tuple[tuple[float, float], ...] = ()

@@ -1,11 +1,10 @@
-"""The one way in: judgments and runs from everything that a user may give.
+"""The entry point for judgments and runs in any form.
 
 Judgments and runs may be paths (runs also patterns and folders; ``"-"`` is standard input), our own ``Qrels`` and
-``Run``, ``{query: {document: value}}``, ``{query: [document, ...]}`` (of a run the order is the ranking, of judgments
-all that is listed is relevant; entries may be ``(document, score)`` or objects), pandas, polars and pyarrow frames,
-rows ``(query, document, value)``, rows of one question each with lists of retrieved and expected documents, other
-packages' named tuples, ranx's objects. Several runs are a list of such, a dict by name, or a frame with a column
-``run``.
+``Run``, ``{query: {document: value}}``, ``{query: [document, ...]}`` (a run's ranking, or the relevant documents;
+entries may be ``(document, score)`` or objects), pandas, polars and pyarrow frames, rows ``(query, document, value)``,
+rows of one question each with lists of retrieved and expected documents, other packages' named tuples, ranx's objects.
+Several runs are a list of such, a dict by name, or a frame with a column ``run``.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ ROWS_OF_TEXT = 4_000_000
 
 @dataclass(frozen=True)
 class RunToRead:
-    """A run to score, read only when it is needed, so that memory holds few at a time."""
+    """A run to score, read only when needed, so that memory holds few at a time."""
 
     place: str
     read: Callable[[], Run]
@@ -67,8 +66,8 @@ class RunToRead:
 class Reading:
     """How judgments and runs are read.
 
-    ``formats`` and ``columns`` are needed where files and tables do not show by themselves what they are; ``source``
-    says whose judgments to use; ``gain`` may name the words that judgments have for grades.
+    ``formats`` and ``columns`` describe files and tables that are not recognised; ``source`` selects judgments;
+    ``gain`` may name words for grades.
     """
 
     formats: Formats | None = None
@@ -91,7 +90,6 @@ class Reading:
         return RUN_COLUMNS.renamed(self.columns)
 
     def _of_files(self, number: int) -> dict[str, Any]:
-        """How files of judgments (0) or of runs (1) are read."""
         return {"formats": pair_of_names(self.formats)[number], "columns": self.columns, "lenient": self.lenient}
 
     def judgments(self, given: Any) -> Qrels:
@@ -106,7 +104,7 @@ class Reading:
         return read_qrels(given, source=self.source, grade_of=words, threads=self.threads, **self._of_files(0))
 
     def label_sets(self, given: Any) -> dict[str, Qrels]:
-        """One set of labels or several, by name: a dict of names, a list, paths, patterns, or one as judgments are."""
+        """Return sets of labels by name, from a dict, a list, paths, patterns, or one set of judgments."""
         names = QRELS_COLUMNS.renamed(self.columns)
         if isinstance(given, Mapping) and not is_column_wise(given, names):
             if not given:
@@ -157,7 +155,7 @@ class Reading:
         return holds_both(self._columns(qrels), (self._names, QRELS_COLUMNS.renamed(self.columns)))
 
     def lacking_list(self, qrels: Any) -> str:
-        """What is missing in rows of expected or of retrieved documents; empty where these are no such rows."""
+        """Return what is missing in rows of expected or of retrieved documents; empty if these are no such rows."""
         columns = self._columns(qrels)
         sides = {"retrieved": self._names, "expected": QRELS_COLUMNS.renamed(self.columns)}
         lacking = [side for side, names in sides.items() if not list_candidates(columns, names)]
@@ -171,7 +169,7 @@ class Reading:
         )
 
     def _columns(self, given: Any, of: int = 0) -> list[str]:
-        """The names of the columns of a table of judgments (0) or of a run (1), or the keys of rows; else none."""
+        """Return the column names of a table of judgments (0) or of a run (1), or the keys of rows; else none."""
         if isinstance(given, str | os.PathLike):
             lists = pair_of_names(self.formats)[of] in (None, "csv", "tsv", "jsonl", "parquet")
             return columns_in(os.fspath(given)) if lists else []
@@ -182,10 +180,10 @@ class Reading:
         return list(map(str, first)) if own and isinstance(first, Mapping) else []
 
     def runs_to_read(self, given: Any, qrels: Any = None) -> list[RunToRead]:
-        """The runs in anything that ``evaluate`` takes: one run or several.
+        """Return the runs in anything that ``evaluate`` takes.
 
-        ``qrels`` that are rows of expected and retrieved documents are the first run, too, where they are not among the
-        runs already; others must expect the same.
+        If ``qrels`` holds rows of expected and retrieved documents, it is the first run, unless it is among the runs
+        already; others must have the same expected documents.
         """
         if qrels is None or not self.holds_run(qrels):
             if given is None and qrels is not None and (lacking := self.lacking_list(qrels)):
@@ -272,7 +270,6 @@ class Reading:
         return RunToRead(path, partial(read_run, path, name=name, threads=threads, **self._of_files(1)), path, name)
 
     def _in_file_of_turns(self, path: str, threads: int) -> list[RunToRead]:
-        """The run in a file, or a run for each turn of its searches: its rows, read at once, say how many."""
         try:
             turn = turn_column(self._columns(path, 1), self._names)
         except DataError:
@@ -286,7 +283,7 @@ class Reading:
         return [RunToRead(path, lambda run=run: run, path, run.name) for run in named]  # type: ignore[misc]
 
     def _in_memory(self, given: Any, place: str) -> list[RunToRead]:
-        """A frame with a column ``run`` is read at once, because only its rows say how many runs it holds."""
+        """Read a frame with a column ``run`` at once, because only its rows say how many runs it holds."""
         turns = turn_column(self._columns(given, 1), self._names) is not None
         if turns or isinstance(given, Run) or is_table(given) or is_column_wise(given, self._names):
             return [RunToRead(place, lambda run=run: run) for run in as_runs(given, place, self.columns)]  # type: ignore[misc]
@@ -304,7 +301,7 @@ class Reading:
         return as_run(given, name, self.columns)
 
     def _is_list_of_lists(self, given: Any) -> bool:
-        """Is this a list for each query, ``[[doc, ...], ...]`` or ``[[{"corpus_id": ...}, ...], ...]``?"""
+        """Is this a list per query, ``[[doc, ...], ...]`` or ``[[{"corpus_id": ...}, ...], ...]``?"""
         if not isinstance(given, list | tuple) or not given or not all(isinstance(one, list | tuple) for one in given):
             return False
         first = next((entry for one in given for entry in one), None)
@@ -313,7 +310,7 @@ class Reading:
 
 
 def _numbers_in(given: Any) -> str:
-    """What holds scores, but is no matrix of them; empty where this is something else."""
+    """Return what holds scores but is no matrix; empty for anything else."""
     if isinstance(given, np.ndarray) and given.ndim <= 2:
         return f"one of {given.dtype} with the shape {given.shape}"
     first: Any = given
@@ -323,7 +320,7 @@ def _numbers_in(given: Any) -> str:
 
 
 def _is_one_query(inner: Any) -> bool:
-    """Is this of one query, ``{document: score}`` or ``[document, ...]``, rather than a whole run?"""
+    """Is this of one query, ``{document: score}`` or ``[document, ...]``, not a whole run?"""
     if type(inner) is dict or isinstance(inner, Mapping):
         value = next(iter(inner.values()), None)
         return not isinstance(value, Mapping | list | tuple | set | frozenset | np.ndarray)

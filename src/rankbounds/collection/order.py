@@ -1,4 +1,4 @@
-"""The order in which a run ranks its documents: by score, and tied ones by a rule; or by line or stated rank alone."""
+"""The order of a run's documents: by score, with a rule for ties; or by line or stated rank alone."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def ranks(run: Run, order: Order = "trec", precision: Precision = "double", tie_
 def ranked_rows(
     run: Run, *, order: Order = "trec", precision: Precision = "double", tie_key: TieKey | None = None
 ) -> tuple[Ints, Flags]:
-    """The run's rows with each topic's together in rank order, and which of them are tied to the one before."""
+    """Return the run's rows topic by topic in rank order, and which of them are tied to the one before."""
     together = run.pairs.rows_by_topic()
     permutation, tied = ranking(run.take(together), order, precision, tie_key)
     return (together if permutation is None else together[permutation]), tied
 
 
 def compared_scores(run: Run, precision: Precision) -> Floats:
-    """The scores in the precision in which they are compared; those too large for it are equal."""
+    """Return the scores in the precision of comparison; those too large for it are equal."""
     if precision == "double":
         return run.score
     with np.errstate(over="ignore"):
@@ -44,7 +44,7 @@ def compared_scores(run: Run, precision: Precision) -> Floats:
 
 
 def ranking(run: Run, order: Order, precision: Precision, tie_key: TieKey | None = None) -> tuple[Ints | None, Flags]:
-    """The permutation that ranks the rows within their topics (None: they are ranked), and which are then tied."""
+    """Return the permutation that ranks the rows within their topics (None: none needed), and which are then tied."""
     topic, score = run.pairs.topic, compared_scores(run, precision)
     if order == "stated":  # ties are then equal ranks, in the order of lines
         score, order = -_stated_ranks(run).astype(np.float64), "line"
@@ -69,7 +69,7 @@ def ranking(run: Run, order: Order, precision: Precision, tie_key: TieKey | None
 
 
 def _sorted_lists(score: Floats, topic: Ints, *, stable: bool) -> Ints:
-    """The order of rows that stand topic by topic by falling score; unless ``stable``, equal ones may change places.
+    """Return the order of rows by topic and falling score; unless ``stable``, equal ones may change places.
 
     Lists of like length are sorted side by side, which is much faster.
     """
@@ -93,10 +93,10 @@ def ranked(run: Run, order: Order = "trec", precision: Precision = "double", tie
 
 
 def _order_within_groups(tied: Flags, keys: list[NDArray[Any]]) -> Ints | None:
-    """The order by keys, the most important last, within groups of tied documents; None if they stand so already.
+    """Return the order by keys, the most important last, within groups of tied documents; None if already so.
 
-    ``tied`` marks those that are in the group of the one before. Most groups have two documents, or are in order: only
-    the others are sorted.
+    ``tied`` marks documents in the group of the one before. Most groups have two documents, or are in order: only the
+    others are sorted.
     """
     falls, level = np.zeros(tied.size - 1, dtype=bool), tied[1:]
     for key in reversed(keys):

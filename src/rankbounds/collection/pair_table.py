@@ -1,4 +1,4 @@
-"""What judgments and runs have in common as tables: a number for each pair of a query and a document."""
+"""The common table of judgments and runs: a number per pair of query and document."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ROWS_SHOWN = 5
 
 
 class PairTable:
-    """A table ``query_id, doc_id`` and a number. It never changes: arrays are read-only, methods return new tables."""
+    """A table ``query_id, doc_id`` and a number. It is immutable: arrays are read-only, methods return new tables."""
 
     value_name: ClassVar[str]
     """What the numbers are called."""
@@ -37,7 +37,7 @@ class PairTable:
     _value: Floats
     """The column of numbers."""
 
-    def _taken(self: Self, pairs: Pairs, rows: Any) -> Self:
+    def _take(self: Self, pairs: Pairs, rows: Any) -> Self:
         """The table of these pairs, which are those of these rows."""
         raise NotImplementedError
 
@@ -45,7 +45,7 @@ class PairTable:
         """What frames hold beside the pairs and their numbers."""
         return {}
 
-    def _written(self) -> tuple[Pairs, dict[str, Any]]:
+    def _columns_to_write(self) -> tuple[Pairs, dict[str, Any]]:
         """The pairs and the further columns of a file."""
         raise NotImplementedError
 
@@ -59,7 +59,7 @@ class PairTable:
         return self.pairs.topics
 
     def rows(self) -> Iterator[tuple[str, str, float]]:
-        """Iterate over tuples of query, document and number, in the order given, as the object itself does.
+        """Iterate over tuples of query, document and number, in the order given.
 
         Examples
         --------
@@ -85,7 +85,7 @@ class PairTable:
         return _as_id(rest[0]) in of_topic and (len(rest) == 1 or of_topic[_as_id(rest[0])] == rest[1])
 
     def to_dict(self) -> dict[str, dict[str, float]]:
-        """Return ``{query_id: {doc_id: number}}`` in the order given, which every function here reads too.
+        """Return ``{query_id: {doc_id: number}}`` in the order given.
 
         Examples
         --------
@@ -96,13 +96,13 @@ class PairTable:
         return self.pairs.nested(self._value)
 
     def filter(self: Self, topics: str | Iterable[str] | Callable[[str], bool]) -> Self:
-        """Return the table of some of the topics, with all their rows in the same order.
+        """Return the table of some of the topics, with the rows in the same order.
 
         Parameters
         ----------
         topics : str, iterable of str, or callable
-            A topic, several, or a function that says yes or no to a topic. Topics that are not here are ignored, so
-            that ``run.filter(qrels.query_ids)`` is the part of the run that has judgments.
+            A topic, several, or a function that returns true for topics to keep. Unknown topics are ignored, so
+            ``run.filter(qrels.query_ids)`` is the judged part of the run.
 
         Examples
         --------
@@ -117,13 +117,11 @@ class PairTable:
             names = {name for name in self.query_ids if topics(name)}
         else:
             names = {_as_id(name) for name in ([topics] if isinstance(topics, str | int) else topics)}
-        return self._taken(*self.pairs.of_topics(names))
+        return self._take(*self.pairs.of_topics(names))
 
     def to_polars(self) -> polars.DataFrame:
-        """Return a polars data frame, which every function here reads too.
-
-        Its columns are ``query_id, doc_id, relevance``, or ``query_id, doc_id, score`` and, where a run states ranks,
-        ``rank``.
+        """Return a polars data frame with the columns ``query_id, doc_id, relevance``, or ``query_id, doc_id, score``
+        and, if a run states ranks, ``rank``.
 
         Examples
         --------
@@ -167,8 +165,8 @@ class PairTable:
         Parameters
         ----------
         path : str or path
-            ``.csv``, ``.tsv`` and ``.jsonl`` are tables with named columns, any other ending is a TREC file. Only
-            TREC files hold a run's name. Documents of a run without stated ranks are numbered in the order given.
+            ``.csv``, ``.tsv`` and ``.jsonl`` are tables with named columns, any other ending is a TREC file. Only TREC
+            files hold a run's name. Documents without stated ranks are numbered in the order given.
 
         Examples
         --------
@@ -181,7 +179,7 @@ class PairTable:
         ...     rb.read_run(path) == run
         True
         """
-        pairs, columns = self._written()
+        pairs, columns = self._columns_to_write()
         listed = {
             name: column.tolist() if isinstance(column, np.ndarray) else column for name, column in columns.items()
         }
@@ -211,12 +209,10 @@ class PairTable:
 
     @cached_property
     def _rows_of(self) -> dict[str, Ints]:
-        """The rows of each topic, in the order given."""
         ends = np.cumsum(np.bincount(self.pairs.topic, minlength=len(self.query_ids)))
         return dict(zip(self.query_ids, np.split(self.pairs.rows_by_topic(), ends[:-1]), strict=True))
 
     def _of_topic(self, query: Any) -> dict[str, float]:
-        """``{doc_id: number}`` of one topic, in the order given."""
         name = _as_id(query)
         if name not in self._rows_of:
             known = list(self.query_ids)
@@ -226,7 +222,7 @@ class PairTable:
 
 
 def _as_id(name: Any) -> Any:
-    """An id as text: whole numbers as they are written, as in tables that are read."""
+    """Return an id as text, whole numbers as written."""
     return str(name) if isinstance(name, int | np.integer) and not isinstance(name, bool) else name
 
 

@@ -1,13 +1,12 @@
-"""Judgments from preferences: which of two documents is better, for many pairs, made into levels.
+"""Judgments from preferences between two documents, made into levels.
 
-Copeland: a document's score is the number of documents that it is preferred to, minus those that are preferred to it;
-where a pair was asked several times, the majority decides. Bradley and Terry: every document has a strength, and is
-preferred to another with probability s / (s + t); the strengths maximise the likelihood of the preferences. Each
-document has drawn once against one of strength 1, so that a document which always wins has a strength, too.
+Copeland: a document's score is the number of documents that it is preferred to, minus those preferred to it; if a pair
+was asked several times, the majority decides. Bradley and Terry: every document has a strength, and is preferred to
+another with probability s / (s + t); the strengths maximise the likelihood of the preferences. Each document has drawn
+once against one of strength 1, so that a document which always wins has a finite strength.
 
-Levels are the distinct scores of a topic's documents, the lowest being 1. They keep the order, not the distances, which
-is what Compatibility reads. Preferences need not agree with each other, so that no levels may agree with all of them:
-the share that is violated says how far to trust levels.
+Levels are the distinct scores of a topic's documents, from 1. They keep the order, not the distances, as Compatibility
+requires. Preferences may contradict each other; the share that the levels violate says how far to trust them.
 
 Sources: Copeland 1951; Bradley and Terry, Biometrika 39, 1952, fitted as in Hunter, Annals of Statistics 32(1), 2004.
 """
@@ -37,8 +36,7 @@ CLOSE = 1e-6
 class PreferenceCounts:
     """How far levels agree with the preferences that they were made from.
 
-    ``stated`` preferences there are; ``violated`` of them contradict the levels, ``tied`` ones are between documents of
-    the same level.
+    Of the ``stated`` preferences, ``violated`` contradict the levels, and ``tied`` are between documents of one level.
     """
 
     method: str
@@ -71,10 +69,10 @@ def levels_from_preferences(
     if isinstance(preferences, str | os.PathLike):
         source = os.fspath(preferences)
         given = rows_of_fields(source, "query", "better document", "worse document")
-        rows = [_checked(place, row) for place, row in given]
+        rows = [_check_row(place, row) for place, row in given]
     else:
         source = "preferences"
-        rows = [_checked(Place(source, row=number), row) for number, row in enumerate(preferences, 1)]
+        rows = [_check_row(Place(source, row=number), row) for number, row in enumerate(preferences, 1)]
     if not rows:
         raise DataError(source, "there is no preference.")
     number: dict[tuple[str, str], int] = {}
@@ -95,7 +93,7 @@ def levels_from_preferences(
     return qrels, PreferenceCounts(method, len(rows), int(violated.sum()), int(tied.sum()))
 
 
-def _checked(place: Place, row: Sequence[Any]) -> tuple[str, str, str]:
+def _check_row(place: Place, row: Sequence[Any]) -> tuple[str, str, str]:
     if isinstance(row, str) or len(row) != 3:
         raise DataError(place, "expected a query, the better document and the worse one.")
     query, better, worse = map(str, row)
@@ -117,7 +115,9 @@ def _copeland(better: Ints, worse: Ints) -> Floats:
 
 
 def _strengths(better: Ints, worse: Ints) -> Floats:
-    """The logarithms of Bradley and Terry's strengths, by Hunter's algorithm, a draw with strength 1 for each."""
+    """Return the logarithms of Bradley and Terry's strengths (Hunter's algorithm), with one draw each against strength
+    1.
+    """
     documents = int(max(better.max(), worse.max())) + 1
     won = np.bincount(better, minlength=documents) + 0.5
     strength = np.ones(documents)
@@ -133,7 +133,7 @@ def _strengths(better: Ints, worse: Ints) -> Floats:
 
 
 def _levels(topic: Ints, score: Floats) -> Ints:
-    """The place of each score among the distinct ones of its topic, from 1."""
+    """Return the rank of each score among the distinct ones of its topic, from 1."""
     order = np.lexsort((score, topic))
     first = np.diff(topic[order], prepend=-1) != 0
     rises = ~first & (np.diff(score[order], prepend=0.0) > CLOSE)

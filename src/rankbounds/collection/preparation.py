@@ -1,4 +1,4 @@
-"""What some data need before they are scored: queries found as their own answers, chunks of documents, a depth."""
+"""Preparation of runs: drop queries found as their own answers, merge chunks into documents, cut at a depth."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class Preparation:
         return self.drop_self or self.documents_of is not None or self.depth is not None
 
     def __call__(self, run: Run) -> Run:
-        """The run as it is to be scored; ``prepared`` says what was done to it."""
+        """Return the prepared run; ``prepared`` says what was done."""
         if not self:
             return run
         run, counts = self.counted(run)
-        return run.noted(self.words(counts))
+        return run.with_note(self.words(counts))
 
     def counted(self, run: Run) -> tuple[Run, Ints]:
-        """The run as it is to be scored, and what ``words`` tells of it: counts, which add up over parts of a run."""
+        """The prepared run, and counts for ``words``, which add up over parts of a run."""
         counts: Ints = np.zeros(4, dtype=np.int64)
         if self.documents_of is not None:
             counts[0] = len(run)
@@ -76,7 +76,7 @@ class Preparation:
 
 
 def _best_chunks(run: Run, separator: str) -> Run:
-    """Of each document the row of its best chunk; of equally good ones that which stands first."""
+    """Return each document's row with its best chunk, of equal ones the first."""
     pairs = run.pairs
     docs = Ids(pairs.docs.text, pairs.docs.start, _length_before(pairs.docs, separator.encode()))
     whole = Pairs.numbered(pairs.topics, pairs.topic, docs, pairs.source)
@@ -85,7 +85,7 @@ def _best_chunks(run: Run, separator: str) -> Run:
 
 
 def _length_before(ids: Ids, separator: bytes) -> Ints:
-    """How long each id is up to the last separator in it; the whole length where none stands within it."""
+    """Return each id's length up to its last separator, or its whole length."""
     text = ids.text
     at = np.flatnonzero(text[: text.size - len(separator) + 1] == separator[0])
     for offset, byte in enumerate(separator[1:], 1):

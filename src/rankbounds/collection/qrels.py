@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 class Qrels(PairTable):
     """Judgments: a table ``query_id, doc_id, relevance``.
 
-    Relevance -1 means pooled but not judged. It never changes: ``grade`` is read-only, and methods return new tables.
-    Two are equal (``==``) when they have the same rows in the same order. Where documents are judged for subtopics of
-    a query, the relevance is the largest that a document has for any of them.
+    Relevance -1 means pooled but not judged. It is immutable: ``grade`` is read-only, and methods return new tables.
+    Two are equal (``==``) if they have the same rows in the same order. A document judged for subtopics has its largest
+    relevance for any of them.
 
     Parameters
     ----------
     given : path, dict, frame or rows
-        Judgments in any form that ``evaluate`` takes: a file, ``{query: {document: grade}}``, ``{query: {document,
-        ...}}`` (these are relevant), a pandas, polars or pyarrow frame, rows ``(query, document, grade)``.
+        As in ``evaluate``: a file, ``{query: {document: grade}}``, ``{query: {document, ...}}`` (relevant documents), a
+        pandas, polars or pyarrow frame, rows ``(query, document, grade)``.
     formats, source, columns, lenient
         As for ``read_qrels``.
 
@@ -52,11 +52,11 @@ class Qrels(PairTable):
     grade : array
         The relevance of each row.
     strata : Strata or None
-        The stratum of each row, where judgments are a sample that names them.
+        The stratum of each row, if judgments are a stratified sample.
     subtopics : Subtopics or None
-        The relevance of documents for each subtopic of their query, where judgments tell subtopics apart.
+        The relevance of documents for each subtopic of their query, if judgments have subtopics.
     preferences : PreferenceCounts or None
-        Of judgments that ``from_preferences`` made: how many preferences they violate.
+        For judgments made by ``from_preferences``: how many preferences they violate.
 
     Examples
     --------
@@ -103,7 +103,6 @@ class Qrels(PairTable):
         subtopics: Subtopics | Callable[[], Subtopics] | None = None,
         strata: Strata | None = None,
     ) -> Qrels:
-        """Make judgments of columns that are checked."""
         qrels = cls.__new__(cls)
         qrels.pairs, qrels.strata = pairs, strata
         qrels.grade = qrels._value = read_only(grade)
@@ -125,7 +124,7 @@ class Qrels(PairTable):
 
     @cached_property
     def subtopics(self) -> Subtopics | None:
-        """The relevance of documents for each subtopic of their query, where judgments tell subtopics apart."""
+        """The relevance of documents per subtopic of their query, if there are any."""
         given = self._subtopics
         return given() if callable(given) else given
 
@@ -134,15 +133,15 @@ class Qrels(PairTable):
         """Do the grades only order documents that were compared with each other?"""
         return isinstance(self._subtopics, Subtopics) and self._subtopics.subgroup is not None
 
-    def _taken(self, pairs: Pairs, rows: Ints) -> Qrels:
+    def _take(self, pairs: Pairs, rows: Ints) -> Qrels:
         subtopics = None if self.subtopics is None else self.subtopics.taken(rows)
         return Qrels._of_pairs(
             pairs, self.grade[rows], subtopics, None if self.strata is None else self.strata.taken(rows)
         )
 
     def take(self, rows: Ints) -> Qrels:
-        """Some of the rows, in the order given; topics that lose all of them are left out."""
-        return self._taken(self.pairs.take(rows).without_unused_topics(), rows)
+        """Return some of the rows, in the order given; topics that lose all of them are left out."""
+        return self._take(self.pairs.take(rows).without_unused_topics(), rows)
 
     def only_judged(self, kept: Flags) -> Qrels:
         """All rows, those not kept turned into "pooled, not judged"."""
@@ -163,7 +162,7 @@ class Qrels(PairTable):
         grades : iterable of float
             Relevance; -1 means pooled but not judged.
         source : str
-            What error messages call the judgments.
+            The name of the judgments in error messages.
 
         Examples
         --------
@@ -176,7 +175,7 @@ class Qrels(PairTable):
     @classmethod
     @ends_in_a_sentence
     def from_dict(cls, grades: Mapping[Any, Any]) -> Qrels:
-        """Make judgments from ``{query_id: {doc_id: relevance}}``, which ``to_dict`` returns.
+        """Make judgments from ``{query_id: {doc_id: relevance}}``, the result of ``to_dict``.
 
         Parameters
         ----------
@@ -201,7 +200,7 @@ class Qrels(PairTable):
     def by_source(
         cls, given: QrelsLike, *, formats: str | None = None, columns: Mapping[str, str] | None = None
     ) -> dict[str, Qrels]:
-        r"""Return the judgments of every source in the column ``source``, apart from each other.
+        r"""Return the judgments of each source in the column ``source`` separately.
 
         Parameters
         ----------
@@ -214,7 +213,7 @@ class Qrels(PairTable):
         Returns
         -------
         dict of str to Qrels
-            The judgments by the name of their source, in the order in which sources first appear.
+            Judgments by source, in the order in which sources first appear.
 
         Examples
         --------
@@ -245,18 +244,15 @@ class Qrels(PairTable):
         preferences : path or iterable of tuples
             Lines, or tuples, of a query, the better document and the worse one.
         method : {"copeland", "bradley-terry"}, default "copeland"
-            How documents are scored: by the number of documents that each beats minus those that it loses to, or by
-            the strengths that make the preferences most likely.
+            Score documents by the number that each beats minus those that it loses to, or by the strengths that make
+            the preferences most likely.
 
         Returns
         -------
         Qrels
-            Levels from 1 (the worst) for all documents that were compared, the best first. Preferences may contradict
-            each other: ``preferences`` tells how many the levels violate.
+            Levels from 1 (the worst) for all documents compared, the best first. Preferences may contradict each other:
+            ``preferences`` counts those that the levels violate.
 
-        Notes
-        -----
-        Levels keep the order, not the distances, which is what ``Compatibility`` reads.
 
         Examples
         --------
@@ -303,7 +299,7 @@ class Qrels(PairTable):
         return f"Qrels({judgments}, {topics}{by_subtopic}, {self.pairs.source.name})"
 
     def trec_lines(self) -> Iterable[str]:
-        r"""Return the lines of a TREC file, with the subtopic for the 0 where documents are judged by subtopic.
+        r"""Return the lines of a TREC file, with subtopics in place of the 0, if there are any.
 
         Examples
         --------
@@ -312,7 +308,7 @@ class Qrels(PairTable):
         ['301 0 a 1\n']
         """
         pair_files.reject_for_trec(self.pairs)
-        pairs, columns = self._written()
+        pairs, columns = self._columns_to_write()
         second = columns.get("subtopic", itertools.repeat("0"))
         nothing = itertools.repeat("")
         before = (f"{name} " for name in columns["judgment_subgroup"]) if "judgment_subgroup" in columns else nothing
@@ -324,7 +320,7 @@ class Qrels(PairTable):
             )
         )
 
-    def _written(self) -> tuple[Pairs, dict[str, Any]]:
+    def _columns_to_write(self) -> tuple[Pairs, dict[str, Any]]:
         if isinstance(self._subtopics, Subtopics):
             of_subtopics = self._subtopics
             columns = {"subtopic": of_subtopics.labels, "relevance": of_subtopics.grade}
@@ -352,13 +348,13 @@ def read_qrels(
     Parameters
     ----------
     path : path
-        A file in any known format; ``"-"`` is standard input, ``"ir_datasets:ID"`` a data set that this package knows.
+        A file in any known format; ``"-"`` is standard input, ``"ir_datasets:ID"`` a data set of that package.
     formats, columns, lenient, threads
-        As for ``read_run``; a table's relevance may be renamed too: ``{"relevance": "r"}``.
+        As for ``read_run``; ``columns`` may also name the relevance: ``{"relevance": "r"}``.
     source : str or sequence of str, optional
-        Whose judgments to use, by the column ``source``: ``"human"``, or ``"human,llm"`` for the first that has one.
+        Whose judgments to use, by the column ``source``: ``"human"``, or ``"human,llm"`` for the first that exists.
     grade_of : mapping, optional
-        Which grades words stand for, ``{"S": 3, "A": 2, "B": 1}``; other words count as non-relevant, with a warning.
+        The grades of words, ``{"S": 3, "A": 2, "B": 1}``; other words count as non-relevant, with a warning.
 
     Returns
     -------
@@ -374,7 +370,6 @@ def read_qrels(
     ...         _ = file.write("q1 0 a 1\nq1 0 b 0\n")
     ...     read_qrels(path).to_dict()
     {'q1': {'a': 1.0, 'b': 0.0}}
-
     """
     name = os.fspath(path)
     words = Words(grade_of or {}, "standard input" if name == "-" else name)
@@ -390,7 +385,7 @@ def read_qrels(
 
 
 class Words:
-    """Words that stand for grades in one table of judgments; unknown ones count as 0, and are counted."""
+    """Words for grades in one table of judgments; unknown ones count as 0, with their number."""
 
     def __init__(self, grade_of: Mapping[str, float], source: str) -> None:
         self.grade_of, self.source = dict(grade_of), source
@@ -403,7 +398,7 @@ class Words:
         return self.grade_of.get(word, 0.0)
 
     def put_into(self, table: Columns) -> Columns:
-        """The table with numbers for words (lines have them already); warn about the words that counted as 0."""
+        """Replace words in the table by numbers (lines have them already); warn about words that counted as 0."""
         values = table.values
         if self.grade_of and table.pairs.source.unit != "line":
             values = list(values)
@@ -421,7 +416,7 @@ def as_qrels(
     source: str | Sequence[str] | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Qrels:
-    """Judgments from what a caller holds in memory: a dict, a frame, or rows of three."""
+    """Read judgments from a dict, a frame, or rows of three."""
     table = columns_of(given, QRELS_COLUMNS.renamed(columns), source="judgments")
     if not len(table):
         raise DataError("The judgments are empty.")
@@ -447,7 +442,7 @@ class LabelSources:
         return cls(list(seen), number)
 
     def chosen(self, pairs: Pairs, grade: Floats, wanted: str | Sequence[str] | None) -> tuple[Pairs, Floats]:
-        """One label for each pair: of the sources wanted, the first that has one; of all, where they agree."""
+        """Select one label per pair: of the sources wanted, the first that has one; of all, if they agree."""
         if wanted is None:
             return self._where_all_agree(pairs, grade)
         wanted = [name.strip() for name in wanted.split(",")] if isinstance(wanted, str) else list(wanted)

@@ -35,18 +35,18 @@ KEEP_ONE = "Keep one entry for each document."
 
 
 class Run(PairTable):
-    """What a system retrieved: a table ``query_id, doc_id, score``, with the stated rank where there is one.
+    """What a system retrieved: a table ``query_id, doc_id, score``, with stated ranks if there are any.
 
-    It never changes: ``score`` is read-only, and methods return new runs. Rows keep the order given. Two are equal
-    (``==``) when they have the same name, the same rows in the same order, and the same stated ranks.
+    It is immutable: ``score`` is read-only, and methods return new runs. Rows keep the order given. Two are equal
+    (``==``) if they have the same name, the same rows in the same order, and the same stated ranks.
 
     Parameters
     ----------
     given : path, dict, frame or rows
-        One run in any form that ``evaluate`` takes: a file, ``{query: {document: score}}``, ``{query: [document,
-        ...]}`` (the order is the ranking), a pandas, polars or pyarrow frame, rows ``(query, document, score)``.
+        As in ``evaluate``: a file, ``{query: {document: score}}``, ``{query: [document, ...]}`` (in ranked order), a
+        pandas, polars or pyarrow frame, rows ``(query, document, score)``.
     name : str, optional
-        What results call the run; by default the tag or name of its file, or ``"run"``.
+        The name in results; by default the tag or name of its file, or ``"run"``.
     formats, columns, lenient
         As for ``read_run``.
     query_ids, doc_ids : sequence of str, optional
@@ -55,13 +55,13 @@ class Run(PairTable):
     Attributes
     ----------
     name : str
-        What results call the run.
+        The name in results.
     query_ids : tuple of str
         The topics, in the order of their first document.
     score : array
         The score of each row.
     prepared : str
-        What was done to the run before it is scored; empty: nothing.
+        The preparation applied to the run; empty if none.
 
     Examples
     --------
@@ -112,7 +112,6 @@ class Run(PairTable):
         ranks: Ints | Callable[[], Ints | None] | None = None,
         prepared: str = "",
     ) -> Run:
-        """Make a run of columns that are checked."""
         run = cls.__new__(cls)
         run.name, run._held, run.prepared = name, pairs, prepared
         run.score = run._value = read_only(score)
@@ -125,14 +124,14 @@ class Run(PairTable):
     @classmethod
     @ends_in_a_sentence
     def from_dict(cls, scores: Mapping[Any, Any], *, name: str = "run") -> Run:
-        """Make a run from ``{query_id: {doc_id: score}}``, which ``to_dict`` returns.
+        """Make a run from ``{query_id: {doc_id: score}}``, the result of ``to_dict``.
 
         Parameters
         ----------
         scores : mapping
             The documents of each query with their scores, or a list of documents, best first.
         name : str, default "run"
-            What results call the run.
+            The name in results.
 
         Returns
         -------
@@ -159,14 +158,14 @@ class Run(PairTable):
         ltr : path
             The learning-to-rank file (``grade qid:N 1:... # document``) whose lines were ranked.
         path : path
-            The predictions, as many as the file has lines.
+            The predictions, one per line of that file.
         name : str, optional
             The run's name; by default the name of the file of predictions.
 
         Returns
         -------
         Run
-            The documents of each query with the predictions as scores.
+            With the predictions as scores.
 
         Examples
         --------
@@ -200,11 +199,11 @@ class Run(PairTable):
         query_ids, doc_ids : iterable of str
             Ids; whole numbers are taken as they are written.
         scores : iterable of float
-            The higher, the better.
+            Higher is better.
         ranks : iterable of int, optional
-            The stated ranks; they count only where ``ties="rank"`` asks for them.
+            The stated ranks; used only with ``ties="rank"``.
         name : str
-            What results call the run.
+            The name in results.
 
         Examples
         --------
@@ -224,7 +223,7 @@ class Run(PairTable):
 
     @property
     def pairs(self) -> Pairs:  # type: ignore[override]
-        """Queries and documents; those of a packed run are made when they are asked for, and not kept."""
+        """Queries and documents; a packed run recreates them on demand."""
         return self._held.unpacked() if isinstance(self._held, PackedPairs) else self._held
 
     @property
@@ -241,7 +240,7 @@ class Run(PairTable):
         return len(self._held)
 
     def packed(self, again: Callable[[], Run]) -> Run:
-        """Return the same run in less memory, without its text: ranks in it are read ``again`` when asked for."""
+        """Return the same run in less memory, without its text: ranks are read ``again`` on demand."""
         packed, given = PackedPairs.of(self.pairs), self._given_ranks
         if packed is None:
             return self
@@ -260,7 +259,7 @@ class Run(PairTable):
         """The rank that the file states for each document; None if it states none."""
         return self._given_ranks() if callable(self._given_ranks) else self._given_ranks
 
-    def _taken(self, pairs: Pairs, rows: slice | Ints) -> Run:
+    def _take(self, pairs: Pairs, rows: slice | Ints) -> Run:
         held = (isinstance(self._held, PackedPairs) and PackedPairs.of(pairs)) or pairs
         return Run._of_pairs(
             self.name, held, self.score[rows], lambda: None if self.stated_rank is None else self.stated_rank[rows]
@@ -270,12 +269,12 @@ class Run(PairTable):
         return {} if self.stated_rank is None else {"rank": self.stated_rank}
 
     def __getitem__(self, query_id: str) -> list[tuple[str, float]]:
-        """``(doc_id, score)`` of one topic, best first: score down, then document id down, as trec_eval ranks."""
+        """Return ``(doc_id, score)`` of one topic, best first: score down, then document id down, as in trec_eval."""
         by_document = self._of_topic(query_id).items()
         return sorted(by_document, key=lambda item: (item[1], item[0].encode("utf-8", "surrogateescape")), reverse=True)
 
     def __eq__(self, other: object) -> bool:
-        """The same name, the same rows in the same order, and the same stated ranks?"""
+        """Compare name, rows in their order, and stated ranks."""
         if not isinstance(other, Run):
             return NotImplemented
         ours, theirs = self.stated_rank, other.stated_rank
@@ -285,7 +284,7 @@ class Run(PairTable):
     __hash__ = None
 
     def take(self, rows: slice | Ints) -> Run:
-        """Return some of the rows, in the order asked for; topics that lose all their rows are kept.
+        """Return some of the rows, in the order given; topics that lose all their rows are kept.
 
         Examples
         --------
@@ -294,18 +293,18 @@ class Run(PairTable):
         >>> run.take(slice(0, 2)).to_dict()
         {'301': {'a': 1.5, 'b': 2.0}, '302': {}}
         """
-        return self._taken(self.pairs.take(rows), rows)
+        return self._take(self.pairs.take(rows), rows)
 
     def renamed(self, name: str) -> Run:
         """Return the same run under another name."""
         return Run._of_pairs(name, self._held, self.score, self._given_ranks, self.prepared)
 
-    def rescored(self, score: Floats) -> Run:
+    def with_scores(self, score: Floats) -> Run:
         """Return the same documents with other scores."""
         return Run._of_pairs(self.name, self._held, score, self._given_ranks, self.prepared)
 
-    def noted(self, prepared: str) -> Run:
-        """Return the same run, with a note of what was done to it before it is scored."""
+    def with_note(self, prepared: str) -> Run:
+        """Return the same run, with a note on its preparation."""
         return Run._of_pairs(self.name, self._held, self.score, self._given_ranks, prepared)
 
     def prepare(
@@ -317,30 +316,30 @@ class Run(PairTable):
         ties: Order = "trec",
         ties_key: TieKey | Mapping[Any, Any] | str | os.PathLike[str] | None = None,
     ) -> Run:
-        """Return the run as some collections need it before it is scored.
+        """Return the run prepared for scoring, as some collections require.
 
         Parameters
         ----------
         drop_self : bool, default False
-            Leave out a document whose id is that of its query, as BEIR does (ArguAna and Quora hold such documents).
+            Leave out a document whose id is that of its query, as BEIR does for ArguAna and Quora.
         documents_of : str, optional
-            Ids are those of chunks or passages: what precedes the last of these is the document's (``"#"`` for
-            ``d7#3``). Of each document the chunk with the highest score is kept, under the document's id.
+            Ids are those of chunks or passages, and the document's id ends before the last of these (``"#"`` for
+            ``d7#3``). The chunk with the highest score is kept, under the document's id.
         depth : int, optional
-            Keep so many documents of each list.
+            Keep at most so many documents per list.
         ties : {"trec", "run", "line", "rank", "stated", "docid", "key"}, default "trec"
-            The order of documents of equal score, where the depth cuts between them.
+            The order of documents of equal score, if the depth cuts between them.
         ties_key : mapping or path, optional
-            ``{document: value}``, or a file of such lines; means ``ties="key"`` by itself.
+            ``{document: value}``, or a file of such lines; implies ``ties="key"``.
 
         Returns
         -------
         Run
-            A new run. Judgments stay as they are: they are of documents.
+            A new run. Judgments are not changed: they concern documents.
 
         Notes
         -----
-        Chunks become documents first, then self-matches are dropped, then the depth counts.
+        The order is: chunks to documents, self-matches, depth.
 
         Examples
         --------
@@ -369,12 +368,12 @@ class Run(PairTable):
         Parameters
         ----------
         rho : float, str or Fraction
-            By which factor bands grow: after the one that begins at rank b, the next begins at ceil(rho * b). It is
-            taken as the decimal that you write: 1.1 is eleven tenths.
+            The growth factor: after the band that begins at rank b, the next begins at ceil(rho * b). It is the decimal
+            that you write: 1.1 is eleven tenths.
         ties : {"trec", "run", "line", "rank", "stated", "docid", "key"}, default "trec"
             The order of documents of equal score before they are put in bands.
         ties_key : mapping or path, optional
-            ``{document: value}``, or a file of such lines; means ``ties="key"`` by itself.
+            ``{document: value}``, or a file of such lines; implies ``ties="key"``.
         score_precision : {"double", "single"}, default "double"
             The precision in which scores are compared.
 
@@ -402,16 +401,16 @@ class Run(PairTable):
         ----------
         bits : str or int, optional
             ``"float32"``, ``"float16"``, ``"bfloat16"``, or a whole number b for 2^b evenly spaced levels between the
-            run's least and greatest score.
+            least and the greatest score.
         digits : int, optional
-            To how many significant decimal digits.
+            The number of significant decimal digits.
         decimals : int, optional
-            To how many digits behind the point.
+            The number of digits after the point.
 
         Returns
         -------
         Run
-            The same documents; those whose scores have become equal are tied.
+            The same documents; equal rounded scores are ties.
 
         Examples
         --------
@@ -442,7 +441,7 @@ class Run(PairTable):
             for (query, doc, score), rank in zip(self.rows(), self._ranks().tolist(), strict=True)
         )
 
-    def _written(self) -> tuple[Pairs, dict[str, Any]]:
+    def _columns_to_write(self) -> tuple[Pairs, dict[str, Any]]:
         return self.pairs, {"rank": self._ranks(), "score": self.score}
 
     def _ranks(self) -> Ints:
@@ -450,7 +449,6 @@ class Run(PairTable):
 
 
 def _order_of_ties(ties: Order, ties_key: Any) -> tuple[TieKey | None, Order]:
-    """The user's own key, if there is one, and the order of tied documents."""
     from rankbounds.collection.order import ORDERS
 
     key = None if ties_key is None else as_tie_key(ties_key)
@@ -462,7 +460,7 @@ def _order_of_ties(ties: Order, ties_key: Any) -> tuple[TieKey | None, Order]:
 
 
 def position_in_topic(pairs: Pairs) -> Ints:
-    """1 for the first document given for a topic, 2 for the second, and so on."""
+    """Number the documents of each topic from 1, in the order given."""
     order = np.argsort(pairs.topic, kind="stable")
     counts = np.bincount(pairs.topic, minlength=len(pairs.topics))
     positions = np.empty(len(pairs), dtype=np.int64)
@@ -486,15 +484,15 @@ def read_run(
     path : path
         A file in any known format; ``"-"`` is standard input.
     name : str, optional
-        What to call the run; otherwise its tag, then its file's name without endings.
+        The name; by default its tag, then its file's name without endings.
     formats : str, optional
-        The format, such as ``"trec"``, ``"csv"`` or ``"quepid"``, where the contents should not decide.
+        The format, such as ``"trec"``, ``"csv"`` or ``"quepid"``; by default recognised from the contents.
     columns : mapping, optional
-        What a table calls its columns, where that is not known: ``{"query_id": "q", "doc_id": "d", "score": "s"}``.
+        The columns of a table with other names: ``{"query_id": "q", "doc_id": "d", "score": "s"}``.
     lenient : bool, default False
-        Leave out lines that cannot be used, and warn with their number.
+        Leave out unusable lines, and warn with their number.
     threads : int, default 1
-        How many threads may read.
+        The number of threads that may read.
 
     Returns
     -------
@@ -511,7 +509,6 @@ def read_run(
     ...     run = read_run(path)
     >>> run.name, run.to_dict()
     ('bm25', {'q1': {'a': 2.5, 'b': 1.5}})
-
     """
     file = os.fspath(path)
     found = read(file, RUN_COLUMNS.renamed(columns), kind=formats, lenient=lenient, threads=threads)
@@ -519,7 +516,7 @@ def read_run(
 
 
 def run_in(table: Columns, file: str, name: str | None = None) -> Run:
-    """The run in the lines or rows of a file, or of a part of it."""
+    """Read the run in the lines or rows of a file or a part of it."""
     tags = [table.tag or ""] if table.runs is None else table.numbered_runs(one=True)[0]
     if len(tags) > 1:
         raise several_runs(file, tags[:2], str(len(tags)))
@@ -557,7 +554,7 @@ def read_runs(
     columns: Mapping[str, str] | None = None,
     lenient: bool = False,
 ) -> list[Run]:
-    r"""Read every run that paths, globs and folders name.
+    r"""Read every run in paths, globs and folders.
 
     Parameters
     ----------
@@ -569,7 +566,7 @@ def read_runs(
     Returns
     -------
     list of Run
-        Their names differ: the file name is added to those that repeat.
+        With different names: the file name is added to repeated ones.
 
     Examples
     --------
@@ -581,7 +578,6 @@ def read_runs(
     ...             _ = file.write(f"q1 Q0 a 1 2.5 {name}\n")
     ...     [run.name for run in read_runs(os.path.join(folder, "*.txt"))]
     ['bm25', 'dense']
-
     """
     files = expand([paths] if isinstance(paths, str | os.PathLike) else paths)
     runs = [read_run(file, formats=formats, columns=columns, lenient=lenient) for file in files]
@@ -589,7 +585,7 @@ def read_runs(
 
 
 def as_run(given: Any, name: str = "run", columns: Mapping[str, str] | None = None) -> Run:
-    """One run from whatever a caller holds: a path, a dict, a frame, or rows of three."""
+    """Return one run from a path, a dict, a frame, or rows of three."""
     runs = as_runs(given, name, columns)
     if len(runs) > 1:
         raise UsageError(f"One run was expected, but this table holds {len(runs)}.")
@@ -597,7 +593,7 @@ def as_run(given: Any, name: str = "run", columns: Mapping[str, str] | None = No
 
 
 def as_runs(given: Any, name: str = "run", columns: Mapping[str, str] | None = None) -> list[Run]:
-    """The run, or the runs, in what a caller holds: a frame with a column ``run`` may hold several."""
+    """Return the run or runs in an input; a frame with a column ``run`` may hold several."""
     if isinstance(given, Run):
         return [given]
     if isinstance(given, str | os.PathLike):
@@ -618,7 +614,7 @@ def runs_in(table: Columns, name: str) -> list[Run]:
     runs = []
     for own, tag in enumerate(tags):
         rows = np.flatnonzero(number == own)
-        run = whole._taken(table.pairs.take(rows).without_unused_topics(), rows).renamed(tag)
+        run = whole._take(table.pairs.take(rows).without_unused_topics(), rows).renamed(tag)
         run.pairs.reject_repeats(KEEP_ONE)
         runs.append(run)
     return runs

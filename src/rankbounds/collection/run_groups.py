@@ -1,7 +1,7 @@
-"""Which group each run belongs to: from a file, a mapping, or the beginning of its name.
+"""The group of each run: from a file, a mapping, or the beginning of its name.
 
-Runs of one group (a team, a system with its variants) find the same documents. What is learned by leaving a run out of
-the pool is learned by leaving out its whole group.
+Runs of one group (a team, or variants of a system) find the same documents, so leaving a run out of the pool means
+leaving out its whole group.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ GroupsLike: TypeAlias = Mapping[str, str] | str | os.PathLike[str]
 
 @ends_in_a_sentence
 def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
-    r"""Read from a file which group each run belongs to.
+    r"""Read the group of each run from a file.
 
     Parameters
     ----------
     path
-        A file with lines of two fields, ``run group``; those that begin with ``#`` are comments.
+        A file with lines of two fields, ``run group``; ``#`` begins a comment line.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def groups_of(names: Iterable[str], groups: Mapping[str, str]) -> list[str]:
 
 
 def number_groups(names: list[str], given: GroupsLike | None) -> list[int]:
-    """The number of each run's group; a run without one is a group of its own."""
+    """Return the number of each run's group; a run without one is a group of its own."""
     groups = read_groups(given) if isinstance(given, str | os.PathLike) else given or {}
     named = [name for name in names if name in groups]
     if groups and not named:
@@ -72,7 +72,7 @@ def number_groups(names: list[str], given: GroupsLike | None) -> list[int]:
 
 
 def groups_by_prefix(names: Iterable[str], prefix: str) -> dict[str, str]:
-    """Group runs by how their names begin: up to the first of these characters, or for a number so many characters."""
+    """Group runs by the beginnings of their names: up to the first of these characters, or the first N characters."""
     if not prefix:
         raise UsageError('A prefix of run names ends at a character such as "-", or after a number of characters.')
     if prefix.isdigit():

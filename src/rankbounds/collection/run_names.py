@@ -19,9 +19,9 @@ def with_unique_names(runs: list[Run], places: list[str], given: Sequence[bool] 
 
 
 def unique_names(names: list[str], files: list[str], given: Sequence[bool] | None = None) -> list[str]:
-    """Names as they are where they differ; those that repeat are told apart by their files, then by number.
+    """Return distinct names: repeated ones get their files' names, then numbers.
 
-    A name that the user gave to one run stays that run's; others that have it as their tag are told apart from it.
+    A name that the user gave to one run stays that run's; others with that tag change.
     """
 
     def repeated(labels: list[str]) -> set[str]:

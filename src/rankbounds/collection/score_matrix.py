@@ -1,8 +1,7 @@
-"""Score matrices: a row for each query and a column for each document, as embedding models and rerankers produce them.
+"""Score matrices, with a row per query and a column per document, as from embedding models and rerankers.
 
-The best documents of each query are taken block by block, so that no more than a block is copied at a time. A group of
-tied documents is never cut: where the last place is shared, all that share it are kept, because which of them comes
-first is for the rule on ties to say.
+The best documents of each query are selected block by block to limit copies. A group of tied documents is never cut:
+all that share the last rank are kept, because the rule for ties decides which comes first.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ MOST_ROWS = 200_000_000
 
 
 def is_matrix(given: Any) -> bool:
-    """Is this an array with two axes, of NumPy or of any package that shares its arrays?"""
+    """Return whether this is an array with two axes, of NumPy or a package that shares its arrays."""
     if isinstance(given, np.ndarray):
         return given.ndim == 2 and given.dtype.kind in "fiub"
     shared = hasattr(given, "__array__") or hasattr(given, "__dlpack__")
@@ -41,7 +40,7 @@ def run_of_matrix(
     name: str = "run",
     depth: int = DEPTH,
 ) -> Run:
-    """The best documents of each query, and all that are tied with the last of them; -inf stands for not retrieved."""
+    """Return the best documents of each query, and all tied with the last of them; -inf means not retrieved."""
     matrix = _array(scores)
     if query_ids is None or doc_ids is None:
         raise UsageError(
@@ -66,11 +65,11 @@ def run_of_matrix(
     rows, columns, best = _best(matrix, depth, name)
     keys = mix(docs.hashes()[columns], queries.hashes()[rows])
     run = Run._of_pairs(name, Pairs(tuple(topics), rows, docs.take(columns), keys, where), best)
-    return run.noted(f"the best {depth:,} of {len(docs):,} documents") if depth < len(docs) else run
+    return run.with_note(f"the best {depth:,} of {len(docs):,} documents") if depth < len(docs) else run
 
 
 def _array(scores: Any) -> NDArray[Any]:
-    """The scores as an array of NumPy, without a copy where the package allows that."""
+    """Return the scores as a NumPy array, without a copy if possible."""
     if hasattr(scores, "detach"):  # a tensor of torch: one that is trained, or on another device, has to be freed first
         scores = scores.detach().cpu()
         scores = scores.float() if "bfloat16" in str(scores.dtype) else scores
@@ -84,7 +83,7 @@ def _array(scores: Any) -> NDArray[Any]:
 
 
 def _best(matrix: NDArray[Any], depth: int, name: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Row, column and score of what is kept, query by query, each query's documents in the order of the columns."""
+    """Return row, column and score of the kept entries, by query and column."""
     count, width = matrix.shape
     found: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = []
     kept = 0

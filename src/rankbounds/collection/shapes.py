@@ -1,4 +1,4 @@
-"""The types of what users may give for judgments and runs; ``inputs`` reads all of them."""
+"""The types of inputs for judgments and runs; ``inputs`` reads all of them."""
 
 from __future__ import annotations
 

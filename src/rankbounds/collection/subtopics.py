@@ -1,12 +1,11 @@
-"""What judgments may tell beside grades: subtopics, groups of judgments, preferences, and the strata of a sample.
+"""What judgments may contain besides grades: subtopics, groups of judgments, preferences, and strata of a sample.
 
-Judgments by subtopic say which grade a document has for each of the things that a query may be about. Judgments by
-group have the same form: they say which grade a document has from each of several people. Preferences are judgments by
-group and subgroup, whose grades only order the documents of a subgroup.
+Judgments by subtopic give a document's grade for each subtopic of a query. Judgments by group have the same form: a
+document's grade from each of several people. Preferences are judgments by group and subgroup, whose grades only order
+the documents of a subgroup.
 
-A passage's nuggets are subtopics too, each vital or merely okay. Judgments hold every document once, with the largest
-grade that it has for any subtopic: what measures read that know of no subtopics. Beside them stands this table, a row
-for each judgment of a document for a subtopic.
+A passage's nuggets are subtopics too, each vital or okay. The judgments hold every document once, with its largest
+grade for any subtopic, for measures without subtopics. This table has a row per judgment of a document for a subtopic.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ IMPORTANCE = {"vital": False, "okay": True, "1": False, "0": True}
 class Subtopics:
     """For each judgment of a document for a subtopic: the document's row in the judgments, the subtopic, the grade.
 
-    ``number`` counts within ``names``; the same name in two topics stands for two subtopics. ``okay`` marks judgments
-    whose subtopic is an okay nugget; all others are vital. ``subgroup`` numbers the subgroups of preferences, within
+    ``number`` counts within ``names``; the same name in two topics means two subtopics. ``okay`` marks judgments whose
+    subtopic is an okay nugget; all others are vital. ``subgroup`` numbers the subgroups of preferences, within
     ``subgroup_names``; None: these are no preferences.
     """
 
@@ -59,7 +58,7 @@ class Subtopics:
         )
 
     def kept(self, judged: Flags) -> Subtopics:
-        """With only these of the documents judged, the others pooled; a flag for each row of the judgments."""
+        """Return the table with only these documents judged and the others pooled; a flag per row of the judgments."""
         return replace(self, grade=np.where(judged[self.row], self.grade, POOLED_NOT_JUDGED))
 
     @property
@@ -87,7 +86,7 @@ class Subtopics:
 def by_document(
     pairs: Pairs, grade: Floats, subtopic: Ids, importance: Iterable[Any] | None = None, subgroup: Ids | None = None
 ) -> tuple[Pairs, Floats, Subtopics]:
-    """Every document of a topic once, with its largest grade, and what it has for each subtopic.
+    """Return every document of a topic once, with its largest grade, and its grades for each subtopic.
 
     The pairs have a row for each judgment of a document for a subtopic.
     """
@@ -105,7 +104,7 @@ def by_document(
 
 
 def _okay(importance: Iterable[Any], pairs: Pairs, subtopic: Ids, number: Ints) -> Flags:
-    """Which judgments are of an okay nugget; a nugget must have the same importance wherever it stands."""
+    """Mark judgments of okay nuggets; a nugget's importance must not vary."""
     words = ["" if word is None else str(word).strip().lower() for word in importance]
     for row, word in enumerate(words):
         if word and word not in IMPORTANCE:
@@ -125,7 +124,7 @@ def _okay(importance: Iterable[Any], pairs: Pairs, subtopic: Ids, number: Ints) 
 
 @dataclass(frozen=True, eq=False)
 class Strata:
-    """For each judgment the part of the pool that its document was sampled from, as a number within ``names``."""
+    """For each judgment the stratum that its document was sampled from, as a number within ``names``."""
 
     names: tuple[str, ...]
     number: Ints

@@ -1,4 +1,4 @@
-"""A user's own key for tied documents: a value for each document, such as its length, its age or its address."""
+"""A user's own key for tied documents: a value per document, such as its length or age."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rankbounds.files.records import filled_lines, read_decoded, separator_in
 
 
 class TieKey:
-    """Documents of equal score are ranked by rising value; those of equal value by document id down, as trec_eval does.
+    """Rank documents of equal score by rising value, and those of equal value by document id down, as in trec_eval.
 
     Values are compared as numbers if all of them are numbers, else as text.
     """
@@ -43,12 +43,11 @@ class TieKey:
 
 
 def _of_any_topic(docs: Ids, source: Source) -> Pairs:
-    """A document's value is the same for every topic."""
     return Pairs.numbered([""], np.zeros(len(docs), dtype=np.int64), docs, source)
 
 
 def as_tie_key(given: Any) -> TieKey:
-    """From a dict ``{document: value}``, or a file of lines with a tab, a blank or a comma between the two."""
+    """Read a dict ``{document: value}``, or a file of lines with a tab, a blank or a comma between the two."""
     if isinstance(given, TieKey):
         return given
     if isinstance(given, Mapping):

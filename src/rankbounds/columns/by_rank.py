@@ -16,7 +16,7 @@ def _kernel_takes(array: Floats) -> bool:
 
 
 def running_sums(array: Floats, *, upward: bool = False) -> Floats:
-    """At every rank the sum down to it, one entry after the other; ``upward``, from the end up to it."""
+    """Return running sums by rank; ``upward``, from the end."""
     if not _kernel_takes(array):
         return np.cumsum(array[..., ::-1], axis=-1)[..., ::-1] if upward else np.cumsum(array, axis=-1)
     size, width, out = array.size, array.shape[-1], np.empty(array.shape)
@@ -25,10 +25,10 @@ def running_sums(array: Floats, *, upward: bool = False) -> Floats:
 
 
 def weighted_sums(array: Floats, weights: Floats) -> Floats:
-    """The sums of the first entries, each times its weight, one added after the other.
+    """Return the sums of the first entries, each times its weight, added one after the other.
 
-    So a list has the same sum whichever lists are beside it, and however many zeros behind it: a perfect ranking has
-    the sum of the ideal one, to the last bit.
+    So the sum does not depend on other lists in the batch, nor on padding: a perfect ranking has exactly the sum of the
+    ideal one.
     """
     width, count = array.shape[-1], weights.size
     if not (_kernel_takes(array) and _kernel_takes(weights) and count <= width):

@@ -1,4 +1,4 @@
-"""Decimal text to floating point, a column at a time, and to the last bit what Python's ``float`` gives."""
+"""Decimal text to floating point, a column at a time, bit for bit as Python's ``float``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LONGEST = 32
 
 
 def finite_numbers(values: Any) -> tuple[Floats, Ints]:
-    """The numbers in a column of numbers or of text, and the rows that are not finite numbers (their value is NaN)."""
+    """Return the numbers in a column, and the rows that are not finite numbers (their value is NaN)."""
     if not isinstance(values, Ids | np.ndarray):
         kinds = set(map(type, values))
         if kinds == {str}:
@@ -38,7 +38,7 @@ def finite_numbers(values: Any) -> tuple[Floats, Ints]:
 
 
 def whole_numbers(values: Any) -> tuple[Ints, Ints]:
-    """The same for whole numbers, and the rows that are none or too large to be exact (their value is 0)."""
+    """Return whole numbers, and the rows that are none or too large to be exact (their value is 0)."""
     numbers, _ = finite_numbers(values)
     whole = (np.abs(numbers) <= LARGEST_WHOLE) & (numbers == np.floor(numbers))
     return np.where(whole, numbers, 0).astype(np.int64), np.flatnonzero(~whole)
@@ -55,7 +55,7 @@ def _number_or_nan(value: Any) -> float:
 
 
 def parse_decimals(text: Bytes, start: Ints, end: Ints) -> tuple[Floats, Ints]:
-    """The numbers at ``text[start:end]``, and the rows that are not finite numbers (their value is NaN)."""
+    """Return the numbers at ``text[start:end]``, and the rows that are not finite numbers (NaN)."""
     length = end - start
     width = min(int(length.max(initial=1)), _LONGEST)
     window = np.lib.stride_tricks.sliding_window_view(text, width)[np.minimum(start, text.size - width)]

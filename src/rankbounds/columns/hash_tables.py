@@ -19,11 +19,10 @@ MOST_STEPS = 32
 
 
 class HashTable:
-    """Rows that are found by their topics and 64-bit keys.
+    """Rows found by their topics and 64-bit keys.
 
-    Every topic has a stretch of its own, at most a quarter full. What is looked up together so lies together, and stays
-    in the processor's cache however large the table is. Rows that find no place within ``MOST_STEPS``, because somebody
-    chose keys that want the same ones, are in a dict instead.
+    Every topic has its own stretch, at most a quarter full, so lookups stay in the processor's cache however large the
+    table. Rows that find no place within ``MOST_STEPS``, because somebody chose colliding keys, are in a dict.
     """
 
     def __init__(self, keys: Words, topic: Ints, topics: int) -> None:
@@ -38,7 +37,6 @@ class HashTable:
         """Rows that are not here, because one of their topic with the same key is."""
 
     def _take_in(self, topic: Ints) -> Ints:
-        """Give every row a place, and return those that got none."""
         if fill_table(self.keys[: topic.size], topic, self.begin, self.last, self.row):
             return np.empty(0, dtype=np.int64)
         rows, keys, refused = np.arange(topic.size), self.keys[: topic.size], []

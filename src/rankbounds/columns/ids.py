@@ -1,7 +1,7 @@
 """Columns of ids.
 
-Ids stay bytes in the buffer they were read from: a start and a length each. Millions of ids are hashed, compared and
-ordered as 8-byte words, without one Python string per row.
+Ids stay bytes in the buffer they were read from, each with a start and a length, and are hashed, compared and ordered
+as 8-byte words, without a Python string per row.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _WALKED = 64
 def _freed_memory_is_kept() -> None:
     """Ask for a large block and give it back, once.
 
-    Whoever reads many files asks for the same few megabytes again and again. The C library of Linux hands them back to
-    the system each time, which clears every page for the next who asks, until it has seen a block as large as this
-    given back: from then on it keeps what is smaller. Elsewhere nothing happens.
+    Reading many files allocates the same few megabytes repeatedly. The C library of Linux returns them to the system
+    each time, which clears every page again, until a larger block has been freed: from then on it keeps smaller ones.
+    Elsewhere nothing happens.
     """
     np.empty((1 << 25) - (1 << 16), dtype=np.uint8)
 
@@ -68,9 +68,9 @@ def mix(hashes: Words, words: Words | np.uint64) -> Words:
 
 
 def past(positions: Ints, text: Bytes, step: int, *, blanks: bool) -> Ints:
-    """Each position moved forwards (``step`` 1) or backwards (-1) past the blanks there, or past what is not blank.
+    """Move each position forwards (``step`` 1) or backwards (-1) past the blanks there, or past non-blanks.
 
-    Backwards something else is known to stand before; forwards a position may come to stand behind the end of the text.
+    Backwards something else is known to come before; forwards a position may end after the text.
     """
     moved, rows = positions.copy(), np.arange(positions.size)
     ahead = min(step, 0)
@@ -120,7 +120,7 @@ def _no_id(value: Any, problem: str, what: str, place: Place) -> DataError:
 class Ids(Sequence[str]):
     """An immutable column of ids, kept as UTF-8 bytes.
 
-    Of ids that were strings in dicts, ``string_hashes`` are what Python's ``hash`` says of those.
+    ``string_hashes`` are Python's ``hash`` of ids that were strings in dicts.
     """
 
     __slots__ = ("length", "start", "string_hashes", "text")
@@ -140,9 +140,9 @@ class Ids(Sequence[str]):
 
     @classmethod
     def checked(cls, values: Sequence[Any], what: str, place: Callable[[int], Place]) -> Ids:
-        """From what a table holds: text, whole numbers (as they are written) or UTF-8; all else is no id.
+        """Read a table's ids: text, whole numbers (as written) or UTF-8; all else is no id.
 
-        ``what`` says which column is looked at and ``place`` where a row stands, for messages.
+        ``what`` names the column and ``place`` the row in messages.
         """
         try:
             ids = values if isinstance(values, Ids) else cls.of(values)
@@ -155,7 +155,7 @@ class Ids(Sequence[str]):
 
     @classmethod
     def of_lines(cls, lines: str, count: int) -> Ids | None:
-        """From a text with one id a line; None if it has not so many lines, because an id holds a newline."""
+        """Read a text with one id per line; None if an id holds a newline."""
         text = pad(lines.encode("utf-8", "surrogateescape") + b"\n")
         ends = np.flatnonzero(text == 10)
         if ends.size != count:
@@ -213,7 +213,7 @@ class Ids(Sequence[str]):
         return [one.decode("utf-8", "surrogateescape") for one in self.raw_list()]
 
     def packed(self) -> tuple[Bytes, Ints]:
-        """The ids one behind the other, and where each begins (and the last ends)."""
+        """Return the ids one after the other, and where each begins (and the last ends)."""
         offsets = np.concatenate(([0], np.cumsum(self.length)))
         places = np.arange(offsets[-1]) + np.repeat(self.start - offsets[:-1], self.length)
         return self.text[places], offsets
@@ -223,7 +223,7 @@ class Ids(Sequence[str]):
         return (int(self.length.max(initial=0)) + 7) // 8
 
     def word(self, number: int) -> Words:
-        """Bytes ``8 * number`` to ``8 * number + 8`` of every id, the first in the lowest byte, zeros past its end."""
+        """Return bytes ``8 * number`` to ``8 * number + 8`` of every id, the first lowest, zeros past its end."""
         at = self.start + 8 * number if number else self.start
         if 8 * number > PADDING - 8:
             at = np.minimum(at, self.text.size - 8)
@@ -235,7 +235,7 @@ class Ids(Sequence[str]):
         return words
 
     def hashes(self) -> Words:
-        """A 64-bit hash of every id. Equal ids have equal hashes; the reverse must be verified (``equals``)."""
+        """Return a 64-bit hash of every id. Equal hashes must be verified (``equals``)."""
         by_kernel = hashes_of(self.text, self.start, self.length)
         if by_kernel is not None:
             return by_kernel
@@ -263,7 +263,7 @@ class Ids(Sequence[str]):
         return same
 
     def _further_words(self) -> Iterator[tuple[int, Ints]]:
-        """Words behind the common ones, and the rows of ids that have them and are not long."""
+        """Return words after the common ones, and the rows of not too long ids that have them."""
         if self.word_count() <= _COMMON_WORDS:
             return
         rows = np.flatnonzero((self.length > 8 * _COMMON_WORDS) & (self.length <= LONG))
@@ -282,9 +282,9 @@ class Ids(Sequence[str]):
         return np.frombuffer(hashlib.blake2b(self.raw(row), digest_size=16).digest(), dtype="<u8")
 
     def telling_words(self, width: int) -> list[Words]:
-        """Columns that agree for two ids of one length exactly where the ids do; ``width`` is that of the longest id.
+        """Return columns that agree for two ids of one length exactly if the ids do; ``width`` is the longest id's.
 
-        Of long ids these are the first words and a cryptographic digest.
+        For long ids these are the first words and a cryptographic digest.
         """
         words = [self.word(number) for number in range(min(width, LONG // 8))]
         if 8 * width > LONG:
@@ -307,12 +307,12 @@ class Ids(Sequence[str]):
         return [np.array([place[value] for value in each], dtype=np.uint64)]
 
     def numbered(self) -> tuple[list[str], Ints]:
-        """The distinct ids in order of first appearance, and for every row the number of its id."""
+        """Return the distinct ids in order of first appearance, and the number of every row's id."""
         first, codes = self.first_and_codes(self.hashes())
         return first.to_list(), codes
 
     def first_and_codes(self, hashed: Words) -> tuple[Ids, Ints]:
-        """The same with hashes that are known, the distinct ids as they first stand."""
+        """Do so with known hashes; the distinct ids are in order of appearance."""
         if not len(self):
             return self, np.empty(0, dtype=np.int64)
         changes = np.flatnonzero(np.concatenate(([True], hashed[1:] != hashed[:-1])))

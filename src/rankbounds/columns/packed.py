@@ -14,7 +14,7 @@ _WORDS = 4
 
 
 class PackedPairs:
-    """Pairs whose ids stand in words of one width, without the text, places and keys, which are made again."""
+    """Pairs with ids as words of one width, without text, places and keys, which can be made again."""
 
     def __init__(self, pairs: Pairs, width: int) -> None:
         self.topics, self.source = pairs.topics, Source(pairs.source.name)  # the text goes, and with it the lines

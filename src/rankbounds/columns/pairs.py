@@ -23,7 +23,7 @@ SLICE_ROWS = 1 << 17
 
 @dataclass(frozen=True)
 class Source:
-    """Where pairs came from, for messages: a file's name, and what one pair is called in it."""
+    """The source of pairs in messages: a file's name, and the word for one pair in it."""
 
     name: str
     unit: str = "entry"
@@ -58,7 +58,7 @@ class Pairs:
 
     @classmethod
     def numbered(cls, topics: Sequence[str], topic: Ints, docs: Ids, source: Source) -> Pairs:
-        """From the names of the topics, the number of each row's topic, and the documents."""
+        """Make pairs from topic names, each row's topic number, and the documents."""
         return cls(tuple(topics), topic, docs, mix(docs.hashes(), Ids.of(topics).hashes()[topic]), source)
 
     def __len__(self) -> int:
@@ -85,7 +85,7 @@ class Pairs:
         return self._with_topics(np.bincount(self.topic, minlength=len(self.topics)) > 0)
 
     def of_topics(self, names: Container[str]) -> tuple[Pairs, Ints]:
-        """The pairs of these topics, also of those that have none here, and their rows."""
+        """Return the pairs of these topics, including topics without any, and their rows."""
         kept = np.array([name in names for name in self.topics], dtype=bool)
         rows = np.flatnonzero(kept[self.topic])
         return self.take(rows)._with_topics(kept), rows
@@ -104,13 +104,13 @@ class Pairs:
 
     @cached_property
     def ends(self) -> Ints | None:
-        """Where each topic's rows end, if the kernel sees that they stand together in rising order of topics."""
+        """Return where each topic's rows end, if the kernel sees that they are contiguous and ascending."""
         return topic_ends(self.topic)
 
     def topic_slices(self) -> list[slice | Ints]:
-        """Rows in slices of whole topics, each topic's rows together in the order given.
+        """Yield rows in slices of whole topics, each topic's rows together in the order given.
 
-        A slice is at least ``SLICE_ROWS`` long where there are so many, so that its arrays stay in the cache.
+        A slice has at least ``SLICE_ROWS`` if there are so many, and its arrays stay in the cache.
         """
         end = self.ends
         in_order = end is not None
@@ -133,7 +133,7 @@ class Pairs:
         return np.argsort(self.topic, kind="stable")
 
     def repeats(self, threads: int = 1, further: Ids | None = None) -> Ints:
-        """The rows whose pair, with the ``further`` id if there is one, stands on an earlier row already."""
+        """Return the rows whose pair, with the ``further`` id if there is one, is on an earlier row."""
         if further is not None:
             _, code = further.numbered()
             number = number_pairs([self])[0] * (int(code.max(initial=0)) + 1) + code
@@ -159,7 +159,7 @@ class Pairs:
         return np.array(later, dtype=np.int64)
 
     def reject_repeats(self, remedy: str, threads: int = 1, further: Ids | None = None) -> None:
-        """Raise for the first pair that stands twice, with the same ``further`` id if there are such."""
+        """Raise for the first repeated pair, with the same ``further`` id if there are such."""
         again = self.repeats(threads, further)
         if again.size:
             row = int(again[0])
@@ -168,7 +168,7 @@ class Pairs:
             raise DataError(self.where(row), problem, remedy)
 
     def best_rows(self, value: Floats) -> Ints:
-        """Of each pair the row with the highest value, of equally good ones the first; rows in their order."""
+        """Return for each pair the row with the highest value, of equal ones the first; rows in their order."""
         (number,) = number_pairs([self])
         best_first = np.lexsort((np.arange(len(self)), -value, number))
         first = np.ones(len(self), dtype=bool)
@@ -210,7 +210,7 @@ class PairIndex:
 
     @cached_property
     def words(self) -> list[Words]:
-        """Whole columns of words are compared faster than words scattered over the text; long ids are left there."""
+        """Return whole columns of words, which compare faster than scattered ones; long ids are excluded."""
         docs = self.pairs.docs
         return [docs.word(number) for number in range(docs.word_count())[:4]]
 
@@ -229,7 +229,7 @@ class PairIndex:
         return np.array([self.topic_number.get(name, -1) for name in other.topics], dtype=np.int64)
 
     def find(self, other: Pairs, topic_here: Ints | None = None) -> tuple[Ints, Ints]:
-        """Rows of the other table that stand here too, and the rows where they stand."""
+        """Return rows of the other table that are in this one, and their rows here."""
         topic_here = self.topics_of(other) if topic_here is None else topic_here
         row_here = self.table.find(other.keys, topic_here[other.topic])
         rows: Ints = np.flatnonzero(row_here >= 0)
@@ -244,7 +244,7 @@ class PairIndex:
         return rows, here
 
     def _same(self, other: Pairs, rows: Ints, here: Ints) -> Flags:
-        """Have those rows of the other table the documents of these rows? Compared byte by byte, not by hash."""
+        """Compare the documents of rows of two tables byte by byte, not by hash."""
         docs = other.docs.take(rows)
         if docs.word_count() > len(self.words):
             return docs.equals(self.pairs.docs.take(here))
@@ -255,7 +255,7 @@ class PairIndex:
 
 
 def _number_two(one: Pairs, other: Pairs) -> list[Ints]:
-    """As ``number_pairs``; looking one table up in the other takes a tenth of the time of sorting both."""
+    """Do as ``number_pairs``, by lookup in a tenth of the time of sorting."""
     found, rows = one.index.find(other)
     numbers = len(one) + np.arange(len(other))
     numbers[found] = rows
@@ -265,7 +265,7 @@ def _number_two(one: Pairs, other: Pairs) -> list[Ints]:
 
 
 def _group(keys: Words) -> tuple[Ints, Ints]:
-    """One row of each different key, and for each row the number of its key; a third of the time of ``np.unique``."""
+    """Return one row per key, and each row's key number, in a third of the time of ``np.unique``."""
     order = np.argsort(keys)
     in_order = keys[order]
     new = np.ones(keys.size, dtype=bool)
@@ -279,7 +279,7 @@ def _group(keys: Words) -> tuple[Ints, Ints]:
 
 
 def number_pairs(tables: Sequence[Pairs]) -> list[Ints]:
-    """For each table the numbers of its pairs: the same (query, document) has the same number in all of them.
+    """Return for each table the numbers of its pairs: equal (query, document) pairs have equal numbers in all.
 
     Pairs are matched by their keys and then compared byte by byte.
     """

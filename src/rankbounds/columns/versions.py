@@ -1,4 +1,4 @@
-"""What is installed here: for bug reports, and to see whether the compiled kernel is at work."""
+"""Installed versions, for bug reports, and whether the compiled kernel is in use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def show_versions() -> None:
     Returns
     -------
     None
-        They are printed, to be put into a report.
+        Printed, for bug reports.
 
     Notes
     -----

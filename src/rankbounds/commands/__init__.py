@@ -4,10 +4,10 @@
     def run_depth(options):
         ...
 
-A docstring begins with what the command answers, in one or two sentences. Then come two examples, lines that run on the
-files of the demo (``  rankbounds rbp depth qrels.txt runs``). What follows them is shown by ``--help-all``.
-The program's help lists the command under the question, at that place. It reads names, questions and docstrings from
-the text of the modules, so that help need not wait for what they import. Two words are a command of a group.
+A docstring begins with what the command answers, in one or two sentences, then two examples that run on the files of
+the demo (``  rankbounds rbp depth qrels.txt runs``); the rest is shown by ``--help-all``. The program's help lists the
+command under the question, at that place. Names, questions and docstrings are read from the text of the modules, so
+that help does not wait for imports. Two words are a command of a group.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _declared: dict[str, tuple[tuple[Any, ...], Callable[[Any], Any]]] = {}
 
 
 class Command(NamedTuple):
-    """What the program's help says of a command, and the module that declares it."""
+    """A command's entry in the program's help, and the module that declares it."""
 
     name: str
     question: str
@@ -41,7 +41,7 @@ class Command(NamedTuple):
 
     @property
     def parts(self) -> tuple[str, list[str], str]:
-        """What the command answers, examples that run on the files of the demo, and further explanations."""
+        """Split the docstring: what the command answers, examples, and further explanations."""
         paragraphs = self.explanation.split("\n\n")
         at = next((at for at, text in enumerate(paragraphs) if text.startswith("  rankbounds ")), len(paragraphs))
         examples = [line.strip() for text in paragraphs[at : at + 1] for line in text.splitlines()]

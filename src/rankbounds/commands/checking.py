@@ -127,9 +127,9 @@ def run_trec_eval(options: Options) -> None:
       rankbounds trec_eval qrels.txt runs/bm25.txt
       rankbounds trec_eval -q -m map -m ndcg_cut.10 qrels.txt runs/bm25.txt
 
-    Put "rankbounds" before a command line of trec_eval. Names of measures are those of trec_eval, with its parameters:
-    -m P.5,10, -m ndcg.1=3,2=9; -m official (default), set and all_trec stand for several. For bounds and other measures
-    see "rankbounds evaluate".
+    Put "rankbounds" before a command line of trec_eval. Measures have trec_eval's names and parameters: -m P.5,10,
+    -m ndcg.1=3,2=9; -m official (default), set and all_trec are groups. For bounds and other measures see "rankbounds
+    evaluate".
     """
     from rankbounds.interop import trec_eval
 

@@ -160,7 +160,7 @@ def run_compare(options: Options) -> int:
             scores = replace(scores, origin=made_with)
     if options.save:
         scores.save(options.save)
-        output.wrote(options.save)
+        output.report_file(options.save)
     candidates = scores.runs
     if options.baseline:
         saved = Scores.load(options.baseline)
@@ -231,7 +231,7 @@ def _check(options: Options) -> None:
 
 
 def measures_from(options: Options, conditions: Sequence[Condition]) -> tuple[list[Measure], list[Measure]]:
-    """The measures to compare by, and those of which a condition asks no more than a value."""
+    """Return the measures to compare by, and those that only conditions on values need."""
     named = parse_measures(options.measures) if options.measures and not options.scores else []
     asked = [*named, *(each.measure for each in conditions if each.of_change)]
     values = [condition.measure for condition in conditions if not condition.of_change]
@@ -257,7 +257,7 @@ def slices_from(options: Options, comparison: Comparison | None) -> Slices:
 
 @dataclass
 class Part:
-    """What is shown of the comparison with one baseline, or of all pairs; of one run there are its scores alone."""
+    """The output for one baseline, or for all pairs; for one run its scores alone."""
 
     options: Options
     scores: Scores
@@ -299,7 +299,7 @@ class Part:
     def text(self) -> str:
         """Everything for people, in the format asked for."""
         kind, sliced = self.options.format, self.slices
-        parts = [self.scores.render(kind)] if self.comparison is None else self._compared(self.comparison)
+        parts = [self.scores.render(kind)] if self.comparison is None else self._shown_parts(self.comparison)
         if sliced is not None:
             parts += [table.render(kind) for table in sliced.tables()]
             parts += [sliced.words()] if kind == "table" and len(sliced.runs) == 2 else []
@@ -308,8 +308,8 @@ class Part:
             parts.insert(0 if kind == "markdown" else len(parts), self.gate.render(kind))
         return "\n".join(parts)
 
-    def _compared(self, comparison: Comparison) -> list[str]:
-        """One table of all measures for papers and pages; elsewhere what the comparison itself shows."""
+    def _shown_parts(self, comparison: Comparison) -> list[str]:
+        """Return one table of all measures for papers and pages; elsewhere the usual output."""
         options, kind = self.options, self.options.format
         look = {"small": options.small or "bounds", "top": options.top}
         parts: list[str | Table] = []
@@ -336,7 +336,7 @@ class Part:
 
 
 def render(parts: Mapping[str | None, Part]) -> str:
-    """The comparison, or those with several baselines one after the other, in the format asked for."""
+    """Format the comparison, or those with several baselines one after the other."""
     one, kind = next(iter(parts.values())), next(iter(parts.values())).options.format
     if kind == "json":
         content = {baseline: part.content() for baseline, part in parts.items()}
@@ -349,7 +349,7 @@ def render(parts: Mapping[str | None, Part]) -> str:
 
 
 def topic_rows(scores: Scores) -> list[dict[str, Any]]:
-    """For two runs, each topic's scores and the second's minus the first's, the largest first."""
+    """Return each topic's scores of two runs and their difference, the largest first."""
     if len(scores.runs) != 2:
         raise UsageError("--per-topic shows two runs.")
     (run,), (against,) = pairs_against(scores.runs, None)

@@ -84,7 +84,7 @@ def run_collections(options: Options) -> None:
 
         with writing(options.page) as out:
             out.write(collections_page(gather_collections(compared)))
-        output.wrote(options.page)
+        output.report_file(options.page)
     kind = options.format
     if kind in ("jsonl", "csv", "tsv"):
         rows = [row | {"lacks": " ".join(row["lacks"])} for row in compared.systems]

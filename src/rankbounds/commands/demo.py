@@ -31,7 +31,7 @@ How to read it
   0.3100 [0.2800, 0.3500]  the value, and how low and how high judging could move it
   judged@10                the share of the top ten documents that were judged
 
-What it says
+What it shows
 """
 
 

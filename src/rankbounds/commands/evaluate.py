@@ -71,7 +71,7 @@ def run_evaluate(options: Options) -> None:
     scores = scoring.sort_runs(options, evaluate_by_engine(options, _engine(options)))
     if scores.outer:
         named = ", ".join(map(str, scores.outer))
-        say(f"the bounds of {named} hold, but may be wider than what can happen.")
+        say(f"the bounds of {named} are safe, but may be wider than necessary.")
     if options.table_digits is not None:
         say_all(_digits_without_meaning(scores, options.table_digits))
     output.write_bibtex(options, bibtex(scores.measures))
@@ -91,7 +91,7 @@ def run_evaluate(options: Options) -> None:
 
 
 def _digits_without_meaning(scores: Scores, digits: int) -> Iterator[str]:
-    """Say of which measures the residuals leave fewer digits certain than were asked for."""
+    """Name measures whose residuals leave fewer digits certain than asked for."""
     mean = scores.mean()
     for column, measure in enumerate(mean.measures):
         if measure.has_residual and mean.bounds in ("unjudged", "both"):
@@ -106,7 +106,7 @@ def _digits_without_meaning(scores: Scores, digits: int) -> Iterator[str]:
 
 
 def evaluate_by_engine(options: Options, engine: str) -> Scores:
-    """The scores by the engine; one for large data opens the files itself, and prepares what they hold."""
+    """Score with the engine; one for large data opens and prepares files itself."""
     if engine == "local":
         return scoring.evaluate_from(options)
     reader, measures = reading.reading_from(options), options.measures or DEFAULT_MEASURES
@@ -129,7 +129,6 @@ def evaluate_by_engine(options: Options, engine: str) -> Scores:
 
 
 def _engine(options: Options) -> str:
-    """The engine that was asked for, or that fits."""
     engine: str = options.engine
     if options.memory and engine not in ("auto", "stream"):
         raise UsageError("--memory goes with --engine stream only.")

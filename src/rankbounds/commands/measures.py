@@ -13,7 +13,7 @@ from rankbounds.errors import UsageError
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import REGISTRY, Measure, parse_measures
 from rankbounds.measures.condensed import Condensed
-from rankbounds.measures.measure import explanation, written
+from rankbounds.measures.measure import explanation, value_text
 from rankbounds.measures.naming.elsewhere import DIFFERENT, NAMES
 from rankbounds.measures.naming.registry import class_named, is_name, label_elsewhere
 from rankbounds.results import Column
@@ -50,7 +50,7 @@ def run_measures(options: Options) -> None:
 
 
 def _kinds(text: str) -> list[type[Measure]]:
-    """The classes that a label or a name stands for; a name alone will do, even where the measure needs a depth."""
+    """Return the classes of a label or a name, even if the measure needs a depth."""
     name = text if is_name(text) else (label_elsewhere(text) or text).partition("(")[0]
     if is_name(name):
         return [class_named(name)]
@@ -71,7 +71,7 @@ def describe(kind: type[Measure]) -> dict[str, str]:
 def parameters(kind: type[Measure]) -> str:
     """``p=0.8, rel=1 @k``."""
     shown = [
-        parameter.name if parameter.default in (None, MISSING) else f"{parameter.name}={written(parameter.default)}"
+        parameter.name if parameter.default in (None, MISSING) else f"{parameter.name}={value_text(parameter.default)}"
         for parameter in fields(kind)
         if parameter.name != "cutoff"
     ]

@@ -215,8 +215,6 @@ def run_depth(options: Options) -> None:
 
 
 def _column(name: str, decimals: int | None = None, heading: str | None = "") -> Column:
-    """A column of words, or of numbers with so many decimals."""
-
     def cell(row: Row) -> str:
         value = row[name]
         if value is None:
@@ -229,7 +227,6 @@ def _column(name: str, decimals: int | None = None, heading: str | None = "") ->
 
 
 def _write_columns(options: Options, rows: list[dict[str, Any]], columns: tuple[Column, ...]) -> None:
-    """Write the rows with those of the columns that they have."""
     output.write_rows(options, rows, [column for column in columns if column.name in rows[0]])
 
 
@@ -289,7 +286,7 @@ def run_persistence(options: Options) -> None:
 
 
 def _read_counts(file: str) -> list[tuple[str, str]]:
-    """The rows of a CSV of ranks and counts; a first row that holds words is a header."""
+    """Read a CSV of ranks and counts, with or without a header."""
     from rankbounds.files.records import read_decoded, table_rows
 
     rows = list(table_rows(*read_decoded(file), ","))
@@ -353,7 +350,7 @@ def run_transfer(options: Options) -> None:
     if options.p is None:
         raise UsageError("Name the persistence (--p) or the measure (--measure) of the score.")
     options.to = _persistence(options.to)
-    from rankbounds.rbp.integer_program import muted
+    from rankbounds.rbp.integer_program import mute_solver
     from rankbounds.rbp.other_persistence import compare_published, outward_interval, transfer_published
     from rankbounds.rbp.published_score import Published
 
@@ -368,7 +365,7 @@ def run_transfer(options: Options) -> None:
         return Published(score, p, residual, options.digits, topics, gains, options.depth)
 
     a = published(options.score, options.p, options.residual, options.topics)
-    with muted():
+    with mute_solver():
         if options.against is None:
             comparison, found = None, transfer_published(a, options.to, options.method, options.time_limit)
         else:
@@ -402,7 +399,7 @@ def run_transfer(options: Options) -> None:
         options.format = "jsonl"  # one object, not a list of one
     below = "\n" + "\n".join(_sentences(found, comparison)).rstrip("\n") + "\n"
     output.write_rows(options, [row], list(row), table=table, below=lambda: below)
-    with muted():
+    with mute_solver():
         output.write_figure(options, a, marks=(options.to,))
 
 
@@ -431,7 +428,7 @@ def transfer_measure(options: Options) -> None:
 
 
 def write_vectors(options: Options, published: Published) -> None:
-    """The greatest and the least vector that score what was printed, by rank, and what they score at the other p."""
+    """Write the greatest and the least vector with the printed score, by rank, and their scores at the other p."""
     from rankbounds.rbp.published_score import vectors_of
 
     vectors = vectors_of(published)

@@ -37,7 +37,7 @@ def setting(text: str) -> tuple[str, str]:
 
 
 def explain(name: str) -> str:
-    """What the help says of studies: what they ask and repeat, and their settings with defaults."""
+    """Return the help on studies: questions, sources, and settings with defaults."""
     from rankbounds.studies.study import PARAMETERS, studies_called
 
     if name in ("all", "list"):
@@ -45,13 +45,13 @@ def explain(name: str) -> str:
     parts = []
     for study in studies_called(name):
         parts += [f"{study.name}: {study.question}", f"Source: {study.source}.", "settings (--set name=value):"]
-        parts += [f"  {each}={_written(default)}\n    {PARAMETERS[each].replace('``', '')}"
+        parts += [f"  {each}={_default_text(default)}\n    {PARAMETERS[each].replace('``', '')}"
                   for each, default in study.settings.items()]  # fmt: skip
         parts.append("")
     return "\n".join(parts)
 
 
-def _written(default: Any) -> str:
+def _default_text(default: Any) -> str:
     return "none" if default is None else ",".join(map(str, default)) if isinstance(default, tuple) else str(default)
 
 
@@ -140,7 +140,7 @@ def run_study(options: Options) -> int:
 
 
 def choose_studies(options: Options) -> list[Study]:
-    """The studies that a name, a paper or a table or figure of it stands for."""
+    """Return the studies of a name, a paper, or a table or figure."""
     from rankbounds.studies.papers import paper_called
     from rankbounds.studies.study import STUDIES, studies_called
 
@@ -159,7 +159,7 @@ def choose_studies(options: Options) -> list[Study]:
 
 
 def choose_settings(studies: list[Study], given: dict[str, Any], options: Options) -> dict[Study, dict[str, Any]]:
-    """The studies that can be computed from what was given, each with the settings of --set that it has."""
+    """Return the studies that can be computed, each with its settings from --set."""
     ready: dict[Study, dict[str, Any]] = {}
     settings = dict.fromkeys(name for study in studies for name in study.settings)
     for name, _ in options.chosen or ():
@@ -168,7 +168,7 @@ def choose_settings(studies: list[Study], given: dict[str, Any], options: Option
             raise UsageError(f'There is no setting "{name}".{hint} "rankbounds study NAME --help" lists all.')
     for study in studies:
         lacks = " and ".join(NEEDS.get(name, name) for name in study.needs if given.get(name) is None)
-        takes = untaken(study, given)
+        takes = unused_words(study, given)
         if (lacks or takes) and len(studies) == 1:
             raise UsageError(f"The study {study.name} {f'needs {lacks}' if lacks else f'takes {takes}'}.")
         if lacks:
@@ -199,7 +199,7 @@ def list_studies(options: Options, studies: list[Study]) -> None:
 
 
 class Clock:
-    """How long the studies that are left will take, by those that are done and what each took on TREC-8."""
+    """Estimates the time left from finished studies and their times on TREC-8."""
 
     def __init__(self, studies: list[Study]) -> None:
         self.left = {study: study.seconds for study in studies}
@@ -269,8 +269,8 @@ def write_pages(papers: list[Any], studies: list[Study], options: Options) -> No
             say(f"wrote {page}, with {len(own)} {'study' if len(own) == 1 else 'studies'}")
 
 
-def untaken(study: Study, given: dict[str, Any]) -> str:
-    """What was given and the study does not take, in words: ``no --gain and -m once only``."""
+def unused_words(study: Study, given: dict[str, Any]) -> str:
+    """Name what the study does not take: ``no --gain and -m once only``."""
     *others, last = [
         f"no {flag}" if study.parameter(name) is None else f"{flag} once only"
         for name, flag in FLAGS.items()

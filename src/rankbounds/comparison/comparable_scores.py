@@ -10,7 +10,7 @@ from rankbounds.evaluation.scores import Scores
 
 
 def keep_shared_topics(scores: Scores) -> Scores:
-    """Keep the topics that all runs have, where topics that a run lacks are left out of its means."""
+    """Keep the topics of all runs, if means leave out topics that a run lacks."""
     has = np.asarray(~np.isnan(scores.value).any(axis=(0, 2)))
     if scores.topics != "shared" or has.all():
         return scores

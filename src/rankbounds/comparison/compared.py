@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 class Compared(Result):
     """The numbers of a comparison.
 
-    Bounds over judgments and probabilities take time, so they are computed on first use; a table or sentence that needs
-    one measure asks the comparison by that measure (``parts``).
+    Bounds over judgments and probabilities take time, so they are computed on first use, for one measure if possible
+    (``parts``).
     """
 
     scores: Scores
@@ -81,7 +81,7 @@ class Compared(Result):
         return self.scores.runs
 
     def pair_rows(self, *, probabilities: bool = True) -> list[dict[str, Any]]:
-        """List the rows of pairs; without ``probabilities``, which take time, those are left out."""
+        """List the rows of pairs, optionally without slow ``probabilities``."""
         first, second = self.tested.first, self.tested.second
         known = {**self.tested.numbers, **self.certain}
         if probabilities:
@@ -111,10 +111,10 @@ class Compared(Result):
 
     @cached_property
     def certain(self) -> dict[str, Floats]:
-        """Bounds of every difference over all judgments, by measure and pair, as ``Evidence.bounds`` has them.
+        """Return the bounds of every difference over all judgments, by measure and pair, as ``Evidence.bounds`` does.
 
-        Without the lists they are one run's low minus the other's high, and the reverse; unknown where judgments of one
-        run move the other.
+        Without the lists they are one run's low minus the other's high, and the reverse; NaN where judgments of one run
+        change the other's score.
         """
         scores, first, second = self.scores, self.tested.first, self.tested.second
         if self.evidence is not None:
@@ -129,20 +129,20 @@ class Compared(Result):
         return {"certain_low": low, "certain_high": high, "certain": attained}
 
     def certain_merits(self) -> Floats:
-        """The least and the most by which the first run is better, whatever is judged, by measure and pair."""
+        """Return the least and the greatest advantage of the first run over all judgments, by measure and pair."""
         ends = zip(self.certain["certain_low"], self.certain["certain_high"], self.measures, strict=True)
         return np.stack([merit_of_range(*of_measure) for of_measure in ends], axis=1)
 
     @cached_property
     def leads(self) -> Floats:
-        """By measure and pair, by how much the first run is better; where differences have no mean, by wins."""
+        """Return the advantage of the first run by measure and pair; by wins if there is no mean difference."""
         known = self.tested.numbers
         columns = [{name: column[at] for name, column in known.items()} for at in range(len(self.measures))]
         return np.stack(list(map(leads, columns, self.measures)))
 
     @cached_property
     def turned(self) -> Flags:
-        """By measure and pair: do rows and words show the second run minus the first?"""
+        """Mark, by measure and pair, rows and sentences that show the second run minus the first."""
         return turned(self.leads, len(self.runs), self.settings["baseline"])
 
     @property
@@ -153,7 +153,7 @@ class Compared(Result):
 
     @property
     def shown(self) -> Flags:
-        """By measure and pair: does the test show a difference (or equivalence, if it was asked for)?"""
+        """Mark, by measure and pair, a shown difference (or equivalence, if tested)."""
         numbers, alpha = self.tested.numbers, self.settings["alpha"]
         return numbers["p_adjusted"] < alpha if self.settings["test"] == TOST else separated(numbers, self.leads, alpha)
 
@@ -171,7 +171,7 @@ class Compared(Result):
 
     @cached_property
     def parts(self) -> list[Self]:
-        """The comparison by each measure alone: what takes time is computed for those that are asked about."""
+        """The comparison by each measure alone, to compute slow parts on demand."""
         return [self] if len(self.measures) == 1 else list(map(self._part, range(len(self.measures))))
 
     def _part(self, at: int) -> Self:
@@ -190,7 +190,6 @@ class Compared(Result):
         return replace(self, tested=self.tested.take(self._holds(run)))
 
     def _holds(self, run: str) -> Flags:
-        """By pair: is this run one of the two?"""
         number = run_number(self.runs, run)
         return (self.tested.first == number) | (self.tested.second == number)
 
@@ -200,9 +199,9 @@ class Compared(Result):
 
     @cached_property
     def chances(self) -> Floats:
-        """How likely the first and the second run are the better one, by measure and pair; NaN where it is not known.
+        """Return how likely the first and the second run are the better one, by measure and pair; NaN where unknown.
 
-        An estimate is none where too little is judged, and never a certainty. Both runs may score the same.
+        Too few judgments give no estimate, and an estimate is never a certainty. Both runs may score the same.
         """
         first, second = self.tested.first, self.tested.second
         found = np.full((2, *self.leads.shape), np.nan)
@@ -220,7 +219,7 @@ class Compared(Result):
 
     @cached_property
     def unpooled(self) -> Flags:
-        """By measure and run: is too little of its first documents judged to estimate probabilities?"""
+        """Mark, by measure and run, too few judged documents for probabilities."""
         found = np.zeros((len(self.measures), len(self.runs)), dtype=bool)
         for at, measure in enumerate(self.measures):
             if self.evidence is not None and self.evidence.chances(measure) is not None:
@@ -229,7 +228,7 @@ class Compared(Result):
 
     @cached_property
     def missing(self) -> Ints:
-        """By run, how many of the topics it lacks; they count as empty lists."""
+        """Return how many topics each run lacks; they count as empty lists."""
         counted = self.scores.notes if self.scores.topics == "judged" else []
         return np.array([len(noted.missing) for noted in counted] or [0] * len(self.runs))
 
@@ -240,7 +239,6 @@ class Compared(Result):
         return {name: float(column[0]) for name, column in known.items()}
 
     def _pair(self, a: str, b: str) -> tuple[int, int]:
-        """Two runs that were compared, by their numbers."""
         one, other = (run_number(self.runs, name) for name in (a, b))
         if one == other:
             raise UsageError(f'A run cannot be compared with itself ("{a}").')
@@ -255,13 +253,13 @@ class Compared(Result):
     # ---- rows ----
 
     def leaderboard(self, label: str | Measure) -> list[dict[str, Any]]:
-        """List the systems by one measure, best first, or in the order that was asked for (``sort``)."""
+        """List the systems by one measure, best first, or in the order of ``sort``."""
         rows = best_first(self.system_rows, self.measure(label))
         return sorted(rows, key=lambda row: self.order.index(row["run"])) if self.order else rows
 
     @property
     def has_bounds(self) -> bool:
-        """Is anything known of bounds over judgments? Not of tables without judgments that have none."""
+        """Are any bounds over judgments known?"""
         return self.scores.has_judged or self.scores.bounds != "none"
 
     @property
@@ -284,7 +282,7 @@ class Compared(Result):
         return Rows(lambda: rows or self.system_rows, columns, settings=self.settings)
 
     def _open_columns(self) -> list[Column]:
-        """The columns of a mean's interval, and of its bounds where any are known."""
+        """Return the columns of a mean's interval, and of its bounds if known."""
         of_mean = interval("ci_low", "ci_high", f"{self.settings['confidence']:.0%} interval", importance=7)
         return [of_mean, *([BOUNDS] if self.has_bounds else [])]
 

@@ -46,24 +46,24 @@ if TYPE_CHECKING:
 class Comparison(Compared):
     """The verdict on every pair of systems, and the leaderboard of all.
 
-    It prints as the command line does: two runs with a verdict in words and a row for each measure, more runs as a
-    leaderboard with the pairs below where they are few. ``ci_low`` and ``ci_high`` are about topics, a sample.
-    ``certain_low`` and ``certain_high`` are about judgments: whatever the unjudged documents turn out to be, the mean
-    difference on these topics lies between them.
+    It prints as the command line does: for two runs a verdict in words and a row per measure, for more a leaderboard,
+    with the pairs if they are few. ``ci_low`` and ``ci_high`` concern topics, a sample. ``certain_low`` and
+    ``certain_high`` concern judgments: whatever the unjudged documents turn out to be, the mean difference on these
+    topics lies between them.
 
     Attributes
     ----------
     systems : Result
-        A row for each measure and run. ``topics_led`` counts topics on which no other run is better; one that several
-        runs lead together is shared among them.
+        A row per measure and run. ``topics_led`` counts topics on which no other run is better; a topic led by several
+        runs is shared among them.
     pairs : Result
-        A row for each measure and pair; ``difference`` is ``run`` minus ``against``. Of two runs ``run`` is the second,
-        with a baseline ``against`` is the baseline, and among many ``run`` is the better one by the measure. ``won``
-        and ``lost`` count topics on which ``run`` is better, or worse, by more than rounding. ``probability_better`` is
-        how likely ``run`` is the better one on these topics, with probabilities of relevance estimated from the
-        judgments; None where nothing is open, and for scores alone. ``verdict`` is about ``run``.
+        A row per measure and pair; ``difference`` is ``run`` minus ``against``: the second run minus the first for two,
+        minus the baseline where there is one, and the better minus the worse among many. ``won`` and ``lost`` count
+        topics on which ``run`` is better, or worse, by more than rounding. ``probability_better`` is how likely ``run``
+        is better on these topics, by probabilities of relevance estimated from the judgments; None where nothing is
+        open, and for scores alone. ``verdict`` is about ``run``.
     settings : dict
-        The test, the correction and all else that p-values depend on.
+        The test, the correction and whatever else p-values depend on.
     scores : Scores
         What was compared.
 
@@ -78,7 +78,6 @@ class Comparison(Compared):
     ('good', 'bad', 0.5, 0.0078125, 'better')
     >>> print(comparison.words("RR").splitlines()[0])
     RR: good scores 1.0000 and bad 0.5000, a difference of +0.5000 over 8 topics (8 won, 0 lost).
-
     """
 
     @property
@@ -107,18 +106,17 @@ class Comparison(Compared):
         return PairWords(self)
 
     def sentences(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> list[str]:
-        """Say the verdict on one pair by one measure, sentence by sentence; the first ones where none is named.
+        """Return the verdict on one pair by one measure as sentences; by default on the first pair and measure.
 
-        A pair is a run and the one it is held against: differences are the first minus the second. Where judgments and
-        runs were compared, and not scores alone, sentences also say whether it holds for other persistences and what to
-        judge.
+        A pair is a run and the run it is compared with: differences are the first minus the second. If judgments and
+        runs were compared, sentences also say whether the verdict holds for other persistences and what to judge.
         """
         part = self.parts[measure_place(self.measures, measure)]
         run, against = part.sides[:, 0, 0].tolist() if pair is None else self._pair(*pair)
         return part.pair_words.sentences(0, run, against)
 
     def words(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> str:
-        """Say the verdict in plain words: a paragraph for each measure and pair asked for, a line for each sentence."""
+        """Return the verdict as a paragraph per measure and pair, a line per sentence."""
         asked = self.parts if measure is None else [self[measure]]
         return "\n".join(
             "\n".join(part.sentences(None, named)) + "\n"
@@ -127,7 +125,7 @@ class Comparison(Compared):
         )
 
     def agreement(self) -> str:
-        """Say in a sentence whether the measures agree on two runs; nothing for one measure, or for more runs."""
+        """Return a sentence on whether the measures agree on two runs; else nothing."""
         if len(self.runs) != 2 or len(self.measures) == 1:
             return ""
         return wording.agreement(
@@ -146,9 +144,9 @@ class Comparison(Compared):
         return wording.method(self.settings, len(self.runs))
 
     def leader_words(self, measure: str | Measure | None = None) -> str:
-        """Return the leader's interval of places, named in advance and among all runs, and what either guarantees.
+        """Return the leader's rank intervals, chosen in advance and among all runs, with what each guarantees.
 
-        Nothing for two runs, with a baseline, and for tests of equivalence, which have no places.
+        Empty for two runs, with a baseline, and for tests of equivalence, which have no ranks.
         """
         row = best_first(self.system_rows, self.measures[measure_place(self.measures, measure)])[0]
         return wording.own_place(row, self.settings, len(self.runs))
@@ -160,10 +158,10 @@ class Comparison(Compared):
     # ---- tables ----
 
     def sort(self, by: str | Measure | None = None) -> Comparison:
-        """Put the runs into one order in all tables; ``top`` takes the first ones in that order.
+        """Sort the runs in all tables; ``top`` keeps the first ones.
 
-        ``by`` is a measure, by which the best come first; ``"run"``: the runs' names; ``"given"``: as they were given.
-        Without it every measure has its own best first, and tables of all measures the best by the first one.
+        ``by`` is a measure, best first; ``"run"`` sorts by name; ``"given"`` keeps the order given. By default every
+        measure has its own best first, and tables of all measures the best by the first.
 
         Examples
         --------
@@ -178,7 +176,7 @@ class Comparison(Compared):
         return replace(self, order=tuple(self.runs if by == "given" else self.scores.sort(by).runs))
 
     def table(self, measure: str | Measure | None = None, top: int | None = None) -> Table:
-        """Show the leaderboard for one measure, best first, or its ``top``; of three runs or more with p-values."""
+        """Show the leaderboard for one measure, best first, or its ``top``."""
         at = measure_place(self.measures, measure)
         against = self.settings.get("baseline") or best_first(self.system_rows, self.measures[at])[0]["run"]
         tested = {}
@@ -205,7 +203,7 @@ class Comparison(Compared):
         return build_table(rows, [*columns, TOPICS_LED])
 
     def pair_table(self, measure: str | Measure | None = None, *, top: int | None = None) -> Table:
-        """Show the pairs for one measure, the least likely to be chance first; the verdict is about ``run``.
+        """Return the pairs for one measure, the smallest p-value first; the verdict is about ``run``.
 
         With ``top``, those among that many of the best runs (and the baseline).
         """
@@ -218,7 +216,7 @@ class Comparison(Compared):
         return build_table(rows, [*columns, *self._verdict_columns(f"{label}, difference")])
 
     def measure_table(self) -> Table:
-        """Show two runs by every measure, a row each: the second minus the first."""
+        """Show two runs with a row per measure: the second minus the first."""
         rows = []
         for part in self.parts:
             (row,) = part.pair_rows(probabilities=False)
@@ -234,14 +232,14 @@ class Comparison(Compared):
         return [difference, within, *p, *certain, Column("verdict", importance=7), won, lost]
 
     def tables(self, measure: str | Measure, top: int | None = None) -> list[Table]:
-        """Show the leaderboard, or its ``top``, and the pairs where runs are few or one of them is the baseline."""
+        """Show the leaderboard, or its ``top``, and the pairs if there are few or a baseline."""
         few = len(self.runs) <= FEW_RUNS or self.settings.get("baseline") is not None
         return [self.table(measure, top), *([self.pair_table(measure, top=top)] if few else [])]
 
     def shown_parts(self, top: int | None = None) -> list[str | Table]:
-        """List what people see: sentences and tables.
+        """Return the sentences and tables that are printed.
 
-        Of two runs the verdict by the first measure, a row for each measure, and whether they agree; of more the
+        For two runs the verdict by the first measure, a row per measure, and whether they agree; for more the
         leaderboard by the first measure, and all measures in one table.
         """
         if len(self.runs) == 2:
@@ -256,7 +254,7 @@ class Comparison(Compared):
         return parts
 
     def _judged_words(self) -> str:
-        """How much of the first ten documents of each run is judged; nothing where that is not known."""
+        """Say how many of each run's first ten documents are judged, if known."""
         if not self.scores.has_judged:
             return ""
         shares = [f"{row['run']} {JUDGED.text(row)}" for row in self.system_rows[: len(self.runs)]]
@@ -289,44 +287,42 @@ class Comparison(Compared):
         margin_test: str = "test",
         candidates: Sequence[str] | None = None,
     ) -> Gate:
-        """Hold runs against conditions that must not be fulfilled: pass, fail, or undecided.
+        """Check runs against conditions that must not hold: pass, fail, or undecided.
 
-        With two runs the second is compared with the first; with more, each with the baseline of the comparison. The
-        test, ``alpha`` and resamples are the comparison's.
+        The second of two runs is compared with the first; more runs are each compared with the baseline. The test,
+        ``alpha`` and resamples are the comparison's.
 
         Parameters
         ----------
         conditions : str or iterable of str
             ``"nDCG@10 worse"``, ``"nDCG@10 worse by 0.01"``, ``"AP different"``, ``"nDCG@10 < 0.5"``, ``"judged@10 <
-            80%"``; any measure, and ``<``, ``<=``, ``>`` or ``>=`` beside a number. Measures that were not compared by
+            80%"``; any measure, and ``<``, ``<=``, ``>`` or ``>=`` with a number. Other measures than those compared
             are scored if judgments and runs were given.
         margin : float, default 0
-            The loss (or difference) that is accepted, for conditions that do not name one.
+            The loss (or difference) accepted by conditions that do not name one.
         settled : bool, default False
-            Answer only what no judgment of unjudged documents can turn; all else is undecided.
+            Answer only what no judgment of unjudged documents can reverse; all else is undecided.
         undecided : {"pass", "fail"}, optional
-            How undecided counts for the exit code; by default it has its own, 4.
+            How undecided affects the exit code; by default it has its own, 4.
         margin_test : {"test", "betting", "gaffke"}
-            How a loss (or difference) of the margin is ruled out: by the comparison's test, or by one that knows the
-            range of the measure alone and holds for rare large losses too, for more topics.
+            How a loss (or difference) of the margin is ruled out: by the comparison's test, or by one that assumes only
+            the range of the measure, so that it also holds for rare large losses but needs more topics.
         candidates : sequence of str, optional
-            The runs in question; by default all but the baseline.
+            The runs to check; by default all but the baseline.
 
         Returns
         -------
         Gate
             Outcomes with reasons, and an exit code.
 
-        Notes
-        -----
-        A loss or a gain is shown where ``pairs`` shows it: ``p_fail`` is ``p_adjusted`` of the run and the baseline
-        (where the test is ``"tost"``, that of the t test). ``p_pass`` is the p-value of the one-sided test of a margin
-        ("different": the larger of two), corrected for the number of runs as in the table (Holm's correction where
-        that one resamples scores). Neither is corrected for the number of conditions. Where losses are rare and large,
-        topics may hold none of them, and a run that loses passes more often than alpha says; reasons tell where few
-        topics changed, or few carry the mean. ``margin_test="betting"`` holds there (proved), ``"gaffke"`` with fewer
-        topics (no counterexample is known). Wilcoxon's and the sign test are not of the mean, and are refused with a
-        margin, unless infinite changes have no mean.
+        Notes ----- A loss or a gain is shown where ``pairs`` shows it: ``p_fail`` is ``p_adjusted`` of the run and the
+        baseline (with the test ``"tost"``, that of the t test). ``p_pass`` is the p-value of the one-sided test of a
+        margin ("different": the larger of two), corrected for the number of runs as in the table (by Holm's correction
+        if that one resamples scores). Neither is corrected for the number of conditions. If losses are rare and large,
+        topics may contain none of them, and a run that loses passes more often than alpha says; reasons say so where
+        few topics changed, or few carry the mean. ``margin_test="betting"`` is valid there (proved), ``"gaffke"`` with
+        fewer topics (no counterexample is known). Wilcoxon's and the sign test are not about the mean, and are refused
+        with a margin, unless infinite changes leave no mean.
 
         Examples
         --------
@@ -354,27 +350,25 @@ class Comparison(Compared):
         Parameters
         ----------
         by : mapping or path
-            For each way of slicing its name and the topics' labels: ``{"length": {"301": "short", "302": "long"}}``; of
-            one way the labels alone, ``{"301": "short", "302": "long"}``; or a file of them, as ``--by`` takes it.
+            The labels of topics, by name of the grouping: ``{"length": {"301": "short", "302": "long"}}``; for one
+            grouping its labels alone, ``{"301": "short", "302": "long"}``; or a file, as for ``--by``.
         correction : {"auto", "holm", "bonferroni", "bh", "none"}
-            Over all slices and pairs of a measure, and over its interactions. ``auto``: the comparison's, or Holm's
-            where it has none or one that resamples all runs together.
+            Over all slices and pairs of a measure, and over its interactions. ``auto``: the comparison's, or Holm's if
+            that is none or resamples all runs together.
 
         Returns
         -------
         Slices
 
-        Notes
-        -----
-        The interaction is a randomisation test: if the difference does not depend on the slice, labels could as well
-        have been dealt out to topics otherwise. Its statistic is Welch's, the squared distances of the slices' means
-        from their common mean, each over its own squared standard error, to which one topic with the variance over all
-        topics is added, so that a slice without any variance has one. It is exact where topics' differences have the
-        same distribution in every slice. Where slices vary differently, small ones raise false alarms; so the p-value
-        is at least that of Welch's F test, wherever all slices vary. In simulations at the level 0.05, a slice of two
-        or three topics that varies five times as much as the others gives 5 to 8% of false alarms (two such slices 12%;
-        without Welch's test 25 to 40%). Slices of one topic take no part. Detectable differences are those of a t test
-        at the level alpha over the number of tests, which is what Holm's correction asks of the smallest p-value.
+        Notes ----- The interaction is a randomisation test: if the difference does not depend on the slice, labels are
+        exchangeable among topics. Its statistic is Welch's: the squared distances of the slices' means from their
+        common mean, each over its squared standard error, to which one topic with the variance over all topics is
+        added, so that every slice has a variance. It is exact if topics' differences have the same distribution in
+        every slice. Small slices that vary differently raise false alarms, so the p-value is at least that of Welch's F
+        test, if all slices vary. In simulations at the level 0.05, a slice of two or three topics that varies five
+        times as much as the others gives 5 to 8% false alarms (two such slices 12%; without Welch's test 25 to 40%).
+        Slices of one topic are left out. Detectable differences are those of a t test at the level alpha over the
+        number of tests, as Holm's correction requires of the smallest p-value.
 
         Examples
         --------
@@ -402,25 +396,25 @@ class Comparison(Compared):
     def power(
         self, power: float = wording.POWER, *, difference: float | None = None, width: float | None = None
     ) -> Result:
-        """Say for every pair which difference is found, how many topics it takes, and whether the test can succeed.
+        """Return for every pair the detectable difference, the topics it needs, and whether the test can succeed.
 
         Parameters
         ----------
         power : float, default 0.8
             How often a true difference should be found.
         difference : float, optional
-            The size of the difference that ``topics_needed`` is for, instead of the observed one.
+            The true difference for ``topics_needed``; by default the observed one.
         width : float, optional
-            The width of the interval of the difference that ``topics_needed`` is for, in place of a test.
+            The width of the interval for ``topics_needed``, instead of a test.
 
         Returns
         -------
         Result
-            A row for each measure and pair. ``detectable`` is the true difference that a t test finds this often with
-            these topics (None: no difference of any size); ``topics_needed`` is how many topics a true difference as
-            large as the observed one takes (with ``test="tost"``, to rule out the margin; None: no realistic number);
-            ``differing`` counts the topics that differ, of which ``must_differ`` must at the least for p < alpha;
-            ``smallest_p`` is the smallest p-value that the test can give when so many differ.
+            A row per measure and pair. ``detectable`` is the true difference that a t test finds with this power on
+            these topics (None: none of any size); ``topics_needed`` is how many topics finding the observed difference
+            takes (with ``test="tost"``, ruling out the margin; None: no realistic number); ``differing`` counts the
+            topics that differ, of which p < alpha needs at least ``must_differ``; ``smallest_p`` is the smallest
+            p-value possible when so many differ.
 
         Examples
         --------
@@ -438,14 +432,14 @@ class Comparison(Compared):
 
     @ends_in_a_sentence
     def winner(self) -> Winner:
-        """Say how much of the best run's lead is left when it counts that it was picked as the best of many.
+        """Return the best run's lead, corrected for having been picked as the best of many.
 
         Returns
         -------
         Winner
-            For each measure a row against the second, and before it one against the baseline, where one was named:
-            ``lead``, as it was observed (``run`` minus ``against``), ``corrected_lead``, ``ci_low`` and ``ci_high``,
-            and on how many topics the two differ (``differing``).
+            Per measure a row against the second, preceded by one against the baseline, if there is one: ``lead`` as
+            observed (``run`` minus ``against``), ``corrected_lead``, ``ci_low`` and ``ci_high``, and the number of
+            topics on which the two differ (``differing``).
 
         Notes
         -----
@@ -501,7 +495,6 @@ class Comparison(Compared):
            system  RR          P@1         judged@10
         1  good    1.0000* >2  1.0000* >2       100%
         2  bad     0.5000      0.0000           100%
-
         """
         from rankbounds.comparison.summary import summary
 
@@ -518,7 +511,7 @@ class Comparison(Compared):
         cite: bool = False,
         width: str | None = None,
     ) -> str:
-        r"""Write the table of ``summary`` for a paper; it needs the package booktabs alone.
+        r"""Return the table of ``summary`` for a paper; it needs the package booktabs alone.
 
         It fits a ``width`` of ``"column"`` or ``"page"`` of a two-column paper (``table*``), or without it a column if
         it can. Bounds are left out if there is no room for them, unless ``small`` asks for them; so is the fourth

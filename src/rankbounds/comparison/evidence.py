@@ -1,7 +1,7 @@
-"""What judgments and runs tell of any two runs: everything is read once, joined once, and asked by everybody.
+"""Judgments and runs, read and joined once, as evidence on any two runs.
 
-Scores alone say how two runs differ. Whoever holds the lists too can say more: what shared unjudged documents leave
-open, what ties do, where another persistence turns the lead, which judgments would settle it.
+Scores alone show how two runs differ. The lists also show what shared unjudged documents leave open, what ties do,
+which persistence reverses the lead, and which judgments would decide.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ Made = TypeVar("Made")
 
 
 class Evidence:
-    """Judgments, runs and how to look at them, to be asked about any two of the runs.
+    """Judgments, runs and assumptions, as evidence on any two of the runs.
 
     With ``topics="shared"`` everything is over the topics that all runs have.
 
@@ -90,7 +90,6 @@ class Evidence:
     >>> evidence = Evidence.read(qrels, runs)
     >>> evidence.scores("RR").mean().value[:, 0, 0].tolist()
     [1.0, 0.5]
-
     """
 
     def __init__(self, qrels: Qrels, runs: Sequence[Run], assumptions: Assumptions | None = None) -> None:
@@ -145,7 +144,7 @@ class Evidence:
         return self.__dict__ | {"_made": {}}
 
     def _once(self, *key: object, make: Callable[[], Made]) -> Made:
-        """What was made before under this key; else it is made now and kept."""
+        """Cache the result of ``make`` under this key."""
         if key not in self._made:
             self._made[key] = make()
         found: Made = self._made[key]
@@ -160,7 +159,7 @@ class Evidence:
         progress: Callable[[int, int], None] | None = None,
         observe: Callable[[int, Rankings], None] | None = None,
     ) -> Scores:
-        """Score the runs as ``evaluate`` does; ``observe`` is shown each batch of rankings with its run's number."""
+        """Score the runs as ``evaluate`` does; ``observe`` gets each run's number and batches of rankings."""
         chosen = tuple(parse_measures(measures))
         if observe is None and ("scores", chosen) in self._made:
             found: Scores = self._made["scores", chosen]
@@ -182,7 +181,7 @@ class Evidence:
         progress: Callable[[int, int], None] | None = None,
         observe: Callable[[int, Rankings], None] | None = None,
     ) -> Scores:
-        """Look at every run's lists once, for scores and for what ties do to their means."""
+        """Read every run's lists once, for scores and the effect of ties."""
         self.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
         ends = np.full((2, len(self.runs), len(self.facts.query_ids), len(measures)), np.nan)
         untied = np.zeros(ends.shape[1:], dtype=bool)
@@ -199,7 +198,7 @@ class Evidence:
                 observe(number, rankings)
 
         def join(number: int) -> JoinedRun:
-            return JoinedRun(self.names[number], self._joined(number, keep_judgments=scoring.joining["keep_judgments"]))
+            return JoinedRun(self.names[number], self._join(number, keep_judgments=scoring.joining["keep_judgments"]))
 
         scoring = Scoring(list(measures), self.assumptions, worth_starting())
         scores = score_joined(join, list(self.names), self.facts, scoring, progress=progress, observe=see)
@@ -211,13 +210,13 @@ class Evidence:
         return scores
 
     def over_ties(self, measures: Sequence[Measure]) -> Floats:
-        """The least and the greatest mean over all orders of tied documents, by run and measure; NaN: not known."""
+        """The least and the greatest mean over all orders of ties, by run and measure; NaN: unknown."""
         if any(("ties", measure) not in self._made for measure in measures):
             self._score(tuple(measures))
         return np.stack([self._made["ties", measure] for measure in measures], axis=-1)
 
-    def _joined(self, number: int, *, keep_judgments: bool = False) -> Joined:
-        """One run's rankings, each cell with the row it came from; kept where they are few."""
+    def _join(self, number: int, *, keep_judgments: bool = False) -> Joined:
+        """Return one run's rankings with the row of each cell; cached if there are few."""
         join_one = partial(join_lists, self.runs[number], self.facts, self.assumptions, keep_judgments=keep_judgments)
 
         def keep() -> Joined:
@@ -230,7 +229,7 @@ class Evidence:
         return join_one()
 
     def _batches(self, number: int) -> list[Rankings]:
-        return list(self._joined(number).batches)
+        return list(self._join(number).batches)
 
     @property
     def _all_batches(self) -> list[list[Rankings]]:
@@ -241,7 +240,7 @@ class Evidence:
         return sum(map(len, self.runs)) <= KEPT_ROWS
 
     def shared_lists(self, among: Sequence[int] | None = None) -> SharedLists:
-        """Gather the lists of all runs, or of those with these numbers, topic by topic."""
+        """Gather the lists of all runs, or of some, topic by topic."""
         numbers = tuple(range(len(self.runs)) if among is None else among)
 
         def join() -> SharedLists:
@@ -255,7 +254,6 @@ class Evidence:
 
     @property
     def _follows_unjudged(self) -> bool:
-        """Can unjudged documents be followed through the difference of two runs?"""
         return (
             len(self.runs) > 1
             and self.assumptions.ties in (*ORDERS, "expected")
@@ -265,8 +263,8 @@ class Evidence:
     def bounds(self, measures: Sequence[Measure], among: Sequence[int] | None = None) -> Pairs:
         """Bound the mean differences of all pairs of runs, or of those ``among`` these, over all judgments.
 
-        ``certain_low``, ``certain_high`` and ``certain`` have an axis of measures and one of pairs. ``certain`` is 1
-        where some judgments attain both, 0 where they hold but may be wider than needed, NaN where none are known.
+        ``certain_low``, ``certain_high`` and ``certain`` have the axes measure and pair. ``certain`` is 1 where some
+        judgments attain both, 0 where they may be wider than necessary, NaN where none are known.
         """
         numbers = tuple(range(len(self.runs)) if among is None else among)
         weighted = self._documents(measures, numbers) if self.assumptions.bounds != "both" else {}
@@ -287,7 +285,7 @@ class Evidence:
     def _documents(
         self, measures: Sequence[Measure], numbers: tuple[int, ...]
     ) -> dict[Measure, list[UnjudgedDocuments]]:
-        """By measure that is a weighted sum over ranks, the unjudged documents of these runs."""
+        """Return the unjudged documents of these runs, by weighted-sum measure."""
         weighted = [measure for measure in measures if is_weighted_sum(measure) and self._follows_unjudged]
         new = [measure for measure in weighted if ("documents", measure, numbers) not in self._made]
 
@@ -300,10 +298,10 @@ class Evidence:
         return {measure: self._made["documents", measure, numbers] for measure in weighted}
 
     def chances(self, measure: Measure) -> tuple[Pairs, int] | None:
-        """Estimate how likely each run of every pair is the better one; None where unknown, or where it takes long.
+        """Estimate how likely each run of every pair is better; None where unknown or slow to compute.
 
-        ``probability_better`` and ``probability_worse`` are NaN where nothing is open; together they make 1 minus
-        the probability that both score the same. The number is that of draws; weighted sums over ranks are exact.
+        ``probability_better`` and ``probability_worse`` are NaN where nothing is open; they sum to 1 minus the
+        probability of equal scores. The number is that of draws; weighted sums over ranks are exact.
         """
         if not self._has_chances(measure) or self._models.kind is None:
             return None
@@ -351,9 +349,9 @@ class Evidence:
 
     @property
     def _models(self) -> ChosenModels:
-        """Probabilities of relevance: those of calibrated labels where there are any, else estimated from judgments.
+        """Return probabilities of relevance: of calibrated labels if there are any, else estimated from judgments.
 
-        Even ones (of no ``kind``) where there is nothing to estimate them from.
+        Even ones (of no ``kind``) where there is nothing to estimate from.
         """
 
         def estimate() -> ChosenModels:
@@ -367,7 +365,7 @@ class Evidence:
         return self._once("models", make=estimate)
 
     def topics_that_can_differ(self, measure: Measure, first: Ints, second: Ints) -> Ints:
-        """Count the topics on which each pair can differ at the most, whatever unjudged documents turn out to be."""
+        """Count the topics on which each pair can differ at most over all judgments."""
         lists = self.shared_lists()
         can = np.zeros(first.size, dtype=np.int64)
         for of_topic in topic_bounds(lists, measure, self.assumptions, (first, second)):
@@ -376,7 +374,7 @@ class Evidence:
         return can
 
     def unjudged_documents(self, measure: Measure, runs: Sequence[int]) -> int:
-        """Count the documents of these runs that nobody judged, down to the measure's depth, on judged topics."""
+        """Count the unjudged documents of these runs on judged topics, to the measure's depth."""
         from rankbounds.judging.candidates import collect
 
         order = self.assumptions.ties if self.assumptions.ties in ORDERS else "trec"
@@ -389,7 +387,7 @@ class Evidence:
     # ---- two runs ----
 
     def lead_changes(self, measure: Measure, a: int, b: int) -> list[tuple[float, str, str]] | None:
-        """Find where, over p, the lead changes: p, who leads below, who above. None: not for this measure or order."""
+        """Find where the lead changes over p: p, the leader below, the leader above. None if not applicable."""
         if not isinstance(measure, RBP) or measure.by_topic or self.assumptions.ties not in ORDERS:
             return None
         from rankbounds.rbp.crossings import lead_changes
@@ -398,7 +396,7 @@ class Evidence:
         return lead_changes(lists, self.facts, measure)
 
     def to_judge(self, measure: Measure, a: int, b: int) -> SettlingPlan | None:
-        """Plan the judgments that are expected to settle most between two runs; None where that is not known."""
+        """Plan the judgments that settle most between two runs; None if unknown."""
         if self.assumptions.ties not in ORDERS or not self._follows_unjudged or not self._few_rows:
             return None
         if not follows_grades(measure):
@@ -410,7 +408,7 @@ class Evidence:
 
 
 def left_out_words(topics: Sequence[str], number: int, *, judged: bool = True) -> str:
-    """Say which of the topics, or of the judged ones, are left out of a comparison, and why."""
+    """Say which topics are left out of a comparison, and why."""
     named = ", ".join(topics[:NAMED]) + (", ..." if len(topics) > NAMED else "")
     return (
         f"{len(topics)} of {number} {'judged ' * judged}topics are left out, since a run lacks them ({named}); "

@@ -24,7 +24,7 @@ Rows: TypeAlias = list[dict[str, Any]]
 
 
 def _ends(drawn: Floats, confidence: float) -> list[Any]:
-    """Low and high of what was drawn; None where it is infinite or not known."""
+    """Return the interval of draws; None if infinite or unknown."""
     known = drawn[~np.isnan(drawn)]
     if not known.size:
         return [None, None]
@@ -98,7 +98,7 @@ def _floor_row(
 def flip_rows(
     scores: Floats, systems: Sequence[str], system: Ints, measure: Measure, alpha: float, resampling: Resampling
 ) -> tuple[dict[str, Any], Rows]:
-    """Count how often repeated experiments disagree: over all, and for each pair of systems."""
+    """Count how often repeated experiments disagree, over all pairs and for each."""
     by_run = np.transpose(scores, (2, 1, 0))  # run, labelling, topic
     members = [np.flatnonzero(system == number) for number in range(len(systems))]
     tested = _pairs_to_test(members, by_run.shape[1], resampling)
@@ -134,7 +134,7 @@ def flip_rows(
 
 
 def _pairs_to_test(members: Sequence[Ints], labels: int, resampling: Resampling) -> list[tuple[int, int]]:
-    """All pairs of systems, or some drawn at random where testing all would take long."""
+    """Return all pairs of systems, or a random sample if they are many."""
     every = list(combinations(range(len(members)), 2))
     tests = np.array([len(members[a]) * len(members[b]) * labels for a, b in every], dtype=np.int64)
     if tests.sum() <= MOST_TESTS:
@@ -145,7 +145,7 @@ def _pairs_to_test(members: Sequence[Ints], labels: int, resampling: Resampling)
 
 
 def sum_over_repeats(one: Floats, other: Floats | None = None) -> float:
-    """Sum one's number times other's over all two outcomes that differ in every rerun (and in the labels)."""
+    """Sum products over all two outcomes that differ in every rerun (and in the labels)."""
     rest = one if other is None else other
     for axis, size in enumerate(one.shape):
         if size > 1:
@@ -156,7 +156,7 @@ def sum_over_repeats(one: Floats, other: Floats | None = None) -> float:
 def _outcomes(
     by_run: Floats, sides: Sequence[tuple[Ints, Ints]], measure: Measure, alpha: float, resampling: Resampling
 ) -> list[tuple[Floats, Floats]]:
-    """For each two groups of runs, by run, other run and labelling: who leads, and who does so significantly (or 0)."""
+    """Return who leads, and who does so significantly (or 0), by run, other run and labelling."""
     if not sides:
         return []
     topics = by_run.shape[2]
@@ -180,7 +180,7 @@ def reliability_row(anova: Anova, drawn: Mapping[str, Floats], design: Design, c
 
 
 def plan_rows(anova: Anova, drawn: Mapping[str, Floats], wanted: Sequence[float], confidence: float) -> Rows:
-    """Count the topics that each reliability needs, by the number of labellings and reruns."""
+    """Count the topics for each reliability, by numbers of labellings and reruns."""
     has_reruns = any("r" in effect for effect in anova.effects)
     labellings = (1, 2, 3) if anova.sizes["j"] > 1 else (1,)
     rows = []

@@ -49,7 +49,7 @@ _OPPOSITE = {"better": "worse", "worse": "better"}
 
 
 def turn(pair: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn the numbers of pairs, or the row of one, as if the runs had been named the other way round."""
+    """Swap the two sides of pairs, or of one row."""
     found = dict(pair) | {name: pair[other] for name, other in SWAPPED.items() if other in pair}
     found |= {name: 0.0 - pair[other] for name, other in NEGATED.items() if pair.get(other) is not None}
     if pair.get("new_better") is not None:
@@ -61,7 +61,7 @@ def turn(pair: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Some pairs of runs, by their numbers, and what is known of each: the first run minus the second."""
+    """Pairs of runs by their numbers, and facts of each: the first run minus the second."""
 
     first: Ints
     second: Ints
@@ -74,7 +74,7 @@ class Pairs:
         return Pairs(self.first[kept], self.second[kept], numbers)
 
     def places(self, first: Any, second: Any) -> Ints:
-        """Find the pairs of these runs, whichever is the first; -1 for pairs that are not here."""
+        """Find the pairs of these runs in either order; -1 for missing ones."""
         sides = (self.first, self.second, first, second)
         runs = 1 + max(int(np.max(side, initial=-1)) for side in sides)
         place = np.full((runs, runs), -1)
@@ -141,7 +141,7 @@ class PairTesting:
         return significance.Resampling(self.resamples, self.seed)
 
     def correction_for(self, pairs: int) -> str:
-        """Choose the correction: the one asked for, or what this number of pairs needs."""
+        """Choose the correction asked for, or the default for this number of pairs."""
         if self.correction == "auto":
             return "none" if pairs == 1 else significance.TESTS.get(self.test, significance.TESTS["t"]).correction
         check_correction(self.correction)
@@ -164,7 +164,7 @@ class PairTesting:
 
 
 def pairs_against(runs: Sequence[str], baseline: str | None) -> tuple[Ints, Ints]:
-    """List the two sides of all pairs, the later run and the earlier; with a baseline, each other run and it."""
+    """List the two sides of all pairs, the later run and the earlier, or each other run and the baseline."""
     if baseline is None:
         earlier, later = significance.pairs_of(len(runs))
         return later, earlier
@@ -174,7 +174,7 @@ def pairs_against(runs: Sequence[str], baseline: str | None) -> tuple[Ints, Ints
 
 
 def turned(leads: Floats, runs: int, baseline: str | None) -> Flags:
-    """Which pairs to turn around, where the first leads by this: among many, those whose second run is the better."""
+    """Mark the pairs to swap: among many, those whose second run is better."""
     return (leads < 0) & (baseline is None and runs > 2)
 
 
@@ -229,11 +229,11 @@ def _some_numbers(
         "won": np.count_nonzero(merit(by_topic, measure) > 0, axis=-1).astype(np.float64),
         "lost": np.count_nonzero(merit(by_topic, measure) < 0, axis=-1).astype(np.float64),
     }
-    return found | {"opposed": _opposed(gains, leads(found, measure), found["p_value"], how)}
+    return found | {"opposed": _favours_worse_mean(gains, leads(found, measure), found["p_value"], how)}
 
 
-def _opposed(gains: Floats, lead: Floats, p_value: Floats, how: PairTesting) -> Floats:
-    """Say (1 or 0) of which pairs the test favours the run of the worse mean, as tests of signs and ranks can."""
+def _favours_worse_mean(gains: Floats, lead: Floats, p_value: Floats, how: PairTesting) -> Floats:
+    """Return 1 for pairs where the test favours the run of the worse mean, as sign and rank tests can; else 0."""
     found = np.zeros(lead.size)
     if how.test in significance.TESTS and not significance.TESTS[how.test].of_mean:
         asked = np.flatnonzero((p_value < how.alpha) & (lead != 0))
@@ -244,7 +244,7 @@ def _opposed(gains: Floats, lead: Floats, p_value: Floats, how: PairTesting) -> 
 
 
 def carrying(differences: Floats) -> Ints:
-    """Count the fewest topics of each row that hold half of all that differs; none where one is infinite."""
+    """Count the fewest topics of each row that hold half of all differences; none if one is infinite."""
     size = np.sort(np.abs(np.where(np.isfinite(differences), differences, 0.0)), axis=-1)[..., ::-1]
     held = np.cumsum(size, axis=-1)
     return np.count_nonzero(held < held[..., -1:] / 2, axis=-1) + 1
@@ -276,18 +276,18 @@ def run_number(runs: Sequence[str], name: str) -> int:
 
 
 def separated(numbers: Mapping[str, Floats], lead: Floats, alpha: float) -> Flags:
-    """Which pairs differ by the corrected p; none whose means are equal, or whose test favours the worse mean."""
+    """Mark pairs that differ by the corrected p, except for equal means and tests that favour the worse mean."""
     return (numbers["p_adjusted"] < alpha) & (lead != 0) & (numbers["opposed"] == 0)
 
 
 def verdicts(lead: Floats, shown: Flags, low: Floats, high: Floats) -> Ints:
-    """Every pair's verdict, by its place in ``VERDICTS``, where more is better; ``shown``: by the test."""
+    """Return every pair's verdict by its place in ``VERDICTS``; ``shown``: by the test."""
     settled = np.where(lead > 0, low > 0, high < 0)
     return np.where(shown, np.where(lead > 0, 1, 3) + ~settled, 0)
 
 
 def build_rows(**columns: Any) -> list[dict[str, Any]]:
-    """Build a dict per row from lists and arrays, whose NaN becomes None; any other value is that of every row."""
+    """Build a dict per row from lists and arrays, with None for NaN; other values are repeated."""
     size = next(len(column) for column in columns.values() if isinstance(column, list | np.ndarray))
     spread = [column if isinstance(column, list | np.ndarray) else [column] * size for column in columns.values()]
     return plain_rows(list(columns), *spread)

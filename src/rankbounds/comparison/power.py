@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 
 def must_differ(settings: Mapping[str, Any]) -> int | None:
-    """On how many topics a pair must differ for p < alpha; 0: none are enough. None: nothing is known of the test.
+    """Return on how many topics a pair must differ for p < alpha; 0: no number suffices. None: unknown for the test.
 
-    With clusters, it is clusters that must differ. A corrected p-value is never below that of the pair alone.
+    Clusters take the place of topics. A corrected p-value is never below that of the pair alone.
     """
     if settings["test"] == TOST:
         return None
@@ -47,7 +47,7 @@ def sampled(settings: Mapping[str, Any]) -> int:
 
 
 def detectable_differences(comparison: Comparison, power: float) -> Floats:
-    """The true differences that a t test finds so often; infinite where that is more than the measure's can be."""
+    """Return the true differences that a t test finds with this power; infinite beyond the measure's range."""
     scores = comparison.scores
     effect = minimum_detectable_effect(1.0, sampled(comparison.settings), comparison.settings["alpha"], power)
     wanted = effect * comparison.tested.numbers["deviation"]
@@ -58,9 +58,9 @@ def detectable_differences(comparison: Comparison, power: float) -> Floats:
 def topics_needed(
     comparison: Comparison, power: float, difference: float | None = None, width: float | None = None
 ) -> Floats:
-    """How many topics find differences such as those at hand, or rule out the margin; 0: no realistic number.
+    """Return how many topics find differences like these, or rule out the margin; 0: no realistic number.
 
-    With ``difference`` it is one of this size that they find, with ``width`` it is the interval that they narrow to it.
+    With ``difference``, to find one of that size; with ``width``, to narrow the interval to it.
     """
     known, settings = comparison.tested.numbers, comparison.settings
     if width is not None:

@@ -1,7 +1,7 @@
-"""The noise floor: what changes when nothing changed? Reruns of the same systems, and labels made again by a model.
+"""The noise floor, from reruns of the same systems and from labels made again by a model.
 
-Where the spread of scores comes from (``variance_components``), by how much two runs of one system differ (the A/A
-floor), how often a verdict changes when an experiment is repeated, and how many topics and reruns make the order of
+It gives the sources of the spread of scores (``variance_components``), by how much two runs of one system differ (the
+A/A floor), how often a verdict changes when an experiment is repeated, and how many topics and reruns make the order of
 systems reliable.
 """
 
@@ -57,29 +57,28 @@ COMPONENT_COLUMNS = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Replicates(CaptionedTables):
-    """What reruns and labels made again say of the noise in scores. It prints as words and tables.
+    """The noise in scores, from reruns and labels made again. It prints as sentences and tables.
 
     Attributes
     ----------
     components : list of dict
-        For each measure and ``part`` (topic, system, topic x system, rerun, ...): the ``variance`` of a single score
-        that it causes, with an interval, and its ``share``. ``estimate`` may be below 0, which counts as 0.
+        Per measure and ``part`` (topic, system, topic x system, rerun, ...): the ``variance`` of a single score from
+        that source, with an interval, and its ``share``. ``estimate`` may be below 0, which counts as 0.
     floors : list of dict
-        How far apart two means lie that differ by nothing but a ``rerun`` or by ``labels`` made again, with the
-        confidence asked for; beside it what was observed.
+        How far apart two means lie that differ only by a ``rerun`` or by ``labels`` made again, at the confidence
+        asked for, and as observed.
     flips : list of dict
         How often a repeated experiment gives another verdict (better, worse, no difference shown), another winner, or
-        two significant verdicts that contradict each other; and how often two runs of one system are called different.
+        two contradicting significant verdicts; and how often two runs of one system are called different.
     pairs : list of dict
         The same for each pair of systems.
     reliability : list of dict
         Of the order of systems (the generalisability coefficient) and of their scores (the index of dependability), for
         the topics, reruns and labellings at hand.
     plan : list of dict
-        How many topics a wanted reliability needs, by the number of reruns and labellings; None where none suffice.
+        How many topics a given reliability needs, by the number of reruns and labellings; None where none suffice.
     settings : dict
-        All that the numbers depend on.
-
+        Everything that the numbers depend on.
     """
 
     components: list[dict[str, Any]]
@@ -99,7 +98,7 @@ class Replicates(CaptionedTables):
         return self.components
 
     def words(self) -> str:
-        """Say what the numbers say: a paragraph per measure, each sentence on its own line."""
+        """Return a paragraph per measure, each sentence on its own line."""
         paragraphs = []
         for measure in self.measures:
             rows = {name: [row for row in getattr(self, name) if row["measure"] == measure] for name in PARTS}
@@ -121,7 +120,7 @@ class Replicates(CaptionedTables):
         return [*found, (needed, self.plan_table())] if self.plan else found
 
     def plan_table(self) -> Table:
-        """Show topics needed: a row for each wanted reliability (and number of labellings), a column per reruns."""
+        """Show topics needed: a row per reliability (and number of labellings), a column per number of reruns."""
         several = self.settings["labels"] > 1
         reruns = list(dict.fromkeys(row["reruns"] for row in self.plan))
         cells: dict[tuple[str, float, int], list[str]] = {}
@@ -154,39 +153,38 @@ def compare_replicates(
     seed: int = 0,
     **options: Unpack[Options],
 ) -> Replicates:
-    """Measure the noise in scores by reruns of systems, or labels made again.
+    """Measure the noise in scores from reruns of systems, or labels made again.
 
     Parameters
     ----------
     qrels : path, Qrels, dict, frame or rows, or several of them
-        The judgments. Several (a list, a dict by name, a pattern) are the same pool judged again by the same judge.
+        The judgments. Several (a list, a dict by name, a pattern) are the same pool judged repeatedly by the same
+        judge.
     runs : path, Run, dict, frame, rows, or several of them
-        As for ``evaluate``; runs of one system have names that differ in what the pattern matches.
+        As for ``evaluate``; names of runs of one system differ only in what the pattern matches.
     measures : str, Measure, or iterable of them
-        By which the runs are scored.
+        Such as ``"nDCG@10"``.
     pattern : str, default "#[^#]*$"
-        A regular expression for what marks a rerun in the name of a run: what is left of the name is the system. With a
-        group, the first group is the system instead. ``bm25#1`` and ``bm25#2`` are reruns of bm25.
+        A regular expression that matches the mark of a rerun in a run's name; the rest is the system, or the first
+        group if there is one. ``bm25#1`` and ``bm25#2`` are reruns of bm25.
     reliability : float or several
-        For which generalisability coefficients of the order of systems topics are counted.
+        The generalisability coefficients of the order of systems for which to count topics.
     alpha, confidence : float
         The level of verdicts, and that of intervals and of the A/A floor.
     resamples, seed : int
-        For tests and intervals that resample, and where the random numbers start.
+        For tests and intervals that resample.
     **options
         Assumptions and reading options of ``evaluate``: ``ties=``, ``unjudged=``, ``gain=``, ``columns=``, ...
 
     Returns
     -------
     Replicates
-        With ``components``, ``floors``, ``flips``, ``pairs``, ``reliability`` and ``plan`` as rows, and ``words()``.
+        Rows of ``components``, ``floors``, ``flips``, ``pairs``, ``reliability`` and ``plan``, and ``words()``.
 
-    Notes
-    -----
-    Variances are unbiased for any numbers of reruns; estimates below 0 count as 0. Their intervals are by draws from
-    chi-square distributions (generalised confidence intervals): exact for one mean square and approximate otherwise,
-    where effects are normally distributed. The A/A floor is the t distribution's, so that few reruns make it large.
-    Verdicts are those of the paired t test of two runs alone.
+    Notes ----- Variances are unbiased for any numbers of reruns; estimates below 0 count as 0. Their intervals use
+    draws from chi-square distributions (generalised confidence intervals): exact for one mean square and approximate
+    otherwise, for normal effects. The A/A floor is from the t distribution, so few reruns make it large. Verdicts are
+    those of the paired t test of two runs alone.
 
     Examples
     --------
@@ -200,7 +198,6 @@ def compare_replicates(
     ['topic', 'system', 'topic x system', 'rerun', 'topic x rerun']
     >>> round(found.floors[0]["floor"], 4)
     0.3586
-
     """
     check_level(alpha)
     check_share("confidence", confidence)
@@ -254,7 +251,7 @@ def compare_replicates(
 
 
 def _system_name(name: str, marks: re.Pattern[str]) -> str:
-    """The system that a run of this name belongs to: the first group, or what is left without the match."""
+    """Return a run's system: the first group of the pattern, or the name without the match."""
     found = marks.search(name)
     if found is None:
         return name
@@ -263,7 +260,7 @@ def _system_name(name: str, marks: re.Pattern[str]) -> str:
 
 
 def _labellings(sets: dict[str, Qrels], marks: re.Pattern[str]) -> dict[str, Qrels]:
-    """Labels made again and again of the topics that all have; of one judge, not of several."""
+    """Return repeated labellings of the shared topics by one judge."""
     judges = {_system_name(name, marks) for name in sets if marks.search(name)}
     if len(judges) > 1:
         raise UsageError(
@@ -288,20 +285,19 @@ def _labellings(sets: dict[str, Qrels], marks: re.Pattern[str]) -> dict[str, Qre
 
 
 def _sentences(measure: str, rows: Mapping[str, Sequence[Row]], settings: Row) -> Iterator[str]:
-    """The paragraph of one measure, from its rows by the names that ``Replicates`` has for them."""
     several = settings["runs_of_system"].values()
     least, most = min(several), max(several)
     each = f"{f'{least} to ' * (least < most)}{_several(most, 'run')} of each"
     again = f", labels made {settings['labels']} times" if settings["labels"] > 1 else ""
     yield f"{measure}: {_several(settings['systems'], 'system')}, {each}, {settings['topics']} topics{again}."
-    yield _spread(rows["components"])
+    yield _components_sentence(rows["components"])
     yield from (_floor(row, settings) for row in rows["floors"])
     for row in rows["flips"]:
         yield from _flips(row, settings)
     yield from (_reliable(row, rows["plan"], settings) for row in rows["reliability"])
 
 
-def _spread(components: Sequence[Row]) -> str:
+def _components_sentence(components: Sequence[Row]) -> str:
     shares = [(row["part"], row["share"]) for row in components if row["share"]]
     if not shares:
         return "Where does the spread of scores come from? There is none: all scores are the same."

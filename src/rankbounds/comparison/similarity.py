@@ -1,13 +1,13 @@
-"""What changed between rankings, without judgments: how alike any two runs are, topic by topic and in the mean.
+"""Similarity of rankings without judgments, per topic and on average.
 
-- ``RBO``: rank-biased overlap in its three readings of ties (see ``rank_biased_overlap``). ``value`` supposes that the
-  agreement found goes on beyond the ends of the lists; ``low`` and ``high`` suppose nothing.
+- ``RBO``: rank-biased overlap in its three treatments of ties (``rank_biased_overlap``). ``value`` assumes that the
+  agreement continues beyond the ends of the lists; ``low`` and ``high`` assume nothing.
 - ``Overlap@k``: the share of the first k documents that both runs have; 1 minus it is the churn. Lists shorter than k
-  are compared as far as the longer one goes.
-- ``MED-nDCG@10`` and the like: the most that the measure can differ, whatever the judgments are (Tan and Clarke 2015,
-  "A family of rank similarity measures based on maximized effectiveness difference"). ``low`` and ``high`` are the
-  least and the greatest difference, the first run minus the second, and ``value`` is the larger of the two in size. Of
-  the mean it is the most that the mean can differ: topics in which either run may win do not add up.
+  are compared to the length of the longer one.
+- ``MED-nDCG@10`` and the like: the most that the measure can differ, whatever the judgments (Tan and Clarke 2015, "A
+  family of rank similarity measures based on maximized effectiveness difference"). ``low`` and ``high`` are the least
+  and the greatest difference, the first run minus the second, and ``value`` the larger in size. For the mean it is the
+  most that the mean can differ: topics that favour different runs cancel.
 
 Everything is over the topics that all runs compared have.
 """
@@ -59,14 +59,14 @@ USUAL_MEASURES = ("nDCG@10", "RBP(p=0.8)", "AP", "RR", "P@10")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Similarity(Result):
-    """How alike every two of several runs are.
+    """The similarity of every two of several runs.
 
     Attributes
     ----------
     runs, query_ids, measures : list of str
-        What is compared, over which topics, by what.
+        What is compared.
     first, second : array
-        The two runs of each pair, by their numbers.
+        The numbers of the two runs of each pair.
     value, low, high : array
         By measure, pair and topic.
 
@@ -80,7 +80,6 @@ class Similarity(Result):
     ['1']
     >>> [round(float(part), 3) for part in alike.mean("RBO(p=0.8)")[0]]
     [0.96, 0.687, 0.96]
-
     """
 
     runs: list[str]
@@ -121,7 +120,7 @@ class Similarity(Result):
         return table
 
     def rows(self, *, topics: bool = True) -> list[dict[str, Any]]:
-        """List a row per pair, measure and, unless ``topics`` is false, topic; ``query_id`` is ``all`` for the mean."""
+        """List a row per pair, measure and, with ``topics``, topic; ``query_id`` is ``all`` for the mean."""
         query_ids = [*(self.query_ids if topics else ()), "all"]
         rows: list[dict[str, Any]] = []
         means = [self.mean(measure) for measure in self.measures]
@@ -134,7 +133,7 @@ class Similarity(Result):
         return rows
 
     def changed_most(self, pair: int = 0, measure: str | None = None) -> list[str]:
-        """Name the topics in which the two runs of a pair are least alike, worst first, of those that changed."""
+        """Name the topics in which a pair is least similar, worst first."""
         place = self._place(measure or self.measures[0])
         value = self.value[place, pair]
         if self.measures[place].startswith(LARGEST):
@@ -150,9 +149,9 @@ class Similarity(Result):
     # ---- which belong together ----
 
     def tree(self, measure: str | None = None) -> list[tuple[list[float], list[float]]]:
-        """Return the branches of the tree of runs: how unlike the runs are that each joins, and places in ``order``.
+        """Return the branches of the tree of runs: the dissimilarity of the runs that each joins, and their places.
 
-        Clusters are joined by the mean likeness of their members.
+        Clusters are joined by the mean similarity of their members.
         """
         drawn = self._dendrogram(measure)
         branches = zip(drawn["dcoord"], drawn["icoord"], strict=True)
@@ -177,7 +176,7 @@ class Similarity(Result):
     # ---- for people ----
 
     def table(self, pairs: int | None = SHOWN_PAIRS, *, topics: bool = False) -> Table:
-        """Show the mean of each measure for this number of pairs (None: all), the most alike first; topics if asked."""
+        """Show the mean of each measure for so many pairs (None: all), the most similar first."""
         order = np.argsort(-self.mean(self.measures[0])[:, 0], kind="stable")[:pairs].tolist()
         numbers = {name: getattr(self, name)[:, order] for name in ("value", "low", "high")}
         chosen = replace(self, first=self.first[order], second=self.second[order], **numbers)
@@ -185,7 +184,7 @@ class Similarity(Result):
         return build_table(chosen.rows(topics=topics), columns)
 
     def words(self) -> str:
-        """Say it in a paragraph: two runs, or which of several are most and least alike."""
+        """Describe two runs, or the most and least similar of several, in a paragraph."""
         if self.first.size > 1:
             return self._words_of_all()
         sentences, largest = [], []
@@ -241,16 +240,15 @@ def similarity(
     p : float
         The persistence of RBO.
     depths : sequence of int
-        To which depths documents in common are counted.
+        The depths at which to count documents in common.
     measures : sequence of str or Measure
-        Measures of which to say how much they can differ at most, whatever the judgments.
+        Measures whose largest possible difference is computed.
     readings : sequence of str
-        How RBO reads ties: ``a``, ``b``, ``w``.
+        The treatments of ties for RBO: ``a``, ``b``, ``w``.
     progress : callable, optional
-        Called with the number of pairs compared and the number of all.
+        Called with the numbers of pairs compared so far and in all.
     **options
-        How runs are read and ordered, as in ``evaluate``. Ties in one order: overlap at a depth and differences of
-        measures know no ties.
+        As in ``evaluate``, with ties in one fixed order, because overlap and differences of measures need one.
 
     Returns
     -------
@@ -263,7 +261,6 @@ def similarity(
     >>> alike = rb.similarity(runs, p=0.5, depths=[1, 2])
     >>> {row["measure"]: row["value"] for row in alike.rows(topics=False) if "@" in row["measure"]}
     {'Overlap@1': 0.0, 'Overlap@2': 1.0}
-
     """
     check_share("RBO's persistence p", p)
     for depth in depths:
@@ -321,7 +318,7 @@ def similarity(
 def with_largest_differences(
     alike: Similarity, runs: Sequence[Run], measures: Sequence[str | Measure], assumptions: Assumptions
 ) -> Similarity:
-    """Add the most that measures can differ: the bounds of a difference where no document is judged."""
+    """Add the largest possible differences of measures: bounds with no document judged."""
     chosen = parse_measures(list(measures))
     pooled = Qrels.from_columns(alike.query_ids, [UNKNOWN] * len(alike.query_ids), [-1] * len(alike.query_ids))
     evidence = Evidence(pooled, runs, assumptions)
@@ -342,7 +339,7 @@ def with_largest_differences(
 
 
 def shared_topics(runs: Sequence[Run]) -> list[str]:
-    """List the topics that all runs have, in the order of the first; a warning counts the others."""
+    """List the topics of all runs, in the order of the first; a warning counts the others."""
     shared = set.intersection(*(set(run.query_ids) for run in runs))
     topics = [topic for topic in runs[0].query_ids if topic in shared]
     if not topics:
@@ -354,7 +351,7 @@ def shared_topics(runs: Sequence[Run]) -> list[str]:
 
 
 def tied_lists(run: Run, numbers: Ints, topics: Sequence[str], assumptions: Assumptions) -> TiedLists:
-    """List the run's documents for these topics in the order of rank, by their numbers."""
+    """List the run's documents for these topics in rank order, by their numbers."""
     place = {topic: number for number, topic in enumerate(topics)}
     topic_here = np.array([place.get(topic, -1) for topic in run.pairs.topics])
     rows, tied = ranked_rows(run, order=assumptions.order, precision=assumptions.score_precision)

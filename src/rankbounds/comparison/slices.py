@@ -1,7 +1,6 @@
-"""Does a difference hold for every kind of query? The comparison in slices of topics, and a test of the interaction.
+"""The comparison in slices of topics, and a test of whether the difference depends on the slice (the interaction).
 
-That one slice shows a difference and another none does not show that they differ: small slices show little. Whether the
-difference depends on the slice has a test of its own, the interaction.
+A difference shown in one slice and not in another does not show that they differ: small slices show little.
 """
 
 from __future__ import annotations
@@ -28,7 +27,13 @@ from rankbounds.comparison.wording import POWER, compared_words, listed
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.clusters import Clusters, resolve_clusters
 from rankbounds.evaluation.run_notes import some
-from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit, zeroed
+from rankbounds.evaluation.score_differences import (
+    differences,
+    drop_rounding,
+    limits_of_differences,
+    mean_difference,
+    merit,
+)
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.queries import labels_of
 from rankbounds.measures import Measure
@@ -53,17 +58,16 @@ _CELLS_AT_ONCE = 1 << 22
 class Slices(Result):
     """The comparison of runs in slices of topics, and whether differences depend on the slice.
 
-    ``rows()`` has one for each measure, way of slicing, slice and pair: the means, the difference (``run`` minus
-    ``against``, as over all topics) with its interval, ``p_value``, ``p_adjusted`` over all slices and pairs of the
-    measure, whether a difference is ``shown``, and ``detectable``, the true difference that is found 80% of the time.
-    Numbers are None where a slice has one topic.
+    ``rows()`` has one per measure, grouping, slice and pair: the means, the difference (``run`` minus ``against``) with
+    its interval, ``p_value``, ``p_adjusted`` over all slices and pairs of the measure, whether a difference is
+    ``shown``, and ``detectable``, the true difference found 80% of the time. Numbers are None for slices of one topic.
 
     Attributes
     ----------
     interactions : list of dict
-        For each measure, way of slicing and pair: is the mean difference the same in every slice?
+        Per measure, grouping and pair: is the mean difference the same in every slice?
     left_out : dict of list
-        For each way of slicing, topics without a label.
+        For each grouping, topics without a label.
 
     Examples
     --------
@@ -107,7 +111,7 @@ class Slices(Result):
     # ---- words ----
 
     def words(self) -> str:
-        """Say for every measure, way of slicing and pair what the slices and their interaction show."""
+        """Return sentences on slices and interactions for every measure, grouping and pair."""
         return "".join(f"{self._slice_words(row)} {self._interaction_words(row)}\n" for row in self.interactions)
 
     def _slice_words(self, interaction: Mapping[str, Any]) -> str:
@@ -173,7 +177,7 @@ class Slices(Result):
     # ---- tables and figures ----
 
     def tables(self) -> list[Table]:
-        """Show for each measure the slices (of few runs or against a baseline), of several pairs the interactions."""
+        """Show each measure's slices (of few runs or against a baseline), and the interactions of several pairs."""
         few = len(self.runs) <= FEW_RUNS or self.settings["baseline"] is not None
         pair = [Column("run"), Column("against")]
         found = []
@@ -206,9 +210,9 @@ class Slices(Result):
     def forest_rows(
         self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None
     ) -> list[dict[str, Any]]:
-        """List what ``plots.forest`` draws: a row for each slice under its heading, and one over all topics.
+        """Return what ``plots.forest`` draws: a row per slice under its heading, and one over all topics.
 
-        Of the first measure and pair, where none is named.
+        By default of the first measure and pair.
         """
         label = str(self.measures[0] if measure is None else measure)
         named = next((row["run"], row["against"]) for row in self.slices if row["measure"] == label)
@@ -224,7 +228,7 @@ class Slices(Result):
 
 
 def slices(scores: Scores, labels: Mapping[str, Any], **how: Unpack[PairTestingOptions]) -> Slices:
-    """Compare scores in slices of topics as ``Comparison.slices`` does, by the labels of topics for each way."""
+    """Compare scores in slices of topics, as ``Comparison.slices`` does."""
     testing = PairTesting(**how)
     testing.check(scores.runs)
     if testing.alternative != "two-sided":
@@ -288,7 +292,6 @@ def slices(scores: Scores, labels: Mapping[str, Any], **how: Unpack[PairTestingO
 def _cut_topics(
     labels: Mapping[str, Any], queries: Sequence[str]
 ) -> tuple[dict[str, dict[str, Ints]], dict[str, list[str]]]:
-    """For each way of slicing, the places of each slice's topics; and the topics without a label."""
     places: dict[str, dict[str, Ints]] = {}
     left_out: dict[str, list[str]] = {}
     if labels and not any(isinstance(given, Mapping) for given in labels.values()):
@@ -299,8 +302,8 @@ def _cut_topics(
         names = sorted({label for label in found if label is not None}, key=_natural)
         if not names:
             raise DataError(
-                f'None of the {len(queries)} topics has a label by "{by}". Topics are called {some(list(queries))}; '
-                f"labels are of {some(list(label_of)) or 'none'}."
+                f'None of the {len(queries)} topics has a label for "{by}". The topics are {some(list(queries))}; '
+                f"labels are for {some(list(label_of)) or 'none'}."
             )
         places[by] = {name: np.array([at for at, label in enumerate(found) if label == name]) for name in names}
         if all(topics.size < 2 for topics in places[by].values()):
@@ -333,7 +336,7 @@ def _compare_slice(
     level: float,
     clusters: Clusters | None,
 ) -> dict[str, Any]:
-    """The numbers of all pairs on some topics, from the scores by run and topic."""
+    """Compare all pairs on some topics, from the scores by run and topic."""
     topics, means = values.shape[-1] if clusters is None else len(clusters), values.mean(axis=-1)
     if topics > 1:
         numbers = pair_numbers(values, first, second, measure, testing, clusters)
@@ -365,7 +368,7 @@ def _interaction(
     resampling: significance.Resampling,
     clusters: Clusters | None,
 ) -> list[dict[str, Any]]:
-    """Is the mean difference of each pair the same in the slices of more than one topic? A row for each pair.
+    """Test for each pair whether its mean difference is the same in all slices of two topics or more.
 
     Clusters take the place of topics; where one has topics in several slices, this is not tested.
     """
@@ -397,13 +400,13 @@ def _correct(rows: list[dict[str, Any]], correction: str) -> list[dict[str, Any]
 
 
 def interaction_test(apart: Floats, group: Ints, resampling: significance.Resampling) -> tuple[Floats, Floats]:
-    """Is the mean difference of each pair (a row) the same in every group of topics? The statistic and its p-value.
+    """Test whether the mean difference of each pair (a row) is the same in all groups; return statistic and p-value.
 
-    Labels are shuffled over topics, the same way for all pairs; the outcome at hand counts as one (the +1). Shuffles
-    take all groups to vary alike, so the p-value is at least that of Welch's F test, which does not.
+    Labels are shuffled over topics, the same way for all pairs; the observed labels count as one shuffle (the +1).
+    Shuffles assume that all groups vary alike, so the p-value is at least that of Welch's F test, which does not.
     """
     size = np.bincount(group).astype(np.float64)
-    spread = zeroed(apart - apart.mean(axis=-1, keepdims=True), np.abs(apart).max(axis=-1, keepdims=True))
+    spread = drop_rounding(apart - apart.mean(axis=-1, keepdims=True), np.abs(apart).max(axis=-1, keepdims=True))
     variance = (spread**2).sum(axis=-1) / max(apart.shape[-1] - 1, 1)
     observed = _welch(spread, group[None], size, variance)[:, 0]
     generator = resampling.generator()
@@ -418,7 +421,7 @@ def interaction_test(apart: Floats, group: Ints, resampling: significance.Resamp
 
 
 def _welch_p_values(spread: Floats, group: Ints) -> Floats:
-    """Welch's F test of the same means for every pair; 0 where a group does not vary, so that it says nothing."""
+    """Return p-values of Welch's F test of equal means; 0 where a group does not vary, so that it does not apply."""
     from scipy import stats
 
     parts = [spread[:, group == number] for number in range(int(group.max()) + 1)]
@@ -435,7 +438,7 @@ def _welch_p_values(spread: Floats, group: Ints) -> Floats:
 
 
 def _welch(spread: Floats, group: Ints, size: Floats, variance: Floats) -> Floats:
-    """Pairs by deals of labels: squared distances of groups' means from the common one, over squared errors."""
+    """Return Welch's statistic by pair and shuffle: squared distances of means over squared errors."""
     means, weights = [], []
     for number_of_group, count in enumerate(size.tolist()):
         member = (group == number_of_group).astype(np.float64).T

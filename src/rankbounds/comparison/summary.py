@@ -1,7 +1,7 @@
 """One table of a comparison for a paper: all measures, the best in bold, what each system beats, how much is open.
 
-Systems are numbered from the best by the first measure on, and a raised number says which of them a system beats
-significantly: numbers go on where letters end, and several in a row are written as a range.
+Systems are numbered by the first measure, best first, and raised numbers name the systems that a system beats
+significantly; several in a row are written as a range. Unlike letters, numbers do not run out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rankbounds.choices import check_choice, check_count
 from rankbounds.comparison import wording
 from rankbounds.comparison.comparison import Comparison
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.score_differences import levelled, merit
+from rankbounds.evaluation.score_differences import merge_equal, merit
 from rankbounds.evaluation.score_table import build_bars, numbers_and_bounds, open_words
 from rankbounds.notebook import Bar, Markup, html_table, note
 from rankbounds.paper import Cell, PaperTable
@@ -42,7 +42,7 @@ FORMATS: dict[str, tuple[Callable[[str], str], str, str, str]] = {
 
 @dataclass(frozen=True)
 class SummaryCell(Cell):
-    """A mean as it is shown, and what stands raised, small or as a bar beside it."""
+    """A mean as shown, with what is raised, small or a bar beside it."""
 
     bar: Bar | None = None
 
@@ -70,9 +70,9 @@ class Summary(Result):
     runs : list of str
         The systems' names, the best by the first measure first, which is number 1.
     cells : list of list of SummaryCell
-        For each system its means.
+        The means of each system.
     judged : list of str
-        For each system the share of its first ten documents that is judged; empty where that is not known.
+        For each system the share of its first ten documents that is judged; empty if unknown.
     """
 
     measures: list[str]
@@ -102,7 +102,7 @@ class Summary(Result):
         return f"{table}\n{in_markdown(self.caption)}\n"
 
     def table(self) -> Table:
-        """Show plain cells: the best has a star, the numbers of what a system beats stand behind ``>``."""
+        """Show plain cells: a star for the best, the numbers of beaten systems after ``>``."""
         left = frozenset(range(1, 2 + len(self.measures)))
         judged = [len(self._header) - 1] if self.judged else []
         return Table(self._header, self._lines(lambda cell: cell.write("table")), left, [1, 2, *judged])
@@ -119,7 +119,6 @@ class Summary(Result):
         return ["", "system", *self.measures, *(["judged@10"] if self.judged else [])]
 
     def _lines(self, write: Callable[[SummaryCell], str], name: Callable[[str], str] = str) -> list[list[str]]:
-        """The cells of each system, as a format writes them."""
         return [
             [str(place), name(run), *map(write, cells), *self.judged[place - 1 : place]]
             for place, (run, cells) in enumerate(zip(self.runs, self.cells, strict=True), 1)
@@ -167,7 +166,7 @@ def summary(
         mean, low, high, ci_low, ci_high = np.array(
             [[row[name] for row in rows] for name in ("mean", "low", "high", "ci_low", "ci_high")], dtype=np.float64
         )
-        level = levelled(merit(mean, measure))
+        level = merge_equal(merit(mean, measure))
         best = level == np.nanmax(level) if not np.isnan(level).all() else np.zeros(level.size, dtype=bool)
         shown = numbers_and_bounds(mean, low, high)
         no_bars = measure.total == "sum" or small == "none"
@@ -224,7 +223,7 @@ def _brief(comparison: Comparison, made: Summary, style: str, small: str, cite: 
 
 
 def _beaten(comparison: Comparison, at: int, place_of: dict[int, int]) -> list[str]:
-    """For each run the numbers of the systems shown that it beats, or is equivalent to."""
+    """Return for each run the numbers of the systems that it beats, or is equivalent to."""
     beaten: list[list[int]] = [[] for _ in comparison.runs]
     pairs, equivalent = comparison.tested, comparison.settings["test"] == TOST
     shown, leads = np.flatnonzero(comparison.shown[at]), comparison.leads[at]
@@ -244,7 +243,6 @@ def ranges(numbers: Sequence[int]) -> str:
 
 
 def _sentences(comparison: Comparison, made: Summary, style: str, small: str) -> Iterator[str]:
-    """What the reader of the table must know."""
     settings = comparison.settings
     count = len(comparison.runs)
     which = "" if comparison.order else "the best "

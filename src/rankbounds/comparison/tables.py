@@ -18,7 +18,7 @@ FEW_RUNS = 6
 
 
 def measure_place(measures: Sequence[Measure], label: str | Measure | None) -> int:
-    """Find the place of the measure of this name; that of the first where none is named."""
+    """Find the position of this measure, by default the first."""
     labels = [str(measure) for measure in measures]
     wanted = labels[0] if label is None else str(label)
     wanted = wanted if wanted in labels else str(parse_measure(label or wanted))
@@ -36,7 +36,7 @@ def best_first(systems: Sequence[dict[str, Any]], measure: Measure) -> list[dict
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rows(Result):
-    """Rows that are made when they are asked for, and how a table shows them."""
+    """Rows made on demand, and how a table shows them."""
 
     make: Callable[[], list[dict[str, Any]]]
     shown: Sequence[Column]
@@ -50,7 +50,7 @@ class Rows(Result):
         return self.shown
 
     def rows(self) -> list[dict[str, Any]]:
-        """List a dict per row, with full precision; None for what is not known."""
+        """List a dict per row, with full precision; None means unknown."""
         return self.make()
 
     @property
@@ -68,7 +68,7 @@ def difference_columns(
 ) -> list[Column]:
     """Make the columns of a difference, its interval, topics won and lost, and p-values.
 
-    The three importances are those of the difference, of its interval, and of the p-value that decides.
+    The three importances are those of the difference, of its interval, and of the deciding p-value.
     """
     corrected = settings["correction"] != "none"  # the verdict rests on the p-value that is corrected
     return [

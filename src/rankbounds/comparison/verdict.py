@@ -29,7 +29,7 @@ from rankbounds.errors import UsageError
 from rankbounds.evaluation.clusters import Clusters, ClustersLike, resolve_clusters
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.options import Options, chosen_options
-from rankbounds.evaluation.score_differences import levelled, merit
+from rankbounds.evaluation.score_differences import merge_equal, merit
 from rankbounds.evaluation.score_files import read_scores
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.objects import is_table
@@ -68,52 +68,52 @@ def compare(
     progress: Callable[[int, int], None] | None = None,
     **options: Unpack[Options],
 ) -> Comparison:
-    """Compare runs, measure by measure, by a paired test over topics: is one better than another, or is it noise?
+    """Compare runs by a paired test over topics: is one better than another, or is it noise?
 
-    This is what ``rankbounds compare`` runs. ``compare(scores)`` compares scores alone, as far as they can tell.
+    ``rankbounds compare`` runs this function. ``compare(scores)`` compares scores alone, as far as possible.
 
     Parameters
     ----------
     qrels : path, Qrels, dict, frame or rows
-        The judgments, in any shape that ``evaluate`` takes; or, without ``runs``, ``Scores``, or a frame of scores as
-        ``read_scores`` takes it (such as PyTerrier's of single queries).
+        The judgments, as in ``evaluate``; or, without ``runs``, ``Scores``, or a frame of scores as in ``read_scores``
+        (such as PyTerrier's with one row per query).
     runs : path, Run, dict, frame, rows, or several of them
-        Two runs or more, in any shape that ``evaluate`` takes. With two, the second is compared with the first.
+        Two runs or more, as in ``evaluate``. With two, the second is compared with the first.
     measures : str, Measure, or iterable of them
-        Such as ``"nDCG@10"`` or ``rb.AP()``; the first one leads.
+        Such as ``"nDCG@10"`` or ``rb.AP()``; the first one decides the order.
     baseline : str, optional
-        The run that all others are compared with. Without it, two runs are the second against the first, and more are
-        all pairs, the better against the worse by each measure.
+        The run that all others are compared with. Without it, the second of two runs is compared with the first, and
+        more runs in all pairs, the better with the worse by each measure.
     test : str, default "t"
-        The test of each pair alone, which gives ``p_value``: ``"t"``, ``"randomization"``, ``"bootstrap"``,
-        ``"wilcoxon"`` or ``"sign"``. ``"tost"`` asks the opposite of the others: two one-sided t tests, whose p-value
-        is small where a difference of ``margin`` or more is ruled out.
+        The test of each single pair, which gives ``p_value``: ``"t"``, ``"randomization"``, ``"bootstrap"``,
+        ``"wilcoxon"`` or ``"sign"``. ``"tost"`` tests equivalence by two one-sided t tests: a small p-value rules out a
+        difference of ``margin`` or more.
     correction : {"auto", "holm", "shaffer", "bonferroni", "bh", "tukey", "dunnett", "max-t", "none"}
-        For the number of pairs; gives ``p_adjusted``, which verdicts, letters, places and the gate come from. ``auto``:
+        For the number of pairs; gives ``p_adjusted``, on which verdicts, letters, ranks and the gate depend. ``auto``:
         none for one pair; for three runs or more Holm's over all pairs, or over those with the baseline (after the
         bootstrap test ``max-t``).
     alternative : {"two-sided", "greater", "less"}
-        ``greater`` asks whether the run is better than the one it is compared with: for two runs, or with a baseline.
-        Corrections that resample scores have two sides.
+        ``greater`` tests whether the run is better than the one it is compared with, for two runs or with a baseline.
+        Corrections that resample scores are two-sided.
     alpha, confidence : float
         The level of verdicts and letters, and that of the intervals.
     margin : float, optional
-        The largest difference that does not matter, in units of the scores. With it, pairs have ``p_equivalent``, and
-        words say whether two runs are equivalent.
+        The largest difference that does not matter, in units of the scores. Pairs then have ``p_equivalent``, and
+        sentences say whether two runs are equivalent.
     ranks : {"all", "own"}
-        Which intervals of places the leaderboard shows: those that hold for all runs together, or those of each run by
-        itself, from its own comparisons with the others. Rows have both.
+        The rank intervals on the leaderboard: those valid for all runs together, or for each run alone, from its own
+        comparisons with the others. Rows have both.
     clusters : mapping or path, optional
-        The cluster of each query, where queries belong together: paraphrases of one need, turns of one conversation.
-        Tests and intervals then take clusters for the sample.
+        The cluster of each query, for queries that belong together: paraphrases of one need, turns of one
+        conversation. Tests and intervals then treat clusters as the sample.
     resamples, seed : int
-        For tests and corrections that resample. The same numbers give the same p-values.
+        For tests and corrections that resample.
     among : sequence of str, optional
-        Only pairs of these runs, where the pairs of all would take long. Corrections and places stay those of all runs.
+        Compare only pairs of these runs, to save time. Corrections and ranks are still those of all runs.
     preparation : Preparation, optional
-        What is done to every run before it is scored.
+        What is done to every run before scoring.
     progress : callable, optional
-        Called with the number of runs scored and that of all runs.
+        Called with the numbers of runs scored so far and in all.
     **options
         Assumptions and reading options of ``evaluate``: ``gain=``, ``ties=``, ``unjudged=``, ``topics=``, ``columns=``,
         ...
@@ -121,15 +121,13 @@ def compare(
     Returns
     -------
     Comparison
-        Rows for systems and pairs, tables, words; ``gate``, ``slices`` and ``power`` ask further.
+        Rows for systems and pairs, tables, sentences, and methods such as ``gate``, ``slices`` and ``power``.
 
-    Notes
-    -----
-    For scores alone, bounds of a difference are one run's low minus the other's high: sound, but wider than need be
-    where runs share documents. There are none for measures such as AP and nDCG, which fall when relevant documents of
-    *other* runs are found. Scores that differ by no more than rounding are equal. Where a topic's score is infinite on
-    both sides there is no difference; on one side, only ``sign`` and ``wilcoxon`` can tell. Scores of
-    ``topics="shared"`` are compared over the topics that all runs have.
+    Notes ----- For scores alone, bounds of a difference are one run's low minus the other's high: sound, but wider than
+    necessary if runs share documents. Measures such as AP and nDCG, which fall when relevant documents of *other* runs
+    are found, then have none. Scores that differ by no more than rounding are equal. If a topic's score is infinite for
+    both, there is no difference; for one, only ``sign`` and ``wilcoxon`` apply. Scores of ``topics="shared"`` are
+    compared over the topics that all runs have.
 
     Examples
     --------
@@ -149,7 +147,6 @@ def compare(
 
     >>> rb.compare(rb.evaluate(qrels, runs, "RR")).pairs.rows()[0]["difference"]
     0.5
-
     """
     how: ComparisonOptions = {
         "baseline": baseline, "test": test, "correction": correction, "alternative": alternative, "alpha": alpha,
@@ -190,7 +187,7 @@ def compare_scores(
     among: Sequence[str] | None = None,
     evidence: Evidence | None = None,
 ) -> Comparison:
-    """Compare scores as ``compare`` does; ``evidence`` are the judgments and runs behind them, where they are known."""
+    """Compare scores as ``compare`` does; ``evidence`` are the judgments and runs, if known."""
     how = PairTesting(test, correction, alternative, alpha, confidence, resamples, seed, baseline)
     how.check(scores.runs, [TOST])
     check_means(scores.measures)
@@ -246,7 +243,7 @@ def _system_rows(
     clusters: Clusters | None,
     settings: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
-    """A row for each measure and run; letters and places where all pairs were tested for differences."""
+    """Build a row per measure and run; letters and ranks if all pairs were tested for differences."""
     mean = scores.mean(settings["confidence"], clusters)
     lettered = settings["baseline"] is None and settings["test"] != TOST
     names = ("group", "rank", "rank_low", "rank_high", "own_rank_low", "own_rank_high")
@@ -256,8 +253,8 @@ def _system_rows(
         matrix = scores.value[:, :, at]
         # Counts have a sum over topics, and are compared by their means, as differences and intervals are.
         share = 1 / scores.value.shape[1] if measure.total == "sum" else 1.0
-        means = levelled(share * mean.value[:, 0, at])
-        level = merit(levelled(matrix.T).T, measure)
+        means = merge_equal(share * mean.value[:, 0, at])
+        level = merit(merge_equal(matrix.T).T, measure)
         best = level == level.max(axis=0)
         ci_low, ci_high = share * mean.ci_low[:, 0, at], share * mean.ci_high[:, 0, at]
         pairs = tested.first, tested.second, lead[at], shown[at], p_own[at]
@@ -280,7 +277,7 @@ def _place_systems(
     p_own: Floats,
     settings: Mapping[str, Any],
 ) -> list[Any]:
-    """Give each run its letters, its place, and the ends of its place, for all runs together and by itself."""
+    """Give each run its letters, rank and rank intervals, for all runs together and alone."""
     ends = own = rank_intervals.places(merits.size, first, second, lead, shown)
     if CORRECTIONS[settings["correction"]].holm_within:
         own = rank_intervals.own_places(merits.size, first, second, lead, p_own, settings["alpha"])

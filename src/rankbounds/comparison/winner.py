@@ -1,4 +1,4 @@
-"""The best of many runs, and how much of its lead is left when it counts that it was picked as the best."""
+"""The lead of the best of many runs, corrected for its having been picked as the best."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PICKED = 3
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Winner(Result):
-    """The best run by each measure: its lead as it was observed, and what is left of it."""
+    """The best run by each measure: its lead as observed, and corrected."""
 
     leads: Sequence[dict[str, Any]]
 
@@ -50,7 +50,7 @@ class Winner(Result):
         )
 
     def rows(self) -> list[dict[str, Any]]:
-        """List a dict for each measure and run that the best one is held against."""
+        """List a dict per measure and run compared with the best."""
         return list(self.leads)
 
     def words(self) -> str:
@@ -74,13 +74,13 @@ class Winner(Result):
         )
 
     def _few(self, row: dict[str, Any]) -> str:
-        """That so few topics differ that the interval may miss more often than it says."""
+        """Say that few topics differ, so that the interval may miss more often."""
         topics = self.settings["topics"]
         few = f" Only {row['differing']} of {topics} topics differ: the interval may be too narrow."
         return few if 2 * row["differing"] < topics else ""
 
     def _alone(self, row: dict[str, Any]) -> str:
-        """That the interval, which is for one lead, excludes 0 where the comparison shows no difference."""
+        """Say that the interval, for one lead, excludes 0 where the comparison shows no difference."""
         p, excludes = row["p_adjusted"], row["ci_low"] > 0 or row["ci_high"] < 0
         if p is None or p < self.settings["alpha"] or not excludes:
             return ""
@@ -91,7 +91,7 @@ class Winner(Result):
 
 
 def find_winners(comparison: Comparison) -> Winner:
-    """Find the best run by each measure, against the baseline, if there is one, and against the second."""
+    """Find the best run by each measure, against the baseline, if any, and the second."""
     if len(comparison.runs) < PICKED:
         raise UsageError("Of two runs none was picked among several: the interval of their difference is what holds.")
     baseline = comparison.settings["baseline"]
@@ -118,17 +118,17 @@ def find_winners(comparison: Comparison) -> Winner:
 
 
 def _p_adjusted(comparison: Comparison, place: int, lead: Lead) -> float | None:
-    """The corrected p of the two runs; None where the comparison does not hold them against each other."""
+    """Return the corrected p of two runs; None if they are not compared."""
     pair = int(comparison.tested.places(lead.run, lead.against))
     tests_differences = comparison.settings["test"] != TOST
     return float(comparison.tested.numbers["p_adjusted"][place, pair]) if pair >= 0 and tests_differences else None
 
 
 def _holds_together(comparison: Comparison, p_adjusted: float) -> bool:
-    """Do all comparisons together show the sign of the lead as surely as the interval holds it?
+    """Return whether all comparisons together show the sign of the lead as surely as the interval holds it.
 
-    An interval that goes with Holm's correction then ends at 0 (Strassburger and Bretz 2008). In simulations this
-    costs the interval of the winner at most .7% of its coverage.
+    An interval that matches Holm's correction then ends at 0 (Strassburger and Bretz 2008). In simulations this costs
+    the winner's interval at most .7% of its coverage.
     """
     settings = comparison.settings
     of_means = TESTS[settings["test"]].of_mean and settings["alternative"] == "two-sided"
@@ -137,7 +137,7 @@ def _holds_together(comparison: Comparison, p_adjusted: float) -> bool:
 
 
 def _row(lead: Lead, measure: Measure, runs: Sequence[str], limits: tuple[float, float]) -> dict[str, Any]:
-    """The lead in units of the scores, the run minus the one that it is held against, within what can be."""
+    """Return the lead in units of the scores, within the possible range."""
     sign = -1.0 if measure.lower_is_better else 1.0
     corrected, one, other = (
         float(np.clip(sign * end, *limits)) for end in (lead.corrected_lead, lead.ci_low, lead.ci_high)

@@ -1,8 +1,7 @@
-"""The verdict on two runs in plain words: is it noise, could holes or ties overturn it, what would settle it?
+"""Sentences of the verdict on two runs: is it noise, could holes or ties overturn it, what would settle it?
 
-Every sentence is written here once, as a template with named numbers. ``words`` decides for all measures and pairs at
-once which templates hold; a paragraph is filled in for one pair. The report's page gets the same templates, choices and
-numbers, and fills them in by itself.
+Every sentence is written here once, as a template with named numbers. ``words`` chooses the templates for all measures
+and pairs at once; the report's page fills in the same templates.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ _MORE_TO_JUDGE = '"rankbounds judge-next --compare" lists more, and with --until
 
 
 def _answers(question: str, **answers: str) -> dict[str, str]:
-    """Templates that begin with the question; nothing is asked where there is no answer."""
+    """Prefix templates with the question, except for empty answers."""
     return {name: answer and f"{question} {answer}" for name, answer in answers.items()}
 
 
@@ -75,7 +74,7 @@ TEMPLATES: dict[str, dict[str, str]] = {
         likely=f"It may well be: a difference like this can arise by chance ({{test}}).{_LACKING}",
         same=f"There is no difference: both score the same on every topic.{_LACKING}",
         opposed="The test and the means disagree, so that no difference is shown: the test favours the run with the "
-        f"worse mean, for it is not about means ({{test}}).{_LACKING}",
+        f"worse mean, because it does not compare means ({{test}}).{_LACKING}",
         level=f"There is no difference: topics differ, and the means are the same ({{test}}).{_LACKING}",
         untested="",
     ),
@@ -235,13 +234,13 @@ def sample_words(settings: Mapping[str, Any]) -> str:
 
 
 def _draws(settings: Mapping[str, Any]) -> list[str]:
-    """How p-values were drawn, those of pairs alone and those of corrections that resample."""
+    """Say how resampled p-values were drawn."""
     alone = TESTS[settings["test"]].draws(settings) if settings["test"] in TESTS else []
     return list(dict.fromkeys([*alone, *[drawn_words(settings)] * CORRECTIONS[settings["correction"]].resamples]))
 
 
 def method(settings: Mapping[str, Any], runs: int) -> str:
-    """Say which tests the p-values of a table come from, and what its intervals and places are."""
+    """Say which tests p-values come from, and what intervals and ranks mean."""
     used, alone = test_names(settings)
     family, corrected = CORRECTIONS[settings["correction"]], settings["correction"] != "none"
     drawn = ", ".join([*_draws(settings), sample_words(settings)])
@@ -270,7 +269,7 @@ def method(settings: Mapping[str, Any], runs: int) -> str:
 
 
 def cannot_succeed(settings: Mapping[str, Any]) -> str:
-    """Say why no p-value, or no corrected one, can be below alpha; nothing where one can."""
+    """Say why no p-value, or no corrected one, can be below alpha, if so."""
     test, count = TESTS.get(settings["test"]), settings["clusters"] or settings["topics"]
     family, alpha, resamples = CORRECTIONS[settings["correction"]], settings["alpha"], settings["resamples"]
     least = None if test is None else test.smallest_p(np.array([count]), count, settings["alternative"], resamples)
@@ -291,7 +290,7 @@ def cannot_succeed(settings: Mapping[str, Any]) -> str:
 
 
 def own_place(row: Mapping[str, Any], settings: Mapping[str, Any], runs: int) -> str:
-    """Say between which places a run stands by itself and among all, and what either statement guarantees."""
+    """Return a run's rank interval alone and among all runs, with their guarantees."""
     ends, own = ((row[f"{by}rank_low"], row[f"{by}rank_high"]) for by in ("", "own_"))
     if row["rank"] is None or runs < 3 or ends == own:
         return ""
@@ -304,7 +303,7 @@ def own_place(row: Mapping[str, Any], settings: Mapping[str, Any], runs: int) ->
 
 
 def tested_words(settings: Mapping[str, Any], runs: int) -> str:
-    """Say the test, how it was corrected, and the level, in brackets of a caption."""
+    """Name the test, its correction, and the level, for a caption."""
     clusters = settings.get("clusters")
     parts = [
         test_names(settings)[0],
@@ -327,7 +326,7 @@ def summary_words(settings: Mapping[str, Any], runs: int, *, beats: bool) -> str
 
 
 def lead_sentence(changes: Sequence[tuple[float, str, str]] | None, difference: float) -> tuple[str, dict[str, Any]]:
-    """Choose the template for where the lead changes over p, and what goes into it; none where nobody leads."""
+    """Choose the template for changes of the lead over p, and its values; none without a leader."""
     if changes is None or (not changes and difference == 0):
         return "none", {}
     told = ", ".join(LEAD_CHANGE.format(p=p, below=below, above=above) for p, below, above in changes[:SHOWN_CHANGES])
@@ -337,9 +336,9 @@ def lead_sentence(changes: Sequence[tuple[float, str, str]] | None, difference: 
 
 
 def judge_sentence(plan: SettlingPlan | None, *, adds_up: bool) -> tuple[str, dict[str, Any]]:
-    """Choose the template for what to judge, and what goes into it.
+    """Choose the template for what to judge, and its values.
 
-    ``adds_up``: what several judgments do is the sum of what each does, so that it can be told.
+    ``adds_up``: the effect of several judgments is the sum of their single effects.
     """
     if plan is None:
         return "none", {}
@@ -382,10 +381,12 @@ def agreement(
     *,
     of_equivalence: bool,
 ) -> str:
-    """Say in a sentence whether measures agree on a run and the one that it is held against."""
+    """Say in a sentence whether measures agree on a run and the one it is compared with."""
     count = len(measures)
     if of_equivalence:
         lacking = [measure for measure, found in zip(measures, shown, strict=True) if not found]
+        if len(lacking) == count > 1:
+            return f"None of the {count} measures shows equivalence."
         return f"{count - len(lacking)} of {count} measures show equivalence" + (
             f", not {listed(lacking)}." if lacking else "."
         )
@@ -433,6 +434,6 @@ def measure_words(label: str, *, lower_is_better: bool) -> str:
 
 
 def compared_words(measure: Measure) -> str:
-    """Name a measure that runs are compared by, which is by means over topics, also of counts."""
+    """Name a measure that runs are compared by: by means, also for counts."""
     label = f"{measure} (mean over topics)" if measure.total == "sum" else str(measure)
     return measure_words(label, lower_is_better=measure.lower_is_better)

@@ -33,13 +33,13 @@ COVERED = 10
 
 
 class PairWords:
-    """The sentences of a comparison: numbers and choices have an axis of measures and one of pairs."""
+    """The sentences of a comparison, with axes of measures and pairs."""
 
     def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
 
     def sentences(self, at: int, a: int, b: int) -> list[str]:
-        """Say the verdict on two runs by one measure, by their numbers; differences are the first minus the second."""
+        """Return the verdict on two runs by one measure; differences are the first minus the second."""
         comparison, pairs = self.comparison, self.comparison.tested
         numbers, codes = (
             {name: column[at] for name, column in Pairs(pairs.first, pairs.second, held).get(a, b).items()}
@@ -94,7 +94,7 @@ class PairWords:
         return found
 
     def _elsewhere(self) -> dict[str, Floats]:
-        """What relevant documents that nobody retrieved leave open of pairs whose documents are all judged."""
+        """Return what unretrieved relevant documents leave open of fully judged pairs."""
         comparison, pairs = self.comparison, self.comparison.tested
         certain = zip(comparison.certain["certain_low"], comparison.certain["certain_high"], strict=True)
         left = [
@@ -118,7 +118,7 @@ class PairWords:
         return must_differ(self.comparison.settings)
 
     def _can_differ(self) -> Floats:
-        """On how many topics each pair can differ at the most; looked up where too few do as judged, else all."""
+        """Return on how many topics each pair can differ at most, computed only if too few differ as judged."""
         comparison, pairs = self.comparison, self.comparison.tested
         differing = pairs.numbers["differing"]
         found = np.full(differing.shape, float(sampled(comparison.settings)))
@@ -157,7 +157,7 @@ class PairWords:
         shown, opposed = comparison.shown, numbers["opposed"] > 0
         # Could judgments undo what is shown: the sign of the difference, or that it is below the margin?
         overturned = (low < 0) & (high > 0) if margin is None else (low <= -margin) | (high >= margin)
-        still_open = ~unknown & ~nothing_open & overturned & ~(zero & _unseen(low, high))
+        still_open = ~unknown & ~nothing_open & overturned & ~(zero & _is_invisible(low, high))
         # What succeeded could succeed, also where a sampled p-value comes out below the smallest that it estimates.
         never = bool(self.constants["cannot_succeed"])
         enough = same | shown | (least is None) | ((differing >= (least or 0)) & (not never))
@@ -191,11 +191,11 @@ class PairWords:
             "holes": [(unknown & has_lists, "unknown_for_measure"), (unknown & scores_alone, "table_alone"),
                 (unknown & depends_on_others, "needs_judgments"), (unknown, "no_bounds"),
                 (nothing_open & says_elsewhere, "none_retrieved"), (nothing_open, "nothing_open"), (~around_zero, "no"),
-                (zero & _unseen(low, high), "unseen"), (zero, "moves"), ((low >= 0) | (high <= 0), "levels"),
+                (zero & _is_invisible(low, high), "unseen"), (zero, "moves"), ((low >= 0) | (high <= 0), "levels"),
                 (numbers["certain"] == 0, "perhaps"), (True, "yes")],
             "ties": [(np.isnan(ties_low) | np.isnan(ties_high), "unknown" if has_lists else "none"),
                 (equal(ties_low, ties_high), "no_ties"), ((ties_low > 0) | (ties_high < 0), "no"),
-                (zero & _unseen(ties_low, ties_high), "unseen"), (zero, "moves"),
+                (zero & _is_invisible(ties_low, ties_high), "unseen"), (zero, "moves"),
                 ((ties_low >= 0) | (ties_high <= 0), "levels"), (True, "yes")],
             "found": [(np.isinf(numbers["detectable"]), "none"), (True, "some")],
             "besides": [(still_open, "open"), (True, "none")],
@@ -215,7 +215,6 @@ class PairWords:
 
     @cached_property
     def _why_unknown(self) -> list[str]:
-        """Why judgments do not show how likely anything is, by measure."""
         comparison, evidence = self.comparison, self.comparison.evidence
         return ["" if evidence is None else evidence.why_unknown(one) for one in comparison.measures]
 
@@ -242,13 +241,13 @@ class PairWords:
         }
 
 
-def _unseen(low: Floats, high: Floats) -> Flags:
+def _is_invisible(low: Floats, high: Floats) -> Flags:
     """Is all that lies between these nothing, in numbers with four digits?"""
     return np.maximum(np.abs(low), np.abs(high)) < wording.SHOWN
 
 
 def _elsewhere_cases(numbers: Mapping[str, Floats]) -> list[tuple[Flags, str]]:
-    """What is said of pairs whose documents are all judged: what relevant documents nobody retrieved could still do."""
+    """Choose the sentence on what unretrieved relevant documents could still do to fully judged pairs."""
     difference, low, high = (numbers[name] for name in ("difference", "elsewhere_low", "elsewhere_high"))
     shrinks, grows = (np.abs(numbers[f"elsewhere_{end}"] - difference) >= wording.SHOWN for end in ("least", "most"))
     kept = (low > 0) | (high < 0)
@@ -270,10 +269,10 @@ def _elsewhere_cases(numbers: Mapping[str, Floats]) -> list[tuple[Flags, str]]:
 
 
 def can_differ(scores: Scores, place: int, first: Ints, second: Ints, evidence: Evidence | None) -> Ints:
-    """Count the topics on which each pair can differ by one measure at the most, whatever is judged.
+    """Return on how many topics each pair can differ by one measure at most, whatever is judged.
 
-    With the lists as evidence by the bounds of each topic's difference; else a topic on which two scores are equal and
-    nothing of either is open has none. All topics where nothing is known.
+    Uses the bounds of each topic's difference if the lists are known; else a topic counts as equal if its scores are
+    and neither has anything open. All topics where nothing is known.
     """
     measure, topics = scores.measures[place], scores.value.shape[1]
     if evidence is not None:
@@ -296,13 +295,13 @@ def left_open(
 ) -> tuple[Floats, Floats, Flags]:
     """Bound the differences of these pairs, whatever relevant documents nobody retrieved.
 
-    NaN where something that the measure reads is unjudged, or where unknown relevant documents do not act on all lists
-    alike. The last array says where a difference shrinks without limit, the more of them there are. ``certain`` are the
-    bounds of the differences, which are the answer where they cover the whole collection.
+    NaN where something that the measure reads is unjudged, or where unknown relevant documents affect lists
+    differently. The last array marks differences that shrink without limit as such documents grow. ``certain`` are the
+    bounds of the differences, which are returned where they cover the whole collection.
     """
     low, high = np.full((2, first.size), np.nan)
     endless = np.zeros(first.size, dtype=bool)
-    if evidence is None or not _concerned(evidence, scores):
+    if evidence is None or not _evidence_applies(evidence, scores):
         return low, high, endless
     topics = empty_rankings(np.arange(len(scores.query_ids)), evidence.facts).open_to(np.inf)
     shrinkage = measure.shrinkage(topics)
@@ -321,8 +320,8 @@ def left_open(
     return low, high, endless
 
 
-def _concerned(evidence: Evidence, scores: Scores) -> bool:
-    """Are values those of judged documents in one order, of the runs and on the topics of the evidence?"""
+def _evidence_applies(evidence: Evidence, scores: Scores) -> bool:
+    """Are values those of judged documents in one order, on the evidence's runs and topics?"""
     assumptions = evidence.assumptions
     return (
         assumptions.ties in ORDERS
@@ -334,7 +333,7 @@ def _concerned(evidence: Evidence, scores: Scores) -> bool:
 
 
 def _all_judged(evidence: Evidence, scores: Scores, measure: Measure, runs: Ints) -> Flags:
-    """By run, of those with these numbers: is every document judged, as far down as the measure reads?"""
+    """Is every document of these runs judged, to the measure's depth?"""
     judged = np.zeros(len(scores.runs), dtype=bool)
     judged[runs] = (scores.judged[runs] == 1).all(axis=-1)
     if not judged.any() or (measure.cutoff is not None and measure.cutoff <= COVERED):

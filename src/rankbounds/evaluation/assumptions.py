@@ -20,7 +20,7 @@ from rankbounds.measures import Measure
 from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import ORDERS, reordered
+from rankbounds.rankings.ties import ORDERS, reorder
 from rankbounds.rankings.ties import RULES as TIE_RULES
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.rankings.unjudged import UnjudgedRule
@@ -38,7 +38,7 @@ MOST_RELEVANT = 10_000_000
 
 @dataclass(frozen=True)
 class Cells:
-    """The numbers of one batch: arrays with an axis of lists and one of measures, ``parts`` with one of parts first."""
+    """The numbers of one batch: arrays with axes of lists and measures, ``parts`` with one of parts first."""
 
     value: Floats
     low: Floats | None = None
@@ -69,7 +69,6 @@ class Assumptions:
     '1=1,2=3'
     >>> Assumptions(ties_key={"a": 1}).ties
     'key'
-
     """
 
     ties: str
@@ -112,7 +111,9 @@ class Assumptions:
         for name, known in CHOICES.items():
             if decided[name] not in known:
                 hint, what = did_you_mean(str(decided[name]), list(known)), name.replace("_", " ")
-                raise UsageError(f'There is no choice "{decided[name]}" for {what}.{hint} Known: {", ".join(known)}.')
+                raise UsageError(
+                    f'"{decided[name]}" is not a choice for {what}.{hint} Choose from: {", ".join(known)}.'
+                )
         if (self.ties == "key") != (self.ties_key is not None):
             raise UsageError('ties="key" goes with a key for ties: a file or a dict of documents and their values.')
         if self.open == "collection" and self.bounds not in ("unjudged", "both"):
@@ -136,7 +137,7 @@ class Assumptions:
 
     @property
     def allowed_relevant(self) -> float:
-        """How many relevant documents bounds allow a topic beside judged and retrieved ones (``Rankings``)."""
+        """Return how many relevant documents bounds allow besides judged and retrieved ones (``Rankings``)."""
         if self.open == "retrieved":
             return 0.0
         return np.inf if self.most_relevant is None else float(self.most_relevant)
@@ -147,7 +148,7 @@ class Assumptions:
         return cast(Order, self.ties) if self.ties in ORDERS else "trec"
 
     def check(self, measures: Iterable[Measure], *, in_memory: bool = True) -> None:
-        """Reject measures that cannot be computed under these assumptions, or not by an engine for large files."""
+        """Reject measures that these assumptions, or an engine for large files, cannot compute."""
         for measure in measures:
             if measure.reads_judgments and not in_memory:
                 raise UsageError(
@@ -173,7 +174,7 @@ class Assumptions:
         """The measures of each list, column by column."""
         values = np.empty((rankings.length.size, len(measures)))
         assumed = self.unjudged(rankings)
-        compute = self._treated if self.bounds == "none" else self._with_ties  # bounds may ask for a value again
+        compute = self._under_ties if self.bounds == "none" else self._with_ties  # bounds may ask for a value again
         for number, measure in enumerate(measures):
             values[:, number] = compute(measure, rankings if measure.as_retrieved else assumed)
         return values
@@ -183,10 +184,10 @@ class Assumptions:
         return rankings if measure.as_retrieved else self.unjudged(rankings)
 
     def _with_ties(self, measure: Measure, assumed: Rankings) -> Floats:
-        """The measure under the rule for ties, once it is settled what unjudged documents count for."""
-        return assumed.remembered((measure, self.ties), lambda: self._treated(measure, assumed))
+        """Apply the rule for ties to the measure, once unjudged documents have a value."""
+        return assumed.remembered((measure, self.ties), lambda: self._under_ties(measure, assumed))
 
-    def _treated(self, measure: Measure, assumed: Rankings) -> Floats:
+    def _under_ties(self, measure: Measure, assumed: Rankings) -> Floats:
         if self.ties in ORDERS or assumed.groups is None:
             return measure.value(assumed)
         if self.ties == "expected":
@@ -231,7 +232,7 @@ class Assumptions:
         return self._bounds_of_treated_ties(plain, rankings)
 
     def bounds_are_outer(self, measure: Measure, facts: TopicFacts, *, tied: bool) -> bool:
-        """Do the bounds hold, but may be wider than what can happen? ``tied``: are there documents of equal score?"""
+        """Are bounds safe, but perhaps wider than necessary? ``tied``: are there documents of equal score?"""
         if self.bounds not in ("unjudged", "both") or measure.as_retrieved:
             return False
         if self._exactness(measure) == "outer":
@@ -241,16 +242,16 @@ class Assumptions:
         return measure.joint_bounds_are_outer(facts) if self.bounds == "both" else self._treats_ties_loosely(measure)
 
     def _exactness(self, measure: Measure) -> Exactness:
-        """What is known of the measure's bounds over the documents that they are to cover."""
+        """Return how exact the measure's bounds are over the documents to cover."""
         alone = measure.list_only or measure.as_retrieved
         return measure.exactness if alone or self.open == "retrieved" else measure.collection_exactness
 
     def _treats_ties_loosely(self, measure: Measure) -> bool:
-        """Under this rule for ties, are the bounds over judgments those over all orders, which contain them?"""
+        """Are bounds over judgments those over all orders of ties, which contain them?"""
         return self.ties not in ORDERS and not measure.monotone
 
     def _bounds_of_treated_ties(self, measure: Measure, rankings: Rankings) -> tuple[Floats, Floats] | None:
-        """Bounds over judgments for the best, worst or mean order of ties.
+        """Compute bounds over judgments for the best, worst or mean order of ties.
 
         Exact for measures that never fall with more relevance: the same order is best (or worst) whatever follows the
         list. For others the bounds over all orders contain them; a list without unjudged documents has its value.
@@ -272,8 +273,8 @@ class Assumptions:
         return worst, best + measure.open_tail(rankings)
 
     def _in_treated_order(self, measure: Measure, rankings: Rankings, chance: float) -> Rankings:
-        """The lists in the best or worst order for unjudged documents that count like this."""
-        return reordered(rankings, measure.worth(rankings.assume(chance)), best=self.ties == "best")
+        """Return the lists in the best or worst order for this value of unjudged documents."""
+        return reorder(rankings, measure.worth(rankings.assume(chance)), best=self.ties == "best")
 
     def cells(self, measures: Sequence[Measure], rankings: Rankings) -> Cells:
         """All numbers of a batch."""
@@ -297,12 +298,12 @@ class Assumptions:
     def _parts(self, measure: Measure, rankings: Rankings, found: Bounds) -> tuple[Floats, Floats, Floats]:
         """What unjudged documents, the list's end and ties leave open.
 
-        Where the bounds cover ties, the way from low to high is: first the best order, then the documents relevant.
+        Where the bounds cover ties, ``low`` to ``high`` is split so: first the best order, then the documents relevant.
         """
         over_orders = self.bounds == "both"
         ties = _range_over_orders(measure, rankings.assume(0.0) if over_orders else self.assumed(measure, rankings))
         if over_orders:
-            rankings = reordered(rankings, measure.worth(rankings.assume(0.5)), best=True)
+            rankings = reorder(rankings, measure.worth(rankings.assume(0.5)), best=True)
         elif self.bounds == "ties":
             found = measure.bounds(rankings) or found
         elif not measure.tail_adds and self.ties in ("best", "worst"):
@@ -313,7 +314,7 @@ class Assumptions:
         return unjudged, tail, ties
 
     def tie_range(self, measure: Measure, rankings: Rankings) -> Floats:
-        """How far each list's value moves over all orders of its ties; NaN where that is not known."""
+        """Return each list's range over all orders of ties; NaN if unknown."""
         return _range_over_orders(measure, self.assumed(measure, rankings))
 
 

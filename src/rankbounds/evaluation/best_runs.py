@@ -1,4 +1,4 @@
-"""The best of many runs by a measure: what remains when weak or broken runs are to be left out of an analysis."""
+"""The best of many runs by a measure, for analyses that leave out weak or broken runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rankbounds.measures.naming.parser import MeasureLike
 
 
 def places_of_best(scores: Scores, best: int, by: Measure) -> Ints:
-    """The places of the runs with the best means of a measure, in the order given; of equal means the first."""
+    """Return the positions of the runs with the best means, in the order given; of equal ones the first."""
     check_count("The number of runs that are kept", best)
     mean = merit(scores[by].mean().value[:, 0, 0], by)
     return np.sort(np.argsort(-np.where(np.isnan(mean), -np.inf, mean), kind="stable")[:best])

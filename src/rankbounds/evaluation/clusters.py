@@ -1,18 +1,17 @@
 """Queries that come in clusters: paraphrases of one need, turns of one conversation, repeats of one item.
 
-Queries of one cluster go up and down together, so that a hundred queries in twenty clusters say little more than twenty
-queries do, and a test that takes them for a hundred finds differences where there are none. The mean stays the mean
-over all queries; what is random is which clusters were drawn. Everything that asks how sure a mean is gets one number
-per cluster from here instead of one per query, and treats these as it treats queries without clusters.
+Queries of one cluster rise and fall together, so a hundred queries in twenty clusters carry little more information
+than twenty queries. A test that treats them as a hundred finds differences where there are none. The mean stays the
+mean over all queries; the clusters are the random sample. Intervals and tests get one number per cluster from here.
 
-Differences become the sums of the clusters, scaled so that their mean is the mean over queries
-(``Clusters.sum_differences``). In simulations with clusters of 1 to 10 queries and a true difference of 0 the t test of
-these rejects in 4 to 5% at the level 5%, and sign flips of them in 4 to 6%. Very unequal sizes (one cluster of 30 among
-ones of 1) make the t test cautious. The linearised form, the residuals of the ratio estimate, rejects in 7 to 8% and in
-20% there, and cluster means are about another mean wherever large clusters differ from small ones. The mean of one
-system is not 0, and unequal sizes alone would spread its sums: it takes the linearised form
-(``Clusters.spread_means``), with the degrees of freedom that unequal sizes leave. In simulations its 95% intervals hold
-the mean in 90 to 97%, with one cluster of 20 among 11 of 1 in all; by the number of clusters these were 59 to 81%.
+Differences become sums over clusters, scaled so that their mean is the mean over queries
+(``Clusters.sum_differences``). In simulations with clusters of 1 to 10 queries and a true difference of 0, the t test
+on these sums rejects in 4 to 5% of cases at the level 5%, and sign flips in 4 to 6%. With very unequal sizes (one
+cluster of 30 among 11 of 1) the t test is cautious; the residuals of the ratio estimate reject in 7 to 8%, and in 20%
+there. Cluster means estimate another mean wherever large clusters differ from small ones. For one system's mean, which
+is not 0, unequal sizes alone would spread the sums, so it uses those residuals (``Clusters.spread_means``) with degrees
+of freedom for unequal sizes. In simulations its 95% intervals cover 90 to 97%, with one cluster of 20 among 11 of 1
+too; with the number of clusters as degrees of freedom they cover 59 to 81%.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.run_notes import some
-from rankbounds.evaluation.score_differences import TOLERANCE, levelled, zeroed
+from rankbounds.evaluation.score_differences import TOLERANCE, drop_rounding, merge_equal
 from rankbounds.files.queries import labels_by_prefix, labels_of, read_query_labels
 
 ClustersLike: TypeAlias = Mapping[str, Any] | str | os.PathLike[str]
@@ -61,11 +60,11 @@ class Clusters:
     def sum_differences(self, differences: Floats) -> Floats:
         """Sum the differences of each cluster (the last axis is topics), scaled to keep their mean.
 
-        What is left of cancelled differences is 0, and sums that are equal in size are the same number.
+        Rounding errors are removed: cancelled differences sum to 0, and sums of equal size are the same number.
         """
         scale = self._sum(np.abs(differences))
-        sums = zeroed(self._sum(differences), scale)
-        return np.copysign(levelled(np.abs(sums), scale), sums) * (len(self) / self.number.size)
+        sums = drop_rounding(self._sum(differences), scale)
+        return np.copysign(merge_equal(np.abs(sums), scale), sums) * (len(self) / self.number.size)
 
     @property
     def weights(self) -> Floats:
@@ -75,9 +74,9 @@ class Clusters:
     def spread_means(self, values: Floats) -> tuple[Floats, Ints]:
         """Give each cluster a number whose mean is that over topics and whose spread is that of the mean's error.
 
-        NaN among the values is a topic that does not count, and a cluster without any other is NaN. Then the degrees of
-        freedom of that spread, which are those of as many clusters of equal size as say as much (Carter, Schnepel and
-        Steigerwald 2017, with clusters that vary alike): one large cluster leaves few.
+        NaN marks a topic that does not count; a cluster of such topics is NaN. Also returns the degrees of freedom: the
+        number of equal clusters with as much information (Carter, Schnepel and Steigerwald 2017). One large cluster
+        leaves few.
         """
         counted = ~np.isnan(values)
         sizes = self._sum(counted.astype(np.float64))
@@ -100,14 +99,14 @@ class Clusters:
 
 
 def clusters_by_prefix(query_ids: Sequence[str], mark: str) -> dict[str, str]:
-    """Take the part of each id before the first such mark for its cluster; an id without one is its own."""
+    """Cluster ids by the part before the first such mark; an id without one is its own cluster."""
     if not mark:
         raise UsageError("A prefix needs the mark that ends it, such as _ for 31_1 and 31_2.")
     return dict(zip(query_ids, query_ids, strict=True)) | labels_by_prefix(list(query_ids), mark)["prefix"]
 
 
 def resolve_clusters(given: ClustersLike | Clusters | None, query_ids: Sequence[str]) -> Clusters | None:
-    """Find the clusters of queries, at least two, from a mapping or a file; None where none are given."""
+    """Find the clusters of queries, at least two, from a mapping or a file; None if none are given."""
     if given is None:
         return None
     found = find_clusters(given, query_ids)
@@ -148,7 +147,7 @@ def _labels(given: Any) -> dict[str, str]:
 
 
 def clusters_in_ids(query_ids: Sequence[str]) -> str | None:
-    """Find the mark in ids such as 31_1, 31_2, 32_1 that makes them look like clusters; None where they do not."""
+    """Find the mark in ids such as 31_1, 31_2, 32_1 that suggests clusters; None without one."""
     for mark in "_-/.:#":
         parts = [query.partition(mark) for query in query_ids]
         if not all(re.fullmatch(r"\w{1,4}", rest) and prefix for prefix, _, rest in parts):

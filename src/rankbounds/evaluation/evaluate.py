@@ -45,15 +45,15 @@ def evaluate(
     ----------
     qrels : path, Qrels, dict, frame or rows
         The judgments: a file (``"-"`` is standard input, ``"ir_datasets:ID"`` a data set of that package), ``Qrels``,
-        ``{query: {document: grade}}``, ``{query: {document, ...}}`` (these are relevant), a pandas, polars or pyarrow
-        frame, rows ``(query, document, grade)``, or ranx's ``Qrels``. Rows of one question each that list expected and
-        retrieved documents (``expected_ids`` and ``retrieved_ids``, or the names that other tools have for them) are
-        judgments and a run at once, also in files.
+        ``{query: {document: grade}}``, ``{query: {document, ...}}`` (relevant documents), a pandas, polars or pyarrow
+        frame, rows ``(query, document, grade)``, or ranx's ``Qrels``. Rows with one question each that list expected
+        and retrieved documents (``expected_ids`` and ``retrieved_ids``, or other tools' names for them) are judgments
+        and a run at once, also in files.
     runs : path, Run, dict, frame, rows, or several of them
-        A run: a file, ``Run``, ``{query: {document: score}}``, ``{query: [document, ...]}`` (the order is the ranking),
+        A run: a file, ``Run``, ``{query: {document: score}}``, ``{query: [document, ...]}`` (in ranked order),
         ``{query: [(document, score), ...]}``, a frame, rows ``(query, document, score)``, rows that list the documents
         of a question, a matrix of scores (queries x documents), or ranx's ``Run``. Several: patterns and folders, a
-        list, a dict by name, or a frame with a column ``run``. None where ``qrels`` are rows that hold both lists.
+        list, a dict by name, or a frame with a column ``run``. None where ``qrels`` holds both lists.
     measures : str, Measure, or iterable of them
         Such as ``"nDCG@10"``, ``"RBP(p=0.8)"``, ``"map"`` (trec_eval's names), ``rb.AP()``.
     ties : str, default "trec"
@@ -62,55 +62,53 @@ def evaluate(
         rank alone, scores ignored), ``"docid"`` (document id up), ``"key"`` (rising value of ``ties_key``),
         ``"best"``, ``"worst"``, ``"expected"`` (mean over all orders).
     ties_key : mapping or path, optional
-        ``{document: value}``, or a file of such lines; means ``ties="key"`` by itself.
+        ``{document: value}``, or a file of such lines; implies ``ties="key"``.
     unjudged : str, default "nonrelevant"
         What unjudged documents count for: ``"nonrelevant"``, ``"relevant"``, ``"condensed"`` (they are left out),
         ``"expected"`` (relevant with the probability ``q``).
     q : float, optional
-        That probability.
+        The probability that an unjudged document is relevant.
     bounds : str, default "unjudged"
         What ``low`` and ``high`` cover: ``"unjudged"`` documents, ``"ties"``, ``"both"``, or ``"none"``.
     gain : str or mapping, optional
-        What grades are worth: ``"linear"`` (the grade; default), a table like ``"1=3,2=9"`` or ``{1: 3, 2: 9}``, or one
-        that names the words that judgments have for grades, ``"S=3,A=2,B=1"``.
+        The gain of each grade: ``"linear"`` (the grade; default), a table like ``"1=3,2=9"`` or ``{1: 3, 2: 9}``, or
+        one for grades that are words, ``"S=3,A=2,B=1"``.
     topics : str, default "judged"
-        ``"judged"`` scores every judged topic, one that a run lacks as an empty list; ``"shared"`` only those that the
-        run has.
+        ``"judged"`` scores every judged topic, and counts one that a run lacks as an empty list; ``"shared"`` scores
+        only the topics of the run.
     score_precision : str, default "double"
         Scores are compared in ``"double"`` or, as trec_eval 9 does, in ``"single"`` precision.
     open : str, default "retrieved"
         Which unjudged documents ``low`` and ``high`` cover: those that the run ``"retrieved"``, or those of the whole
         ``"collection"``, where relevant documents that nobody retrieved lower nDCG, AP, recall and the like.
     most_relevant : int, optional
-        With ``open="collection"``: how many relevant documents a topic may have in the whole collection, those that
-        are known among them. A topic that knows more has no others; without this limit there may be any number, and
-        the ``low`` of AP, recall and nDCG without a depth is 0.
+        With ``open="collection"``: how many relevant documents a topic may have in the whole collection, including the
+        known ones. Without it there may be any number, and the ``low`` of AP, recall and nDCG without a depth is 0.
     source : str or sequence of str, optional
-        Whose judgments to use, by the column ``source``: ``"human"``, or ``"human,llm"`` for the first that has one.
+        Whose judgments to use, by the column ``source``: ``"human"``, or ``"human,llm"`` for the first that exists.
     formats : str or pair of str, optional
-        The format of all files, or of the judgments and of the runs, where their contents should not decide.
+        The format of all files, or of the judgments and of the runs; by default recognised from their contents.
     columns : mapping, optional
-        What tables call their columns, where that is not known: ``{"query_id": "q", "doc_id": "d", "score": "s",
-        "relevance": "grade"}``; also ``rank``, ``source`` and ``run``, and of rows with lists ``expected`` and
-        ``retrieved``.
+        The columns of tables with other names: ``{"query_id": "q", "doc_id": "d", "score": "s", "relevance":
+        "grade"}``; also ``rank``, ``source`` and ``run``, and ``expected`` and ``retrieved`` for rows with lists.
     lenient : bool, default False
-        Leave out lines that cannot be used, and warn with their number.
+        Leave out unusable lines, and warn with their number.
     query_ids, doc_ids : sequence of str, optional
-        The ids of a matrix of scores: of its rows and of its columns. The matrix may be NumPy's, torch's or any with
-        ``__array__`` or ``__dlpack__``. The best 1,000 documents of each query count, with all that are tied with the
-        last of them. ``query_ids`` are also those of a list of lists of hits.
+        The ids of rows and columns of a matrix of scores (NumPy, torch, or anything with ``__array__`` or
+        ``__dlpack__``), of which the best 1,000 documents per query count, and all tied with the last. ``query_ids``
+        are also those of a list of lists of hits.
     preparation : Preparation, optional
-        What is done to every run before it is scored, as ``prepare`` does it to one.
+        What is done to every run before scoring (``prepare``).
     threads : int, optional
-        How many threads to use, but no more than there are processors; by default one for each.
+        How many threads to use at most; by default one per processor.
     progress : callable, optional
-        Called with the number of runs scored and that of all runs.
+        Called with the numbers of runs scored so far and in all.
     observe : callable, optional
-        Shown every batch of rankings with the number of its run, from several threads; to compute more from the lists
-        than scores need not read the runs a second time.
+        Called with the number of a run and each batch of its rankings, from several threads, to compute more from
+        the lists without reading the runs twice.
     engine : {"local", "stream", "spark"}, default "local"
-        Where the work is done: in memory; ``"stream"``, files larger than memory, topic by topic; ``"spark"``, by
-        Spark, which also takes its own frames, for judgments and for runs, and paths on file systems that it knows.
+        Where the work is done: in memory; ``"stream"`` for files larger than memory, topic by topic; ``"spark"`` by
+        Spark, which also takes its own frames and paths on its file systems.
     memory : int or str, optional
         With ``engine="stream"``: how much to hold at a time, such as ``"512M"``.
     scratch : path, optional
@@ -121,12 +119,12 @@ def evaluate(
     Returns
     -------
     Scores
-        A value, ``low`` and ``high`` for each run, topic and measure.
+        ``value``, ``low`` and ``high`` for each run, topic and measure.
 
     Notes
     -----
-    Nothing that is handed in is changed. ``low`` and ``high`` are what missing judgments (or ties) leave open; nothing
-    is random in them. ``Scores.outer`` names measures whose bounds hold, but may be wider than what can happen.
+    Inputs are never changed. ``low`` and ``high`` are what missing judgments (or ties) leave open; they contain no
+    randomness. ``Scores.outer`` names measures whose bounds are safe but may be wider than necessary.
 
     Examples
     --------
@@ -149,7 +147,6 @@ def evaluate(
     ... ]
     >>> rb.evaluate(rows, measures=["Recall@2", "RR"]).mean().value.tolist()
     [[[0.75, 0.75]]]
-
     """
     taken = _taken_by(engine, options)
     if engine != "local" and runs is None:
@@ -176,7 +173,7 @@ def evaluate(
 
 
 def _taken_by(engine: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What an engine takes of the options; an engine that does not exist, and options of another, are rejected."""
+    """Return an engine's options; reject unknown engines, and options of others."""
     if engine not in ENGINE_OPTIONS:
         known = list(ENGINE_OPTIONS)
         raise UsageError(f'There is no engine "{engine}".{did_you_mean(engine, known)} Known: {", ".join(known)}.')

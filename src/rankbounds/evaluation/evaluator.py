@@ -41,17 +41,17 @@ LISTS_REMEMBERED = 10_000
 class Evaluator:
     """Judgments and measures, prepared once for many runs.
 
-    ``evaluate`` does for each run what the function ``evaluate`` does, and ``score`` gives the values alone, as plain
-    dicts, in microseconds for a short list.
+    ``evaluate`` scores a run as the function ``evaluate`` does; ``score`` returns plain dicts of values, in
+    microseconds for a short list.
 
     Parameters
     ----------
     qrels : path, Qrels, dict, frame or rows
-        The judgments, as in ``evaluate``. They are copied: later changes to a dict change nothing here.
+        As in ``evaluate``. They are copied: later changes to a dict have no effect.
     measures : str, Measure, or iterable of them
         Such as ``"nDCG@10"``, ``"RBP(p=0.8)"``, ``"map"`` (trec_eval's names), ``rb.AP()``.
     ties, ties_key, unjudged, q, bounds, gain, topics, score_precision, open, most_relevant
-        How rankings are looked at, as in ``evaluate``.
+        Assumptions, as in ``evaluate``.
     labels, formats, columns, lenient, threads
         How judgments and runs are read, as in ``evaluate``.
 
@@ -64,12 +64,11 @@ class Evaluator:
 
     Notes
     -----
-    Values are those of ``evaluate``: documents are looked up and ranked by the same rules, and measures are computed by
-    the same code. A list of one query that has the grades of an earlier one in the same order has its values, so these
-    are not computed again.
+    Values equal those of ``evaluate``. Values of a list are reused for later lists of the query with the same
+    grades in the same order.
 
-    Threads may share an Evaluator. If a dict is changed by another thread during a call, each of its queries is scored
-    as it is at one moment of the call.
+    Threads may share an Evaluator. If another thread changes a dict during a call, each query is scored as it is at
+    one moment of the call.
 
     Examples
     --------
@@ -107,9 +106,10 @@ class Evaluator:
 
     @ends_in_a_sentence
     def score(self, run: RunLike) -> dict[str, dict[str, float]]:
-        """The values of one run, without bounds and without warnings; ``{query: {document: score}}`` is the quickest.
+        """Return the values of one run as ``{query: {measure: value}}``, without bounds and warnings.
 
-        They come as ``{query: {measure: value}}`` for the queries that run and judgments share, in the run's order.
+        It covers the queries that run and judgments share, in the run's order. ``{query: {document: score}}`` is
+        fastest.
         """
         return self._prepared.by_name(run, self._names)
 
@@ -146,7 +146,7 @@ class PreparedScoring:
         return dict_of_rows(queries, names, by_topic[topic])
 
     def _in_dicts(self, given: Any) -> Ranked | None:
-        """The rankings of ``{query: {document: score}}``; None where it has to be read as a table."""
+        """Rank ``{query: {document: score}}``; None if it has to be read as a table."""
         joined = join_dict(given, self.facts, **self._joining)
         if joined is None:
             return None
@@ -155,7 +155,6 @@ class PreparedScoring:
         return queries, np.array([number[query] for query in queries]), joined.batches
 
     def _in_table(self, given: Any) -> Ranked:
-        """The rankings of a run of any kind, as a table."""
         if type(given) is dict and all(type(inner) is dict for inner in given.values()):
             given = {query: inner.copy() for query, inner in given.items()}  # another thread may change them
         run = self._read(given)
@@ -176,10 +175,10 @@ def values_of(scoring: Scoring, rankings: Rankings) -> Floats:
 class ShortLists:
     """The values of short lists, one at a time.
 
-    A value follows from the topic, the grades in the order of rank and which documents are tied: a list that agrees
-    with an earlier one in these has its values. Documents are ranked as ``collection.order`` does: by score, then by
-    id, both falling. Whatever is unusual (another type, an id that is not plain text, a score that is not finite) is
-    left to the way that whole runs take, which knows what to say of it.
+    A value depends on the topic, the grades in rank order and which documents are tied, so equal lists share it.
+    Documents are ranked as in ``collection.order``: by score, then by id, both falling. Anything unusual (another type,
+    an id that is not plain text, a score that is not finite) is left to the code for whole runs, which words the
+    errors.
     """
 
     def __init__(self, facts: TopicFacts, scoring: Scoring) -> None:
@@ -189,7 +188,7 @@ class ShortLists:
         self._known: dict[tuple[Any, ...], Values] = {}
 
     def values(self, query: Any, documents: Any) -> Values | None:
-        """The measures of what one query retrieved, ``{document: score}``; None: to be left to the other way."""
+        """Compute the measures of ``{document: score}`` of one query; None: unusual input."""
         if type(query) is not str or query not in self._number or type(documents) is not dict:
             return None
         documents = documents.copy()  # another thread may change it

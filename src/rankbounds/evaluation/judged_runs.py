@@ -23,10 +23,10 @@ from rankbounds.threads import Progress, in_threads, processors
 
 
 class JudgedRuns:
-    """What a study of incomplete judgments works on: many runs, many subsets of the judgments, one join.
+    """Many runs joined once with judgments, to score them under many subsets of the judgments.
 
-    A subset is a flag for each judgment of the qrels. Documents whose judgment it leaves out count as unjudged (for
-    infAP: as pooled, and not judged). Topics that a run lacks count as empty lists; ties are broken as trec_eval does.
+    A subset is a flag per judgment. Documents without a judgment in it count as unjudged (for infAP: as pooled but not
+    judged). Topics that a run lacks count as empty lists; ties are broken as in trec_eval.
     """
 
     def __init__(
@@ -38,10 +38,10 @@ class JudgedRuns:
         self.runs = Reading(threads=worth_starting()).runs(runs)
         self.names = [run.name for run in self.runs]
         self.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
-        self._rankings = list(in_threads(self._joined, self.runs, processors()))
+        self._rankings = list(in_threads(self._join_run, self.runs, processors()))
 
-    def _joined(self, run: Run) -> tuple[list[Rankings], list[Rankings]]:
-        """A run's rankings, and the same without documents that no subset of the judgments knows."""
+    def _join_run(self, run: Run) -> tuple[list[Rankings], list[Rankings]]:
+        """Return a run's rankings, and those without documents unknown to all subsets."""
         batches = list(join(run, self.facts, keep_judgments=True).batches)
         return batches, [batch.condensed() for batch in batches]
 
@@ -68,7 +68,7 @@ class JudgedRuns:
     def low_high(
         self, kept: Flags | None, measure: Measure, runs: Sequence[int] | None = None
     ) -> tuple[Floats, Floats]:
-        """The bounds of a measure under a subset of the judgments, with axes run and topic (NaN for other runs)."""
+        """Return the bounds of a measure under a subset of the judgments, with axes run and topic."""
         assumptions = Assumptions()
         facts = self._facts_of(kept)
         low, high = (np.full((len(self.names), len(self.facts.query_ids)), np.nan) for _ in range(2))

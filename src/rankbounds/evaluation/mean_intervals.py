@@ -1,14 +1,14 @@
-"""How far a mean over topics may be from the mean over all topics like these: the confidence interval of one mean.
+"""Confidence intervals of means over topics.
 
-Topics are a sample. For a measure that lies between two numbers, the interval is Wilson's for a proportion, with the
-variance of the topics' scores in place of a proportion's and a t quantile: the means that lie within t standard errors
-of the one observed, where the standard error shrinks towards the ends of the range as a proportion's does. It never
-leaves the range. Where scores pile up at one end it is widened by what so few topics may not have shown: if n topics of
-n have the highest possible score, a share 1 - (alpha / 2) ** (1 / n) of all topics could still score the lowest, which
-is the exact interval of Clopper and Pearson; if only some of them have, by as much less. The same holds at the other
-end, and in both directions where all topics score the same.
+Topics are a sample. For a measure with a known range, the interval is Wilson's for a proportion, with the variance of
+the topics' scores in place of a proportion's and a t quantile: the means within t standard errors of the observed one,
+where the standard error shrinks towards the ends of the range. It never leaves the range. Where scores pile up at one
+end it is widened by what so few topics may not have shown: if all of n topics have the highest possible score, a share
+1 - (alpha / 2) ** (1 / n) of all topics could still have the lowest, which is the exact interval of Clopper and
+Pearson; if only some have, by less in proportion. The other end is treated alike, and both where all topics score the
+same.
 
-Of the methods that ``benchmarks/intervals.py`` tries on resampled topics this one covers best for its width: 93% or
+Of the methods in ``benchmarks/intervals.py``, tried on resampled topics, this one covers best for its width: 93% or
 more on average over runs at 95%, from 5 topics on, where the t interval covers half (success at 1 of good runs, 5
 topics). A measure without a known range has the t interval, and none where all scores are the same.
 
@@ -42,9 +42,9 @@ def intervals_of_means(
 ) -> tuple[Floats, Floats]:
     """Compute the interval of the mean along the last axis of scores between ``least`` and ``most``.
 
-    NaN among the values is a topic that does not count. There is no interval (NaN) of fewer than two topics, where a
-    score is infinite, and where all are the same and one end of the range is not known. ``degrees`` of freedom are one
-    less than the numbers that count, unless others are given.
+    NaN among the values marks a topic that does not count. The interval is NaN for fewer than two topics, for infinite
+    scores, and where all are the same and one end of the range is unknown. ``degrees`` of freedom: by default one less
+    than the number of values that count.
     """
     check_share("confidence", confidence)
     counted = ~np.isnan(values)
@@ -88,12 +88,11 @@ def intervals_of_means(
 
 
 def _column(end: Floats | float) -> Floats:
-    """An end of the range beside the topics' scores."""
     return np.asarray(end, dtype=np.float64)[..., None]
 
 
 def _quantiles(degrees: Ints, confidence: float) -> Floats:
-    """The t quantile for each number of degrees of freedom; NaN for less than one."""
+    """Return the t quantile by degrees of freedom; NaN below one."""
     distinct, place = np.unique(degrees, return_inverse=True)
     found = [student_quantile((1 + confidence) / 2, each) if each > 0 else np.nan for each in distinct.tolist()]
     return np.array(found)[place].reshape(degrees.shape)

@@ -1,8 +1,8 @@
 """Options that functions share, declared once: how files are read, and what is assumed before measures score.
 
-A function that takes judgments and runs has its own parameters and ``**options: Unpack[Options]``; it starts with
-``assumptions, reading = chosen_options(options)``. Type checkers and editors know every option, its docstring refers to
-``evaluate``, and an option that the function cannot honour is refused with a reason.
+A function that takes judgments and runs has its own parameters and ``**options: Unpack[Options]``, and starts with
+``assumptions, reading = chosen_options(options)``. Editors know every option, docstrings refer to ``evaluate``, and an
+option that the function cannot honour is refused with a reason.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ReadingOptions(FileOptions, total=False):
 
 
 class OrderOptions(FileOptions, total=False):
-    """What pools, samples, plans and audits take: reading, one order of tied documents, gains."""
+    """Options of pools, samples, plans and audits: reading, one order of ties, gains."""
 
     ties: str
     gain: str | Mapping[Any, float] | GainRule | None
@@ -50,14 +50,14 @@ class OrderOptions(FileOptions, total=False):
 
 
 class RankingOptions(OrderOptions, ReadingOptions, total=False):
-    """The options of ``evaluate`` that do not concern unjudged documents: reading, ties, gains and topics."""
+    """Options of ``evaluate`` without unjudged documents: reading, ties, gains and topics."""
 
     ties_key: Any
     topics: str
 
 
 class ScoringOptions(OrderOptions, total=False):
-    """The options of ``evaluate``, except for whose judgments to use: for functions with labels of their own."""
+    """Options of ``evaluate`` without ``source``, for functions with their own labels."""
 
     ties_key: Any
     topics: str
@@ -73,7 +73,7 @@ class Options(ScoringOptions, RankingOptions, total=False):
 
 
 class EvaluateOptions(Options, total=False):
-    """All options of ``evaluate``, those on the work itself included; some engines take more of them than others."""
+    """All options of ``evaluate``; some engines take more of them than others."""
 
     preparation: Preparation | None
     progress: Callable[[int, int], None] | None
@@ -96,9 +96,9 @@ def chosen_options(
 ) -> tuple[Assumptions, Reading]:
     """Split options into assumptions and reading.
 
-    ``declared`` is what the function's ``**options`` are typed by; ``refused`` maps those of them that it cannot honour
-    to the reason; ``one_order`` says what needs one fixed order of tied documents ("Crossings need"); ``defaults`` are
-    the function's own where they differ from ``evaluate``'s. ``threads=None`` stands for as many as are worth starting.
+    ``declared`` types the function's ``**options``; ``refused`` maps options that it cannot honour to the reason;
+    ``one_order`` says what needs one fixed order of tied documents ("Crossings need"); ``defaults`` replace
+    ``evaluate``'s. ``threads=None`` means as many as are worth starting.
     """
     known = declared.__annotations__
     for name in options:
@@ -117,7 +117,7 @@ def chosen_options(
 
 
 def shows_options(options: type) -> Callable[[Function], Function]:
-    """Let ``help`` and notebooks show the options that a function takes as ``**options`` by name, with defaults."""
+    """Show a function's ``**options`` by name, with defaults, in ``help`` and notebooks."""
     known = {**signature(Reading).parameters, **signature(Assumptions).parameters}
     by_name = []
     for name, annotation in options.__annotations__.items():

@@ -37,7 +37,7 @@ class RunNotes:
             object.__setattr__(self, name, list(getattr(self, name)))
 
     def in_brief(self, first_measure: Measure) -> str:
-        """The notes as a cell of a table; empty where there is nothing to say."""
+        """Return the notes as a table cell, perhaps empty."""
         parts = [self.prepared] if self.prepared else []
         if self.missing:
             parts.append(f"{len(self.missing)} topic{'s' * (len(self.missing) > 1)} missing")
@@ -47,7 +47,7 @@ class RunNotes:
 
 
 def topic_warnings(runs: Sequence[str], notes: Sequence[RunNotes], topics: str) -> list[str]:
-    """Which runs lack judged topics, and which have topics that nobody judged, in sentences."""
+    """Name runs that lack judged topics, or have unjudged ones, in sentences."""
     by_run = list(zip(runs, notes, strict=True))
     treated = "are scored as empty lists" if topics == "judged" else "are left out of its means"
     sentences = []
@@ -68,7 +68,7 @@ def topic_warnings(runs: Sequence[str], notes: Sequence[RunNotes], topics: str) 
 
 
 def alike_topics(noted: RunNotes) -> str:
-    """A topic of the run that nobody judged, and a judged one that it lacks, where they may be the same."""
+    """Return an unjudged topic of the run and a judged one it lacks that may be the same."""
     for how, key in TOPIC_KEYS.items():
         judged = {key(topic): topic for topic in noted.missing}
         pairs = [(topic, judged[key(topic)]) for topic in noted.unknown if key(topic) in judged]
@@ -82,10 +82,10 @@ def alike_topics(noted: RunNotes) -> str:
 
 
 def sparse_judgments(judged: Floats) -> str:
-    """What can be said where hardly any of the first documents is judged; ``judged`` has the axes run and topic.
+    """Suggest what still works where hardly any of the first documents is judged; ``judged`` has the axes run, topic.
 
-    Empty where one run has more than that, for so few topics that a share says nothing, and where nothing at all is
-    judged, which has other causes.
+    Empty if one run has more judged, if topics are too few for a share, and if nothing is judged (which has other
+    causes).
     """
     known = ~np.isnan(judged)
     if judged.shape[1] < ENOUGH_TOPICS or not known.any(axis=1).all():

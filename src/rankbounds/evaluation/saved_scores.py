@@ -1,7 +1,7 @@
-"""Scores saved to a file, loaded again, and used as a baseline for new ones of the same judgments and settings.
+"""Save scores to a file, load them, and use them as a baseline for new scores with the same judgments and settings.
 
-Saved scores hold neither lists nor judgments. A short sum of each topic's judgments, and the settings, are saved beside
-them: they say whether anything changed, and which topics.
+Saved scores hold neither lists nor judgments. A checksum of each topic's judgments, and the settings, are saved with
+them: they show whether anything changed, and which topics.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ _NOTES: dict[str, Callable[[Any], Any]] = {
 
 
 def _plain_measure(measure: Measure) -> dict[str, Any]:
-    """The label, and in full the numbers that labels round; of a name in somebody's table, which way is better."""
+    """Return the label with unrounded numbers; for unknown measures, which direction is better."""
     if isinstance(measure, Reported):
         return {"label": str(measure), "exactly": {}, "lower_is_better": measure.lower_is_better}
     parameters = {one.name: getattr(measure.plain, one.name) for one in fields(measure.plain)}
@@ -161,7 +161,7 @@ def _load_measure(saved: Mapping[str, Any], file: str) -> Measure:
 def origin_of(
     qrels: Qrels, assumptions: Assumptions, preparation: Preparation | None, runs: Iterable[Run] = ()
 ) -> Origin:
-    """What tells scores of these judgments, runs and settings from others; None: what was done to runs is not known."""
+    """Return the origin of scores: judgments, runs and settings; None if preparation is unknown."""
     unjudged = assumptions.unjudged
     settings: dict[str, Any] = {
         "ties": assumptions.ties,
@@ -187,9 +187,9 @@ def origin_later(
     jobs: Sequence[RunToRead],
     before: Sequence[Any],
 ) -> Scores:
-    """Let scores make their origin when they are saved, from what is read again and has not changed since ``before``.
+    """Compute the origin of scores only when they are saved, from files read again, unchanged since ``before``.
 
-    Sums of all runs take time that scores which nobody saves need not take.
+    The checksums of all runs take time, wasted on scores that nobody saves.
     """
 
     def make() -> Origin:
@@ -241,13 +241,13 @@ def _sums(qrels: Qrels) -> dict[str, str]:
 
 
 def fingerprint(origin: Origin) -> dict[str, Any]:
-    """What tells a result from others, in short: a sum of all judgments, one of each run, and the settings."""
+    """Return a result's fingerprint: checksums of judgments and runs, and the settings."""
     judgments = _digest(f"{query}\0{own}" for query, own in origin["judgments"].items())
     return {"judgments": judgments, "runs": dict(origin["runs"]), "settings": dict(origin["settings"])}
 
 
 def changes_since(path: str | os.PathLike[str], now: Origin) -> str:
-    """Say what changed since scores were saved: topics, judged documents, grades, options, and the runs of a name."""
+    """Say what changed since scores were saved: topics, documents, grades, options, runs."""
     before, name = load(path).origin, os.path.basename(os.fspath(path))
     if before is None:
         return f"Whether anything changed since {name} was saved is not known: it was saved without its judgments."
@@ -261,7 +261,6 @@ def changes_since(path: str | os.PathLike[str], now: Origin) -> str:
 
 
 def _origin_changes(before: Origin, now: Origin) -> list[str]:
-    """What changed in judgments and settings."""
     settings = {name: (before["settings"].get(name), value) for name, value in now["settings"].items()}
     changes = [
         f"--{name} was {_words(was)} and is {_words(value)}" for name, (was, value) in settings.items() if was != value
@@ -282,7 +281,7 @@ def _digest(rows: Iterable[str]) -> str:
 
 
 def judgment_changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """Say what changed between the fingerprints of two sets of judgments: topics, documents, grades."""
+    """Say what changed between two fingerprints of judgments: topics, documents, grades."""
     groups: dict[str, list[str]] = {}
     for topic in {**now, **before}:
         if topic not in before or topic not in now:
@@ -298,9 +297,9 @@ def judgment_changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[
 
 
 def join_baseline(saved: Scores, new: Scores) -> Scores:
-    """Saved scores and new ones as one, with the measures and topics of the new ones, which the saved must have.
+    """Join saved scores and new ones, with the measures and topics of the new ones, which the saved ones must have.
 
-    Both must come from the same judgments and settings, where their origins are known.
+    Both must come from the same judgments and settings, as far as their origins are known.
     """
     _check_alike(saved, new)
     both = (saved.filter(topic=new.query_ids, measure=new.measures), new)

@@ -1,13 +1,12 @@
 """Differences of scores: when two scores are equal, which of them is better, and by how much.
 
-Scores are sums and quotients in double precision, so that scores which are equal as fractions can differ in their last
-bits: .6 - .4, .4 - .2 and .2 - 0 are three different doubles. Whoever compares scores asks here, and gets differences
-that are exactly 0 where scores are equal, and exactly alike in size where they are equal in size.
+Scores are sums and quotients in double precision, so scores that are equal as fractions can differ in their last
+bits: .6 - .4, .4 - .2 and .2 - 0 are three different doubles. Differences from here are exactly 0 where scores are
+equal, and exactly alike in size where they are equal in size.
 
-Two numbers are equal when they lie within ``TOLERANCE`` of each other, relative to the larger of the two scores they
-come from. That is 1,024 times the spacing of doubles: more than what summing some thousand ranks rounds off, and far
-less than any two scores that differ for a reason. Equality passes on: numbers in a row, each equal to the next, are all
-equal.
+Two numbers are equal when they differ by at most ``TOLERANCE``, relative to the larger of the two scores they come
+from: 1,024 times the spacing of doubles, which is more than the rounding of sums over some thousand ranks, and far less
+than any real difference. Equality is transitive: numbers in a row, each equal to the next, are all equal.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ TOLERANCE = 1024 * float(np.finfo(np.float64).eps)
 
 
 def equal(one: Floats | float, other: Floats | float) -> Flags:
-    """Are these scores the same but for rounding? An infinite one is equal to itself alone."""
+    """Are these scores equal up to rounding? An infinite one equals only itself."""
     one, other = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
     with np.errstate(invalid="ignore"):  # of infinities
         return (one == other) | (np.abs(one - other) <= TOLERANCE * _finite(np.maximum(np.abs(one), np.abs(other))))
 
 
-def levelled(values: Floats, scale: Floats | None = None) -> Floats:
-    """The values, those that are equal along the last axis made the same number.
+def merge_equal(values: Floats, scale: Floats | None = None) -> Floats:
+    """Return the values with those that are equal along the last axis replaced by the same number.
 
-    ``scale`` is how large the numbers are that a value was computed from; without it, the value's own size.
+    ``scale`` is the size of the numbers that a value was computed from; by default the value's own size.
     """
     result = np.array(values, dtype=np.float64, order="C")
     size = np.abs(result) if scale is None else np.broadcast_to(scale, result.shape)
@@ -64,13 +63,13 @@ def _levelled(values: Floats, size: Floats) -> Floats:
 
 
 def differences(one: Floats, other: Floats) -> Floats:
-    """One minus other: 0 where they are equal, and along the last axis the same size where sizes are equal.
+    """Return one minus other: 0 where they are equal, and along the last axis the same size where sizes are equal.
 
-    Where both are infinite, neither search ends, and there is no difference.
+    It is 0 where both are infinite: neither search ends.
     """
     found = subtracted(one, other)
     scale = np.where(found == 0, 0.0, np.maximum(np.abs(one), np.abs(other)))
-    return np.copysign(levelled(np.abs(found), scale), found)
+    return np.copysign(merge_equal(np.abs(found), scale), found)
 
 
 def subtracted(one: Floats, other: Floats) -> Floats:
@@ -80,22 +79,22 @@ def subtracted(one: Floats, other: Floats) -> Floats:
 
 
 def mean_difference(one: Floats, other: Floats) -> Floats:
-    """The mean of the differences over the last axis, 0 where the means are equal.
+    """Return the mean of the differences over the last axis, 0 where the means are equal.
 
-    Infinite where differences are, and NaN where some are infinite to one side and some to the other.
+    It is infinite where differences are, and NaN where infinities of both signs occur.
     """
     scale = (_finite(np.abs(one)) + _finite(np.abs(other))).mean(axis=-1)
     with np.errstate(invalid="ignore"):
-        return zeroed(subtracted(one, other).mean(axis=-1), scale)
+        return drop_rounding(subtracted(one, other).mean(axis=-1), scale)
 
 
-def zeroed(values: Floats, scale: Floats) -> Floats:
-    """The values, 0 where no more is left of numbers of this size than rounding."""
+def drop_rounding(values: Floats, scale: Floats) -> Floats:
+    """Return the values with rounding errors of numbers of this size set to 0."""
     return np.where(np.abs(values) <= TOLERANCE * scale, 0.0, values)
 
 
 def merit(values: Floats, measure: Measure) -> Floats:
-    """Values or differences turned so that the greater is the better, also where a measure counts effort."""
+    """Return values or differences with the sign turned so that greater is better."""
     return -values if measure.lower_is_better else values
 
 
@@ -105,7 +104,7 @@ def merit_of_range(low: Floats, high: Floats, measure: Measure) -> tuple[Floats,
 
 
 def limits_of(measure: Measure, scores: Floats) -> tuple[float, float]:
-    """Between which numbers scores lie. Nothing is known of another tool's scores outside, such as percentages."""
+    """Return the range of scores; unknown for another tool's scores outside it, such as percentages."""
     least, most = measure.value_range
     with np.errstate(invalid="ignore"):
         outside = (scores < least - TOLERANCE) | (scores > most + TOLERANCE)

@@ -40,37 +40,36 @@ def read_scores(
     columns: Mapping[str, str] | None = None,
     lower_is_better: str | Sequence[str] = (),
 ) -> Scores:
-    r"""Read tables of scores by topic, which any tool may have written; no judgments and no rankings are needed.
+    r"""Read tables of scores per topic, written by any tool; no judgments and no rankings are needed.
 
     Parameters
     ----------
     files : path, iterable of paths, mapping, or data frame
-        Files, patterns or folders; or a pandas, polars or pyarrow frame, such as PyTerrier's of single queries
-        (``name, qid, measure, value``, or a column for each measure). A mapping names the run of each file (of a
-        matrix, the measure). What a file is shows in its contents: scores that rankbounds wrote (CSV, TSV, JSON, JSON
-        lines, Parquet, or saved); other tables with columns for run, topic, measure and value, or with a column for
-        each measure; a matrix of topics and systems; the output of ``trec_eval -q`` or ``ir_measures -q``; lines of
-        run, measure, topic and value, or run, topic, measure and value (leaderboards of shared tasks); JSON of
-        pytrec_eval, ``{query: {measure: score}}``, of ranx, ``{measure: {query: score}}``, or either of them by run.
+        Files, patterns or folders; or a pandas, polars or pyarrow frame, such as PyTerrier's with one row per query
+        (``name, qid, measure, value``, or a column per measure). A mapping names the run of each file (of a matrix, the
+        measure). Formats are recognised from the contents: scores that rankbounds wrote (CSV, TSV, JSON, JSON lines,
+        Parquet, or saved); other tables with columns for run, topic, measure and value, or a column per measure; a
+        matrix of topics and systems; the output of ``trec_eval -q`` or ``ir_measures -q``; lines of run, measure, topic
+        and value, or run, topic, measure and value (leaderboards of shared tasks); JSON of pytrec_eval, ``{query:
+        {measure: score}}``, of ranx, ``{measure: {query: score}}``, or either of them by run.
     columns : mapping, optional
-        What tables call ``run``, ``query_id``, ``measure``, ``value``, ``seed`` and ``cluster``, where that is not
-        known.
+        The columns for ``run``, ``query_id``, ``measure``, ``value``, ``seed`` and ``cluster`` in tables with other
+        names.
     lower_is_better : str or list of str
-        Names of measures that count effort, such as a latency, where rankbounds does not know them.
+        Measures where less is better, such as a latency, that rankbounds does not know.
 
     Returns
     -------
     Scores
-        Without bounds, unless the tables have them; topics that some run lacks are left out of comparisons.
+        Without bounds, unless the tables have them; comparisons leave out topics that some run lacks.
 
     Notes
     -----
-    A measure's name is read as ``parse_measure`` reads it, and equal names are taken to be equal measures: that two
-    tools compute the same is for you to know. Any other name is a measure that can be compared, nothing more. A file
-    without a run's name is a run of the file's name. Scores may be true and false. Where a table has several seeds of
-    an item (``seed``, ``trial``, ``epoch``, ...), their mean is the item's score: as items of their own they would make
-    differences look significant that are not. Items of a ``cluster`` (also ``conversation`` or ``session``) are
-    compared by cluster. Means that a file states (topic ``all``) are checked against its
+    Names of measures are read as by ``parse_measure``; whether two tools mean the same by a name is for you to
+    check. Unknown names are compared as they are. A file without a run's name is a run with the file's name. Scores may
+    be true and false. With several seeds per item (``seed``, ``trial``, ``epoch``, ...), an item's score is their mean:
+    as separate items they would make differences look significant that are not. Items of a ``cluster`` (also
+    ``conversation`` or ``session``) are compared by cluster. Means in a file (topic ``all``) are checked against its
     topics, with a warning where they disagree. Files with means alone, such as those of BEIR and MTEB, are refused.
 
     Examples
@@ -141,7 +140,7 @@ def _measure(name: str) -> Measure:
 
 
 def _scores(tables: Sequence[ScoreTable], named: Sequence[bool], effort: Sequence[str]) -> Scores:
-    """The cells of all tables as arrays. One run may stand in several tables, if they hold other scores of it."""
+    """Return the cells of all tables as arrays; a run may be in several tables with different scores."""
     stated = list(dict.fromkeys(measure for table in tables for _, _, measure in table.cells))
     measure_of = {name: _measure(name) for name in stated}
     for name in effort:
@@ -181,7 +180,7 @@ def _scores(tables: Sequence[ScoreTable], named: Sequence[bool], effort: Sequenc
 def _runs(
     tables: Sequence[ScoreTable], named: Sequence[bool], measure_of: Mapping[str, Measure]
 ) -> dict[tuple[int, str], str]:
-    """What each table's runs are called: a name that repeats is one run, unless its scores would be given twice."""
+    """Name each table's runs: a repeated name is one run, unless its scores would be given twice."""
     of_tables: dict[tuple[int, str], set[tuple[str, Measure]]] = {}
     for number, table in enumerate(tables):
         for run, query, name in table.cells:
@@ -198,7 +197,6 @@ def _runs(
 
 
 def _check_means(table: ScoreTable, measure_of: Mapping[str, Measure]) -> None:
-    """Warn where the mean that a file states is not that of its topics."""
     by_cell: dict[tuple[str, str], list[float]] = {}
     for (run, _, name), (value, _, _) in table.cells.items():
         by_cell.setdefault((run, name), []).append(value)

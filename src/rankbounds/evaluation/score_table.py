@@ -9,7 +9,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.score_differences import levelled, merit
+from rankbounds.evaluation.score_differences import merge_equal, merit
 from rankbounds.evaluation.scores import ALL, FIELDS, INTERVAL, Scores
 from rankbounds.frames import polars_frame
 from rankbounds.measures.counts import NumQ
@@ -28,7 +28,7 @@ UNJUDGED = {"retrieved": "unjudged documents", "collection": "unjudged documents
 
 
 def render(scores: Scores, kind: str, *, per_topic: bool, raw: bool, interval: bool = False) -> str:
-    """The scores in any text format of the command line: means, behind the topics' values if asked for."""
+    """Format the scores: means, after the topics' values if asked for."""
     mean = scores.mean()
     if kind == "trec":
         return "".join(_trec_lines(scores, mean, per_topic))
@@ -52,9 +52,9 @@ def render(scores: Scores, kind: str, *, per_topic: bool, raw: bool, interval: b
 
 
 def table_of(scores: Scores, *, with_notes: bool = True, interval: bool = False) -> Table:
-    """The table for people: a row for each run (and topic), a column for each measure, notes on runs on the right.
+    """Build the table for people: a row per run (and topic), a column per measure, notes on runs on the right.
 
-    With ``interval`` every measure has a second column, which topics leave empty.
+    With ``interval`` every measure has a second column, which is empty for topics.
     """
     by_topic = scores.query_ids != [ALL]
     notes = _notes(scores) if with_notes and not by_topic else []
@@ -88,7 +88,7 @@ def table_of(scores: Scores, *, with_notes: bool = True, interval: bool = False)
 
 
 def for_paper(scores: Scores, with_small: bool) -> PaperTable:
-    """The means as a table for a paper, with or without what is open of them."""
+    """Build the table of means for a paper, with or without bounds."""
     best, _ = _best_and_bars(scores)
     columns = []
     for place, measure in enumerate(scores.measures):
@@ -111,7 +111,7 @@ def for_paper(scores: Scores, with_small: bool) -> PaperTable:
 
 
 def _intervals(scores: Scores, place: int, counts: bool) -> list[list[str]]:
-    """The column of a measure's intervals: a dash where there is none, nothing for topics."""
+    """Build the column of a measure's intervals: a dash for none, empty for topics."""
     if scores.interval is None:
         return [[""] * len(scores.query_ids)] * len(scores.runs)
     digits = 0 if counts else None
@@ -136,7 +136,7 @@ def _notes(scores: Scores) -> list[str]:
 
 
 def run_notes(scores: Scores) -> str:
-    """The notes on runs as lines below a table, where a column on the right of wide ones is out of sight."""
+    """Return the notes on runs as lines below a table, for widths that hide the column on the right."""
     noted = [f"{run}: {words}." for run, words in zip(scores.runs, _notes(scores), strict=False) if words]
     more = [f"... and {len(noted) - SHOWN_ROWS:,} more runs with notes."] if len(noted) > SHOWN_ROWS else []
     return "\n".join(noted[:SHOWN_ROWS] + more)
@@ -151,9 +151,9 @@ def note(scores: Scores) -> str:
 
 
 def _best_and_bars(scores: Scores, width: int = 1) -> tuple[frozenset[tuple[int, int]], dict[int, list[Bar | None]]]:
-    """For each measure the row and column of the best of several runs, and a bar for every run, all on one scale.
+    """Return, per measure, the row and column of the best of several runs, and a bar for every run on one scale.
 
-    A measure takes ``width`` columns. There are no bars for counts and where nothing is open.
+    A measure takes ``width`` columns. Counts have no bars, nor have measures without anything open.
     """
     best: set[tuple[int, int]] = set()
     drawn: dict[int, list[Bar | None]] = {}
@@ -161,7 +161,7 @@ def _best_and_bars(scores: Scores, width: int = 1) -> tuple[frozenset[tuple[int,
     for place, measure in enumerate(scores.measures):
         drawn_from = (scores.value, scores.low, scores.high, scores.ci_low, scores.ci_high)
         numbers = np.stack([column[known, 0, place] for column in drawn_from], axis=-1)
-        merits = levelled(merit(numbers[:, 0], measure))
+        merits = merge_equal(merit(numbers[:, 0], measure))
         if np.count_nonzero(~np.isnan(merits)) > 1:
             best |= {(row, 1 + place * width) for row in np.flatnonzero(merits == np.nanmax(merits)).tolist()}
         if measure.total != "sum" and np.isfinite(numbers[:, 1:]).any():
@@ -170,7 +170,7 @@ def _best_and_bars(scores: Scores, width: int = 1) -> tuple[frozenset[tuple[int,
 
 
 def build_bars(numbers: Floats) -> list[Bar | None]:
-    """A bar for each mean with its bounds and its interval, all of one measure on one scale."""
+    """Build a bar per mean with its bounds and interval, one scale per measure."""
     finite = numbers[np.isfinite(numbers)]
     least, most = finite.min(initial=0.0).item(), finite.max(initial=0.0).item()
     most = 1.0 if least == 0 and most <= 1 else most
@@ -181,13 +181,13 @@ def build_bars(numbers: Floats) -> list[Bar | None]:
 
 
 def numbers_and_bounds(mean: Floats, low: Floats, high: Floats, *, counts: bool = False) -> list[tuple[str, str]]:
-    """A column of means: the number, and what is open of it (nothing where that is not known)."""
+    """Build a column of means with their bounds, if known."""
     column = _cells(mean[:, None], low[:, None], high[:, None], counts=counts)
     return [(value, bounds) for value, _, bounds in (row[0].partition(" ") for row in column)]
 
 
 def _cells(values: Floats, low: Floats, high: Floats, counts: bool) -> list[list[str]]:
-    """A measure's column: ``0.3280 +0.5120`` where the value is the least possible, else ``0.3280 [low, high]``."""
+    """Build a measure's column: ``0.3280 +0.5120`` if the value is the least possible, else ``0.3280 [low, high]``."""
     digits = 0 if counts else None
     known = ~np.isnan(low)
     with np.errstate(invalid="ignore"):  # a search that never ends has no finite bounds

@@ -14,7 +14,7 @@ from rankbounds.arrays import Floats, read_only
 from rankbounds.errors import UnknownNameError, UsageError
 from rankbounds.evaluation.mean_intervals import intervals_of_means
 from rankbounds.evaluation.run_notes import RunNotes, warnings_of
-from rankbounds.evaluation.score_differences import levelled, limits_of, merit
+from rankbounds.evaluation.score_differences import limits_of, merge_equal, merit
 from rankbounds.evaluation.selection import MeasureName, Measures, Names, places_of_measures, places_of_names, take
 from rankbounds.files.writing import writing
 from rankbounds.frames import Column, arrow_table, pandas_frame, polars_frame
@@ -48,12 +48,11 @@ when they cover both.
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scores:
-    """Values of runs, topics and measures, and between which bounds they could lie.
+    """Values of runs, topics and measures with their bounds.
 
-    Arrays have the axes run, topic, measure; NaN where a topic was left out, and in bounds where none are known. They
-    are read-only, and methods return new scores. ``low`` and ``high`` are bounds: what missing judgments (or ties)
-    leave open. Nothing is random in them. ``ci_low`` and ``ci_high`` of means are a confidence interval: topics are a
-    sample.
+    Arrays have the axes run, topic, measure; NaN where a topic was left out, and for unknown bounds. They are
+    read-only, and methods return new scores. ``low`` and ``high`` are bounds: what missing judgments (or ties) leave
+    open, without randomness. ``ci_low`` and ``ci_high`` of means are a confidence interval over topics as a sample.
 
     Attributes
     ----------
@@ -64,34 +63,34 @@ class Scores:
     value, low, high : array
         The scores and their bounds.
     interval : array or None
-        An axis of ``ci_low`` and ``ci_high`` before the others: the confidence interval of means over topics. None for
+        The confidence interval of means, with an axis for ``ci_low`` and ``ci_high`` before the others. None for
         scores of topics.
     confidence : float
         The level of that interval.
     judged : array
         The share of the first 10 documents that are judged, by run and topic.
     notes : list of RunNotes
-        For each run the topics that it lacks, those that nobody judged, and what ties do to it.
+        For each run, missing and unjudged topics, and the effect of ties.
     bounds : str
         What the bounds cover: ``unjudged`` documents, ``ties``, ``both`` or ``none``.
     without_relevant : list of str
         Topics without relevant documents.
     outer : list of Measure
-        Measures whose bounds hold, but may be wider than what can happen; those of all others are exact.
+        Measures whose bounds are safe but may be wider than necessary; those of all others are exact.
     topics : str
-        Which topics the means are over: ``judged`` or ``shared``.
+        Which topics means are over: ``judged`` or ``shared``.
     parts : array or None
-        An axis of ``PARTS`` before the others; NaN for measures that have no residual. None: no measure has.
+        An axis of ``PARTS`` before the others; NaN for measures without a residual. None if no measure has one.
     open : str
         Which unjudged documents the bounds cover: those ``retrieved``, or those of the whole ``collection``.
     most_relevant : int or None
-        How many relevant documents those of the collection may make in all; None: any number.
+        How many relevant documents a topic may have in the collection; None: any number.
     origin : mapping or None
-        Of saved scores, sums of the judgments, runs and settings that they were made with.
+        Of saved scores, checksums of the judgments, runs and settings.
     mean_over : int
-        How many topics means are over; 0 where these are scores of topics.
+        The number of topics in a mean; 0 for scores of topics.
     clusters : dict
-        The cluster of each topic, where a table said so: comparisons are then by cluster.
+        The cluster of each topic, if a table has them; comparisons are then by cluster.
 
     Examples
     --------
@@ -146,7 +145,7 @@ class Scores:
         return type(self), tuple(getattr(self, one.name) for one in fields(self))
 
     def __eq__(self, other: object) -> bool:
-        """The same scores of the same runs, topics and measures, and the same notes, to the last bit?"""
+        """Compare scores, runs, topics, measures and notes exactly."""
         if not isinstance(other, Scores):
             return NotImplemented
         pairs = [(getattr(self, one.name), getattr(other, one.name)) for one in fields(self)]
@@ -170,7 +169,7 @@ class Scores:
 
     @property
     def has_judged(self) -> bool:
-        """Is it known how much is judged? Tables that other tools wrote do not say."""
+        """Is it known how much is judged? Not for other tools' tables."""
         return not bool(np.isnan(self.judged).all())
 
     @property
@@ -188,18 +187,17 @@ class Scores:
         return bool((~np.isnan(self.value[:, :, place])).any(axis=1).all())
 
     def warnings(self) -> list[str]:
-        """What concerns several numbers, in sentences.
+        """Return warnings that concern several numbers, as sentences.
 
-        On runs that lack topics, topics that nobody judged, topics without relevant documents, lists of which hardly
-        anything is judged, and measures whose ``low`` is 0 because any number of relevant documents may exist that
-        nobody retrieved.
+        They concern topics that are missing, unjudged or without relevant documents, lists with hardly any judgment,
+        and measures whose ``low`` is 0 because any number of relevant documents may have been missed.
         """
         return warnings_of(self)
 
     # Selected, averaged, sorted
 
     def __getitem__(self, measures: MeasureName | Iterable[MeasureName]) -> Scores:
-        """The scores of one measure or several, by label, by any name that ``evaluate`` reads, as object or class."""
+        """Return the scores of measures, by label, other name, object or class."""
         return self.filter(measure=measures)
 
     def run(self, *names: str) -> Scores:
@@ -207,26 +205,26 @@ class Scores:
         return self.filter(run=names)
 
     def topic(self, *query_ids: str) -> Scores:
-        """The scores of one topic or several, in the order wanted; means of them are over these topics."""
+        """Return the scores of one topic or several, in the order wanted."""
         return self.filter(topic=query_ids)
 
     def filter(
         self, *, run: Names | None = None, topic: Names | None = None, measure: Measures | None = None
     ) -> Scores:
-        """The scores of some runs, topics and measures; a name that is not there is an error (also a ``KeyError``).
+        """Return the scores of some runs, topics and measures; an unknown name is an error (also a ``KeyError``).
 
         Parameters
         ----------
         run, topic : str, iterable of str, or callable, optional
-            A name, several in the order wanted, or a function that says yes or no of a name.
+            A name, several in the order wanted, or a function of a name that returns true for those to keep.
         measure : str, Measure, class, iterable of these, or callable, optional
-            By label or any other name of the measure, as object, or as class for all measures of the class; or a
-            function that says yes or no of a measure.
+            By label or other name, as an object, as a class (all its measures), or as a function that returns true for
+            the measures to keep.
 
         Notes
         -----
-        Notes of runs follow: topics missing are those among the topics chosen, and how far ties move the mean of the
-        first measure is forgotten where the topics or the first measure are others.
+        Notes follow the selection; how far ties move the first measure's mean is dropped if topics or that measure
+        change.
 
         Examples
         --------
@@ -244,30 +242,28 @@ class Scores:
         )
 
     def mean(self, confidence: float | None = None, clusters: ClustersLike | Clusters | None = None) -> Scores:
-        """Return the mean over topics (the sum for counts, the geometric mean for GMAP and others), a topic ``"all"``.
+        """Return the mean over topics (the sum for counts, the geometric mean for GMAP and others) as topic ``"all"``.
 
         Bounds of the mean are the means of the bounds. ``ci_low`` and ``ci_high`` are its confidence interval.
 
         Parameters
         ----------
         confidence : float, optional
-            How sure the interval is; 0.95 unless ``self.confidence`` is another.
+            The level of the interval; by default ``self.confidence``, or 0.95.
         clusters : mapping or path, optional
-            The cluster of each topic, where topics belong together: paraphrases of one need, turns of one conversation;
-            by default ``self.clusters``.
-            The interval then takes clusters for the sample; the mean stays that over topics.
+            The cluster of each topic, for topics that belong together (paraphrases of one need, turns of one
+            conversation); by default ``self.clusters``. The interval then treats clusters as the sample; the mean is
+            still over topics.
 
         Returns
         -------
         Scores
-            Of one topic, ``"all"``, with ``ci_low`` and ``ci_high``.
+            With the one topic ``"all"``, and ``ci_low`` and ``ci_high``.
 
-        Notes
-        -----
-        The interval is for the mean over all topics like these, and takes the judgments as they are. It lies within
-        what the measure can be, is Wilson's with the variance of the topics' scores, and covers 93% or more on average
-        over runs of TREC-8 and TREC-COVID, from 5 topics on, at a confidence of 95%. Measures without a known range
-        have a t interval. There is none of a single topic.
+        Notes ----- The interval is for the mean over all topics like these, given the judgments. It stays within the
+        measure's range, is Wilson's with the variance of the topics' scores, and covers 93% or more on average over
+        runs of TREC-8 and TREC-COVID, from 5 topics on, at a confidence of 95%. Measures without a known range have a t
+        interval. A single topic has none.
 
         Examples
         --------
@@ -325,19 +321,19 @@ class Scores:
         )
 
     def sort(self, by: MeasureName | None = None, *, worst_first: bool = False) -> Scores:
-        """The runs in the order of their means, the best first.
+        """Return the runs sorted by their means, the best first.
 
         Parameters
         ----------
         by : str, Measure or class, optional
-            The measure; the first one, unless named. ``"run"`` sorts by the runs' names instead.
+            The measure; by default the first. ``"run"`` sorts by name.
         worst_first : bool
-            The other way round.
+            Reverse the order.
 
         Notes
         -----
-        Where a measure counts effort (ESL), the lowest mean is the best. Runs whose means are equal but for rounding
-        stay in their order; runs without a score come last.
+        The lowest mean is best for measures of effort (ESL). Runs with equal means keep their order; runs without a
+        score come last.
 
         Examples
         --------
@@ -352,11 +348,11 @@ class Scores:
         chosen = self if by is None else self[by]
         if by is not None and len(chosen.measures) != 1:
             raise UsageError(f"Sort by one of these: {', '.join(map(str, chosen.measures))}.")
-        means = levelled(merit(chosen.mean().value[:, 0, 0], chosen.measures[0]))
+        means = merge_equal(merit(chosen.mean().value[:, 0, 0], chosen.measures[0]))
         return take(self, runs=np.argsort(means if worst_first else -means, kind="stable").tolist())
 
     def __contains__(self, wanted: object) -> bool:
-        """Is there this measure (as in brackets), or this row (as iteration gives them)?"""
+        """Is this measure, or this row, in the scores?"""
         if isinstance(wanted, Mapping):
             return any(row == wanted for row in self.rows())
         try:
@@ -368,13 +364,13 @@ class Scores:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The columns of the rows: those that every row has, a mean's interval, parts of residuals where there are."""
+        """The columns of the rows: common ones, a mean's interval, parts of residuals."""
         return (*FIELDS, *(() if self.interval is None else INTERVAL), *(() if self.parts is None else PARTS))
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """A dict for each run, measure and topic, in that order; iterating over the scores gives the same.
+        """Yield a dict per run, measure and topic, in that order, as iterating over the scores does.
 
-        Rows of measures with a residual name its parts too. Topics left out have no row; None is what is not known.
+        Rows of measures with a residual have its parts too. Topics left out have no row; None means unknown.
 
         Examples
         --------
@@ -418,11 +414,11 @@ class Scores:
         }
 
     def to_polars(self) -> polars.DataFrame:
-        """A polars data frame: the tidy table, with how much is judged and how exact bounds are.
+        """Return a polars data frame: the tidy table, with how much is judged and how exact bounds are.
 
-        Beside the columns of ``fields`` it has ``judged_at_10``, the share of the first 10 documents that are judged,
-        and ``certain``: ``"exact"`` where the bounds can be reached, ``"outer"`` where they hold but may be wider than
-        what can happen, null where no bounds are known.
+        Besides ``fields`` it has ``judged_at_10``, the share of the first 10 documents that are judged, and
+        ``certain``: ``"exact"`` if the bounds can be reached, ``"outer"`` if they may be wider than necessary, null if
+        unknown.
 
         Examples
         --------
@@ -454,21 +450,20 @@ class Scores:
         columns: str = "measure",
         values: Literal["value", "low", "high", "ci_low", "ci_high", "judged_at_10"] = "value",
     ) -> polars.DataFrame:
-        """A wide table: a row for each run, say, and a column for each measure.
+        """Return a wide table, such as a row per run and a column per measure.
 
         Parameters
         ----------
         index, columns : {"run", "topic", "measure"}
-            What rows and columns are. Where neither is the topic, numbers are means over topics; where one is,
-            the scores must have one measure, or one run, only.
+            What rows and columns are. If neither is the topic, numbers are means over topics; otherwise the scores must
+            have one measure, or one run.
         values : {"value", "low", "high", "ci_low", "ci_high", "judged_at_10"}
-            Which number; ``ci_low`` and ``ci_high`` of means only.
+            The number shown; ``ci_low`` and ``ci_high`` of means only.
 
         Returns
         -------
         polars.DataFrame
-            The first column is called ``run``, ``query_id`` or ``measure``; null is what is not known. (``to_pandas()``
-            of it gives a pandas frame.)
+            The first column is called ``run``, ``query_id`` or ``measure``; null means unknown.
 
         Examples
         --------
@@ -502,7 +497,7 @@ class Scores:
             out.write(content.getbuffer())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a file, as JSON, for ``load``.
+        """Write everything to a JSON file, for ``load``.
 
         Examples
         --------
@@ -527,9 +522,9 @@ class Scores:
         return saved_scores.load(path)
 
     def table(self, *, interval: bool = False) -> Table:
-        """The table for people: a row for each run (and topic), a column for each measure.
+        """Build the table for people: a row per run (and topic), a column per measure.
 
-        With ``interval``, means have a column for their confidence interval beside each measure.
+        With ``interval``, each measure has a second column for the confidence interval of its mean.
 
         Examples
         --------
@@ -544,14 +539,14 @@ class Scores:
         return score_table.table_of(self, interval=interval)
 
     def to_latex(self, *, width: str | None = None, caption: bool = True, label: str = "tab:scores") -> str:
-        r"""The table of means for a paper, as ``Comparison.to_latex`` writes it; it needs the package booktabs alone.
+        r"""Return the table of means for a paper, as ``Comparison.to_latex`` does; it needs the package booktabs alone.
 
         Parameters
         ----------
         width : {"column", "page"}, optional
-            What it fits: one column of a two-column paper, or both (``table*``); without it a column if it can.
+            What it must fit: one column of a two-column paper, or both (``table*``); by default a column if possible.
         caption : bool
-            False: the tabular alone.
+            False: the tabular environment alone.
         label : str
             For ``\ref``.
         """
@@ -562,18 +557,18 @@ class Scores:
         return table.latex(label, caption=caption, across=across)
 
     def render(self, kind: str, *, per_topic: bool = False, raw: bool = False, interval: bool = False) -> str:
-        """The scores as text, as the command line writes them.
+        """Return the scores as text, as the command line writes them.
 
         Parameters
         ----------
         kind : str
             ``table``, ``markdown``, ``latex``, ``html``, ``json``, ``jsonl``, ``csv``, ``tsv`` or ``trec``.
         per_topic : bool
-            The scores of topics too, not the means only.
+            Include the scores of topics.
         raw : bool
-            In ``csv`` and ``tsv``, no apostrophe before text that a spreadsheet would compute.
+            In ``csv`` and ``tsv``, no apostrophe before text that a spreadsheet would evaluate.
         interval : bool
-            In tables, the confidence intervals of the means; formats for programs always have them.
+            In tables, show the confidence intervals of means; formats for programs always have them.
 
         Examples
         --------

@@ -26,7 +26,7 @@ from rankbounds.measures.counts import Judged
 from rankbounds.rankings.join import Joined, empty_rankings, join, join_dict
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.threads import Progress, in_threads, started
+from rankbounds.threads import Progress, in_threads, start_thread
 
 COVERAGE = Judged(cutoff=10)
 WORTH_A_WARNING = 20
@@ -35,7 +35,7 @@ WORTH_A_WARNING = 20
 
 @dataclass(frozen=True)
 class Scoring:
-    """How runs are scored: by which measures, under which assumptions, in how many threads."""
+    """How runs are scored: measures, assumptions, number of threads."""
 
     measures: list[Measure]
     assumptions: Assumptions
@@ -86,14 +86,14 @@ def join_run(run: Run, facts: TopicFacts, scoring: Scoring) -> JoinedRun:
 def join_lists(
     run: Run, facts: TopicFacts, assumptions: Assumptions, *, keep_rows: bool = True, keep_judgments: bool = False
 ) -> Joined:
-    """Join one run with the judgments; each cell of its rankings has the row it came from, or its judgment."""
+    """Join one run with the judgments, keeping the row or judgment of each cell."""
     kept = {"keep_rows": keep_rows, "keep_judgments": keep_judgments}
     return join(run, facts, tie_key=assumptions.ties_key, **Scoring([], assumptions).joining | kept)
 
 
 @contextmanager
 def blaming_judgments(facts: TopicFacts) -> Iterator[None]:
-    """Report what a measure cannot take as an error of the judgments' file, which the measure does not know."""
+    """Report what a measure cannot take as an error of the judgments' file."""
     try:
         yield
     except DataError as error:
@@ -103,9 +103,9 @@ def blaming_judgments(facts: TopicFacts) -> Iterator[None]:
 
 
 class ScoreSheet:
-    """The scores of one run, filled topic by topic: arrays with an axis of topics and one of measures; NaN at first.
+    """The scores of one run, filled topic by topic: arrays with axes topic and measure; NaN at first.
 
-    ``numbers``, ascending, are those of the topics where the sheet is for some of them.
+    ``numbers`` are the ascending numbers of its topics, if the sheet does not cover all.
     """
 
     name: str
@@ -135,7 +135,7 @@ class ScoreSheet:
         return self.finish(run.name, run.joined.missing, run.joined.unknown, run.prepared, strange)
 
     def fill(self, slices: Sequence[Callable[[], list[Rankings]]], threads: int = 1) -> None:
-        """Score the rankings of these slices. Their topics differ, so that threads never write to the same cells."""
+        """Score the rankings of these slices, whose topics differ, so that threads do not interfere."""
         for _ in in_threads(self._score_slice, slices, threads):
             pass
 
@@ -186,7 +186,6 @@ class ScoreSheet:
 
 
 def _strange_documents(run: Run, qrels: Qrels) -> str:
-    """Describe a run none of whose documents is judged, for any topic; empty where one is."""
     if len(run) < WORTH_A_WARNING:
         return ""
     judged = set(qrels.pairs.docs.raw_list())
@@ -211,7 +210,7 @@ def score_runs(
     # Every run is looked up in one index. Another thread builds it while the first runs are being read.
     index = None
     if scoring.threads > 1 and any(job.path is not None for job in jobs):
-        index = started(lambda: facts.qrels.pairs.index.native if in_use() else facts.qrels.pairs.index)
+        index = start_thread(lambda: facts.qrels.pairs.index.native if in_use() else facts.qrels.pairs.index)
 
     def join_job(number: int) -> JoinedRun:
         job = jobs[number]
@@ -240,8 +239,8 @@ def score_joined(
 ) -> Scores:
     """Score every run in threads.
 
-    ``join_number`` gives the lists of the run with a number; ``observe`` is shown that number and each batch of its
-    lists. ``places`` tell runs of the same name apart, and ``named`` says which runs the user named.
+    ``join_number`` returns the lists of a run by number; ``observe`` is called with that number and each batch.
+    ``places`` tell runs of the same name apart, and ``named`` holds the runs that the user named.
     """
     reject_for_preferences(scoring.measures, facts)
 
@@ -256,7 +255,7 @@ def score_joined(
 
 @dataclass(frozen=True)
 class JudgedTopics:
-    """All judged topics; ``facts`` may be those of a part of them that knows the grades of the whole collection."""
+    """All judged topics; ``facts`` may be of a part that knows the grades of the whole collection."""
 
     query_ids: list[str]
     facts: TopicFacts
@@ -278,7 +277,7 @@ class JudgedTopics:
         return cls(query_ids, facts, facts.without_relevant, knowing_more, facts.grade, place)
 
     def stack(self, sheets: Sequence[ScoreSheet], places: list[str], named: Sequence[bool] | None = None) -> Scores:
-        """Put the sheets of all runs into one table, and warn of what a reader must know of them."""
+        """Join the sheets of all runs into one table, and warn."""
         measures, assumptions = sheets[0].scoring.measures, sheets[0].scoring.assumptions
         tied = any(sheet.notes.tied_topics > 0 for sheet in sheets)
         parts = [sheet.parts for sheet in sheets if sheet.parts is not None]
@@ -323,5 +322,5 @@ class JudgedTopics:
 
 
 def _stack(arrays: list[Floats], axis: int = 0) -> Floats:
-    """Stack arrays along a new axis; one alone is not copied, because it may be large."""
+    """Stack arrays along a new axis; a single one is not copied."""
     return np.stack(arrays, axis) if len(arrays) > 1 else arrays[0][(slice(None),) * axis + (np.newaxis,)]

@@ -22,7 +22,7 @@ _SKIPPABLE_FRAME = b"\x2a\x4d\x18"
 
 
 def compression_of(head: bytes) -> str | None:
-    """The ending of the compression whose data begin like this; None where they are not compressed."""
+    """Return the ending of the compression whose data begin like this; None if they are not compressed."""
     if head[1:4] == _SKIPPABLE_FRAME and 0x50 <= head[0] <= 0x5F:
         return ".zst"
     return next((ending for magic, ending in ENDINGS.items() if head.startswith(magic)), None)
@@ -35,7 +35,7 @@ def is_compressed(path: str) -> bool:
 
 
 def damage_error(name: str, error: Exception) -> DataError:
-    """The error for a file whose compressed data end or go wrong; the same whether they were read at once or not."""
+    """Return the error for damaged compressed data, the same for whole files and pieces."""
     reason = str(error).strip().rstrip(".").replace("Compressed file ended", "Compressed data ended")
     return DataError(name, f"the compressed data are damaged{f' ({reason})' if reason else ''}.")
 
@@ -44,10 +44,10 @@ _MARK = b"\x00the end of the data\x00"
 
 
 class _ZstandardFrames(io.RawIOBase):
-    """Decompresses frame after frame, and no more at a time than is asked for, however much a few bytes hold.
+    """Decompress frame after frame, at most as much at a time as asked for, however much a few bytes expand to.
 
-    The package's own reader cannot distinguish a frame that was cut off from one that ends. So a frame of our own
-    follows the data: what it holds comes last only if all frames before it are whole.
+    The package's own reader cannot tell a truncated frame from a complete one. So an own frame is appended to the data:
+    it comes last only if all frames before it are whole.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -59,11 +59,9 @@ class _ZstandardFrames(io.RawIOBase):
         self._reader: Any = zstandard.ZstdDecompressor().stream_reader(source, read_across_frames=True)
 
     def readable(self) -> bool:
-        """It can be read."""
         return True
 
     def readinto(self, target: Any) -> int:
-        """Fill the target with what comes next, holding back what may be the mark."""
         while len(self._held) <= len(_MARK):
             data = self._reader.read(max(len(target), len(_MARK)))
             if not data:
@@ -76,13 +74,12 @@ class _ZstandardFrames(io.RawIOBase):
         return count
 
     def close(self) -> None:
-        """Close the file as well."""
         self._file.close()
         super().close()
 
 
 def _library(kind: str) -> Any | None:
-    """The module that reads this kind; None: Zstandard, where Python has none of its own."""
+    """Return the module for this kind; None: Zstandard, if Python has none."""
     for name in LIBRARIES[kind]:
         with contextlib.suppress(ImportError):
             return importlib.import_module(name)
@@ -90,7 +87,7 @@ def _library(kind: str) -> Any | None:
 
 
 def open_decompressed(source: str | IO[bytes], kind: str | None) -> Any:
-    """A file to read piece by piece, which decompresses what it reads; from a path or an open file."""
+    """A path or open file read piece by piece and decompressed."""
     if kind is None:
         return open(source, "rb", buffering=0) if isinstance(source, str) else source
     if (library := _library(kind)) is not None:
@@ -100,6 +97,6 @@ def open_decompressed(source: str | IO[bytes], kind: str | None) -> Any:
 
 
 def decompressed_size(data: bytes, kind: str) -> int:
-    """About how many bytes compressed data hold: gzip says so at its end, which other data may follow."""
+    """Return about how many bytes compressed data expand to: gzip says so at its end, unless other data follow."""
     stated = int.from_bytes(data[-4:], "little") if kind == ".gz" else 0
     return stated if len(data) <= stated <= _GZIP_AT_MOST * len(data) else 4 * len(data)

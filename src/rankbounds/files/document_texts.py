@@ -1,7 +1,7 @@
-"""The texts of documents in the files of a collection: JSON lines, tables with tabs or commas, TREC's SGML.
+"""Texts of documents in the files of a collection: JSON lines, tables with tabs or commas, TREC's SGML.
 
-Only the place of each document is kept, so that collections larger than memory can be looked up; a text is read when
-it is asked for. Compressed files are unpacked once, into a temporary file that is gone when the process is.
+Only the position of each document is kept, so collections may exceed memory; texts are read on demand. Compressed files
+are unpacked once, into a temporary file that is removed when the process ends.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class DocumentText:
 
 
 class DocumentTexts:
-    """The documents in files, folders and globs by their ids; of several with one id, the first counts."""
+    """The documents in files, folders and globs by id; the first of several with one id counts."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._files: list[_File] = []
@@ -64,7 +64,7 @@ class DocumentTexts:
         self._lock = threading.Lock()
         keys, numbers, places = array("q"), array("q"), array("q")
         for path in expand(paths):
-            file = self._opened(path)
+            file = self._open(path)
             for doc_id, offset in file.documents():
                 keys.append(hash(doc_id))
                 numbers.append(len(self._files))
@@ -88,8 +88,8 @@ class DocumentTexts:
                 return document
         return None
 
-    def _opened(self, path: str) -> _File:
-        """The file in its format; behind what was unpacked before, where it is compressed."""
+    def _open(self, path: str) -> _File:
+        """Open the file in its format, after previously unpacked files if compressed."""
         with stream(path) as file:
             head = file.read(_HEAD)
             held, begin, end = None, 0, None
@@ -132,23 +132,20 @@ class _File(ABC):
 
     @abstractmethod
     def split(self, lines: Lines) -> Lines:
-        """Join lines to records, each with the number and the place of its first line."""
+        """Join lines to records, each with its first line's number and position."""
 
     @abstractmethod
     def parse(self, record: bytes, place: Place) -> tuple[str, DocumentText]:
         """The document in a record, and its id."""
 
     def id_of(self, record: bytes, place: Place) -> str:
-        """The id of the document in a record."""
         return self.parse(record, place)[0]
 
     def documents(self) -> Iterator[tuple[str, int]]:
-        """Every document's id, and its place."""
         for number, offset, record in itertools.islice(self._records(self._begin), self.header_rows, None):
             yield self.id_of(record, Place(self.path, number)), offset
 
     def document(self, place: int) -> tuple[str, DocumentText]:
-        """The document at this place, and its id."""
         try:
             with contextlib.closing(self._records(place)) as records:
                 for _, _, record in records:
@@ -186,7 +183,7 @@ def _shown(title: str, text: str) -> DocumentText:
 
 
 def _of_fields(fields: Mapping[str, Any], id_name: str) -> DocumentText:
-    """Title and text under any of their names; several texts one after the other, each once."""
+    """Return title and text under any of their names, each once."""
     by_name = {str(name).lower(): value for name, value in fields.items() if value and name != id_name}
     texts = dict.fromkeys(str(by_name[name]) for name in TEXT_NAMES if name in by_name)
     title = next((str(by_name[name]) for name in TITLE_NAMES if name in by_name), "")
@@ -194,7 +191,7 @@ def _of_fields(fields: Mapping[str, Any], id_name: str) -> DocumentText:
 
 
 class _JsonLines(_File):
-    """An object per line, as BEIR, Anserini and others write them. The id is the first key that may be one."""
+    """An object per line, as from BEIR and Anserini. The id is the first possible key."""
 
     _ID_IN_FRONT = re.compile(
         rb'\s*\{\s*"(?:%s)"\s*:\s*"([^"\\]*)"\s*[,}]' % "|".join(map(re.escape, ID_NAMES)).encode()
@@ -217,7 +214,7 @@ class _JsonLines(_File):
 
 
 class _Table(_File):
-    """Rows with tabs or commas between the cells: with a header, or id and text, or id, title and text (last)."""
+    """Rows with tabs or commas: with a header, or id and text, or id, title and text (last)."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)

@@ -37,7 +37,7 @@ NAMES = ("trec", "prefs", "csv", "tsv", "jsonl", "parquet", *IN_JSON, *IN_TEXT, 
 
 
 def pair_of_names(given: str | tuple[str | None, str | None] | None) -> tuple[str | None, str | None]:
-    """The formats of judgments and of runs, from ``"beir"`` for both or ``"quepid,elasticsearch"`` for each."""
+    """Return the formats of judgments and of runs, from ``"beir"`` or ``"quepid,elasticsearch"``."""
     if given is None:
         return None, None
     parts = [part.strip() for part in given.split(",")] if isinstance(given, str) else list(given)
@@ -62,9 +62,9 @@ def read(
     threads: int = 1,
     words: Callable[[str], float] | None = None,
 ) -> Columns:
-    """Read a file in the format ``kind``, or in the one that its contents show.
+    """Read a file in the format ``kind``, or in the format recognised from its contents.
 
-    ``words`` gives the value of a token in TREC lines that is not a number; tables hold such tokens as they are.
+    ``words`` gives the value of a non-numeric token in TREC lines; tables keep such tokens.
     """
     read_lines = partial(trec.read_lines, lenient=lenient, words=words, threads=threads)
     contents = _read(path, names, pair_of_names(kind)[0], read_lines, threads)
@@ -101,7 +101,7 @@ def _read(path: str, names: ColumnNames, kind: str | None, read_lines: Callable[
 
 
 def recognise(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:
-    """The format of this text; ``"json"`` where only parsing all of it shows which."""
+    """Recognise the format of this text; ``"json"`` if all of it must be parsed."""
     ending = format_ending(path)
     first = text.first_line
     if first.strip() and not any(mark in first for mark in _MARKS):
@@ -116,7 +116,7 @@ def recognise(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:
 
 
 def _is_row(line: bytes, names: ColumnNames) -> bool:
-    """Is the first line by itself a JSON object with the columns of a table?"""
+    """Is the first line a JSON object with the columns of a table?"""
     try:
         return is_row(parse_json(line, ""), names)
     except DataError:
@@ -144,9 +144,9 @@ def _from_json(text: Text, kind: str | None, names: ColumnNames) -> Columns:
 
 
 def columns_in(path: str) -> list[str]:
-    """The names of the columns of a table, or the keys of its first row; none where this is no such table.
+    """Return the column names of a table, or the keys of its first row; none if this is no such table.
 
-    No more than the beginning of a file is read, and nothing of a pipe that could not be read again.
+    Reads only the beginning of a file, and nothing of a pipe that could not be read again.
     """
     if path.startswith(_PREFIX) or not (os.path.isfile(path) or can_be_read_again(path)):
         return []
@@ -169,7 +169,7 @@ def columns_in(path: str) -> list[str]:
 
 
 def _start_of(path: str) -> bytes:
-    """The beginning of a file, with all of its first row; nothing where it cannot be read, as its reader will say."""
+    """Return the beginning of a file with its whole first row; empty if unreadable, which its reader will report."""
     try:
         if is_pipe(path):
             return read_content(path).tobytes()
@@ -190,7 +190,6 @@ def _first_row(file: IO[bytes]) -> bytes:
 
 
 def _reader(known: Format, name: str, names: ColumnNames, source: str = "") -> Callable[..., Columns]:
-    """The function of a format that reads judgments, or runs; an error where it holds none."""
     reader = known.judgments if names.of_judgments else known.run
     if reader is None:
         holds = "judgments" if known.judgments else "runs"

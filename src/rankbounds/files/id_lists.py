@@ -1,8 +1,8 @@
-"""Lists of document ids: rows with one list per question (retrieved, expected), and every way to write such a list.
+"""Lists of document ids: rows with one list per question (retrieved, expected), in every notation.
 
-RAG and memory benchmarks, evaluation frameworks and rerankers keep one row per question, with the ids that were
-retrieved, the ids that were expected, or both. An entry of a list is an id, ``(id, score)``, an object with an id and
-perhaps a score, or a hit with such attributes. The tables of names below say what the columns and fields are called.
+RAG and memory benchmarks, evaluation frameworks and rerankers keep one row per question, with the retrieved ids, the
+expected ids, or both. An entry is an id, ``(id, score)``, an object with an id and perhaps a score, or a hit with such
+attributes. The tables below hold the known names of columns and fields.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def columns_of_list_table(header: list[str], get: Callable[[str], Any], names: C
 def _columns_of_turns(
     topics: Sequence[str], turns: Sequence[Any], entries: Sequence[Any], names: ColumnNames, where: Source, column: str
 ) -> Columns:
-    """One run for each turn: what the searches of a question returned until then, in the order in which it was seen."""
+    """One run per turn: what the searches of a question have returned so far, in that order."""
     numbers, bad = whole_numbers(turns)
     if bad.size:
         row = int(bad[0])
@@ -162,7 +162,7 @@ def _is_nothing(cell: Any) -> bool:
 
 
 def _question(entry: Any) -> Any:
-    """The id of a question; that of an object, ``{"qid": ..., "text": ...}``, stands inside."""
+    """Return the id of a question, or of an object, ``{"qid": ..., "text": ...}``."""
     if isinstance(entry, Mapping):
         inside = find_column(map(str, entry), QUESTION_NAMES)
         return entry.get(inside) if inside else entry
@@ -170,7 +170,6 @@ def _question(entry: Any) -> Any:
 
 
 def _cell(cell: Any, column: str, place: Any) -> Any:
-    """The list in a cell of a table; in CSV it is JSON, or what Python prints for a list."""
     if _is_nothing(cell):
         return None
     if isinstance(cell, str):
@@ -200,7 +199,7 @@ def _cell(cell: Any, column: str, place: Any) -> Any:
 
 
 def is_hit(entry: Any) -> bool:
-    """Is this an entry of one question's list that is more than an id: ``(id, score)``, or an object with an id?"""
+    """Return whether an entry is more than an id: ``(id, score)``, or an object with an id."""
     if isinstance(entry, tuple | list):
         return len(entry) == 2 and isinstance(entry[0], IDS) and isinstance(entry[1], int | float | np.number)
     if isinstance(entry, Mapping):
@@ -213,7 +212,7 @@ def is_hit(entry: Any) -> bool:
 
 
 def _field(entry: Any, known: Sequence[str], kinds: tuple[type, ...]) -> Any:
-    """The first field of an object that has one of these names and holds such a value."""
+    """Return the first field of an object with one of these names and such a value."""
     if isinstance(entry, Mapping):
         folded = {str(key).lower(): value for key, value in entry.items()}
         values: Iterable[Any] = (folded[name] for name in known if name in folded)
@@ -223,9 +222,9 @@ def _field(entry: Any, known: Sequence[str], kinds: tuple[type, ...]) -> Any:
 
 
 def entries_of(listed: Any, names: ColumnNames) -> tuple[list[Any], list[Any] | None]:
-    """The ids of one question's list, and their values where the entries state them.
+    """Return the ids of one question's list, and their values if the entries have them.
 
-    Raises ``TypeError`` where an entry is no id and has none.
+    Raises ``TypeError`` if an entry is no id and has none.
     """
     if isinstance(listed, Mapping):
         return list(listed), list(listed.values())
@@ -253,9 +252,9 @@ def entries_of(listed: Any, names: ColumnNames) -> tuple[list[Any], list[Any] | 
 def columns_of_lists(
     topics: Sequence[str], lists: Sequence[Any], names: ColumnNames, source: str, column: str = ""
 ) -> Columns:
-    """From a list for each question; where entries state no score, the order is the ranking.
+    """Read a list per question; if entries have no score, their order is the ranking.
 
-    A document that a list names again counts once: with its best score, so at its first place.
+    A repeated document counts once: with its best score, so at its first rank.
     """
     docs: list[Any] = []
     values: list[Any] = []

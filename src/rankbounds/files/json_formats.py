@@ -14,9 +14,9 @@ from rankbounds.files.objects import columns_of
 
 @dataclass(frozen=True)
 class Format:
-    """A format of files: what it holds, whether some contents are in it, and what reads judgments or runs from them.
+    """A format of files: what it holds, how it is recognised, and its readers of judgments or runs.
 
-    Formats in JSON get the parsed contents and the file's name, others the text.
+    JSON formats get the parsed contents and the file's name, others the text.
     """
 
     what: str
@@ -29,7 +29,7 @@ class Format:
 
 
 def is_nested(content: Any) -> bool:
-    """Does every query have an object of numbers? (The first few are looked at.)"""
+    """Does every query (of the first few) have an object of numbers?"""
     if not isinstance(content, dict) or not content:
         return False
     few = list(content.values())[:20]
@@ -74,7 +74,7 @@ def _is_mteb(content: Any) -> bool:
 
 
 def _mteb_run(content: Any, name: str) -> Columns:
-    """The rankings of every subset and split; with several, a query is called ``subset/split/query``."""
+    """Return the rankings of every subset and split; with several, queries are ``subset/split/query``."""
     if is_mteb_scores(content):
         raise DataError(
             name,
@@ -109,7 +109,7 @@ def _is_elasticsearch(content: Any) -> bool:
 
 
 def _elasticsearch_judgments(content: Any, name: str) -> Columns:
-    """The ratings of a request; of a response the ratings beside its hits, which leaves out what was not retrieved."""
+    """The ratings of a request, or those beside the hits of a response, which leaves out what was not retrieved."""
     content = _ranking_evaluation(content)
     rated: list[tuple[Any, Any, Any]] = []
     if isinstance(content.get("details"), dict):
@@ -124,7 +124,7 @@ def _elasticsearch_judgments(content: Any, name: str) -> Columns:
 
 
 def _elasticsearch_run(content: Any, name: str) -> Columns:
-    """The hits of a response, in their order; where hits have no score, the first counts highest."""
+    """Return the hits of a response in their order; without scores, the first counts highest."""
     content = _ranking_evaluation(content)
     if not isinstance(content.get("details"), dict):
         raise DataError(name, "this is a request to _rank_eval, which holds judgments; a run is in the response to it.")
@@ -144,7 +144,6 @@ def _hit(hit: Any, name: str) -> dict[str, Any]:
 
 
 def _by_id(rows: list[Any], name: str) -> list[tuple[Any, ...]]:
-    """The rows with the ``_id`` of each hit for the hit itself."""
     home: dict[tuple[str, str], str] = {}
     for query, hit, *_ in rows:
         doc, index = _hit(hit, name)["_id"], str(hit.get("_index", ""))
@@ -203,7 +202,7 @@ def _is_rre(content: Any) -> bool:
 
 
 def _rre_judgments(content: Any, name: str) -> Columns:
-    """Each query of a group with the group's documents; only relevant ones are listed in this format."""
+    """Each query of a group with the group's documents; the format lists only relevant ones."""
     rows: list[tuple[Any, ...]] = []
     seen: set[str] = set()
     for number, group in enumerate(_rre_groups(content), 1):
@@ -219,7 +218,7 @@ def _rre_judgments(content: Any, name: str) -> Columns:
 
 
 def _rre_query(query: dict[str, Any], group: dict[str, Any], number: int) -> str:
-    """The text ``$query`` with other placeholders behind it, ``fender ($lang=eng)``; else the name of the group."""
+    """The text ``$query`` followed by other placeholders, ``fender ($lang=eng)``; else the name of the group."""
     given = dict(query.get("placeholders") or {key: one for key, one in query.items() if key.startswith("$")})
     text = given.pop("$query", None)
     if text is None:

@@ -1,4 +1,4 @@
-"""Lines that cannot be used: the first stops the reading, or all are left out and counted, where that was asked for."""
+"""Unusable lines: the first one stops the reading, or with ``lenient`` all are left out and counted."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ REPEATED = "repeated documents left out"
 
 @dataclass(frozen=True)
 class LeftOut:
-    """How many problems there are of one kind, and the place of the first; None where that is not known."""
+    """The number of problems of one kind, and the place of the first; None if unknown."""
 
     count: int | None
     first: Place | None
 
     def __add__(self, other: LeftOut) -> LeftOut:
-        """The problems of two parts of a file, of which either may come first."""
+        """Add the problems of two parts of a file, in either order."""
         places = [part.first for part in (self, other) if part.first is not None]
         counts = [part.count for part in (self, other) if part.count is not None]
         return LeftOut(sum(counts) if len(counts) == 2 else None, min(places, key=line_of, default=None))
@@ -50,7 +50,7 @@ class LeftOutWarning(RankboundsWarning):
 
 @dataclass
 class Problems:
-    """What is wrong with a file: the first problem stops the reading, or all are counted when that was asked for."""
+    """The problems of a file: the first stops the reading, or with ``lenient`` all are counted."""
 
     lenient: bool
     left_out: dict[str, LeftOut] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class Problems:
             self._first = error
 
     def take(self, part: Problems) -> None:
-        """What is wrong with a part of the file: raise the first, or count all."""
+        """Raise the first problem of a part of the file, or count all."""
         if part._first is not None and not self.lenient:
             raise part._first
         with self._lock:
@@ -82,7 +82,7 @@ class Problems:
 
 
 def merge_warnings(said: Iterable[RankboundsWarning]) -> list[RankboundsWarning]:
-    """The warnings of several pieces as one for each file: what they counted is added up."""
+    """Merge the warnings of pieces into one per file with added counts."""
     files: dict[str, dict[str, LeftOut]] = {}
     told: dict[str, RankboundsWarning] = {}
     for warning in said:

@@ -1,4 +1,4 @@
-"""Tables of (query, document) pairs, whatever holds them: names of columns that are known, and the columns as read."""
+"""Tables of (query, document) pairs: known names of columns, and the columns as read."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ OPTIONAL = {"run": ("rank", "run"), "judgments": ("source", "subtopic", "subgrou
 
 @dataclass(frozen=True)
 class ColumnNames:
-    """The names under which the columns of a table are known; earlier names win."""
+    """Known names of a table's columns; earlier names win."""
 
     value: tuple[str, ...]
     what: str
@@ -144,7 +144,7 @@ QRELS_COLUMNS = ColumnNames(value=("relevance", "label", "rel", "grade", "rating
 
 
 class FoundColumns(NamedTuple):
-    """What a table calls its columns; None where it lacks one that is optional, or that is not looked for."""
+    """A table's names of its columns; None for an optional one that it lacks."""
 
     query: str
     doc: str
@@ -159,13 +159,13 @@ class FoundColumns(NamedTuple):
 
 
 def find_column(columns: Iterable[str], known: tuple[str, ...]) -> str | None:
-    """The first of the known names that is among the columns, as it is written there."""
+    """Return the first of the known names among the columns, as written there."""
     folded = {column.lower(): column for column in columns}
     return next((folded[name] for name in known if name in folded), None)
 
 
 def found_columns(columns: list[str], names: ColumnNames, source: str) -> FoundColumns:
-    """The columns of a run, or of judgments, in a table; an error where one is lacking."""
+    """Return the columns of a run, or of judgments, in a table; raise if one is missing."""
 
     def needed(known: tuple[str, ...], what: str) -> str:
         found = find_column(columns, known)
@@ -195,13 +195,13 @@ def found_columns(columns: list[str], names: ColumnNames, source: str) -> FoundC
 
 
 def list_candidates(columns: Iterable[str], names: ColumnNames) -> list[str]:
-    """The columns that may hold this table's lists: of retrieved documents, or for judgments of expected ones."""
+    """Return the columns that may hold lists: of retrieved documents, or for judgments of expected ones."""
     folded = {column.lower(): column for column in columns}
     return [folded[name] for name in names.listed if name in folded]
 
 
 def has_lists(columns: Iterable[str], names: ColumnNames) -> bool:
-    """Do these columns hold lists of ids, retrieved or expected, instead of one document per row?"""
+    """Return whether these columns hold lists of ids instead of one document per row."""
     header = list(columns)
     if names.lists_named:
         return bool(list_candidates(header, names))
@@ -210,13 +210,13 @@ def has_lists(columns: Iterable[str], names: ColumnNames) -> bool:
 
 
 def turn_column(columns: Iterable[str], names: ColumnNames) -> str | None:
-    """The column that numbers the searches of a question, in a table with a list for each search."""
+    """Return the column that numbers the searches of a question, in a table with a list per search."""
     header = list(columns)
     return find_column(header, TURN_NAMES) if has_lists(header, names) else None
 
 
 def holds_both(columns: Iterable[str], names: Sequence[ColumnNames]) -> bool:
-    """Do these columns hold both lists, that of the judgments and that of a run?"""
+    """Do these columns hold both lists, of judgments and of a run?"""
     header = list(columns)
     return all(has_lists(header, own) and list_candidates(header, own) for own in names)
 
@@ -228,7 +228,7 @@ def question_column(columns: Iterable[str], names: ColumnNames) -> str | None:
 
 
 def wanted_columns(columns: list[str], names: ColumnNames, source: str) -> list[str]:
-    """Those of a table's columns that are read; an error where one is lacking."""
+    """Return the columns to read; raise if one is missing."""
     if has_lists(columns, names):
         question, lists = question_column(columns, names), list_candidates(columns, names)
         more = [name for name in (question, turn_column(columns, names)) if name is not None]
@@ -238,7 +238,7 @@ def wanted_columns(columns: list[str], names: ColumnNames, source: str) -> list[
 
 @dataclass(frozen=True)
 class Columns:
-    """Pairs with a value for each, as lines or a table hold them: ids are checked, values when they are asked for."""
+    """Pairs with a value each, as lines or a table hold them: ids are checked now, values on demand."""
 
     pairs: Pairs
     values: Any
@@ -278,12 +278,12 @@ class Columns:
         names: FoundColumns | None = None,
         **further: Any,
     ) -> Columns:
-        """From any columns of equal length; ``names`` are those of the columns, for messages.
+        """Make it from columns of equal length; ``names`` are their names in messages.
 
-        Where a row holds a query's documents as a list, its values and ``further`` columns may be lists, too.
+        If a row holds a query's documents as a list, its values and ``further`` columns may be lists, too.
         """
         where = source if isinstance(source, Source) else Source(source, "row")
-        queries, docs, numbers = _sized(query_ids), _sized(doc_ids), _sized(values)
+        queries, docs, numbers = _with_length(query_ids), _with_length(doc_ids), _with_length(values)
         if not len(queries) == len(docs) == len(numbers):
             raise DataError(
                 where.name,
@@ -294,10 +294,10 @@ class Columns:
         if _holds_lists(docs):
             rows = np.repeat(np.arange(len(docs)), _lengths(docs))
             topic, docs = topic[rows], [doc for several in docs if several is not None for doc in several]
-            numbers = _spread(numbers, rows, where.name)
-            further = {name: _spread(column, rows, where.name) for name, column in further.items()}
+            numbers = _repeat_per_document(numbers, rows, where.name)
+            further = {name: _repeat_per_document(column, rows, where.name) for name, column in further.items()}
         if further.get("ranks") is not None:
-            column = _sized(further["ranks"])
+            column = _with_length(further["ranks"])
             further["ranks"], bad = whole_numbers(column)
             for row in bad[:1].tolist():
                 name = (names and (names.rank or names.value)) or "rank"
@@ -315,7 +315,7 @@ class Columns:
     def of_rows(
         cls, rows: Sequence[tuple[Any, ...]], value_name: str, source: str, nothing: str, fourth: str = "ranks"
     ) -> Columns:
-        """From rows of query, document and value, and perhaps a fourth entry; ``nothing`` is the error for no rows."""
+        """Make it from rows of query, document, value, perhaps a fourth entry; ``nothing`` is the error for no rows."""
         if not rows:
             raise DataError(source, nothing)
         queries, docs, values, *further = map(list, zip(*rows, strict=True))
@@ -326,9 +326,9 @@ class Columns:
         return len(self.pairs)
 
     def numbered_runs(self, *, one: bool = False) -> tuple[list[str], Ints]:
-        """The names of the runs in the order of their first row, and the number of each row's run.
+        """Return the names of the runs in order of appearance, and the number of each row's run.
 
-        A row that names none is an error. Where all rows are of ``one`` run, none of them need name it.
+        A row without a name is an error, unless all rows are of ``one`` run.
         """
         ids = self.runs
         if not isinstance(ids, Ids):
@@ -341,7 +341,7 @@ class Columns:
 
     @cached_property
     def numbers(self) -> Floats:
-        """The values as finite numbers, or an error that names the first row that has none."""
+        """Return the values as finite numbers, or raise for the first row without one."""
         if self.pairs.source.unit == "line":  # as they are read
             return self.values
         values, bad = finite_numbers(self.values)
@@ -353,12 +353,11 @@ class Columns:
         return values
 
 
-def _sized(column: Iterable[Any]) -> Any:
+def _with_length(column: Iterable[Any]) -> Any:
     return column if isinstance(column, Ids | np.ndarray | list) else list(column)
 
 
 def _holds_lists(column: Any) -> bool:
-    """Does a table have a row for each query, with a list of documents?"""
     if isinstance(column, Ids | np.ndarray):
         return False
     filled, lists = (entry for entry in column if entry is not None), (list, tuple, np.ndarray)
@@ -369,8 +368,8 @@ def _lengths(column: Iterable[Sequence[Any] | None]) -> list[int]:
     return [0 if several is None else len(several) for several in column]
 
 
-def _spread(column: Any, rows: Ints, source: str) -> Any:
-    """A column with an entry for each document, where it had one, or a list of them, for each query."""
+def _repeat_per_document(column: Any, rows: Ints, source: str) -> Any:
+    """Repeat a column's entries, one or a list per query, for each document."""
     if column is None:
         return None
     if not _holds_lists(column):

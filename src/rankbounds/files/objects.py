@@ -1,6 +1,6 @@
-"""Python objects as columns: dicts of dicts, data frames of pandas, polars and pyarrow, rows, records, ranx's objects.
+"""Python objects as columns: dicts of dicts, frames of pandas, polars and pyarrow, rows, records, ranx's objects.
 
-Frames, and dicts of plain numbers, are read without a Python object for each row.
+Frames, and dicts of plain numbers, are read without a Python object per row.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def is_table(given: Any) -> bool:
 
 
 def is_row(given: Any, names: ColumnNames) -> bool:
-    """Is this one row of a table: (query, document, value), an object with such fields, or a dict of columns?"""
+    """Return whether this is one row: (query, document, value), an object with such fields, or a dict of columns."""
     if hasattr(given, "query_id") and hasattr(given, "doc_id"):
         return True
     if isinstance(given, Mapping):
@@ -67,20 +67,19 @@ def is_column_wise(given: Any, names: ColumnNames) -> bool:
 
 
 def is_list_row(given: Any, names: ColumnNames) -> bool:
-    """Is this the row of one question, with a list of the documents that were retrieved or expected?"""
+    """Return whether this is a question's row with a list of retrieved or expected documents."""
     if not isinstance(given, Mapping) or len(given) > _MOST_COLUMNS or not has_lists(map(str, given), names):
         return False
     return any(isinstance(given[name], (*_LISTS, Mapping)) for name in _lists_in(given, names))
 
 
 def _lists_in(given: Mapping[Any, Any], names: ColumnNames) -> list[Any]:
-    """The keys under which lists of ids are known, of a run and of judgments."""
+    """Return the keys of lists of ids, of a run and of judgments."""
     known = {*LISTS["run"], *LISTS["judgments"], *names.listed}
     return [key for key in given if str(key).lower() in known]
 
 
 def _names_ids(given: Mapping[Any, Any], names: ColumnNames) -> bool:
-    """Are there columns for queries and documents among these names?"""
     return len(given) <= _MOST_COLUMNS and all(
         find_column(map(str, given), known) for known in (names.query, names.doc)
     )
@@ -99,9 +98,9 @@ def expected_shapes(names: ColumnNames) -> str:
 
 
 def columns_of(given: Any, names: ColumnNames, *, source: str, before: int = 0) -> Columns:
-    """From a dict of dicts, a pandas, polars or pyarrow frame, a ranx object, or rows ``(query, document, value)``.
+    """Read a dict of dicts, a pandas, polars or pyarrow frame, a ranx object, or rows ``(query, document, value)``.
 
-    ``before`` rows of the source come before those of a frame.
+    ``before`` rows of the source precede those of a frame.
     """
     package, kind = type(given).__module__.partition(".")[0], type(given).__name__
     if package == "ranx":
@@ -158,7 +157,7 @@ def columns_of_json_lines(text: Text, names: ColumnNames) -> Columns:
 
 
 def columns_of_table(header: list[str], get: Callable[[str], Any], names: ColumnNames, source: Source) -> Columns:
-    """From columns by their names: those of a frame, of any package, or our own."""
+    """Read columns by name, from a frame of any package, or our own."""
     if has_lists(header, names):
         return columns_of_list_table(header, lambda name: listed_values(get(name)), names, source.name)
     found = found_columns(header, names, source.name)
@@ -212,7 +211,7 @@ def _columns_of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str
 
 
 def _list(query: Any, inner: Any, names: ColumnNames, source: str) -> Any:
-    """The documents of one query; of a run a set is refused, because it has no order."""
+    """Return the documents of one query; a set is refused for a run, because it has no order."""
     if isinstance(inner, Mapping | list | tuple | np.ndarray) or (
         names.of_judgments and isinstance(inner, set | frozenset)
     ):
@@ -234,7 +233,7 @@ def frame_columns(frame: Any) -> list[Any] | None:
 
 
 def id_column(column: Any) -> Any:
-    """A frame's column of ids; where it is text without gaps, without a Python string for each row."""
+    """Read a frame's column of ids; text without gaps is read without a Python string per row."""
     package = type(column).__module__.partition(".")[0]
     found = None
     if package == "polars":
@@ -263,7 +262,6 @@ def ids_of_series(series: Any) -> Ids:
 
 
 def _ids_of_pandas(column: Any) -> Ids | None:
-    """The ids in a pandas column that is categorical, of whole numbers, or of text that Arrow holds."""
     kind = column.dtype
     if kind.kind in "iu" and isinstance(kind, np.dtype):
         try:
@@ -302,7 +300,7 @@ def _ids_of_arrow(column: Any) -> Ids | None:
 
 
 def number_column(column: Any) -> Any:
-    """A frame's column of numbers as an array, where it is one without gaps."""
+    """Return a frame's column of numbers as an array, if without gaps."""
     package = type(column).__module__.partition(".")[0]
     if package == "polars" and column.dtype.is_numeric() and not column.null_count():
         return column.to_numpy()

@@ -35,7 +35,7 @@ PARQUET_MAGIC = b"PAR1"
 
 
 def expand(names: Iterable[str | os.PathLike[str]]) -> list[str]:
-    """The files that paths, globs and folders stand for, each once, globs and folders in name order."""
+    """Expand paths, globs and folders to files, each once, globs and folders in name order."""
     files: dict[str, None] = {}
     for given in names:
         name = os.fspath(given)
@@ -53,7 +53,7 @@ def expand(names: Iterable[str | os.PathLike[str]]) -> list[str]:
 
 
 def _files_in(folder: str) -> list[str]:
-    """The files in a folder; a link that leads nowhere is an error, since it may have been a run."""
+    """List the files in a folder; a broken link is an error, since it may have been a run."""
     try:
         with os.scandir(folder) as entries:
             shown = [entry for entry in entries if not entry.name.startswith(".")]
@@ -66,7 +66,7 @@ def _files_in(folder: str) -> list[str]:
 
 
 def plain_name(path: str) -> str:
-    """The file's name without its folder and known endings: what to call labels, or a run that has no tag."""
+    """Return the file's name without folder and known endings: the name of labels, or of a run without a tag."""
     if path == STANDARD_INPUT:
         return "stdin"
     name = os.path.basename(path)
@@ -77,7 +77,7 @@ def plain_name(path: str) -> str:
 
 
 def format_ending(path: str) -> str:
-    """The ending that names the format, before any ending that names a compression: ``.csv`` for ``a.csv.gz``."""
+    """Return the ending that names the format, before any compression's: ``.csv`` for ``a.csv.gz``."""
     stem, ending = os.path.splitext(path.lower())
     return os.path.splitext(stem)[1] if ending in compression.ENDINGS.values() else ending
 
@@ -126,7 +126,7 @@ class Content:
 
     @classmethod
     def decompressed(cls, name: str, data: bytes) -> Content:
-        """From bytes that may be compressed; no second copy of what they hold is made."""
+        """Decompress bytes if needed, without a second copy."""
         kind = compression.compression_of(data[:6])
         if kind is None:
             return cls.of(name, data)
@@ -157,7 +157,7 @@ class Content:
         return self.buffer[PADDING : PADDING + min(self.size, len(magic))].tobytes() == magic
 
     def text(self, before: int = 0) -> Text:
-        """The contents as text, behind ``before`` lines of the file; reject what is empty or not text."""
+        """Return the contents as text, after ``before`` lines of the file; reject empty and binary files."""
         buffer, begin, end = self.buffer, PADDING, PADDING + self.size
         if self.starts_with(codecs.BOM_UTF8):
             begin += len(codecs.BOM_UTF8)
@@ -175,20 +175,20 @@ class Content:
 
 
 def text_of(name: str, content: bytes | memoryview, before: int = 0) -> Text:
-    """The text in bytes that are a part of a file, behind ``before`` lines of it."""
+    """Return the text of bytes that are a part of a file, after ``before`` lines of it."""
     return Content.of(name, content).text(before)
 
 
 def read_text(path: str, threads: int = 1) -> Text:
-    """Read a whole file of text, decompressing by content; reject what is empty or not text."""
+    """Read a whole text file, decompressed; reject empty and binary files."""
     return read_content(path, threads).text()
 
 
 def read_content(path: str, threads: int = 1, *, not_beyond: bytes | None = None) -> Content:
-    """Read all of a file, a pipe or standard input, decompressing by content.
+    """Read all of a file, a pipe or standard input, decompressed.
 
-    It is opened once: a pipe cannot be read again, so callers that must look into it before reading look here. Of a
-    file that begins with the bytes ``not_beyond``, these alone are read.
+    It is opened once, because a pipe cannot be read again: callers that must look into it first look here. Of a file
+    that begins with the bytes ``not_beyond``, only these are read.
     """
     name = "standard input" if path == STANDARD_INPUT else path
     try:
@@ -206,7 +206,7 @@ _checksums: dict[str, str] | None = None
 
 @contextlib.contextmanager
 def noting_checksums() -> Iterator[dict[str, str]]:
-    """Collect the SHA-256 of every file that is read whole inside a ``with`` block: of the bytes that were used."""
+    """Collect the SHA-256 of every file read whole inside a ``with`` block."""
     global _checksums
     before, _checksums = _checksums, {}
     try:
@@ -227,7 +227,7 @@ _kept_streams: dict[str, bytes] | None = None
 
 @contextlib.contextmanager
 def keeping_streams() -> Iterator[None]:
-    """Keep what pipes and standard input give inside a ``with`` block, so that they can be read again."""
+    """Keep what pipes and standard input give inside a ``with`` block, to be read again."""
     global _kept_streams
     before, _kept_streams = _kept_streams, {}
     try:
@@ -269,7 +269,7 @@ def stream(path: str) -> Iterator[IO[bytes]]:
     try:
         with (
             open(path, "rb") as file,
-            _unchanged(path, file.fileno()),
+            _check_unchanged(path, file.fileno()),
             compression.open_decompressed(path, compression.compression_of(file.read(6))) as opened,
         ):
             yield opened
@@ -293,7 +293,7 @@ def _unreadable(name: str, error: Exception) -> DataError:
 
 
 def _read_file(path: str, threads: int, not_beyond: bytes | None) -> Content:
-    with open(path, "rb", buffering=0) as file, _unchanged(path, file.fileno()) as size:
+    with open(path, "rb", buffering=0) as file, _check_unchanged(path, file.fileno()) as size:
         head = file.read(6)
         if not_beyond is not None and head.startswith(not_beyond):
             return Content.of(path, not_beyond)
@@ -309,8 +309,8 @@ def _read_file(path: str, threads: int, not_beyond: bytes | None) -> Content:
 
 
 @contextlib.contextmanager
-def _unchanged(name: str, file: int) -> Iterator[int]:
-    """The size of an opened file; an error where it, or the time of the last change, is another one afterwards."""
+def _check_unchanged(name: str, file: int) -> Iterator[int]:
+    """Return the size of an opened file; raise if its size or modification time changes meanwhile."""
     before, problem = os.fstat(file), None
     try:
         yield before.st_size
@@ -346,7 +346,7 @@ def _read_into(target: memoryview, file: io.FileIO, threads: int) -> int:
 
 
 def _read_at(file: io.FileIO, target: memoryview, begin: int) -> int:
-    """Read from this place on. Where the system can, without moving the place that threads share."""
+    """Read from this position on; if the system can, without moving the position that threads share."""
     if hasattr(os, "preadv"):
         return os.preadv(file.fileno(), [target], begin)
     file.seek(begin)
@@ -354,7 +354,7 @@ def _read_at(file: io.FileIO, target: memoryview, begin: int) -> int:
 
 
 def checksum(path: str) -> str:
-    """The SHA-256 of a file as it lies on disk (of a pipe as it came), in hexadecimal digits."""
+    """Return the SHA-256 of a file on disk (of a pipe's contents) in hexadecimal digits."""
     import hashlib
 
     digest = hashlib.sha256()

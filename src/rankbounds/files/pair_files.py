@@ -46,13 +46,15 @@ def write_pairs(
 
 
 def _rows(pairs: Pairs, columns: Mapping[str, Iterable[float | str]], *, in_csv: bool) -> Iterator[tuple[Any, ...]]:
-    """The rows of a table; an error where CSV, or JSON, cannot hold an id."""
+    """Return the rows of a table; raise if CSV, or JSON, cannot hold an id."""
 
     def checked(what: str, name: str) -> str:
         if not _is_utf8(name):
-            raise _unheld(what, name, "is not UTF-8", "a table", "a TREC file (any other ending), which keeps bytes")
+            raise _unwritable(
+                what, name, "is not UTF-8", "a table", "a TREC file (any other ending), which keeps bytes"
+            )
         if in_csv and (reason := unheld_by_table(name)):
-            raise _unheld(what, name, reason, "CSV", "JSON lines (a name that ends in .jsonl)")
+            raise _unwritable(what, name, reason, "CSV", "JSON lines (a name that ends in .jsonl)")
         return name
 
     topics = [checked("topic", name) for name in pairs.topics]
@@ -67,20 +69,20 @@ def _shortest(value: float | str) -> float | str:
 
 
 def decimal(value: float) -> str:
-    """The number in full: whole ones without a point, others with as many digits as they need."""
+    """Format the number in full: whole ones without a point, others with as many digits as needed."""
     return f"{value:.0f}" if value == int(value) and abs(value) < 1e16 else repr(value)
 
 
 def reject_for_trec(pairs: Pairs) -> None:
-    """Raise an error that names the first id that a TREC line cannot hold."""
+    """Raise for the first id that a TREC line cannot hold."""
     for topic in pairs.topics:
         if reason := unheld_by_trec(topic, begins_line=True):
-            raise _unheld("topic", topic, reason, "a TREC file", _TABLES)
+            raise _unwritable("topic", topic, reason, "a TREC file", _TABLES)
     if pairs.docs.length.all() and (pairs.docs.packed()[0] > ord(" ")).all():
         return
     for doc in pairs.docs.to_list():
         if reason := unheld_by_trec(doc):
-            raise _unheld("document", doc, reason, "a TREC file", _TABLES)
+            raise _unwritable("document", doc, reason, "a TREC file", _TABLES)
 
 
 def unheld_by_trec(name: str, *, begins_line: bool = False) -> str | None:
@@ -117,7 +119,7 @@ def _is_utf8(name: str, errors: str = "strict") -> bool:
 
 
 def recognisable(lines: Iterable[str], name: str) -> Iterator[str]:
-    """The lines of a TREC file; an error if they would be taken for another format."""
+    """Return the lines of a TREC file; raise if they would be read as another format."""
     lines = iter(lines)
     first = list(itertools.islice(lines, _ROWS_TO_RECOGNISE))
     if first:
@@ -129,10 +131,10 @@ def recognisable(lines: Iterable[str], name: str) -> Iterator[str]:
 
 
 def shown(name: str) -> str:
-    """An id in quotes for a message: on one line, and not too long."""
+    """Quote an id for a message, on one line and shortened."""
     text = json.dumps(name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}...", ensure_ascii=False)
     return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
 
 
-def _unheld(what: str, name: str, reason: str, file: str, other: str) -> DataError:
+def _unwritable(what: str, name: str, reason: str, file: str, other: str) -> DataError:
     return DataError(f"The {what} id {shown(name)} {reason}, and {file} cannot hold it. Write {other}.")

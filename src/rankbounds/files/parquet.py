@@ -1,7 +1,7 @@
 """Parquet: one file or a folder of them, at once or some rows at a time.
 
-A damaged file must not take the process down. pyarrow raises; polars may abort, so that without pyarrow it has to show
-in another process that it can read the file.
+A damaged file must not abort the process. pyarrow raises; polars may abort, so without pyarrow a separate process
+first tries to read the file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rankbounds.files.opening import PARQUET_MAGIC
 
 
 def is_parquet(path: str, names: ColumnNames) -> bool:
-    """Is this file Parquet, or, for judgments, a folder of such files? A pipe is not looked into."""
+    """Return whether this file is Parquet, or, for judgments, a folder of such files. Pipes are not read."""
     if os.path.isdir(path):
         return names.of_judgments and any(name.endswith(".parquet") for name in os.listdir(path))
     try:
@@ -40,7 +40,7 @@ def files_of(path: str) -> list[str]:
 
 
 def read_parquet(path: str, names: ColumnNames, content: bytes | None = None) -> Columns:
-    """Read one Parquet file, or a folder of them; ``content`` is that of a pipe, which cannot be opened again."""
+    """Read a Parquet file, or a folder of them; ``content`` is that of a pipe, which cannot be reopened."""
     frame = read_frame(path, content, lambda columns: wanted_columns(columns, names, path))
     return objects.columns_of(frame, names, source=path)
 
@@ -48,7 +48,7 @@ def read_parquet(path: str, names: ColumnNames, content: bytes | None = None) ->
 def read_frame(
     path: str, content: bytes | None = None, wanted: Callable[[list[str]], list[str] | None] = lambda _: None
 ) -> Any:
-    """The columns of a table that are wanted (None: all), as a table of pyarrow or, without it, a polars frame."""
+    """Return the wanted columns (None: all) as a table of pyarrow or, without it, a polars frame."""
     parts = files_of(path)
     if content is None and not all(map(os.path.exists, parts)):
         raise DataError(path, "there is no such file.")
@@ -96,7 +96,7 @@ def _no_parquet(path: str, error: BaseException) -> DataError:
 
 
 def _pyarrow_parquet() -> Any | None:
-    """Pyarrow's reader of Parquet, if it is there: a damaged file makes it raise, where polars may abort."""
+    """Return pyarrow's Parquet reader, if installed: a damaged file makes it raise, where polars may abort."""
     try:
         import pyarrow.parquet
     except ImportError:
@@ -106,7 +106,7 @@ def _pyarrow_parquet() -> Any | None:
 
 @contextlib.contextmanager
 def report_damage(path: str) -> Iterator[None]:
-    """Report what the libraries for Parquet raise as one sentence; polars panics with what is no Exception."""
+    """Report errors of the Parquet libraries as one sentence; polars raises panics that are no Exception."""
     try:
         yield
     except DataError:
@@ -130,7 +130,7 @@ def shape_of(path: str) -> tuple[list[str], int]:
 
 
 def frames_of(path: str, wanted: list[str], rows: int, begin: int = 0, end: int | None = None) -> Iterator[Any]:
-    """Frames of these columns with up to so many rows each, from the row ``begin`` to the row before ``end``."""
+    """Yield frames of these columns with up to so many rows each, from row ``begin`` to before row ``end``."""
     import polars
 
     parquet = _pyarrow_parquet()
@@ -151,15 +151,14 @@ def frames_of(path: str, wanted: list[str], rows: int, begin: int = 0, end: int 
 
 
 def _group_starts(file: Any) -> list[int]:
-    """The row at which each group of rows begins, and behind them how many rows there are."""
     sizes = [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
     return [0, *accumulate(sizes)]
 
 
 def starts_of_ids(path: str, column: str, rows: int) -> list[int]:
-    """Rows at least so far apart where another id begins in a column, from 0 to the number of rows.
+    """Return rows at least so far apart where the id in a column changes, from 0 to the number of rows.
 
-    They are looked for where groups of rows begin: groups are what can be read by itself.
+    They are looked for at the beginnings of row groups, which can be read by themselves.
     """
     import pyarrow.compute
     import pyarrow.parquet

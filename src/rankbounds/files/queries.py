@@ -1,7 +1,7 @@
-"""Tables of queries: labels that divide them into groups, and their texts.
+"""Tables of queries: their texts, and labels that divide them into groups.
 
-Labels are CSV or TSV with a query per row and a column for each way to divide the queries, or JSON. Texts are TREC
-topics, TSV, CSV, JSON lines, or a JSON object, with descriptions where the file has them.
+Labels are CSV or TSV with a query per row and a column per grouping, or JSON. Texts are TREC topics, TSV, CSV, JSON
+lines, or a JSON object, with descriptions if the file has them.
 """
 
 from __future__ import annotations
@@ -82,7 +82,6 @@ def read_query_labels(path: str) -> Labels:
 
 
 def _other_file(fields: list[str]) -> str:
-    """What a file is whose first line has these fields, if it is judgments or a run."""
     if len(fields) == 4 and fields[1] in ("0", "Q0") and fields[3].lstrip("-").isdigit():
         return "judgments"
     return "a run" if len(fields) == 6 and fields[1].upper() == "Q0" else ""
@@ -104,7 +103,7 @@ def labels_of(given: object, name: str, source: str = "labels") -> Labels:
 
 
 def labels_by_prefix(queries: list[str], mark: str) -> Labels:
-    """What comes before the first such mark in each query's id, where there is one."""
+    """Label queries by the part of the id before the first such mark."""
     return {"prefix": {query: query.partition(mark)[0] for query in queries if query.find(mark) > 0}}
 
 
@@ -164,7 +163,7 @@ def _topics(content: str, name: str) -> Entries:
 
 
 def _first(fields: Mapping[str, Any], names: tuple[str, ...], label: str = "") -> str:
-    """The first of these fields that holds something, without the word that TREC puts before it: "Number: 401"."""
+    """Return the first non-empty field of these, without the word that TREC puts before it: "Number: 401"."""
     text = next((str(fields[name]).strip() for name in names if fields.get(name) not in (None, "")), "")
     return re.sub(rf"^{label}\s*:\s*", "", text, flags=re.I) if label else text
 

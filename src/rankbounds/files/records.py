@@ -1,6 +1,6 @@
 """Rows of small tables with the place of each: cells between separators, lines, JSON, JSON lines.
 
-Every reader of a small file recognises and splits it here, and names the places that it gets in its errors.
+Every reader of a small file uses it, and names these places in its errors.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ _CSV_LIMIT = threading.Lock()
 
 
 def read_decoded(path: str | os.PathLike[str]) -> tuple[str, str]:
-    """The contents of a file of text, and what to call it in messages."""
+    """Return the contents of a text file, and its name in messages."""
     text = read_text(os.fspath(path))
     return decoded(text), text.name
 
 
 def decoded(text: Text) -> str:
-    """The text of a file; bytes that are not UTF-8 are kept, and written back as they were."""
+    """Return the text of a file; bytes that are not UTF-8 survive a round trip."""
     return text.tobytes().decode("utf-8", "surrogateescape")
 
 
 def filled_lines(content: str, name: str) -> Iterator[tuple[Place, str]]:
-    """The lines that hold something, without the blanks around them; tabs stay, beside which a cell may be empty."""
+    """Return the non-empty lines without surrounding blanks; tabs stay, because a cell beside them may be empty."""
     for number, line in enumerate(content.split("\n"), 1):
         if line.strip():
             yield Place(name, number), line.strip("\r ")
@@ -59,7 +59,7 @@ def field_lines(text: Text) -> Iterator[tuple[Place, list[bytes]]]:
 
 
 def rows_of_fields(path: str | os.PathLike[str], *names: str) -> Rows:
-    """The lines of a file with these columns; an error where a line has more or fewer fields."""
+    """Return the lines of a file with these columns; raise if one has more or fewer fields."""
     for place, fields in field_lines(read_text(os.fspath(path))):
         if len(fields) != len(names):
             count = {2: "two", 3: "three", 4: "four"}[len(names)]
@@ -84,10 +84,10 @@ def separator_in(line: str, known: str = "\t,") -> str | None:
 def numbered_cells(
     content: str, name: str, separator: str, *, before: int = 0, quotes: bool = True, strict: bool = True
 ) -> list[tuple[int, list[str]]]:
-    """Rows of cells as CSV and TSV have them, each with the number of its last line; empty lines are left out.
+    """Yield rows of cells of CSV or TSV, each with the number of its last line, without empty lines.
 
-    ``before`` lines of the file come before these. Without ``quotes``, quotation marks are a part of the cells; with
-    ``strict``, something behind a closing one is an error.
+    ``before`` lines of the file precede these. Without ``quotes``, quotation marks are part of the cells; with
+    ``strict``, text after a closing one is an error.
     """
     reader = csv.reader(
         io.StringIO(content, newline=""),
@@ -107,7 +107,7 @@ def numbered_cells(
 
 
 def cell_rows(content: str, name: str, separator: str, *, quotes: bool = True, strict: bool = True) -> Rows:
-    """The rows of a small table that hold something, without the blanks around their cells."""
+    """Return the non-empty rows of a small table with stripped cells."""
     for number, row in numbered_cells(content, name, separator, quotes=quotes, strict=strict):
         cells = [cell.strip() for cell in row]
         if any(cells):
@@ -115,19 +115,19 @@ def cell_rows(content: str, name: str, separator: str, *, quotes: bool = True, s
 
 
 def table_rows(content: str, name: str, known: str = "\t,") -> Rows:
-    """The same where the first line shows the separator, one of those known (the last, where none is there)."""
+    """Do the same with the separator found in the first line, one of those known (by default the last)."""
     return cell_rows(content, name, separator_in(first_line_of(content), known) or known[-1])
 
 
 def padded_row(place: Place, row: list[str], count: int) -> list[str]:
-    """The row with empty cells for those that it lacks at its end; an error where it has too many."""
+    """Pad the row with empty cells; raise if it has too many."""
     if len(row) > count:
         raise DataError(place, f"there are {len(row)} fields in a table of {count} columns.")
     return row + [""] * (count - len(row))
 
 
 def records(rows: Iterable[tuple[Place, list[str]]], header: Sequence[str]) -> Iterator[tuple[Place, dict[str, str]]]:
-    """Each row by the names of its columns; of columns with the same name the first counts."""
+    """Return each row by column name; of columns with the same name the first counts."""
     count, first = len(header), [header.index(name) for name in header]
     for place, row in rows:
         cells = row if len(row) == count else padded_row(place, row, count)
@@ -146,7 +146,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def parse_json(content: bytes | str, place: Place | str, what: str = "JSON") -> Any:
-    """The value in JSON; an error where it is none, nests too deep, or has a key twice in one object."""
+    """Parse JSON; raise if it is invalid, nested too deep, or repeats a key in an object."""
     try:
         return json.loads(content, object_pairs_hook=_object)
     except RecursionError:
@@ -159,7 +159,7 @@ def parse_json(content: bytes | str, place: Place | str, what: str = "JSON") -> 
 
 
 def parse_json_lines(content: bytes, name: str) -> tuple[list[int], list[Any]]:
-    """One value per line: the numbers of the lines that hold one, and the values."""
+    """Parse one value per line; return line numbers and values."""
     lines = [(number, line.strip()) for number, line in enumerate(content.split(b"\n"), 1) if line.strip()]
     numbers = [number for number, _ in lines]
     if all(line[:1] == b"{" and line[-1:] == b"}" for _, line in lines):
@@ -173,7 +173,7 @@ def parse_json_lines(content: bytes, name: str) -> tuple[list[int], list[Any]]:
 
 
 def json_records(content: str, name: str) -> list[tuple[Place, Any]] | Mapping[str, Any]:
-    """The values of a list, or of each line, with their places; an object that is alone as it is."""
+    """Return the values of a list, or of each line, with their places; a single object as it is."""
     lines = [line for _, line in filled_lines(content, name)]
     if len(lines) > 1 and _are_objects(lines):
         numbers, values = parse_json_lines(content.encode("utf-8", "surrogateescape"), name)
@@ -185,7 +185,7 @@ def json_records(content: str, name: str) -> list[tuple[Place, Any]] | Mapping[s
 
 
 def records_by_name(held: Mapping[str, Any], file: str, key: str, alone: str) -> list[tuple[Place, dict[str, Any]]]:
-    """The entries of an object as records: the name under ``key``, and what is no object itself under ``alone``."""
+    """Return the entries of an object as records: the name under ``key``, and non-objects under ``alone``."""
     return [
         (Place(file, row=number), {key: name, **(value if isinstance(value, dict) else {alone: value})})
         for number, (name, value) in enumerate(held.items(), 1)
@@ -193,7 +193,7 @@ def records_by_name(held: Mapping[str, Any], file: str, key: str, alone: str) ->
 
 
 def _are_objects(lines: list[str]) -> bool:
-    """Is the first line an object by itself, or does every line look like one?"""
+    """Is the first line an object, or does every line look like one?"""
     if not lines[0].startswith("{"):
         return False
     if all(line.startswith("{") and line.endswith("}") for line in lines):

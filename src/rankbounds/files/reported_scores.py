@@ -1,6 +1,6 @@
-"""Scores that another tool reported for one run, means or by topic, as text with as many digits as it gave.
+"""Scores that another tool reported for one run, means or per topic, as text with all digits.
 
-Known are the lines of trec_eval and of ir_measures, JSON of pytrec_eval (``{query: {measure: score}}``), ranx (means,
+Formats: the lines of trec_eval and of ir_measures, JSON of pytrec_eval (``{query: {measure: score}}``), ranx (means,
 ``run.scores``, its report), BEIR (the dicts of means) and MTEB (its results), tables of scores by topic (CSV, TSV,
 Parquet), and ``measure=number``.
 """
@@ -37,7 +37,7 @@ _NUMBER = re.compile(r"(?:(?P<measure>.+)=)?\s*(?P<number>\d*\.?\d+)(?P<percent>
 
 
 def stated(text: str) -> Printed | None:
-    """The score in ``nDCG@10=0.534``, ``nDCG@10=53.4%`` or a bare ``0.534``; None where there is none."""
+    """Return the score in ``nDCG@10=0.534``, ``nDCG@10=53.4%`` or ``0.534``; None without one."""
     match = _NUMBER.fullmatch(text.strip())
     if match is None or os.path.exists(text):
         return None
@@ -95,7 +95,7 @@ def _read_table(path: str, is_measure: IsMeasure) -> Printed:
 
 
 def reported(content: Any, is_measure: IsMeasure, source: str = "the scores") -> Printed:
-    """The same for JSON or Python objects: nested dicts, or a list of them."""
+    """Read JSON or Python objects: nested dicts, or a list of them."""
     if isinstance(content, Mapping) and content and all(isinstance(key, tuple) for key in content):
         return {(str(name), str(topic)): str(value) for (name, topic), value in content.items()}
     scores = dict(_cells(content, is_measure, source))
@@ -110,7 +110,7 @@ def reported(content: Any, is_measure: IsMeasure, source: str = "the scores") ->
 
 
 def _with_digits(scores: Mapping[tuple[str, str], float]) -> Printed:
-    """Zeros at the end are lost in numbers: all scores of a file get the digits of the longest."""
+    """Numbers lose trailing zeros, so all scores of a file get the digits of the longest."""
     exact = {key: Decimal(repr(float(value))) for key, value in scores.items()}
     digits = max(max(0, -int(number.as_tuple().exponent)) for number in exact.values())
     return {key: f"{number:.{digits}f}" for key, number in exact.items()}

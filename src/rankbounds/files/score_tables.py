@@ -1,8 +1,8 @@
-"""Tables of scores by topic, as many tools write them: rows, matrices, ``trec_eval -q``, nested JSON, data frames.
+"""Tables of scores per topic from many tools: rows, matrices, ``trec_eval -q``, nested JSON, data frames.
 
-The format of a file is recognised by its contents. Names are taken as they are written: the caller says by
-``is_measure`` which of them are measures. The topic ``all`` is a mean, kept separately. A file that holds only means is
-refused, since no test and no interval over topics can be computed from it.
+The format is recognised from the contents. Names are kept as written; the caller's ``is_measure`` says which of them
+are measures. The topic ``all`` is a mean, kept separately. A file with only means is refused, since it allows no test
+and no interval over topics.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ Key = tuple[str, str, str]
 
 @dataclass
 class ScoreTable:
-    """The scores of one file by run, topic and measure, and the means that it gives beside them."""
+    """The scores of one file by run, topic and measure, and the means in it."""
 
     file: str
     name: str
@@ -102,7 +102,7 @@ class ScoreTable:
     def add(
         self, key: Key, place: Place, value: Any, low: Any = None, high: Any = None, seed: str | None = None
     ) -> None:
-        """Take in a score; a cell without one is left out, and those of several seeds are averaged at the end."""
+        """Add a score; empty cells are skipped, and several seeds are averaged at the end."""
         run, query, measure = key
         number = _number(value, place)
         if math.isnan(number):
@@ -123,7 +123,7 @@ class ScoreTable:
         self.cells[key] = number, _number(low, place), _number(high, place)
 
     def checked(self) -> ScoreTable:
-        """The table itself, scores of several seeds averaged; refused where no topic has a score."""
+        """Return the table with seeds averaged; raise if no topic has a score."""
         if self.by_seed:
             for key, scores in self.by_seed.items():
                 self.cells[key] = sum(scores.values()) / len(scores), math.nan, math.nan
@@ -146,9 +146,9 @@ class ScoreTable:
 def read_score_table(
     path: str, is_measure: IsMeasure, *, name: str | None = None, columns: Mapping[str, str] | None = None
 ) -> ScoreTable | Mapping[str, Any]:
-    """Read one file of scores; scores that rankbounds saved are returned as the JSON that they are.
+    """Read one file of scores; scores saved by rankbounds are returned as their JSON.
 
-    ``name`` is that of the file's only run or, for a matrix, of its measure; ``columns`` says what the table calls
+    ``name`` is that of the file's only run or, for a matrix, of its measure; ``columns`` are the table's names for
     ``run``, ``query_id``, ``measure`` and ``value``.
     """
     content = read_content(path)
@@ -196,7 +196,7 @@ def read_score_table(
 
 
 def read_score_frame(given: Any, is_measure: IsMeasure, columns: Mapping[str, str] | None = None) -> ScoreTable:
-    """A pandas, polars or pyarrow frame of scores, read as a file with the same columns."""
+    """Read a pandas, polars or pyarrow frame of scores like a file."""
     table = ScoreTable("the data frame", "run")
     header, rows = _rows_of_frame(given.collect() if type(given).__name__ == "LazyFrame" else given, table.file)
     _Layout(header, columns or {}, is_measure, table.file).read(rows, table, SCORE)
@@ -229,7 +229,6 @@ def _number(value: Any, place: Place) -> float:
 
 
 def _fields(line: str) -> list[str]:
-    """The measure, the topic and the value of a line; a run's name may hold blanks."""
     parts = [part.strip() for part in line.split("\t")]
     return parts if len(parts) == 3 else line.split(None, 2)
 
@@ -240,10 +239,10 @@ def _is_trec_eval(text: str) -> bool:
 
 
 def _read_trec_eval(text: str, table: ScoreTable, is_measure: IsMeasure, *, named: bool) -> None:
-    """Lines ``measure, topic, value``, or ``topic, measure, value`` as ir_measures prints them.
+    """Read lines ``measure, topic, value``, or ``topic, measure, value`` as ir_measures prints them.
 
     A run ends where topics, or another run's name, follow means. trec_eval prints a run's name (``runid``) among the
-    means, behind the topics; a table of several runs before them.
+    means, after the topics; a table of several runs before them.
     """
     lines = [(place, _fields(line)) for place, line in filled_lines(text, table.file)]
     for place, parts in lines:
@@ -286,7 +285,7 @@ def _is_leaderboard(text: str) -> bool:
 
 
 def _read_leaderboard(text: str, table: ScoreTable, is_measure: IsMeasure) -> None:
-    """Lines ``run measure topic value`` or ``run topic measure value``, as judges of shared tasks write them."""
+    """Read lines ``run measure topic value`` or ``run topic measure value`` of shared tasks."""
     lines = [(place, line.split()) for place, line in filled_lines(text, table.file)]
     for place, parts in lines:
         if len(parts) != 4:
@@ -318,7 +317,7 @@ def no_line_of_trec_eval(place: Place, fields: int) -> DataError:
 
 
 class _Layout:
-    """What the columns of a table are: a score per row, or a topic (or run) per row with a column for each score."""
+    """The layout of a table: a score per row, or a topic (or run) per row with a column per score."""
 
     def __init__(self, header: Sequence[str], columns: Mapping[str, str], is_measure: IsMeasure, file: str) -> None:
         self.header, self.place = header, Place(file, 1)
@@ -347,7 +346,7 @@ class _Layout:
         self.wide, self.across = self._wide_columns(wide, any(map(is_measure, wide)))
 
     def _wide_columns(self, wide: list[str], measures: bool) -> tuple[list[str], str]:
-        """The columns that hold scores, and what their names name; none where one column holds all scores."""
+        """Return the columns that hold scores, and what they name; none if one column holds all scores."""
         run, query, measure, value = (self.found[name] for name in ("run", "query_id", "measure", "value"))
         if query is None and (run is None or value is not None):
             raise self._lacking("topics", "query_id")
@@ -372,7 +371,6 @@ class _Layout:
         )
 
     def read(self, rows: Iterable[tuple[Place, Mapping[str, Any]]], table: ScoreTable, of_matrix: str) -> None:
-        """Put every score into the table."""
         value, seed_name = self.found["value"], self.found["seed"]
         for place, row in rows:
             seed = None if seed_name is None else str(row.get(seed_name))
@@ -392,7 +390,7 @@ class _Layout:
                 table.add((run, query, measure), place, row.get(name), seed=seed)
 
     def _note_cluster(self, row: Mapping[str, Any], query: str, table: ScoreTable, place: Place) -> None:
-        """Take in the cluster of a row's query; one that the row does not name is of its own."""
+        """Add the cluster of a row's query; without one it is a cluster of its own."""
         column = self.found["cluster"]
         if column is None or query in ("", ALL):
             return
@@ -414,7 +412,6 @@ def is_ranx_report(content: Mapping[str, Any]) -> bool:
 def _nested_cells(
     content: Mapping[str, Any], is_measure: IsMeasure, table: ScoreTable, of_matrix: str
 ) -> Iterator[tuple[Key, Any]]:
-    """Every score of nested objects."""
     if is_mteb_scores(content):
         raise DataError(
             table.file,

@@ -1,4 +1,4 @@
-"""A folder for temporary files that does not stay behind: not after a failure, nor a signal, nor a kill."""
+"""A folder for temporary files that is removed even after a failure, a signal or a kill."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SIGNALS = ("SIGTERM", "SIGHUP")
 
 @contextlib.contextmanager
 def scratch_folder(below: str | os.PathLike[str] | None = None) -> Iterator[Path]:
-    """A new folder below this one (default: the system's place for temporary files), removed at the end."""
+    """Create a folder in this one (default: the system's temporary one), removed at the end."""
     parent = Path(below or tempfile.gettempdir())
     remove_abandoned(parent)
     try:
@@ -51,7 +51,7 @@ def remove_abandoned(parent: Path) -> None:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock. It gets its name when it is locked, so that nobody ever finds it there and free."""
+    """Hold the folder's lock, which is named only once locked, so that nobody finds it unlocked."""
     lock: IO[bytes]
     with open(folder / f"{LOCK}.new", "wb") as lock:
         if fcntl is not None:

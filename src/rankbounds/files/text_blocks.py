@@ -1,4 +1,4 @@
-"""A large text file in blocks of whole lines, and what little must be known of a line before it is parsed."""
+"""Read a large text file in blocks of whole lines, and find topics before parsing."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def first_fields(path: str) -> tuple[list[bytes], Place]:
 
 
 def blocks_of_lines(path: str, size: int) -> Iterator[tuple[bytes, int]]:
-    """A text file without its byte order mark in blocks of whole lines, and how many lines come before each.
+    """Yield a text file in blocks of whole lines, and how many lines precede each.
 
-    A block ends with the line in which it gets ``size`` bytes, as blocks do where a whole file is read.
+    A block ends with the line in which it reaches ``size`` bytes, as when a whole file is read.
     """
     before = 0
     with stream(path) as file:
@@ -59,7 +59,7 @@ def blocks_of_lines(path: str, size: int) -> Iterator[tuple[bytes, int]]:
 
 
 def lines_of_data(content: bytes) -> bytes:
-    """Whole lines without those that hold no data, where these are many: columns for them would fill the memory."""
+    """Drop lines without data where these are many: columns for them would fill the memory."""
     if _newlines(content) * SHORTEST_LINE <= len(content):
         return content
     kept, begin = [], 0
@@ -71,12 +71,12 @@ def lines_of_data(content: bytes) -> bytes:
 
 
 def _newlines(content: bytes) -> int:
-    """How many there are: where they are dense, NumPy counts ten times as fast as ``bytes``."""
+    """Count newlines: where they are dense, NumPy is ten times as fast as ``bytes``."""
     return int(np.count_nonzero(np.frombuffer(content, dtype=np.uint8) == 10))
 
 
 def trim_blanks(part: bytes) -> bytes:
-    """A part of a line with one blank in place of those at its end."""
+    """Replace the blanks at the end of a part of a line by one."""
     return part if part[-1:].strip() or not part else part.rstrip() + b" "
 
 
@@ -88,13 +88,13 @@ def _rest_of_line(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def inner_text(path: str, content: bytes, before: int) -> Text:
-    """Whole lines from anywhere in a file: a byte order mark is one only at a file's very beginning."""
+    """Return whole lines from anywhere in a file: a byte order mark is one only at its very beginning."""
     ended = content if content.endswith(b"\n") else content + b"\n"
     return replace(text_of(path, ended, before), begin=PADDING)
 
 
 def queries_of(text: Text) -> tuple[Ints, Ids]:
-    """Which lines of a text hold data, and the topic of each. Blanks are what they are to the reader."""
+    """Return which lines of a text hold data, and the topic of each, with the reader's notion of blanks."""
     line_ends = np.flatnonzero(text.buffer[text.begin : text.end] == 10) + text.begin
     start = past(np.concatenate(([text.begin], line_ends[:-1] + 1)), text.buffer, 1, blanks=True)
     used = np.flatnonzero((start < line_ends) & (text.buffer.take(start, mode="clip") != ord("#")))
@@ -103,7 +103,7 @@ def queries_of(text: Text) -> tuple[Ints, Ids]:
 
 
 def read_fully(file: IO[bytes], size: int) -> bytes:
-    """So many bytes, or all there are; a file may give fewer at a time."""
+    """Read so many bytes, or all there are; a file may give fewer at a time."""
     blocks = []
     while size and (block := file.read(min(size, READ_BYTES))):
         blocks.append(block)

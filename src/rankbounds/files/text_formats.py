@@ -1,10 +1,10 @@
-"""Judgments and runs in other lines than TREC's: CSV and TSV with named columns, Quepid's exports, SVMrank's format.
+"""Judgments and runs in other text formats than TREC's: CSV and TSV with named columns, Quepid's exports, SVMrank's.
 
 Quepid exports ratings (``query,docid,rating``) and snapshots (``Query Text,Doc ID,Doc Position,Rating``). An empty
-rating is a document that nobody rated.
+rating is an unrated document.
 
-A line for learning to rank is ``grade qid:query 1:0.5 2:1.2 # document``. A document is known by the first word of the
-comment (behind ``docid =`` in LETOR's files); in a file without comments by its number within the query.
+A line for learning to rank is ``grade qid:query 1:0.5 2:1.2 # document``. The document id is the first word of the
+comment (after ``docid =`` in LETOR's files), or without comments the number within the query.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def header(text: Text) -> list[str]:
 
 
 def header_separator(text: Text) -> str | None:
-    """The separator of the names in the first line: a tab, a comma, or none of them."""
+    """Return the separator of the names in the first line: a tab, a comma, or none."""
     first = text.first_line
     return "\t" if b"\t" in first else "," if b"," in first else None
 
@@ -72,7 +72,7 @@ def read_delimited(text: Text, names: ColumnNames) -> Columns:
 
 
 def delimited_columns(text: Text) -> dict[str, Ids]:
-    """The columns of CSV or TSV with a header line, without blanks around their fields."""
+    """Return the columns of CSV or TSV with a header line, with stripped fields."""
     names = header(text)
     separator = header_separator(text) or ","
     begin = text.begin + len(text.first_line) + 1
@@ -89,11 +89,11 @@ def delimited_columns(text: Text) -> dict[str, Ids]:
         return {name: Ids.of([row[number].strip(BLANKS) for row in rows]) for number, name in enumerate(names)}
     start, end = even
     fields = [(start[:, number].copy(), end[:, number].copy()) for number in range(len(names))]
-    return {name: Ids(text.buffer, *_stripped(text.buffer, *field)) for name, field in zip(names, fields, strict=True)}
+    return {name: Ids(text.buffer, *_strip(text.buffer, *field)) for name, field in zip(names, fields, strict=True)}
 
 
 def _even_fields(text: Text, begin: int, separator: str, count: int) -> tuple[Ints, Ints] | None:
-    """Where the fields of every line begin and end, where no line has more or fewer than the header; else None."""
+    """Return where fields begin and end, if all lines have as many as the header; else None."""
     body = text.buffer[begin : text.end]
     ends = np.flatnonzero((body == ord(separator)) | (body == 10)) + begin
     if not ends.size or ends.size % count:
@@ -105,7 +105,7 @@ def _even_fields(text: Text, begin: int, separator: str, count: int) -> tuple[In
     return start.reshape(-1, count), ends.reshape(-1, count)
 
 
-def _stripped(text: Bytes, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+def _strip(text: Bytes, start: Ints, end: Ints) -> tuple[Ints, Ints]:
     """Where fields begin without the blanks around them, and how long they are."""
     start = np.minimum(past(start, text, 1, blanks=True), end)
     end = np.maximum(past(end, text, -1, blanks=True), start)
@@ -113,7 +113,6 @@ def _stripped(text: Bytes, start: Ints, end: Ints) -> tuple[Ints, Ints]:
 
 
 def _is_quepid(text: Text) -> bool:
-    """Does the first line name Quepid's columns?"""
     if header_separator(text) != ",":
         return False
     names = header(text)
@@ -157,7 +156,6 @@ _DOCUMENT = re.compile(r"(?:doc(?:id|no)?\s*[=:]\s*)?(?P<id>\S+)", re.IGNORECASE
 
 
 def _is_svmrank(text: Text) -> bool:
-    """Does the first line of data name its query with ``qid:``?"""
     first = next((line for line in text.lines() if line.strip() and not line.lstrip().startswith(b"#")), b"")
     return b"qid:" in first and _LINE.match(first[:65536].decode("utf-8", "replace").strip()) is not None
 
@@ -167,7 +165,7 @@ def _judgments(text: Text) -> Columns:
 
 
 def read_predictions(judgments_path: str | os.PathLike[str], path: str | os.PathLike[str]) -> Columns:
-    """A ranker's predictions, one number per line, in the order of a learning-to-rank file."""
+    """Read a ranker's predictions, one number per line of a learning-to-rank file."""
     file = os.fspath(path)
     queries, docs, _ = _columns(read_text(os.fspath(judgments_path)))
     predicted = decoded(read_text(file)).split()
@@ -181,7 +179,6 @@ def read_predictions(judgments_path: str | os.PathLike[str], path: str | os.Path
 
 
 def _columns(text: Text) -> tuple[list[str], list[str], list[str]]:
-    """The query, the document and the grade of every line."""
     rows: list[tuple[str, str, str]] = []
     counts: dict[str, int] = {}
     for place, line in filled_lines(decoded(text), text.name):

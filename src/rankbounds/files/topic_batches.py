@@ -1,7 +1,7 @@
-"""Large files piece by piece: whole topics at a time, in bounded memory.
+"""Large files in pieces of whole topics, in bounded memory.
 
-A file that has the lines of each topic together is read once. A file that mixes its topics is first split into several
-files on disk, each with whole topics, by a hash of the topic. TREC files (also compressed) and Parquet can be read so.
+A file with contiguous topics is read once. Any other is first split into several files on disk, each with whole topics,
+by a hash of the topic. TREC files (also compressed) and Parquet are supported.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class MixedTopicsError(Exception):
 
 @dataclass(frozen=True)
 class LargeFile:
-    """A file of runs or judgments to be read in pieces of about ``piece_bytes``."""
+    """A file of runs or judgments, read in pieces of about ``piece_bytes``."""
 
     path: str
     names: ColumnNames
@@ -87,7 +87,7 @@ class LargeFile:
             )
 
     def size(self, most: float = math.inf) -> int:
-        """How many bytes of text this is, about; a compressed file is read to know that, until it exceeds ``most``."""
+        """Return about how many bytes of text this is; a compressed file is read until it exceeds ``most``."""
         if self.parquet:
             with parquet.report_damage(self.path):
                 return sum(parquet.shape_of(path)[1] for path in parquet.files_of(self.path)) * ROW_BYTES
@@ -100,7 +100,7 @@ class LargeFile:
         return size
 
     def stretches(self, size: int) -> list[tuple[int, int]]:
-        """The file as stretches of about so many bytes of text, each from where a topic begins to where one ends.
+        """Divide the file into stretches of about so many bytes of text, at boundaries of topics.
 
         They are rows of Parquet, and bytes of text, which must not be compressed.
         """
@@ -127,7 +127,7 @@ class LargeFile:
         return list(itertools.pairwise([*edges, end]))
 
     def grouped(self, begin: int = 0, end: int | None = None) -> Iterator[Columns]:
-        """The file in pieces of whole topics; an error as soon as a topic turns up again in a later piece.
+        """Yield the file in pieces of whole topics; raise as soon as a topic turns up again in a later piece.
 
         ``begin`` and ``end`` are those of one of its ``stretches``.
         """
@@ -162,7 +162,7 @@ class LargeFile:
                     continue
                 content, rest = lines_of_data(content[:end]), trim_blanks(content[end:])
                 try:  # which line of the file this is does not matter: whoever meets an error reads the file again
-                    lines = self._parsed(inner_text(self.path, content, 0), first_line)
+                    lines = self._parse_lines(inner_text(self.path, content, 0), first_line)
                 except NothingReadError:
                     carried = rest
                     if at_end:
@@ -183,12 +183,12 @@ class LargeFile:
                 yield trec.replace_pairs(lines, pairs, lines.values[:whole])
 
     def _first_line(self) -> tuple[Layout, str | None]:
-        """What the first line of the file shows: the layout and the tag of all its parts."""
+        """Return what the first line of the file shows: the layout and the tag of all its parts."""
         fields, place = first_fields(self.path)
         layout = trec.qrels_layout(fields, place) if self.names is QRELS_COLUMNS else trec.run_layout(fields, place)
         return layout, trec.tag_of(fields, layout)
 
-    def _parsed(self, text: Text, first_line: tuple[Layout, str | None], distinct: bool = False) -> Columns:
+    def _parse_lines(self, text: Text, first_line: tuple[Layout, str | None], distinct: bool = False) -> Columns:
         layout, tag = first_line
         lines = trec.read_lines(text, lambda *_: layout, lenient=self.lenient, threads=self.threads, distinct=distinct)
         return replace(lines, tag=tag)
@@ -215,7 +215,6 @@ class LargeFile:
         return named_columns.wanted_columns(columns, self.names, self.path)
 
     def _frames(self, begin: int = 0, end: int | None = None) -> Iterator[Any]:
-        """The columns that matter, some rows at a time, in the order of the file."""
         wanted = self._wanted_columns()
         step = max(1, self.piece_bytes // ROW_BYTES)
         with parquet.report_damage(self.path):
@@ -223,7 +222,7 @@ class LargeFile:
                 yield from (frame for frame in parquet.frames_of(path, wanted, step, begin, end) if len(frame))
 
     def split(self, parts: int, scratch: Path) -> list[Path | None]:
-        """Split the file by topic into files below ``scratch``; a topic has the same part in every file split so."""
+        """Split the file by topic into files in ``scratch``; a topic has the same part in every file."""
         folder = Path(tempfile.mkdtemp(dir=scratch))
         names = [folder / str(number) for number in range(parts)]
         if self.parquet:
@@ -250,14 +249,13 @@ class LargeFile:
         return [name if name.stat().st_size else None for name in names]
 
     def _queries_of(self, frame: Any) -> Ids:
-        """The topics of a frame's rows."""
         import polars
 
         query = named_columns.find_column(frame.columns, self.names.query)
         return ids_of_series(frame[query].cast(polars.String).fill_null(""))
 
     def first_places(self) -> tuple[Words, Ints]:
-        """The hash of each topic, ascending, and a number that grows with the place where it first stands."""
+        """Return the ascending hashes of topics, and numbers that order them by first appearance."""
         hashes: Words = np.empty(0, dtype=np.uint64)
         places: Ints = np.empty(0, dtype=np.int64)
         counted = 0
@@ -269,7 +267,7 @@ class LargeFile:
         return hashes, places
 
     def _all_queries(self) -> Iterator[Ids]:
-        """The topics of all lines or rows, a stretch of the file at a time."""
+        """Yield the topics of all lines or rows, a stretch at a time."""
         if self.parquet:
             yield from map(self._queries_of, self._frames())
         else:
@@ -277,7 +275,7 @@ class LargeFile:
                 yield queries_of(inner_text(self.path, lines_of_data(content), 0))[1]
 
     def part(self, name: Path | None) -> Columns | None:
-        """One part of a file that was split, read; None if it has no line to use."""
+        """Read one part of a split file; None if it has no usable line."""
         if name is None:
             return None
         try:
@@ -292,17 +290,17 @@ class LargeFile:
 
     def _part_of_lines(self, name: Path) -> Columns:
         text = inner_text(self.path, name.read_bytes(), 0)
-        lines = self._parsed(text, self._first_line(), distinct=True)
+        lines = self._parse_lines(text, self._first_line(), distinct=True)
         pairs = replace(lines.pairs, source=Source(self.path, "line", line_in_file=partial(self._line_in_file, name)))
         if not self.lenient:
             pairs.reject_repeats(trec.KEEP_ONE_LINE, self.threads)
         return trec.replace_pairs(lines, pairs, lines.values)
 
     def first_error(self, scratch: Path) -> DataError | None:
-        """What reading the whole file at once would complain of: the same words, at the same line.
+        """Raise what reading the whole file at once would raise, with the same words and line.
 
-        Pieces and parts meet what is wrong in another order. So the file is read again: all of it must be text, then
-        all lines must be lines, and only then may no document stand twice.
+        Pieces and parts meet problems in another order. So the file is read again: first all of it must be text, then
+        all lines well-formed, and only then documents unique.
         """
         if self.parquet or self.lenient:
             return None
@@ -312,7 +310,7 @@ class LargeFile:
             first_line = self._first_line()
             for content, before in blocks_of_lines(self.path, trec.BLOCK_BYTES):
                 with contextlib.suppress(NothingReadError):
-                    self._parsed(inner_text(self.path, content, before), first_line, distinct=True)
+                    self._parse_lines(inner_text(self.path, content, before), first_line, distinct=True)
             repeats = []
             for part in self.split(max(2, -(-self.size() // self.piece_bytes)), scratch):
                 try:
@@ -324,9 +322,9 @@ class LargeFile:
         return min(repeats, key=lambda error: line_of(error.place), default=None)
 
     def left_out(self, repeats: bool) -> LeftOutWarning:
-        """What reading leniently leaves out. Pieces may see a line twice, so they are not asked.
+        """Warn about what lenient reading leaves out. Pieces may see a line twice, so they are not asked.
 
-        How many documents are repeated is not known; whether there are any, whoever read the pieces knows.
+        How many documents are repeated is unknown; the reader of the pieces knows whether any are.
         """
         problems = Problems(lenient=True)
         layout, _ = self._first_line()
@@ -340,7 +338,7 @@ class LargeFile:
         return LeftOutWarning(self.path, kinds)
 
     def _line_in_file(self, part: Path, number: int) -> int:
-        """Which line of the file the line of this number in a part is: the file is read again to find it."""
+        """Return the line of the file for a line of a part, by reading the file again."""
         parts = len(list(part.parent.iterdir()))
         for content, before in blocks_of_lines(self.path, self._block_bytes):
             used, queries = queries_of(inner_text(self.path, content, 0))

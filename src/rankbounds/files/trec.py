@@ -2,13 +2,13 @@
 
 A run's line is ``topic Q0 document rank score tag`` (five fields: without the tag or without the Q0; three: ``topic
 document score``), a judgment's ``topic 0 document grade``. Blanks may be tabs and may repeat; lines may end in CRLF,
-come in any order, and be empty or, with a ``#`` in front, comments. Where the first line of a run holds more fields
-behind its tag, these are ignored on all lines, as trec_eval does. Where the second field of judgments differs from line
-to line it may name subtopics, or who judged, and a document may have a line for each of them. Preferences are ``topic
-group subgroup document level``.
+come in any order, and be empty or, with a ``#`` in front, comments. If the first line of a run has more fields after
+its tag, these are ignored on all lines, as in trec_eval. If the second field of judgments varies, it may name
+subtopics, or judges, and a document may have a line for each of them. Preferences are ``topic group subgroup document
+level``.
 
-Text is read in blocks that stay in the processor's cache. Where every line of a block has the same fields with one
-blank between them, the positions of the blanks are the table; any other block takes the general way.
+Text is read in blocks that stay in the processor's cache. If every line of a block has the same fields with one blank
+between them, the positions of the blanks are the table; any other block takes the general path.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ BLOCKS_IN_ONE = 8
 
 
 class NothingReadError(DataError):
-    """There is no line to use; a part of a file may well have none."""
+    """There is no usable line, as a part of a file may have none."""
 
 
 @dataclass(frozen=True)
@@ -89,14 +89,14 @@ def read_lines(
 ) -> Columns:
     """Read a whole file.
 
-    ``words`` gives the value of a token that is not a number. ``distinct=True`` leaves it to the caller to check that
-    no document is repeated. With ``subtopics``, a document may be judged once for every second field. ``problems``
-    counts what is left out; without it, a warning tells that.
+    ``words`` gives the value of a non-numeric token. With ``distinct=True`` the caller checks for repeated documents.
+    With ``subtopics``, a document may be judged once for every second field. ``problems`` counts what is left out;
+    without it, a warning does.
     """
     warns, problems = problems is None, problems or Problems(lenient)
     first_fields, place = first_line(text)
     layout = choose_layout(first_fields, place)
-    pairs, value = _parsed(text, layout, problems, words, threads)
+    pairs, value = _parse_lines(text, layout, problems, words, threads)
     subgroup = fields_before(pairs) if layout is PREFERENCES_LAYOUT else None
     subtopic = None if subgroup is None else fields_before(pairs, subgroup.start)
     if subtopics and layout is QRELS_LAYOUT and _second_fields_differ(pairs):
@@ -138,7 +138,7 @@ def replace_pairs(lines: Columns, pairs: Pairs, value: Floats) -> Columns:
 
 
 def _second_fields_differ(pairs: Pairs) -> bool:
-    """May the field before the document differ from line to line? One character, the same on all, is seen quickly."""
+    """Return whether the field before the document may vary; a constant single character is quick to see."""
     if not len(pairs):
         return False
     text, start = pairs.docs.text, pairs.docs.start
@@ -237,14 +237,14 @@ def first_line(text: Text) -> tuple[list[bytes], Place]:
 
 
 def tag_of(fields: list[bytes], layout: Layout) -> str | None:
-    """The run's name in a line's fields; None where the layout has none, or the line is broken."""
+    """Return the run's name in a line's fields; None if the layout has none, or the line is broken."""
     if layout.tag is None or len(fields) <= layout.tag:
         return None
     return fields[layout.tag].decode("utf-8", "surrogateescape")
 
 
 def _blocks(text: Text, begin: int, end: int, size: int) -> list[tuple[int, int]]:
-    """Cut a stretch of the text behind the newlines nearest to every ``size`` bytes."""
+    """Cut a stretch of the text at newlines about every ``size`` bytes."""
     cuts = [begin]
     while cuts[-1] < end:
         cut = min(cuts[-1] + size, end)
@@ -255,13 +255,13 @@ def _blocks(text: Text, begin: int, end: int, size: int) -> list[tuple[int, int]
     return list(itertools.pairwise(cuts))
 
 
-def _parsed(
+def _parse_lines(
     text: Text, layout: Layout, problems: Problems, words: Callable[[str], float] | None, threads: int
 ) -> tuple[Pairs, Floats]:
-    """The table of all lines.
+    """Parse all lines into one table.
 
-    NumPy's arrays of a block have to stay in the cache. The kernel makes none: its blocks are larger, a few for each
-    thread, because every block takes some steps in Python.
+    NumPy's arrays of a block have to stay in the cache. The kernel makes none: its blocks are larger, a few per thread,
+    because every block costs some steps in Python.
     """
     size = BLOCK_BYTES
     if native.in_use():
@@ -286,7 +286,7 @@ def _parsed(
         return [_parse_block(text, part, layout, problems, words) for part in parts]
 
     parsed = list(itertools.chain.from_iterable(in_threads(parse, range(len(blocks)), threads)))
-    return _joined(text, parsed, threads, whole)
+    return _join_blocks(text, parsed, threads, whole)
 
 
 @dataclass(frozen=True)
@@ -317,7 +317,8 @@ def _parse_block(
         if bad.size:
             row = int(bad[0])
             what = layout.value_name
-            remedy = 'Words for grades need a gain rule, such as "S=3,A=2,B=1".' if what == "grade" else ""
+            words_need = 'Words for grades need a gain rule, such as "S=3,A=2,B=1".'
+            remedy = words_need if what == "grade" else "Correct the line, or pass --lenient to leave it out."
             place = Place(text.name, _line_number(text, int(tokens.start[row])))
             problem = f'the {what} "{tokens.raw(row).decode("utf-8", "replace")}" is not a finite number.'
             problems.add(f"{what}s that are not numbers left out", bad.size, DataError(place, problem, remedy))
@@ -337,7 +338,7 @@ def _line_number(text: Text, position: int) -> int:
 
 
 def _fields(text: Text, block: tuple[int, int], layout: Layout, problems: Problems) -> tuple[Ints, Ints]:
-    """Where the fields of every line begin and end, as tables with a row per line."""
+    """Return where the fields of every line begin and end, as tables with a row per line."""
     begin, stop = block
     count = layout.fields
     ends = np.flatnonzero(text.buffer[begin:stop] <= 32)
@@ -357,7 +358,7 @@ def _fields(text: Text, block: tuple[int, int], layout: Layout, problems: Proble
 def _fields_of_uneven_lines(
     text: Text, begin: int, starts: Ints, ends: Ints, layout: Layout, problems: Problems
 ) -> tuple[Ints, Ints]:
-    """The general way: any number of blanks between fields, empty lines, comments, lines with other field counts."""
+    """Do so for the general case: several blanks, empty lines, comments, lines with other field counts."""
     buffer, count = text.buffer, layout.fields
     newlines = ends[buffer[ends] == 10]
     filled = ends > starts
@@ -389,13 +390,13 @@ def _fields_of_uneven_lines(
     return starts[tokens], ends[tokens]
 
 
-def _joined(text: Text, blocks: list[_Block], threads: int, whole: Lines) -> tuple[Pairs, Floats]:
-    """One table from all blocks; a topic may go on in any later block.
+def _join_blocks(text: Text, blocks: list[_Block], threads: int, whole: Lines) -> tuple[Pairs, Floats]:
+    """Join all blocks into one table; a topic may continue in any later block.
 
-    Blocks that were read into their place in the ``whole`` table stay there, if all were.
+    If all blocks were read directly into the ``whole`` table, they stay there.
     """
     source = Source(text.name, "line", text.before)
-    names, numbers = _numbered([block.topics for block in blocks])
+    names, numbers = _number_topics([block.topics for block in blocks])
     table = blocks[0].lines
     if len(blocks) > 1:
         ends = list(itertools.accumulate(block.lines.topic.size for block in blocks))
@@ -417,8 +418,8 @@ def _joined(text: Text, blocks: list[_Block], threads: int, whole: Lines) -> tup
     return Pairs(names, table.topic, docs, table.keys, source), table.value
 
 
-def _numbered(topics: list[Ids]) -> tuple[tuple[str, ...], list[Ints]]:
-    """The names of all topics in the order in which they are first met, and the numbers of each block's."""
+def _number_topics(topics: list[Ids]) -> tuple[tuple[str, ...], list[Ints]]:
+    """Return all topics in order of first appearance, and the numbers of each block's."""
     cuts = np.cumsum([len(block) for block in topics])[:-1]
     start, length = (np.concatenate([getattr(block, name) for block in topics]) for name in ("start", "length"))
     merged = merged_topics(topics[0].text, start, length)

@@ -1,7 +1,7 @@
 """Write files: everything that this package writes is written here.
 
-A file appears under its name only when it is complete. Links are followed, and a file that is replaced keeps its mode,
-its owner and its other names.
+A file appears under its name only when it is complete. Links are followed, and a replaced file keeps its mode, its
+owner and its hard links.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ COPY_START, COPY_ENDING = ".{:.40}.", ".rankbounds-partial"
 
 @contextlib.contextmanager
 def writing(path: str | os.PathLike[str], mode: str = "w", *, durable: bool = False) -> Iterator[IO[Any]]:
-    """A file to write, whole or not at all. ``durable`` waits until the disk has it."""
+    """Open a file to write whole or not at all. ``durable`` waits until it is on disk."""
     name = os.fspath(path)
     reject_compressed(name)
     text = {} if "b" in mode else {"encoding": "utf-8", "errors": "surrogateescape", "newline": ""}
@@ -45,14 +45,14 @@ def writing(path: str | os.PathLike[str], mode: str = "w", *, durable: bool = Fa
 
 
 def reject_compressed(name: str) -> None:
-    """Reject a name that ends as compressed files do: what is written is not compressed."""
+    """Reject names with an ending of compressed files: output is not compressed."""
     ending = os.path.splitext(name)[1].lower()
     if ending in ENDINGS.values():
         raise UsageError(f"{name}: what is written here is not compressed; leave out {ending}.")
 
 
 def check_writable(path: str | os.PathLike[str], remedy: str) -> None:
-    """Raise an error, before anything is written, where a file or the folder around it is read-only."""
+    """Raise, before anything is written, if a file or its folder is read-only."""
     target = os.path.realpath(path)
     try:
         _reject_read_only(os.path.dirname(target))
@@ -62,13 +62,13 @@ def check_writable(path: str | os.PathLike[str], remedy: str) -> None:
 
 
 def _reject_read_only(target: str) -> None:
-    """A copy could replace a file that is read-only, but its owner did not want that."""
+    """Refuse a read-only file: a copy could replace it, but its owner did not want that."""
     if os.path.exists(target) and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def unwritable(name: str | os.PathLike[str], error: OSError) -> DataError:
-    """The error for a file or folder that the system does not let us write."""
+    """Return the error for a file or folder that the system does not let us write."""
     name = os.fspath(name)
     folder = os.path.dirname(name) or "."
     if isinstance(error, IsADirectoryError):
@@ -108,7 +108,7 @@ def make_empty_folder(path: str | os.PathLike[str]) -> Path:
 
 
 def reject_inputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
-    """Raise an error where a file to be written is one that is read, by whatever name, or is written twice."""
+    """Raise if a file to be written is also read, under any name, or written twice."""
     read, seen = list(inputs), dict[str, str]()
     for output in outputs:
         real = os.path.realpath(output)
@@ -125,7 +125,7 @@ def reject_inputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
 
 
 def clear_copies(path: str | os.PathLike[str]) -> None:
-    """Remove what a writer of this file left behind when it was killed; copies that are being written stay."""
+    """Remove what a killed writer of this file left behind, but no copy that is being written."""
     target = Path(os.path.realpath(path))
     with contextlib.suppress(OSError):
         for entry in list(os.scandir(target.parent)):
@@ -136,7 +136,7 @@ def clear_copies(path: str | os.PathLike[str]) -> None:
 
 
 def _is_stream(name: str) -> bool:
-    """Is this a pipe or a device, which is written in place? ``/dev/stdout`` is whatever it was opened as."""
+    """Return whether this is a pipe or a device, which is written in place, such as ``/dev/stdout``."""
     if name.startswith(("/dev/std", "/dev/fd/", "/proc/")):
         return True
     try:
@@ -150,7 +150,7 @@ def _is_stream(name: str) -> bool:
 
 @contextlib.contextmanager
 def _copy_beside(target: str, durable: bool) -> Iterator[int]:
-    """A file in the same folder, open for writing, that takes the target's place at the end."""
+    """Open a file in the same folder that replaces the target at the end."""
     clear_copies(target)
     handle, copy = _new_copy(target)
     try:
@@ -188,7 +188,7 @@ def _new_copy(target: str) -> tuple[int, str]:
 
 
 def _lock(handle: int) -> bool:
-    """Lock an open file as long as this process holds it open; False if another process has the lock."""
+    """Lock an open file until it is closed; return False if another process has the lock."""
     try:
         import fcntl
 
@@ -201,7 +201,7 @@ def _lock(handle: int) -> bool:
 
 
 def _stands_in(handle: int, target: str) -> bool:
-    """Give the copy the target's mode and owner; False if it cannot replace a file with another owner or name."""
+    """Give the copy the target's mode and owner; return False if that is impossible."""
     try:
         old = Path(target).stat()
     except FileNotFoundError:
@@ -221,7 +221,7 @@ def _stands_in(handle: int, target: str) -> bool:
 
 
 def _write_into(target: str, copy: str, durable: bool) -> None:
-    """Put the copy's contents into the file itself, so that it keeps its owner and its other names."""
+    """Copy the contents into the file itself, so that it keeps its owner and its hard links."""
     import shutil
 
     with open(copy, "rb") as source, open(target, "r+b") as out:

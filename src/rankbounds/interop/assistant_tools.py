@@ -1,7 +1,7 @@
-"""A server of tools for assistants (Model Context Protocol): one call, one plain answer, and the numbers behind it.
+"""A server of tools for assistants (Model Context Protocol): one call, one plain answer, and its numbers.
 
 Every tool does what the function or command of its name does, on files of one folder. An answer has the sentences, the
-first rows of the result, and the path of a file with all of them where they are too many for a conversation.
+first rows of the result, and, if there are too many rows, the path of a file with all of them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Names = str | list[str]
 
 
 class Tools:
-    """What the server offers, as functions of plain values; ``writes`` allows files for results that are too long."""
+    """The server's tools, as functions of plain values; ``writes`` allows files for long results."""
 
     def __init__(self, folder: str | os.PathLike[str], *, writes: bool = True) -> None:
         self.folder, self.writes = ConfinedFolder(folder), writes
@@ -80,8 +80,8 @@ class Tools:
         ties: str = "trec",
         columns: dict[str, str] | None = None,
     ) -> dict[str, Any]:
-        """Compare runs: is one better, or is it noise? Of two runs the second is held against the first."""
-        found = self._compared(qrels, runs, measures, baseline, ties, columns)
+        """Compare runs: is one better, or is it noise? Of two runs the second is compared with the first."""
+        found = self._compare(qrels, runs, measures, baseline, ties, columns)
         return self._answer("compare", found.words(), found)
 
     def gate(
@@ -94,7 +94,7 @@ class Tools:
         columns: dict[str, str] | None = None,
     ) -> dict[str, Any]:
         """Hold runs against conditions such as "nDCG@10 worse" or "judged@10 < 0.5": pass, fail or undecided."""
-        held = self._compared(qrels, runs, None, baseline, "trec", columns).gate(conditions, margin=margin)
+        held = self._compare(qrels, runs, None, baseline, "trec", columns).gate(conditions, margin=margin)
         return self._answer("gate", held.words(), held) | {"exit_code": held.exit_code}
 
     def explain(self, qrels: Data, reported: str, run: Data | None = None) -> dict[str, Any]:
@@ -149,7 +149,7 @@ class Tools:
     def _collection(self, qrels: Data, runs: Data | None) -> tuple[Any, Any]:
         return self._judgments(qrels), None if runs is None else self.folder.inputs(runs)
 
-    def _compared(
+    def _compare(
         self,
         qrels: Data,
         runs: Data,
@@ -162,7 +162,7 @@ class Tools:
         return compare(*self._collection(qrels, runs), **chosen)
 
     def _answer(self, name: str, words: str, result: Any, *, file: str = "", **how: Any) -> dict[str, Any]:
-        """The sentences, the first rows, and where all rows are, or ``file``, a table that people fill in."""
+        """Return the sentences, the first rows, and the path of all rows, or ``file``, a table that people fill in."""
         written = result.render("json", **how)
         rows = json.loads(written)
         shown = rows[:MOST_ROWS]
@@ -182,7 +182,6 @@ class Tools:
 
 
 def _given(**options: Any) -> dict[str, Any]:
-    """The options that were given; others have the defaults of the function."""
     return {name: value for name, value in options.items() if value is not None}
 
 
@@ -201,9 +200,9 @@ def tool_server(folder: str | os.PathLike[str] = ".", *, writes: bool = True) ->
     Parameters
     ----------
     folder : path
-        What the tools may read. Paths that lead out of it are refused.
+        What the tools may read; paths that lead out of it are refused.
     writes : bool, default True
-        May results that are too long for a conversation be written into ``rankbounds-results`` below the folder?
+        Whether results that are too long may be written into ``rankbounds-results`` in the folder.
 
     Returns
     -------

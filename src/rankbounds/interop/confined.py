@@ -1,4 +1,4 @@
-"""What a program that speaks for a user may reach: the files of one folder, read whole, and nothing beside them."""
+"""Access for a program that acts for a user: the files of one folder, and nothing else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_BYTES = 4 << 30
 
 
 class ConfinedFolder:
-    """The files below one folder, by paths that cannot lead out of it: not by ``..``, links, patterns or full paths."""
+    """The files in one folder, by paths that cannot lead out of it: not by ``..``, links, patterns or full paths."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         if not Path(folder).is_dir():  # before links are followed: one may lead in a circle
@@ -30,7 +30,7 @@ class ConfinedFolder:
         return files[0]
 
     def files(self, given: str) -> list[str]:
-        """The files that a path, a folder or a pattern names, each inside of the folder, links followed."""
+        """Return the files of a path, a folder or a pattern, each inside of the folder, links followed."""
         if not given or "\0" in given or given == "-" or given.startswith("~"):
             raise UsageError(f"{given!r} is not a path of a file below the folder.")
         path = self.root / given  # a full path stays what it is
@@ -69,9 +69,9 @@ class ConfinedFolder:
         return real
 
     def inputs(self, given: Any) -> Any:
-        """What a tool was given for judgments or runs, in which every text that would be read as a path is one here.
+        """Check a tool's argument for judgments or runs: every text that would be read as a path must be one here.
 
-        ``name=path`` names a run. Dicts and rows that hold the data themselves pass as they are.
+        ``name=path`` names a run. Dicts and rows with data pass unchanged.
         """
         if isinstance(given, str):
             return self._named([given])

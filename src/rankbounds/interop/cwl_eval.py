@@ -1,8 +1,8 @@
 """Measures of the C/W/L family as the package cwl_eval computes them: over 1,000 ranks, whatever the list's length.
 
-A list is filled up with documents that gain nothing, or cut, to 1,000 ranks, and the weights of these are scaled to sum
-to 1. Where users may read further (INSQ, INST, NERR11), that is a little more than what our measures of these names
-give, whose sums go on for ever: 0.35% for INSQ with T = 2. An unjudged document gains nothing. There are no bounds.
+A list is padded with documents without gain, or cut, to 1,000 ranks, whose weights are scaled to sum to 1. For users
+who may read further (INSQ, INST, NERR11), values are slightly above those of our measures of these names, whose sums
+are infinite: 0.35% for INSQ with T = 2. An unjudged document gains nothing. There are no bounds.
 
 Source: Azzopardi, Thomas and Moffat, cwl_eval: An Evaluation Tool for Information Retrieval, SIGIR 2019.
 """
@@ -19,9 +19,9 @@ RANKS = 1000
 
 
 class AsCwlEval(Measure):
-    """The rate at which a user gains, of grades clipped to ``min_rel`` and ``max_rel`` and scaled to 0 and 1.
+    """Gain per document read, with grades clipped to ``min_rel`` and ``max_rel`` and scaled to 0 and 1.
 
-    A subclass has ``continuation``: the probability of looking past each rank.
+    A subclass has ``continuation``: the probability of continuing past each rank.
     """
 
     min_rel: float = 0.0

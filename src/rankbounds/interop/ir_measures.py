@@ -1,11 +1,11 @@
-"""A provider for the package ``ir_measures``: its users get our measures, our rules for ties, and more measures.
+"""A provider for the package ``ir_measures``, with our measures and our rules for ties.
 
     import ir_measures, rankbounds.interop.ir_measures
     rankbounds.interop.ir_measures.provider(ties="expected").calc_aggregate([ir_measures.AP], qrels, run)
     rankbounds.interop.ir_measures.use_first()      # from now on ir_measures asks rankbounds before all others
 
-Its measures are computed as it defines them: where our measure of the same name is another one, theirs is here. What
-cannot be computed so is refused, with the reason (``why_not``).
+Measures are computed as ir_measures defines them; where our measure of the same name differs, theirs is defined here.
+What cannot be computed so is refused with the reason (``why_not``).
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class RankboundsProvider(theirs.Provider):  # type: ignore[misc]
         self.assumptions = assumptions or Assumptions(bounds="none", topics="shared")
 
     def supports(self, measure: Any) -> bool:
-        """Is this one of our measures, or one that we can compute as ir_measures defines it, with these parameters?"""
+        """Can this measure be computed here as ir_measures defines it, with these parameters?"""
         measure.validate_params()
         return not why_not(measure)
 
@@ -168,7 +168,7 @@ class _Evaluator(theirs.Evaluator):  # type: ignore[misc]
 
 
 def _judgments(rows: list[Any], gains: tuple[tuple[float, float], ...], by_subtopic: bool) -> Qrels:
-    """The judgments as ir_measures reads them: of repeated ones the last counts, negative ones are none."""
+    """Return judgments as ir_measures reads them: the last of repeated ones, no negative ones."""
     if by_subtopic:
         columns: dict[str, list[Any]] = {"query_id": [], "subtopic": [], "doc_id": [], "relevance": []}
         for row in rows:
@@ -185,7 +185,7 @@ def _judgments(rows: list[Any], gains: tuple[tuple[float, float], ...], by_subto
 
 
 def why_not(given: Any) -> str:
-    """Why a measure of ir_measures cannot be computed here as it defines it; nothing where it can."""
+    """Say why a measure of ir_measures cannot be computed here, if so."""
     if isinstance(given, OurMeasure):
         return ""
     if given.NAME in NEEDS_DEPTH and "cutoff" not in given.params:
@@ -230,7 +230,7 @@ def _ours(given: Any) -> Converted:
     return Converted(ours, gains, given.NAME in BY_SUBTOPIC)
 
 
-def _condensed(given: Any, compute: Callable[[Rankings], Floats]) -> Converted:
+def _on_condensed(given: Any, compute: Callable[[Rankings], Floats]) -> Converted:
     measure = Computed(compute=compute)
     return Converted(Condensed(measure) if given["judged_only"] else measure)
 
@@ -240,7 +240,7 @@ def _depth(given: Any) -> int | None:
 
 
 def _share_of_judged(depth: int | None, rankings: Rankings) -> Floats:
-    """Pooled documents that nobody judged count as judged, and a list is as long as it is."""
+    """Count pooled unjudged documents as judged, over the list's own length."""
     judged = rankings.present & (~rankings.holes | rankings.pooled_holes)
     length = rankings.length if depth is None else np.minimum(rankings.length, depth)
     return quotient(judged[:, :depth].sum(axis=-1), length)
@@ -252,7 +252,7 @@ def _interpolated(recall: float, rel: float, rankings: Rankings) -> Floats:
 
 
 def _accuracy(depth: int | None, rel: float, rankings: Rankings) -> Floats:
-    """The chance that of two retrieved documents the relevant one stands above the other; no value without such two."""
+    """Return the probability that a retrieved relevant document is above a non-relevant one; NaN without both."""
     found = rankings.relevant(rel)[:, :depth]
     others = rankings.present[:, :depth] - found
     above = (found * np.cumsum(others, axis=-1)).sum(axis=-1)
@@ -261,7 +261,7 @@ def _accuracy(depth: int | None, rel: float, rankings: Rankings) -> Floats:
 
 
 class Compat(Compatibility):
-    """Compatibility that sums to the end of the list, or of the ideal ranking if that is longer."""
+    """Compatibility summed to the end of the list, or of the longer ideal ranking."""
 
     normalize: bool = True
 
@@ -291,8 +291,8 @@ _OTHERS: dict[str, Callable[[Any], Converted]] = {
         Computed(compute=partial(_accuracy, _depth(given), float(given["rel"]))), only_where_found=True
     ),
     "Compat": lambda given: Converted(Compat(p=given["p"], normalize=given["normalize"])),
-    "IPrec": lambda given: _condensed(given, partial(_interpolated, given["recall"], float(given["rel"]))),
-    "SetF": lambda given: _condensed(given, partial(weighted_mean, given["beta"], float(given["rel"]))),
+    "IPrec": lambda given: _on_condensed(given, partial(_interpolated, given["recall"], float(given["rel"]))),
+    "SetF": lambda given: _on_condensed(given, partial(weighted_mean, given["beta"], float(given["rel"]))),
 }
 """Measures of theirs that are not ours of that name."""
 

@@ -15,7 +15,7 @@ from rankbounds.measures.naming.parser import MeasureLike, parse_measure
 
 @dataclass(frozen=True)
 class ScoredLists:
-    """One measure of a list of questions: a value for each, and their mean with what is uncertain of it."""
+    """One measure of a list of questions: a value for each, and the mean's uncertainty."""
 
     values: list[float]
     """NaN for a question that expects nothing, which is not scored."""
@@ -29,7 +29,7 @@ class ScoredLists:
 
     @property
     def summary(self) -> dict[str, float]:
-        """The mean, its bounds and its interval by name, without those that there are not."""
+        """Return the mean, its bounds and its interval by name, if they exist."""
         named = {name: getattr(self, name) for name in ("mean", "low", "high", "ci_low", "ci_high")}
         return {name: value for name, value in named.items() if np.isfinite(value)}
 
@@ -37,7 +37,7 @@ class ScoredLists:
 def score_lists(
     expected: Sequence[Any], retrieved: Sequence[Any], measure: MeasureLike, confidence: float = 0.95, **options: Any
 ) -> ScoredLists:
-    """Score retrieved against expected ids; an entry may be an id, ``(id, score)`` or an object with an id."""
+    """Score retrieved against expected ids: ids, ``(id, score)`` or objects with an id."""
     if len(expected) != len(retrieved):
         raise UsageError(
             f"There are {len(expected):,} lists of expected ids, but {len(retrieved):,} of retrieved ones."

@@ -15,7 +15,7 @@ from rankbounds.stats.significance import DEFAULT_TEST, check_test, p_values
 
 
 def pyterrier_test(test: str = DEFAULT_TEST) -> Callable[[Sequence[float], Sequence[float]], tuple[float, float]]:
-    """Return a test of significance for ``pt.Experiment(test=...)``: of two lists of scores, the difference and p.
+    """Return a test of significance for ``pt.Experiment(test=...)``.
 
     Parameters
     ----------
@@ -62,9 +62,9 @@ def pyterrier_experiment(
     measures : str, Measure, ir_measures' measure, or several
         What to compare by.
     names : sequence of str, optional
-        Of the systems; by default what they print themselves as.
+        Names of the systems; by default their printed form.
     **options
-        Those of ``rankbounds.compare``: ``baseline=``, ``test=``, ``correction=``, ...
+        Options of ``rankbounds.compare``: ``baseline=``, ``test=``, ``correction=``, ...
 
     Returns
     -------
@@ -78,7 +78,7 @@ def pyterrier_experiment(
     """
     systems = list(retr_systems.values()) if isinstance(retr_systems, Mapping) else list(retr_systems)
     if names is None:
-        names = list(retr_systems) if isinstance(retr_systems, Mapping) else _printed(systems)
+        names = list(retr_systems) if isinstance(retr_systems, Mapping) else _printed_names(systems)
     if len(names) != len(systems) or len(set(names)) < len(names):
         raise UsageError(f"{len(systems)} systems need as many names that differ, not {', '.join(map(str, names))}.")
     asked = set(topics["qid"].astype(str))
@@ -92,8 +92,7 @@ def pyterrier_experiment(
     return compare(judged, runs, measures, **options)
 
 
-def _printed(systems: Sequence[Any]) -> list[str]:
-    """What systems print themselves as; frames are numbered."""
+def _printed_names(systems: Sequence[Any]) -> list[str]:
     return [
         f"system{number}" if hasattr(system, "columns") else str(system) for number, system in enumerate(systems, 1)
     ]

@@ -34,7 +34,7 @@ supported_measures: set[str] = set(supported_nicknames["all_trec"])
 
 
 class RelevanceEvaluator:
-    """Score runs held as dicts of dicts against judgments held so, as ``pytrec_eval.RelevanceEvaluator`` does.
+    """Score runs as dicts of dicts against judgments as dicts, as ``pytrec_eval.RelevanceEvaluator`` does.
 
     Parameters
     ----------
@@ -46,12 +46,11 @@ class RelevanceEvaluator:
     relevance_level
         The lowest grade that counts as relevant.
     judged_docs_only_flag
-        Leave unjudged documents out, as ``trec_eval -J`` does.
+        Leave out unjudged documents, as ``trec_eval -J`` does.
     ties
         As in ``rankbounds.evaluate``.
     score_precision
-        Scores are compared in single precision, as trec_eval 9 and with it pytrec_eval do; ``"double"`` compares them
-        as they are.
+        ``"single"`` as in trec_eval 9 and so in pytrec_eval, or ``"double"``.
 
     Examples
     --------
@@ -59,7 +58,6 @@ class RelevanceEvaluator:
     >>> evaluator = rb.interop.RelevanceEvaluator({"q": {"a": 1, "b": 0}}, {"map", "P_5"})
     >>> sorted(evaluator.evaluate({"q": {"b": 2.0, "a": 1.0}})["q"].items())
     [('P_5', 0.2), ('map', 0.5)]
-
     """
 
     def __init__(
@@ -100,7 +98,7 @@ class RelevanceEvaluator:
 
 
 def aggregate(name: str, values: Iterable[float]) -> float:
-    """What trec_eval's summary has for all topics: the mean of a measure's values, or the sum for counts.
+    """Return trec_eval's summary over all topics: the mean of a measure's values, or the sum for counts.
 
     For gm_map and gm_bpref, whose values are logarithms, it is the geometric mean.
     """
@@ -116,15 +114,15 @@ compute_aggregated_measure = aggregate
 
 def parse_run(lines: Iterable[str]) -> dict[str, dict[str, float]]:
     """The lines of a run in TREC's format as ``{query: {document: score}}``."""
-    return _parsed(lines, 6, 4, float)
+    return _parse(lines, 6, 4, float)
 
 
 def parse_qrel(lines: Iterable[str]) -> dict[str, dict[str, int]]:
     """The lines of judgments in TREC's format as ``{query: {document: grade}}``."""
-    return _parsed(lines, 4, 3, lambda text: int(float(text)))
+    return _parse(lines, 4, 3, lambda text: int(float(text)))
 
 
-def _parsed(lines: Iterable[str], count: int, column: int, number_in: Callable[[str], T]) -> dict[str, dict[str, T]]:
+def _parse(lines: Iterable[str], count: int, column: int, number_in: Callable[[str], T]) -> dict[str, dict[str, T]]:
     nested: dict[str, dict[str, T]] = {}
     for number, line in enumerate(lines, start=1):
         fields = line.split()
@@ -141,11 +139,11 @@ def _parsed(lines: Iterable[str], count: int, column: int, number_in: Callable[[
 
 
 def _named(given: Iterable[str | Measure]) -> tuple[dict[str, Measure], dict[str, float]]:
-    """Measures by the names under which their values are given back, and names whose values are no numbers.
+    """Return measures by the names under which values are returned, and names whose values are no numbers.
 
-    Parameters of one measure that stand in several names are put together; its usual ones count where none are given.
+    Parameters of one measure in several names are merged; its usual ones apply if none are given.
     """
-    expanded = {name: isinstance(one, str) and one in NICKNAMES for one in given for name in _expanded(one)}
+    expanded = {name: isinstance(one, str) and one in NICKNAMES for one in given for name in _expand_names(one)}
     names = [name for name, from_nickname in expanded.items() if name in supported_measures or not from_nickname]
     parameters: dict[str, set[str]] = {}
     for name in names:
@@ -163,12 +161,12 @@ def _named(given: Iterable[str | Measure]) -> tuple[dict[str, Measure], dict[str
     return named, {name: 0.0 for name in _NO_NUMBERS if name in names}
 
 
-def _expanded(given: str | Measure) -> Iterable[str | Measure]:
+def _expand_names(given: str | Measure) -> Iterable[str | Measure]:
     return NICKNAMES.get(given, [given]) if isinstance(given, str) else [given]
 
 
 def _family_of(name: str | Measure) -> tuple[str, list[str]]:
-    """The name of a measure at several depths, and the depths that stand behind it; nothing for other names."""
+    """Split a name into a measure at several depths and the depths; None for other names."""
     match = _WITH_PARAMETERS.fullmatch(name) if isinstance(name, str) else None
     if match:
         return match[1], match[2].split(",")

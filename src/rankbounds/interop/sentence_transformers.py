@@ -29,10 +29,10 @@ def sentence_transformers_evaluator(
     *given, **options
         What ``InformationRetrievalEvaluator`` takes.
     ties : str, default "expected"
-        The rule for ties: the mean over all orders, so that a model that gives every document the same score gets
-        what chance gets. ``"docid"`` is what sentence-transformers does.
+        The rule for ties: the mean over all orders, so that a model that scores every document the same gets a random
+        order's value. ``"docid"`` is what sentence-transformers does.
     confidence : float, default 0.95
-        That of the intervals.
+        The level of the intervals.
 
     Returns
     -------

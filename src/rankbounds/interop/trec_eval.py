@@ -1,7 +1,7 @@
-"""What trec_eval 10 prints, computed with our measures: its names, its options, its order of lines and of additions.
+"""trec_eval 10's output, computed with our measures: its names, options, order of lines and of additions.
 
-Numbers are our measures'. What is trec_eval's alone stands here: the names with parameters, the level and depth that
-options set for all measures, what a topic counts that the run lacks, and lines that hold no score.
+This module has what is trec_eval's alone: names with parameters, the level and depth that options set for all measures,
+the value of topics that the run lacks, and lines without a score.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ LINEAR = GainRule(((NONRELEVANT, 0.0),))
 
 @dataclass(frozen=True)
 class ZScores:
-    """The mean and the standard deviation of measures over reference runs, by topic and measure."""
+    """The mean and standard deviation of measures over reference runs, by topic and measure."""
 
     source: str
     reference: dict[tuple[str, str], tuple[float, float]]
@@ -105,7 +105,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Entry:
-    """One line for each topic and one for all of them: its name, the measure, and how its values are summed up."""
+    """A line per topic and one for all: its name, the measure, and the kind of summary."""
 
     base: str
     name: str
@@ -128,7 +128,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What is printed: by topic, in trec_eval's order, and by entry; and what stands for all topics."""
+    """The output: by topic and entry, in trec_eval's order, and over all topics."""
 
     topics: list[str]
     entries: list[Entry]
@@ -195,7 +195,7 @@ def evaluation(qrels: Qrels, run: Run, asked: dict[str, str], options: Options) 
         [facts.query_ids[number] for number in topics],
         entries,
         value[topics],
-        [_summed(entry, value[topics, place], facts, options) for place, entry in enumerate(entries)],
+        [_summarise(entry, value[topics, place], facts, options) for place, entry in enumerate(entries)],
         [strings[number] for number in topics],
         joined.missing,
     )
@@ -212,7 +212,7 @@ def lines(
 ) -> Iterator[str]:
     """The lines that trec_eval prints."""
     options = options or Options()
-    asked = _asked(measures or ["official"])
+    asked = _requested_names(measures or ["official"])
     scored = evaluation(qrels, run, asked, options)
     if scored.missing and not options.complete_rel_info:
         warn(
@@ -220,7 +220,7 @@ def lines(
             "trec_eval 10 ends with an error here; with -c they count as 0."
         )
     if per_topic:
-        _reject_unheld(scored.topics)
+        _reject_unwritable(scored.topics)
         printed = [base for base in PRINTED if base in asked and base not in OF_ALL_TOPICS]
         places = {base: [place for place, entry in enumerate(scored.entries) if entry.base == base] for base in printed}
         for topic, row, string in zip(scored.topics, scored.value.tolist(), scored.relstrings, strict=True):
@@ -235,8 +235,8 @@ def lines(
             yield entry.line("all", value)
 
 
-def _reject_unheld(topics: Sequence[str]) -> None:
-    """Reject topics, read from tables, whose ids would end a field or a line."""
+def _reject_unwritable(topics: Sequence[str]) -> None:
+    """Reject topics from tables whose ids would end a field or a line."""
     for topic in topics:
         reason = unheld_by_trec(topic.replace(" ", "_"))  # fields end at tabs alone
         if reason:
@@ -244,7 +244,7 @@ def _reject_unheld(topics: Sequence[str]) -> None:
             raise DataError(f"The topic id {shown(topic)} {reason}, and lines of trec_eval cannot hold it. {other}")
 
 
-def _asked(measures: Sequence[str]) -> dict[str, str]:
+def _requested_names(measures: Sequence[str]) -> dict[str, str]:
     """The names asked for, each with its parameters; those given first count."""
     asked: dict[str, str] = {}
     for text in measures:
@@ -254,16 +254,15 @@ def _asked(measures: Sequence[str]) -> dict[str, str]:
         elif name not in PRINTED:
             reason = f": it {ABSENT[name]}" if name in ABSENT else ""
             hint = "" if reason else did_you_mean(name, [*PRINTED, *NICKNAMES])
-            raise UsageError(f'trec_eval has no measure "{name}" that could be printed here{reason}.{hint}')
+            raise UsageError(f'trec_eval has no measure "{name}" that can be printed here{reason}.{hint}')
         elif point and not parameters:
-            raise UsageError(f'"{text}": parameters are missing behind the point.')
+            raise UsageError(f'"{text}": parameters are missing after the point.')
         else:
             asked[name] = asked.get(name) or parameters
     return asked
 
 
 def _entries(base: str, parameters: str, options: Options) -> Iterator[Entry]:
-    """The lines of one of trec_eval's names."""
     level, name = float(options.level_for_rel), _name(base, parameters)
     if base in ("runid", "relstring"):
         return
@@ -301,7 +300,7 @@ def _entries(base: str, parameters: str, options: Options) -> Iterator[Entry]:
 
 
 def _column(measure: Measure, options: Options) -> Column:
-    """What computes a measure; of judged documents alone, each group of judgments has its own."""
+    """Return what computes a measure, with a column per judgment group for judged documents."""
     if options.judged_docs_only and isinstance(measure, OverGroups):
         return partial(mean_over_groups, Condensed(measure.of_group()))
     return measure.value
@@ -312,9 +311,9 @@ def _name(base: str, parameters: str) -> str:
 
 
 def family(base: str, parameters: str = "") -> list[tuple[str, Measure]]:
-    """Measures at several depths (of which trec_eval reads the whole part) or points, in rising order, by their names.
+    """Return measures at several depths (trec_eval reads the whole part) or points, ascending, by name.
 
-    Without parameters at the depths that trec_eval takes: ``P.5,10`` is ``P_5`` and ``P_10``, ``P`` has nine of them.
+    Without parameters the depths are trec_eval's: ``P.5,10`` is ``P_5`` and ``P_10``, ``P`` has nine of them.
     """
     values = sorted(_number(part, base) for part in (parameters.split(",") if parameters else FAMILIES[base]))
     if base not in ("iprec_at_recall", "Rprec_mult", "Rprec_mult_avgjg"):
@@ -355,7 +354,7 @@ def _utility(parameters: str, options: Options) -> Measure:
 
 
 class _Rnonrel(PrefShareR):
-    """As trec_eval computes it: documents of level 0 are compared with each other too."""
+    """As in trec_eval: documents of level 0 are compared with each other too."""
 
     def limited(self, rankings: Rankings) -> CountedPreferences:
         counts = super().limited(rankings)
@@ -391,7 +390,7 @@ class _RnDCG(RnDCG):
 
 
 def at_level(measure: Measure, level: float) -> Measure:
-    """The measure with this as the lowest grade that counts as relevant, as trec_eval's option -l has it."""
+    """Return the measure with this lowest relevant grade, for trec_eval's option -l."""
     return _RnDCG(level) if isinstance(measure, RnDCG) else measure.at_level(level)
 
 
@@ -401,14 +400,14 @@ def _mean_of_points(points: tuple[float, ...], level: float, rankings: Rankings)
 
 
 def weighted_mean(weight: float, level: float, rankings: Rankings) -> Floats:
-    """F as trec_eval computes it, from precision and recall: its values round as they do there."""
+    """Return F from precision and recall, with trec_eval's rounding."""
     number = rankings.relevant(level).sum(axis=-1)
     precision, recall = quotient(number, rankings.length), quotient(number, rankings.num_relevant(level))
     return quotient((weight + 1) * precision * recall, weight * precision + recall)
 
 
 def _residual(p: float, rankings: Rankings) -> Floats:
-    """What unjudged documents and those beyond the list could add; 0 where every document of the list is judged."""
+    """Return what unjudged documents and those beyond the list could add; 0 if the list is judged."""
     # Multiplied and added from rank to rank, as trec_eval does.
     weights = np.cumprod(np.append(1.0, np.full(rankings.width, p)))
     unjudged = np.cumsum(np.where(rankings.holes, weights[:-1], 0.0), axis=-1)[:, -1]
@@ -416,13 +415,13 @@ def _residual(p: float, rankings: Rankings) -> Floats:
 
 
 def _as_trec_eval_reads(qrels: Qrels) -> Qrels:
-    """Whole grades, none of them 0, and every negative one for a document that was pooled and not judged."""
+    """Convert to whole grades, without 0, and negative ones for pooled unjudged documents."""
     grade = np.trunc(qrels.grade)
     return Qrels._of_pairs(qrels.pairs, np.where(grade == 0, NONRELEVANT, grade)).only_judged(grade >= 0)
 
 
-def _summed(entry: Entry, values: Floats, facts: TopicFacts, options: Options) -> float:
-    """Added up topic by topic, as trec_eval does: means half way between two printed numbers then round alike."""
+def _summarise(entry: Entry, values: Floats, facts: TopicFacts, options: Options) -> float:
+    """Sum topic by topic, as trec_eval does, so that means half way between two printed numbers round alike."""
     if entry.base == "num_rel" and options.complete_rel_info and not entry.in_deviations:  # whatever the level is
         return float(facts.relevant(1.0).sum())
     total = float(np.cumsum(values)[-1])
@@ -432,7 +431,7 @@ def _summed(entry: Entry, values: Floats, facts: TopicFacts, options: Options) -
 
 
 def _relstring(rankings: Rankings, row: int, length: int) -> str:
-    """The grades of the first documents, a character each: - for one not pooled, . for one pooled and not judged."""
+    """Return a character per document: its grade, - for not pooled, . for pooled and not judged."""
     shown = slice(0, max(0, min(length, int(rankings.length[row]))))
     parts = (rankings.holes[row, shown], rankings.pooled_holes[row, shown], rankings.grade[row, shown])
     return "".join(

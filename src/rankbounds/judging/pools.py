@@ -62,7 +62,7 @@ def pool(
         if number is not None and number < 1:
             raise UsageError(f"The {name} of a pool must be at least 1, not {number}.")
     if depth is None and budget is None:
-        raise UsageError("A pool needs a depth, or a budget for each topic.")
+        raise UsageError("A pool needs a depth, or a budget per topic (--depth, --budget).")
     assumptions, reading = chosen_options(options, OrderOptions, one_order="Pools need", threads=worth_starting())
     systems = reading.runs(runs)
     candidates = collect(systems, depth=depth, order=assumptions.order, precision=assumptions.score_precision)

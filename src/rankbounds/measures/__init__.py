@@ -1,7 +1,7 @@
-"""Measures of effectiveness: one small file each. Putting a file here is all it takes to add one.
+"""Measures of effectiveness: one small file each; a new file here is found without any registration.
 
-Every measure is an attribute of this package under the name of its class: ``rankbounds.measures.INST``. Measures that
-you add are found too.
+Every measure, including those that you add, is an attribute of this package by the name of its class:
+``rankbounds.measures.INST``.
 """
 
 from __future__ import annotations

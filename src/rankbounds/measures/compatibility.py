@@ -9,25 +9,23 @@ from rankbounds.measures.formulas import quotient
 from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.measures.parameters import Allowed, parameter
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import before_and_within, chance_drawn, group_place, reordered
+from rankbounds.rankings.ties import before_and_within, chance_drawn, group_place, reorder
 
 DEEPEST = 1000
 """How far rankings are compared."""
 
 
 class Compatibility(Measure):
-    """How similar the list is to the ideal ranking that it resembles most: documents of higher grade before those of
-    lower, and within a grade in the list's own order. 1: no document stands below a worse one, none is missing.
+    """How similar the list is to the most similar ideal ranking: documents of higher grade before those of lower, and
+    within a grade in the list's own order. 1: no document is ranked below a worse one, none is missing.
 
     Similarity is rank-biased overlap, the share of documents that the first d of both rankings have in common, averaged
-    over depths d = 1 to 1000 with weights p^(d-1), and divided by what the ideal ranking has with itself. Grades say
-    which document is better, not how much, so that levels from preferences will do. A document at rank r that has
-    place i in the ideal is in common from depth max(r, i) on, and the sum over documents of the weights there, each
-    over its depth, is the overlap.
+    over depths d = 1 to 1000 with weights p^(d-1), and divided by the ideal ranking's overlap with itself. Grades say
+    which document is better, not how much, so levels from preferences suffice. A document at rank r in the list and i
+    in the ideal is in common from depth max(r, i) on; the overlap sums the weights there, each over its depth.
 
-    ``low`` and ``high`` hold for all grades that unjudged documents may get, but may be wider than needed: for ``low``
-    they all push the relevant ones down in the ideal and bring nothing, for ``high`` those that are relevant push
-    nothing.
+    ``low`` and ``high`` are safe for all grades of unjudged documents, but may be wider than necessary: for ``low`` all
+    push relevant documents down in the ideal and add nothing, for ``high`` relevant ones push nothing.
 
     Source: Clarke, Vtyurina and Smucker, Assessing Top-k Preferences, TOIS 39(3), 2021, as in the authors' program
     (whose order of tied documents is --ties docid).
@@ -61,7 +59,6 @@ class Compatibility(Measure):
         return quotient(self._common(rankings), self._ideal(known_relevant(rankings) + turned_relevant(rankings)))
 
     def _common(self, rankings: Rankings, pushed: Ints | int = 0) -> Floats:
-        """What relevant documents add, whose places in the ideal ranking are so much lower, summed."""
         depth = np.maximum(np.arange(1, rankings.width + 1), ideal_places(rankings) + pushed)
         return np.where(relevant(rankings), self._in_common(depth), 0.0).sum(axis=-1)
 
@@ -73,7 +70,6 @@ class Compatibility(Measure):
         return added
 
     def _ideal(self, documents: Ints | Floats) -> Floats:
-        """What so many relevant documents add where both rankings are ideal."""
         sums = np.append(0.0, np.cumsum(self._in_common(np.arange(1, DEEPEST + 1))))
         return sums[np.minimum(np.asarray(documents, dtype=np.int64), DEEPEST)]
 
@@ -83,17 +79,17 @@ class Compatibility(Measure):
 
     def joint_bounds(self, rankings: Rankings) -> Bounds:
         judged = rankings.assume(0.0)
-        worst, best = (reordered(judged, judged.gain(), best=best) for best in (False, True))
+        worst, best = (reorder(judged, judged.gain(), best=best) for best in (False, True))
         # Behind judged documents of the largest gain, whose ranks they cannot have as well, before all others.
         unjudged = np.where(rankings.holes, rankings.facts.max_gain * (1 - 1e-9), judged.gain())
-        return self._low(worst), self._high(best, reordered(judged, unjudged, best=True))
+        return self._low(worst), self._high(best, reorder(judged, unjudged, best=True))
 
     def _low(self, judged: Rankings) -> Floats:
         common = self._common(judged, pushed=judged.num_holes[:, None])
         return quotient(common, self._ideal(known_relevant(judged) + judged.num_holes))
 
     def _high(self, judged: Rankings, of_unjudged: Rankings) -> Floats:
-        """The most over how many unjudged documents are relevant, the highest of them being so."""
+        """Return the greatest value over how many unjudged documents are relevant, the highest first."""
         common, known = self._common(judged), known_relevant(judged)
         added = self._in_common(np.arange(1, judged.width + 1))
         further = np.cumsum(np.where(of_unjudged.holes, added, 0.0), axis=-1)
@@ -136,7 +132,7 @@ def turned_relevant(rankings: Rankings) -> Ints:
 
 
 def ideal_places(rankings: Rankings) -> Ints:
-    """The place of each relevant document in the ideal ranking, from 1; 0 for others."""
+    """Return each relevant document's rank in the ideal ranking, from 1; 0 for others."""
     facts, gain, marks = rankings.facts, rankings.gain(), relevant(rankings)
     places = np.zeros(gain.shape, dtype=np.int64)
     better = np.zeros(gain.shape[0], dtype=np.int64)

@@ -12,18 +12,18 @@ from rankbounds.rankings.topic_facts import TopicFacts
 
 
 class Condensed(Measure):
-    """The measure on the list that is left when unjudged documents are taken out.
+    """The measure on the list without unjudged documents.
 
-    It does not fall because documents are unjudged, but it is biased upward for systems that did not contribute to
-    the pool: their unjudged documents leave, and what is below moves up. ``low`` and ``high`` are those of the plain
-    measure, what the run would score if all its documents were judged, widened where needed to hold the value itself.
+    It does not fall because documents are unjudged, but favours systems that did not contribute to the pool: their
+    unjudged documents are removed, and those below move up. ``low`` and ``high`` are those of the plain measure, what
+    the run would score if all its documents were judged, widened where needed to contain the value.
 
     Source: Sakai, Alternatives to Bpref, SIGIR 2007.
 
     Parameters
     ----------
     measure : Measure
-        The measure to compute on what is left.
+        The measure to compute on the remaining list.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Condensed(Measure):
     trec_names = ()
 
     def __post_init__(self) -> None:
-        """Every fact that is not stated above, and every parameter, is that of the plain measure."""
+        """Copy parameters and unstated facts from the plain measure."""
         for name in (Facts.__annotations__.keys() - vars(Condensed).keys()) | {"rel", "cutoff"}:
             object.__setattr__(self, name, getattr(self.measure, name))
 

@@ -71,7 +71,7 @@ class NumRelRet(Count):
 
 
 class NumNonRelRet(Count):
-    """How many documents that were judged and are not relevant were retrieved; over all topics, the sum."""
+    """The number of judged non-relevant documents retrieved; over all topics, the sum."""
 
     takes = ("rel",)
     example = ("NumNonRelRet", 1.0)
@@ -89,7 +89,7 @@ class NumNonRelRet(Count):
 
 
 class NumQ(Count):
-    """How many topics were scored: 1 for each of them.
+    """The number of topics scored.
 
     Examples
     --------
@@ -131,10 +131,10 @@ class JudgedShare(Share):
 
 
 class Judged(JudgedShare):
-    """The share of the first k documents retrieved that somebody judged. Read it beside every other number.
+    """The share of the first k documents retrieved that are judged. Read it with every other number.
 
-    Where it is low, a score says more about what was judged than about the system. A list shorter than k is measured
-    on the documents it has; an empty one counts as 0.
+    A low share means that a score depends more on what was judged than on the system. A list shorter than k is measured
+    on its documents; an empty one counts as 0.
     """
 
     example = ("Judged @ 2", 0.5, "unjudged")
@@ -148,7 +148,7 @@ class Judged(JudgedShare):
 
 
 class Unjudged(JudgedShare):
-    """How many of the first k documents nobody judged, divided by k (trec_eval's unj)."""
+    """The number of unjudged documents among the first k, divided by k (trec_eval's unj)."""
 
     example = ("Unjudged @ 2", 0.5, "unjudged")
     examples = ("Unjudged@3", "Unjudged@10")
@@ -162,8 +162,8 @@ class Unjudged(JudgedShare):
 
 
 class Utility(Measure):
-    """What a list is worth to somebody who reads all of it: so much for each relevant document, minus what each other
-    one costs.
+    """The value of a list to a user who reads all of it: credit for each relevant document, minus a cost for each
+    other.
 
     Utility = hit * (relevant, retrieved) + noise * (others retrieved) + miss * (relevant, not retrieved)
     + rest * (others of the collection). By default the relevant documents retrieved minus the others.
@@ -205,10 +205,10 @@ class Utility(Measure):
         return total + self.rest * (self.documents - number - others) if self.rest else total
 
     def bounds(self, rankings: Rankings) -> Bounds:
-        """An unjudged document that turns relevant changes the value by ``hit - noise``, whatever the others are."""
+        """An unjudged document that turns relevant changes the value by ``hit - noise``."""
         ends = [self.value(rankings.assume(chance)) for chance in (0.0, 1.0)]
         return np.minimum(*ends), np.maximum(*ends)
 
     def worth_of_hit_and_length(self) -> tuple[float, float]:
-        """What each relevant document of a list adds, and each document; the rest is the same for all lists."""
+        """Return what a relevant document adds, and any document; the rest is common to all lists."""
         return self.hit - self.noise - self.miss + self.rest, self.noise - self.rest

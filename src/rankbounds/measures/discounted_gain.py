@@ -20,7 +20,7 @@ LARGEST_EXPONENT = 1000
 
 
 class Discounted(Measure):
-    """Gains that count less the deeper they stand, by the logarithm of the rank."""
+    """Gains discounted by the logarithm of the rank."""
 
     base: float | None = parameter(BASE, ABOVE_1, default=None)
     gain: str = parameter("``linear``: gains as they are; ``exp``: 2^g - 1.", default="linear")
@@ -49,7 +49,7 @@ class Discounted(Measure):
         return np.where(rankings.holes, least + rankings.chance * (most - least), self.worth_of_gain(gain))
 
     def worth_of_gain(self, gain: Floats) -> Floats:
-        """What documents of these gains are worth: 2^g - 1 for ``exp``, g itself for ``linear``."""
+        """Return the worth of gains: 2^g - 1 for ``exp``, g for ``linear``."""
         if self.gain == "linear":
             return gain
         if np.max(gain, initial=0.0) > LARGEST_EXPONENT:
@@ -70,11 +70,11 @@ def discounts(base: float | None, n: int) -> Floats:
 
 
 class DCG(Discounted, RankWeighted):
-    """The gains of the documents, each divided by the logarithm of its rank plus one, summed.
+    """The sum of the documents' gains, each divided by the logarithm of its rank plus one.
 
-    There is no upper limit, and topics with many relevant documents dominate means: nDCG divides it away.
+    It has no upper limit, so topics with many relevant documents dominate means; nDCG normalises it.
 
-    DCG = sum over ranks i of g_i / log2(i + 1), as trec_eval has it. With ``base=b``, documents before rank b count
+    DCG = sum over ranks i of g_i / log2(i + 1), as in trec_eval. With ``base=b``, documents before rank b count
     in full and others are divided by log_b(i) (Jarvelin and Kekalainen, TOIS 20(4), 2002). ``gain=exp`` takes
     2^g - 1 for g.
     """
@@ -87,13 +87,12 @@ class DCG(Discounted, RankWeighted):
 class nDCG(Discounted, IdealRatio):  # noqa: N801 (the name everybody knows it by)
     """Discounted gain divided by that of the ideal ranking: 1 when the best documents known come first, best first.
 
-    The ideal ranking holds all judged documents of the topic, retrieved or not. Without parameters this is
-    trec_eval's ndcg: gains are the grades, the discount is log2(rank + 1). ``low`` and ``high`` are exact over the
-    retrieved unjudged documents, each of which may have any gain up to the largest, and then also belongs to the
-    ideal ranking; so judging more can lower the value. With ``open="collection"``, ``low`` also covers relevant
-    documents that nobody retrieved, which can stand in the ideal ranking alone: to the depth, all of the largest gain;
-    without a depth, as many as ``most_relevant`` says. Over ties and unjudged documents together, ``high`` is exact for
-    binary gains; for graded ones it holds, but may be more than can be reached.
+    The ideal ranking holds all judged documents of the topic, retrieved or not. Without parameters this is trec_eval's
+    ndcg: gains are the grades, the discount is log2(rank + 1). ``low`` and ``high`` are exact over the retrieved
+    unjudged documents, each of which may have any gain up to the largest, and then joins the ideal ranking too; so
+    judging more can lower the value. With ``open="collection"``, ``low`` also covers relevant documents that nobody
+    retrieved, in the ideal ranking alone: to the depth, all of the largest gain; without a depth, ``most_relevant`` of
+    them. Over ties and unjudged documents together, ``high`` is exact for binary gains, and safe for graded ones.
 
     Sources: Jarvelin and Kekalainen, TOIS 20(4), 2002 (``base=b``); ``gain=exp`` takes 2^g - 1 (Burges et al. 2005).
     """
@@ -114,7 +113,7 @@ class AveragedDCG(Measure):
 class nDCG_rel(AveragedDCG):  # noqa: N801 (trec_eval's name)
     """nDCG at the ranks of the documents with gain, averaged over all such documents of the topic.
 
-    A document that is not retrieved counts with the discounted gain of the whole list over that of the ideal ranking.
+    For a document that is not retrieved it is the discounted gain of the whole list over that of the ideal ranking.
 
     Source: as in trec_eval (ndcg_rel), which calls it experimental.
     """
@@ -135,11 +134,11 @@ class nDCG_rel(AveragedDCG):  # noqa: N801 (trec_eval's name)
 
 
 class RnDCG(AveragedDCG):
-    """nDCG averaged over the ranks where the ideal ranking goes on to a lower gain, and the end of the list.
+    """nDCG averaged over the ranks where the gain of the ideal ranking falls, and the end of the list.
 
-    As R-precision reads to the rank where a perfect list would end, this reads to the ranks where it would end with
-    documents of the highest gain, the second highest, and so on. The end of the list counts once more where the list
-    is longer than that by more than one document.
+    R-precision reads to the rank where a perfect list would end; this reads to the ranks where its documents of the
+    highest gain would end, those of the second highest, and so on. The end of the list counts once more if the list is
+    longer than that by more than one document.
 
     Source: as in trec_eval (Rndcg), which calls it experimental.
     """
@@ -161,7 +160,7 @@ class RnDCG(AveragedDCG):
 class IdealDCG(Measure):
     """The discounted gain of the ideal ranking: what nDCG divides by.
 
-    It says nothing of the list, only how much the topic has to offer.
+    It does not depend on the list, only on what the topic has to offer.
 
     Source: as in trec_eval (ideal_dcg).
     """
@@ -181,13 +180,13 @@ class IdealDCG(Measure):
 
 
 def _ideal(rankings: Rankings) -> Floats:
-    """The ideal gains of every list, one rank longer than the list and than the gains."""
+    """Return the ideal gains of every list, one rank longer than the list and than the gains."""
     most = int((rankings.facts.count_from_level[0][rankings.topic] + rankings.num_holes).max(initial=1))
     return rankings.ideal(max(rankings.width, most) + 1)
 
 
 def _discounted_sums(rankings: Rankings, gain: Floats, ideal: Floats) -> tuple[Floats, Floats]:
-    """At every rank of the ideal ranking, the discounted gain of the list down to it, and its own."""
+    """Return the discounted gain of the list, and of the ideal ranking, at every rank of the latter."""
     weights = discounts(None, ideal.shape[-1])
     gained = np.zeros(ideal.shape)
     gained[..., : rankings.width] = gain
@@ -197,8 +196,8 @@ def _discounted_sums(rankings: Rankings, gain: Floats, ideal: Floats) -> tuple[F
 class BinG(Measure):
     """Over all R relevant documents known, the mean of 1 / log2(2 + non-relevant documents above it).
 
-    Between AP and nDCG: only what was read in vain is discounted, so that a list whose relevant documents come first
-    has 1, however many there are. A relevant document that is not retrieved adds 0.
+    Between AP and nDCG: only non-relevant documents are discounted, so a list with all relevant documents first scores
+    1, however many there are. A relevant document that is not retrieved adds 0.
 
     Source: as in trec_eval (binG), which calls it experimental.
     """
@@ -216,11 +215,11 @@ class BinG(Measure):
 
 
 class G(Measure):
-    """The gains of the documents, each divided by log2(2 + what reading so far cost - what it gained), over all gains
-    that the topic has.
+    """The sum of the documents' gains, each divided by log2(2 + cost of reading so far - gain so far), over all gains
+    of the topic.
 
-    Reading a document costs what the ideal ranking gains at that rank, and at least 1. With binary judgments it is
-    BinG. No bounds are known.
+    Reading a document costs the ideal ranking's gain at that rank, and at least 1. With binary judgments it is BinG. No
+    bounds are known.
 
     Source: as in trec_eval (G), which calls it experimental.
     """

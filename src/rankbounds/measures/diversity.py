@@ -1,18 +1,18 @@
 """Measures of lists that should serve several subtopics of a query.
 
-**By intents.** Each subtopic sees its own list, in which the documents relevant to it are relevant. The value is the
-mean of a binary measure over the subtopics that have a relevant document; others are left out, as ndeval does.
-Subtopics count alike (Agrawal, Gollapudi, Halverson and Ieong, Diversifying Search Results, WSDM 2009).
+**By intents.** Each subtopic has its own list, with its own relevant documents. The value is the mean of a binary
+measure over the subtopics that have a relevant document, as in ndeval. Subtopics have equal weights (Agrawal,
+Gollapudi, Halverson and Ieong, Diversifying Search Results, WSDM 2009).
 
-Bounds: an unjudged document may be relevant to any of its topic's subtopics, also to those that had no relevant
-document before, which then count. What it is to one subtopic says nothing of another. So the least and the greatest
-sum are sums of extremes, and as a mean moves one way only while subtopics alike are added, the extremes over how many
-are added are none and all. The bounds are attained.
+Bounds: an unjudged document may be relevant to any of its topic's subtopics, including those without a relevant
+document, which then count. Subtopics are independent, so the least and the greatest sum are sums of extremes; and since
+adding equal subtopics moves a mean in one direction, the extremes over how many are added are none and all. The bounds
+are attained.
 
-**By novelty.** A document relevant to a subtopic that was met n times above gains (1 - alpha)^n for it, times the
-weight of its rank. ERR_IA, alpha_DCG and NRBP differ in these weights only. Their sum is divided by what a list would
-gain of which every document is relevant to every subtopic (ndeval's "ideal ideal"); without a depth that list never
-ends. nERR_IA, alpha_nDCG and nNRBP are divided by what the greedy ideal ranking of the judged documents gains instead.
+**By novelty.** A document relevant to a subtopic that n documents above cover gains (1 - alpha)^n for it, times the
+weight of its rank. ERR_IA, alpha_DCG and NRBP differ in these weights only. Their sum is divided by the gain of a list
+in which every document is relevant to every subtopic (ndeval's "ideal ideal"); without a depth that list is infinite.
+nERR_IA, alpha_nDCG and nNRBP are divided by the gain of the greedy ideal ranking of the judged documents instead.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ DEEPEST = 1 << 20
 
 
 class BySubtopic(Measure):
-    """A measure of the lists that the subtopics of a topic see.
+    """A measure of the lists of a topic's subtopics.
 
     A subclass has ``of_subtopic``, the measure of one such list, and ``combined``. The order of ties that is best for
     one subtopic may be bad for another: no best or worst order is known.
@@ -68,9 +68,9 @@ class BySubtopic(Measure):
 
 
 class IntentAware(BySubtopic):
-    """The mean over a topic's subtopics of what a binary measure says of each.
+    """The mean of a binary measure over a topic's subtopics.
 
-    The measure is 0 where nothing is relevant, and least for the one relevant document that stands lowest.
+    The measure is 0 if nothing is relevant, and least if the one relevant document is ranked lowest.
     """
 
     sources = ("agrawal2009diversifying",)
@@ -99,8 +99,8 @@ class IntentAware(BySubtopic):
 
 
 class P_IA(IntentAware):  # noqa: N801 (the name everybody knows it by)
-    """The precision at k of each subtopic, averaged: how relevant the first k documents are to one who wants any of
-    the query's subtopics. It does not reward novelty; a list for the most popular subtopic does well.
+    """The precision at k of each subtopic, averaged. It does not reward novelty; a list for the most popular subtopic
+    does well.
 
     Sources: Agrawal et al., WSDM 2009; as in ndeval (P-IA).
     """
@@ -131,9 +131,8 @@ class AP_IA(IntentAware):  # noqa: N801 (the name everybody knows it by)
 class StRec(IntentAware):
     """The share of the topic's subtopics for which one of the first k documents is relevant.
 
-    A reader of these k documents has met so many of the things that the query may be about. Subtopics that no judged
-    document is relevant to do not count. ``low`` and ``high`` say what the retrieved unjudged documents could change:
-    each may be relevant to every subtopic, or to one that nobody has found yet.
+    Subtopics without a relevant judged document do not count. ``low`` and ``high`` say what the retrieved unjudged
+    documents could change: each may be relevant to every subtopic, or to one that nobody has found yet.
 
     Sources: Zhai, Cohen and Lafferty, SIGIR 2003; as in ndeval (strec).
     """
@@ -145,12 +144,12 @@ class StRec(IntentAware):
 
 
 class NuggetRecall(BySubtopic):
-    """The share of the nuggets (facts that an answer should hold) that the first k passages hold, vital ones counting
-    fully and okay ones a part.
+    """The share of the nuggets (facts that an answer should hold) in the first k passages, where okay nuggets count
+    less than vital ones.
 
-    Nuggets are the subtopics of a topic, all that the judgments name, also those that no passage holds. The column
-    ``importance`` says which are vital and which okay; without it all are vital. With okay=0 only vital nuggets count.
-    An unjudged passage may hold any of them.
+    Nuggets are all subtopics that the judgments name, including those that no passage holds. The column ``importance``
+    says which are vital and which okay; without it all are vital. With okay=0 only vital nuggets count. An unjudged
+    passage may hold any of them.
 
     Sources: Voorhees, Overview of the TREC 2003 Question Answering Track (vital and okay nuggets); weights as in TREC
     2024 RAG (1 and 0.5).
@@ -203,7 +202,7 @@ class Novel(IntentAware):
         return GainOfSubtopic(self)
 
     def greatest(self) -> float:
-        """What one subtopic gains of a list all of which is relevant to it."""
+        """Return what one subtopic gains from a list relevant to it throughout."""
         n = self.cutoff or 1
         while not self.cutoff and (1 - self.alpha) ** n * float(self.weights(n)[-1]) > 1e-18:
             n *= 2
@@ -213,7 +212,7 @@ class Novel(IntentAware):
 
 
 class GainOfSubtopic(Measure):
-    """What one subtopic gains of a list, as a share of the most that it could."""
+    """The gain of one subtopic from a list, as a share of the greatest."""
 
     of: Novel
 
@@ -242,11 +241,11 @@ class GainOfSubtopic(Measure):
 
 
 class NormalisedNovel(Novel):
-    """A measure of novelty, the next class to derive from, divided by what the greedy ideal ranking gains.
+    """A measure of novelty, the next base class, divided by the gain of the greedy ideal ranking.
 
     At every rank the ideal ranking takes the judged document that adds the most. Retrieved documents that count as
-    relevant belong to it, relevant to every subtopic. No bounds are given: judgments change the list and its ideal,
-    and the greedy ranking need not be the best, so that more relevance may raise or lower the value.
+    relevant belong to it, relevant to every subtopic. There are no bounds: judgments change the list and its ideal, and
+    the greedy ranking need not be the best, so more relevance may raise or lower the value.
     """
 
     value_range = (0.0, np.inf)
@@ -280,12 +279,12 @@ class NormalisedNovel(Novel):
 
 
 class ERR_IA(Novel):  # noqa: N801 (the name everybody knows it by)
-    """The expected reciprocal rank at which a user with one of the subtopics in mind is satisfied, averaged over
+    """The expected reciprocal rank at which a user interested in one of the subtopics is satisfied, averaged over
     subtopics.
 
     A document relevant to the user's subtopic satisfies with probability alpha. The mean of 1/rank is divided by that
-    of a list all of which is relevant to every subtopic, down to the same depth, as ndeval does: ERR_IA@20 may be less
-    than ERR_IA@10.
+    of a list relevant to every subtopic at every rank to the same depth, as in ndeval: ERR_IA@20 may be less than
+    ERR_IA@10.
 
     Sources: Chapelle, Metzler, Zhang and Grinspan, CIKM 2009; divided as in ndeval (ERR-IA).
     """
@@ -300,11 +299,11 @@ class ERR_IA(Novel):  # noqa: N801 (the name everybody knows it by)
 
 
 class nERR_IA(NormalisedNovel, ERR_IA):  # noqa: N801 (the name everybody knows it by)
-    """The expected reciprocal rank at which users with different subtopics in mind are satisfied, as a share of what
-    the best order of the judged documents has.
+    """The expected reciprocal rank at which users interested in different subtopics are satisfied, over that of the
+    ideal order of the judged documents.
 
-    The ideal ranking takes at every rank the judged document that adds the most, of equals the one whose id sorts
-    last (as ndeval; to find the very best ranking is not feasible, and a list may score a little above 1).
+    The ideal ranking takes at every rank the judged document that adds the most, of equals the one whose id sorts last
+    (as in ndeval; the very best ranking is not feasible to find, and a list may score a little above 1).
 
     Sources: Chapelle et al., CIKM 2009; as in ndeval (nERR-IA).
     """
@@ -317,9 +316,9 @@ class nERR_IA(NormalisedNovel, ERR_IA):  # noqa: N801 (the name everybody knows 
 class alpha_DCG(Novel):  # noqa: N801 (the name everybody knows it by)
     """Gain that falls with the logarithm of the rank, and with every repetition of a subtopic.
 
-    The document at rank i gains, for each subtopic that it is relevant to, (1 - alpha)^n / log2(i + 1), where n of the
-    documents above are relevant to that subtopic. The sum is divided by that of a list all of which is relevant to
-    every subtopic, down to the same depth, so that topics of many subtopics and of few compare.
+    The document at rank i gains, for each subtopic that it is relevant to, (1 - alpha)^n / log2(i + 1), where n
+    documents above are relevant to that subtopic. The sum is divided by that of a list relevant to every subtopic at
+    every rank to the same depth, so that topics with many and few subtopics compare.
 
     Sources: Clarke et al., Novelty and Diversity in Information Retrieval Evaluation, SIGIR 2008; divided as in
     ndeval (alpha-DCG).
@@ -335,12 +334,9 @@ class alpha_DCG(Novel):  # noqa: N801 (the name everybody knows it by)
 
 
 class alpha_nDCG(NormalisedNovel, alpha_DCG):  # noqa: N801 (the name everybody knows it by)
-    """The gain of new and repeated subtopics by rank, as a share of what the best order of the judged documents gains.
+    """The gain of new and repeated subtopics by rank (alpha_DCG), over that of the ideal order of the judged documents.
 
-    1: at every rank the list has what adds the most. alpha_DCG says what the gain is made of.
-
-    The ideal ranking takes at every rank the judged document that adds the most, of equals the one whose id sorts
-    last (as ndeval; to find the very best ranking is not feasible, and a list may score a little above 1).
+    The ideal ranking is the one of nERR_IA.
 
     Sources: Clarke et al., SIGIR 2008; as in ndeval (alpha-nDCG).
     """
@@ -351,12 +347,11 @@ class alpha_nDCG(NormalisedNovel, alpha_DCG):  # noqa: N801 (the name everybody 
 
 
 class NRBP(Novel):
-    """The rate at which a user who goes on to the next document with probability beta meets subtopics, repetitions
-    counting less.
+    """Subtopics per document read, repetitions counting less, for a user who continues with probability beta.
 
     The document at rank i gains beta^(i-1) (1 - alpha)^n for each subtopic that it is relevant to and that n documents
-    above are relevant to. Divided by what a list without end would gain all of which is relevant to every subtopic.
-    With alpha=0 it is RBP, averaged over subtopics. What lies beyond the end of the list counts as not relevant.
+    above are relevant to, divided by the gain of an infinite list relevant to every subtopic. With alpha=0 it is RBP,
+    averaged over subtopics. What lies beyond the end of the list counts as not relevant.
 
     Source: Clarke, Kolla and Vechtomova, An Effectiveness Measure for Ambiguous and Underspecified Queries, ICTIR
     2009; as in ndeval (NRBP).
@@ -374,10 +369,9 @@ class NRBP(Novel):
 
 
 class nNRBP(NormalisedNovel, NRBP):  # noqa: N801 (the name everybody knows it by)
-    """The rate at which a user meets subtopics (NRBP), as a share of what the best order of the judged documents has.
+    """Subtopics per document read (NRBP), over that of the ideal order of the judged documents.
 
-    The ideal ranking takes at every rank the judged document that adds the most, of equals the one whose id sorts
-    last (as ndeval; to find the very best ranking is not feasible, and a list may score a little above 1).
+    The ideal ranking is the one of nERR_IA.
 
     Source: Clarke, Kolla and Vechtomova, ICTIR 2009; as in ndeval (nNRBP).
     """

@@ -1,9 +1,8 @@
-"""What a measure states about itself: the list of its facts.
+"""Facts that measures declare about themselves, as class attributes.
 
-Facts are class attributes. What follows from them (bounds, best and worst orders of ties, labels, which questions can
-be asked of a measure) is derived elsewhere, once for all measures, and the law tests check every fact by enumeration.
-More follows from the class that a measure derives from: a ``RankWeighted`` is a sum over ranks of fixed weights times
-worth, an ``IdealRatio`` is such a sum over that of the ideal ranking.
+Bounds, best and worst orders of ties, labels, and which questions apply to a measure are derived from them once for all
+measures, and law tests check every fact by enumeration. More follows from base classes: a ``RankWeighted`` is a sum
+over ranks of fixed weights times worth, an ``IdealRatio`` is such a sum over that of the ideal ranking.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ Averaged: TypeAlias = Literal["documents", "precisions"]
 
 
 class Facts:
-    """The facts that a measure may state, each with what holds if it says nothing."""
+    """The facts that a measure may declare, with their defaults."""
 
     # How it is written.
 

@@ -10,7 +10,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.columns.by_rank import Places, running_sums, weighted_sums
 from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import expected_count, expected_products, group_means, order_by_worth, reordered_worth
+from rankbounds.rankings.ties import expected_count, expected_products, group_means, order_by_worth, reorder_worth
 from rankbounds.rankings.topic_facts import TopicFacts
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ IDEAL_CELLS = 1 << 18
 class RankWeighted(Measure):
     """A sum over ranks of a fixed weight times the document's worth, whatever the other documents are.
 
-    A subclass has ``weights``, and ``tail`` if it leaves open what lies beyond the end of the list. Whatever holds for
-    weighted sums alone (exact distributions, what a judgment settles) asks ``is_weighted_sum``.
+    A subclass has ``weights``, and ``tail`` if what lies beyond the end of the list is unknown. Code for weighted sums
+    alone (exact distributions, the effect of a judgment) checks ``is_weighted_sum``.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class RankWeighted(Measure):
         raise NotImplementedError
 
     def tail(self, depth: Ints) -> Floats:
-        """The weight of everything below this depth, where the list's end leaves it open; else 0."""
+        """Return the weight of everything below this depth, if unknown; else 0."""
         return np.zeros(depth.shape)
 
     def value(self, rankings: Rankings) -> Floats:
@@ -62,7 +62,7 @@ class RankWeighted(Measure):
         if type(self).value is not RankWeighted.value:
             return super().tie_bounds(rankings)
         worth, weights = self.worth(rankings), self.weights(self.depth(rankings))
-        worst, best = (weighted_sum(weights, reordered_worth(rankings, worth, best=best)) for best in (False, True))
+        worst, best = (weighted_sum(weights, reorder_worth(rankings, worth, best=best)) for best in (False, True))
         return self._least_first(worst, best)
 
     def open_tail(self, rankings: Rankings) -> Floats:
@@ -78,9 +78,9 @@ def is_weighted_sum(measure: Measure) -> TypeIs[RankWeighted]:
 
 
 class Stopping(Measure):
-    """The weight of the rank where a user stops, who stops at each document with a probability, its worth.
+    """The weight of the rank where a user stops, who stops at each document with a probability equal to its worth.
 
-    0 where nobody stops down to the depth. A subclass has ``weights``, which do not rise with rank.
+    0 if nobody stops to the depth. A subclass has ``weights``, which do not rise with rank.
     """
 
     monotone = True
@@ -104,10 +104,7 @@ class Stopping(Measure):
 
 
 class Counted(RankWeighted):
-    """Documents counted down to a depth, over a number: counted first and divided once.
-
-    Lists with equally many have the same value to the last bit, wherever the documents stand.
-    """
+    """A count of documents to a depth, divided by a number once, so that equal counts give exactly equal values."""
 
     @property
     def over(self) -> int:
@@ -138,10 +135,10 @@ class BestRelevant(Stopping):
 
 
 class Normalised(Measure):
-    """A weighted sum over ranks divided by something of the topic, such as the sum that an ideal ranking has.
+    """A weighted sum over ranks divided by a number of the topic, such as the sum of an ideal ranking.
 
     A subclass has ``weights`` and ``divisor``. Unlike a ``RankWeighted`` it may fall when a document turns relevant,
-    because that document belongs to the topic too; no facts are stated here but those that hold for every measure.
+    because that document belongs to the topic too; so it declares only facts that hold for every measure.
 
     Examples
     --------
@@ -168,11 +165,7 @@ class Normalised(Measure):
 
 
 class Share(Normalised):
-    """Documents counted down to a depth, over something of the topic.
-
-    They are counted first and divided once: lists with equally many have the same value to the last bit, wherever
-    the documents stand and whatever lists share the batch.
-    """
+    """A count of documents to a depth, divided once by a number of the topic, so equal counts give equal values."""
 
     def weights(self, n: int) -> Floats:
         return np.ones(n)
@@ -186,17 +179,17 @@ class Share(Normalised):
 
 
 class ShareOfRelevant(Share):
-    """Relevant documents down to a depth, over something that grows with the number R of the topic's relevant ones."""
+    """Relevant documents to a depth, over something that grows with the topic's number R of relevant ones."""
 
     collection_exactness = "exact"
     difference_argument = "share"
 
     def growth(self, rankings: Rankings) -> tuple[float, Floats, Floats]:
-        """What the divisor grows by for each relevant document; by list, what it is without any, and at most."""
+        """Return the divisor's growth per relevant document; and by list its least and greatest value."""
         raise NotImplementedError
 
     def divisor_for(self, relevant: Floats, rankings: Rankings) -> Floats:
-        """What each list's count is divided by, if so many documents of its topic are relevant."""
+        """Return each list's divisor, if so many documents of its topic are relevant."""
         slope, offset, most = self.growth(rankings)
         return np.minimum(slope * relevant + offset, most)
 
@@ -204,7 +197,7 @@ class ShareOfRelevant(Share):
         return self.divisor_for(rankings.num_relevant(self.rel), rankings)
 
     def bounds(self, rankings: Rankings) -> Bounds:
-        """Unjudged documents above the depth raise it when they are relevant, those below and elsewhere lower it."""
+        """Relevant unjudged documents above the depth raise it, those below and elsewhere lower it."""
         found, known, within, below = found_and_open(self, rankings)
         most = self.divisor_for(known + np.maximum(below, rankings.room(known)), rankings)
         return quotient(found, most), quotient(found + within, self.divisor_for(known + within, rankings))
@@ -213,9 +206,9 @@ class ShareOfRelevant(Share):
 class IdealRatio(Normalised):
     """A sum over ranks of a weight times the document's worth, over that of the ideal ranking of the topic's documents.
 
-    A subclass has ``weights``, positive and never rising with rank; relevance counts, from grade ``rel`` on. Where
-    gains count, it is ``graded`` and has ``worth`` too, and ``worth_of_gain`` unless a gain is worth itself. Bounds
-    over judgments and ties, and of differences, follow.
+    A subclass has ``weights``, positive and never rising with rank; grades from ``rel`` on are relevant. If gains
+    count, it is ``graded`` and has ``worth``, and ``worth_of_gain`` unless a gain is its own worth. Bounds over
+    judgments and ties, and of differences, follow.
     """
 
     value_range = (0.0, 1.0)
@@ -224,7 +217,7 @@ class IdealRatio(Normalised):
 
     @property
     def vanishes(self) -> bool:  # type: ignore[override]
-        """To a depth, no more than so many documents belong to the ideal ranking."""
+        """To a depth, the ideal ranking holds a limited number of documents."""
         return self.cutoff is None
 
     def worth_of_gain(self, gain: Floats) -> Floats:
@@ -232,13 +225,13 @@ class IdealRatio(Normalised):
         return gain
 
     def levels(self, facts: TopicFacts) -> tuple[Floats, Ints]:
-        """What a document may be worth above 0, rising; and by level and topic, how many documents reach it."""
+        """Return the positive values of a document, rising; and by level and topic, how many documents reach it."""
         if self.graded:
             return self.worth_of_gain(facts.levels), facts.count_from_level
         return np.ones(1), facts.relevant(self.rel)[None]
 
     def every_document_counts(self, facts: TopicFacts) -> bool:
-        """Is a document that is not relevant worth something too, and so reaches the first level?"""
+        """Do non-relevant documents have a worth too, and so reach the first level?"""
         return self.graded and facts.nonrelevant_gain > 0
 
     def _reached(self, judged: Rankings) -> list[Flags]:
@@ -269,7 +262,7 @@ class IdealRatio(Normalised):
         return ideal
 
     def _sum_of_first(self, number: Floats) -> Floats:
-        """The weights of the first ranks, so many of them; infinite where there is no end to them."""
+        """Return the weights of the first ranks, summed; infinite for an unlimited number."""
         read = number if self.cutoff is None else np.minimum(number, self.cutoff)
         most = int(np.max(read, initial=0.0, where=np.isfinite(read)))
         sums = np.append(0.0, np.cumsum(self.weights(most)))
@@ -283,7 +276,7 @@ class IdealRatio(Normalised):
         return self._extremes(rankings, over_ties=False)
 
     def joint_bounds(self, rankings: Rankings) -> Bounds:
-        """Exact below; above exact for binary gains, and for graded ones an outer bound that may not be attained."""
+        """``low`` is exact; ``high`` is exact for binary gains, for graded ones an outer bound."""
         return self._extremes(rankings, over_ties=True)
 
     def joint_bounds_are_outer(self, facts: TopicFacts) -> bool:
@@ -292,13 +285,13 @@ class IdealRatio(Normalised):
     def _extremes(self, rankings: Rankings, *, over_ties: bool) -> Bounds:
         """Write gains as sums over levels: a document counts once for each level that its gain reaches.
 
-        At one level all that counts is how many unjudged documents reach it, and that they are the highest (best) or
-        the lowest (worst) ones. The least value has every unjudged document at 0 or at the top level, because a linear
-        sum over a convex one has its minimum at a corner. The greatest value t is the one where the best sum minus t
-        times the ideal sum is 0, and that difference splits into one small maximisation for each level.
+        At one level, only how many unjudged documents reach it matters, and that they are the highest (best) or lowest
+        (worst). The least value has every unjudged document at 0 or at the top level, because a linear sum over a
+        convex one has its minimum at a corner. The greatest value t makes the best sum minus t times the ideal sum 0,
+        and that difference splits into one small maximisation per level.
 
-        Relevant documents that nobody retrieved stand in the ideal ranking alone: there are none in the best case, and
-        in the worst they are of the largest gain, as many as the unjudged documents turned relevant leave room for.
+        Relevant documents that nobody retrieved are in the ideal ranking alone: none in the best case, and in the worst
+        with the largest gain, as many as the unjudged documents turned relevant leave room for.
         """
         judged = rankings.assume(0.0)
         levels, known = self.levels(rankings.facts)
@@ -320,7 +313,7 @@ class IdealRatio(Normalised):
         return low, greatest_ratio(step, rising, ideal)
 
     def _fullest_ideal(self, rankings: Rankings, turned: Ints) -> Floats:
-        """The ideal sums with 0, 1, 2, ... unjudged documents turned relevant, and the most that nobody retrieved."""
+        """Return the ideal sums for 0, 1, 2, ... unjudged documents turned relevant, and the most unretrieved ones."""
         levels, known = self.levels(rankings.facts)
         step, known = np.diff(levels, prepend=0.0), known[:, rankings.topic]
         all_gain = self.every_document_counts(rankings.facts)  # and there is no limit to those that are not relevant
@@ -340,7 +333,7 @@ class IdealRatio(Normalised):
         return weights if self.cutoff is None else np.where(np.arange(n) < self.cutoff, weights, 0.0)
 
     def _sums(self, rankings: Rankings, reached: Flags, turned: Ints, *, best: bool, over_ties: bool) -> Floats:
-        """The weights of the documents that reach a level, when 0, 1, 2, ... of the unjudged ones do so too."""
+        """Return the weights of documents that reach a level, with 0, 1, 2, ... unjudged ones."""
         holes = rankings.holes
         if over_ties and (groups := rankings.groups) is not None:
             # Documents that reach the level stand at the good (or bad) end of their group, unjudged ones next to them.
@@ -370,7 +363,7 @@ def sum_over_levels(step: Floats, parts: list[Floats]) -> Floats:
 
 
 def greatest_ratio(step: Floats, sums: list[Floats], ideal: list[Floats]) -> Floats:
-    """The greatest (sum of steps * sums) / (sum of steps * ideal), each level choosing its own column (Dinkelbach)."""
+    """Maximise (sum of steps * sums) / (sum of steps * ideal), with a column per level (Dinkelbach)."""
     base_sum, base_ideal = (sum_over_levels(step, [part[:, 0] for part in parts]) for parts in (sums, ideal))
     ratio = quotient(base_sum, base_ideal)
     for _ in range(100):
@@ -389,10 +382,10 @@ def greatest_ratio(step: Floats, sums: list[Floats], ideal: list[Floats]) -> Flo
 
 
 class OfFound(Measure):
-    """A number about the relevant documents found down to a depth.
+    """A number about the relevant documents found to a depth.
 
-    With a depth, a relevant document that moves up across it enters the average and may make it worse: in a tied group
-    that the depth cuts through, it is open how many relevant documents stand above it.
+    A relevant document that moves up across the depth joins the average and may make it worse: in a tied group that the
+    depth cuts through, the number of relevant documents above it is open.
     """
 
     list_only = True
@@ -410,18 +403,18 @@ class OfFound(Measure):
         return self._over_orders(rankings, rankings.assume(0.0).relevant(self.rel) > 0, rankings.holes)
 
     def _over_orders(self, rankings: Rankings, relevant: Flags, unjudged: Flags) -> Bounds | None:
-        worst, best = (self.bounds(self._ordered(rankings, relevant, unjudged, best=best)) for best in (False, True))
+        worst, best = (self.bounds(self._reorder(rankings, relevant, unjudged, best=best)) for best in (False, True))
         if worst is None or best is None:
             return None
         low, high = self._least_first(worst, best)
         return low[0], high[1]
 
-    def _ordered(self, rankings: Rankings, relevant: Flags, unjudged: Flags, *, best: bool) -> Rankings:
-        """The lists down to the depth in the best (or worst) order, unjudged where a document may be relevant or not.
+    def _reorder(self, rankings: Rankings, relevant: Flags, unjudged: Flags, *, best: bool) -> Rankings:
+        """Return the lists to the depth in the best (or worst) order, unjudged where a document may be relevant or not.
 
-        Unjudged documents of a group stand between the others, so that those that turn out relevant join the ones
-        that are. Of a group that the depth cuts through, the fewest relevant documents that leave no room for others
-        surely stand above it, as near to the good (or bad) end as can be, and more may.
+        Unjudged documents of a group come between the others, so that those that turn out relevant join the relevant
+        ones. In a group that the depth cuts through, the fewest relevant documents that leave no room for others are
+        certainly above it, as near to the good (or bad) end as possible, and more may be.
         """
         depth, groups = self.depth(rankings), rankings.groups
         surely, perhaps = relevant[..., :depth], unjudged[..., :depth]
@@ -442,7 +435,7 @@ class OfFound(Measure):
 
 
 def weights_by_rank(measure: RankWeighted, rank: Ints) -> Floats:
-    """The weight of each of these ranks; 0 beyond the measure's depth, and at rank 0."""
+    """Return the weights of these ranks; 0 beyond the measure's depth, and at rank 0."""
     deepest = int(rank.max(initial=1))
     weights = np.zeros(deepest + 1)
     depth = min(deepest, measure.cutoff or deepest)
@@ -451,23 +444,23 @@ def weights_by_rank(measure: RankWeighted, rank: Ints) -> Floats:
 
 
 def worth_of_one(measure: Measure, facts: TopicFacts) -> float:
-    """What a document of the largest gain is worth more than one of grade 0, at weight 1."""
+    """Return the worth of a document of the largest gain minus that of grade 0, at weight 1."""
     unjudged = Rankings(np.full((1, 1), np.nan), np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64), facts)
     return float(measure.worth(unjudged.assume(1.0))[0, 0] - measure.worth(unjudged.assume(0.0))[0, 0])
 
 
 def weighted_sum(weights: Floats, worth: Floats) -> Floats:
-    """The worth of the first ranks, as many as there are weights, each times its weight."""
+    """Sum the worth of the first ranks, each times its weight."""
     return weighted_sums(worth, weights)
 
 
 def count_to_depth(measure: Measure, rankings: Rankings) -> Floats:
-    """How many documents down to the measure's depth are worth something, or their worth together."""
+    """Count documents to the measure's depth that are worth something, or sum their worth."""
     return measure.worth(rankings)[..., : measure.depth(rankings)].sum(axis=-1)
 
 
 def found_and_open(measure: Measure, rankings: Rankings) -> tuple[Floats, Floats, Ints, Ints]:
-    """Relevant documents found, relevant ones known, and unjudged ones above and below the depth."""
+    """Count relevant documents found, relevant ones known, and unjudged ones above and below the depth."""
     judged, depth = rankings.assume(0.0), measure.depth(rankings)
     found = judged.relevant(measure.rel)[..., :depth].sum(axis=-1)
     within = np.count_nonzero(rankings.holes[..., :depth], axis=-1)
@@ -475,7 +468,7 @@ def found_and_open(measure: Measure, rankings: Rankings) -> tuple[Floats, Floats
 
 
 def quotient(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:
-    """Division that gives 0 where the denominator is 0, trec_eval's rule for topics without relevant documents."""
+    """Divide, with 0 where the denominator is 0: trec_eval's rule for topics without relevant documents."""
     defined = denominator != 0
     if defined.all():
         return np.divide(numerator, denominator)
@@ -484,6 +477,6 @@ def quotient(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:
 
 
 def share_of_known(rankings: Rankings, rel: float) -> Floats:
-    """The known relevant documents over as many as there may be: how far a divisor R shrinks a value."""
+    """Divide the known relevant documents by their greatest number: the factor by which a divisor R shrinks a value."""
     known = rankings.facts.relevant(rel)[rankings.topic].astype(np.float64)
     return quotient(known, known + rankings.room(known))

@@ -1,8 +1,8 @@
-"""Preferences that weigh what documents lack: rpref for grades, and bpref divided by the rank.
+"""Preferences weighted by missing gain: rpref for grades, and bpref divided by the rank.
 
 As sums over levels, a document counts once for each level that its gain reaches, and the sums of a level are those of a
 binary measure: sum over pairs of (g - g_i) = sum over levels of step * (pairs of which one reaches the level). Bounds
-over the judgments of unjudged documents follow from how many of them reach each level.
+over judgments follow from how many unjudged documents reach each level.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ PIECES = 8
 
 @dataclass(frozen=True)
 class Levels:
-    """For each level of gain what lists come to, by how many of their unjudged documents reach it.
+    """The sums of lists at each level of gain, by how many of their unjudged documents reach it.
 
-    With 0, 1, 2, ... of them, ``highest`` has the sums if they are the highest of the list and ``lowest`` if they are
-    the lowest; ``reaching`` is how many of the topic's documents reach the level. A document that reaches it adds
-    ``alone`` at its rank, and ``pair`` for each one above it that does. ``step`` is the height of the levels.
+    For 0, 1, 2, ... of them, ``highest`` has the sums if they are the highest of the list and ``lowest`` if the lowest;
+    ``reaching`` counts the topic's documents at the level. A document that reaches it adds ``alone`` at its rank, and
+    ``pair`` for each one above it that does. ``step`` is the height of the levels.
     """
 
     step: Floats
@@ -44,7 +44,7 @@ class Levels:
 
     @classmethod
     def of(cls, measure: Preference, rankings: Rankings, alone: Floats, pair: Floats, *, over_ties: bool) -> Levels:
-        """Of these rankings; ``over_ties`` takes the best or the worst order of tied documents at each level."""
+        """Build it from rankings; ``over_ties`` takes the best or the worst order of ties at each level."""
         facts, judged = rankings.facts, rankings.assume(0.0)
         gain, _, levels = measure.gains(judged)
         known = facts.count_from_level if measure.graded else facts.relevant(measure.rel)[None]
@@ -72,11 +72,11 @@ class Levels:
         return cls(step, sums[True], sums[False], reaching, turned, room[:, None])
 
     def elsewhere(self, turned: Floats) -> Floats:
-        """The gain of relevant documents that the list lacks, as many as may exist beside those turned relevant."""
+        """Return the gain of relevant documents that the list lacks, at most."""
         return float(self.step.sum()) * np.maximum(self.room - turned, 0.0)
 
     def least_by_gain(self) -> tuple[Floats, Floats]:
-        """The gain that unjudged documents add, in small steps, and the least sum for each."""
+        """Return gains that unjudged documents add, in small steps, with the least sum for each."""
         parts = list(zip(self.step, self.highest, self.reaching, strict=True))
         more = np.concatenate([np.diff(part, axis=-1) for _, part, _ in parts], axis=-1)
         gain = np.concatenate([height * np.diff(count, axis=-1) for height, _, count in parts], axis=-1)
@@ -91,7 +91,7 @@ class Levels:
 
 
 def _sums_by_number(reached: Flags, holes: Flags, alone: Floats, pair: Floats, most: int, *, best: bool) -> Floats:
-    """What lists come to when 0, 1, ... of their open documents count too, the highest ones or the lowest."""
+    """Return the sums with 0, 1, ... open documents counted too, the highest or the lowest."""
     counts = reached.astype(np.float64)
     so_far = running_sums(counts)
     pairs = counts * pair
@@ -121,8 +121,8 @@ def _cut(points: Floats) -> Floats:
 class Preference(Measure):
     """Sum over relevant documents of gain * (1 - penalty / divisor), over the gain of all relevant documents.
 
-    A document's penalty is the sum over judged documents above it that gain less, of what they lack in proportion:
-    (g - g_i) / g. What is called shortfall here is g times the penalty.
+    A document's penalty is the sum over judged documents above it with less gain of (g - g_i) / g. The shortfall in the
+    code is g times the penalty.
     """
 
     judged_only = True
@@ -138,7 +138,7 @@ class Preference(Measure):
         raise NotImplementedError
 
     def gains(self, condensed: Rankings) -> tuple[Floats, Floats, Floats]:
-        """The gain of every document, the gain of each list's topic in all, and the levels that gains may have."""
+        """Return the gain of every document, each topic's total gain, and the levels of gain."""
         facts = condensed.facts
         return condensed.gain(), facts.total_gain[condensed.topic], facts.levels
 
@@ -149,14 +149,14 @@ class Preference(Measure):
         return self.extremes(rankings, over_ties=False)
 
     def joint_bounds(self, rankings: Rankings) -> Bounds:
-        """With one level of gain as exact as ``bounds``; with several, each level takes its own order: outer ones."""
+        """Exact as ``bounds`` with one level of gain; with several, each level takes its own order: outer bounds."""
         return self.extremes(rankings, over_ties=True)
 
     def joint_bounds_are_outer(self, facts: TopicFacts) -> bool:
         return self.graded and facts.levels.size > 1
 
     def extremes(self, rankings: Rankings, *, over_ties: bool) -> Bounds:
-        """The least and the greatest value over all judgments of unjudged documents, and over orders of tied ones."""
+        """Return the extremes over all judgments of unjudged documents, and orders of ties."""
         raise NotImplementedError
 
     def value(self, rankings: Rankings) -> Floats:
@@ -190,7 +190,7 @@ class Preference(Measure):
 
 
 class RelativePreference(Preference):
-    """Divided by the number of judged documents above, and the document itself if ``itself`` is 1."""
+    """Divided by the number of judged documents above, plus the document itself if ``itself`` is 1."""
 
     itself: ClassVar[float] = 0.0
 
@@ -201,9 +201,9 @@ class RelativePreference(Preference):
     def extremes(self, rankings: Rankings, *, over_ties: bool) -> Bounds:
         """Per level a document's term is the share of documents above it, and of itself, that reach the level too.
 
-        With t times the gain in all taken off, an unjudged document adds less the higher the level. So the greatest
-        value has at each level the number that suits it, and they come out nested by themselves; the least has every
-        unjudged document at 0 or at the top level. Relevant documents that the list lacks enlarge the divisor alone.
+        Minus t times the total gain, an unjudged document adds less the higher the level. So the greatest value has the
+        best number at each level, which nest by themselves; the least has every unjudged document at 0 or at the top
+        level. Relevant documents that the list lacks only enlarge the divisor.
         """
         _, inverse = self.scale(rankings)
         parts = Levels.of(self, rankings, self.itself * inverse, inverse, over_ties=over_ties)
@@ -234,8 +234,8 @@ class BinaryPreference(AveragedPrecisions, RelativePreference):
 class Bpref_relative(BinaryPreference):  # noqa: N801 (the paper's name)
     """Bpref that divides the non-relevant documents above by the number of judged documents above.
 
-    Flawed, and given for comparison: a relevant document at the first rank counts for nothing, so that a perfect
-    ranking scores (R - 1) / R.
+    Flawed, and given for comparison: a relevant document at the first rank counts for nothing, so a perfect ranking
+    scores (R - 1) / R.
 
     Source: De Beer and Moens, SIGIR 2006; Sakai 2007, equation 18.
     """
@@ -259,8 +259,8 @@ class Bpref_relative2(BinaryPreference):  # noqa: N801 (the paper's name)
 class Rpref_N(Preference):  # noqa: N801 (the paper's name)
     """Bpref for grades: how rarely documents of less gain stand above those of more, among judged documents.
 
-    The penalty is divided by the judged documents' distance from the largest gain, summed: N where gains are binary,
-    when it is Bpref_N. ``low`` and ``high`` hold, but may be a little wider than needed.
+    The penalty is divided by the sum of the judged documents' distances from the largest gain: N for binary gains,
+    which give Bpref_N. ``low`` and ``high`` are safe, but may be a little wider than necessary.
 
     Source: De Beer and Moens, SIGIR 2006; Sakai 2007, equation 16: over the relevant documents that were retrieved
     (equation 2 also credits those that were not).
@@ -280,11 +280,11 @@ class Rpref_N(Preference):  # noqa: N801 (the paper's name)
         return np.ones(1), quotient(np.ones(1), distance)[:, None]
 
     def extremes(self, rankings: Rankings, *, over_ties: bool) -> Bounds:
-        """All but the penalty follows from how much gain unjudged documents ``add``: it is bounded for each amount.
+        """Bound the penalty for each amount of gain that unjudged documents ``add``; all else follows from that amount.
 
-        The least penalty is convex in the gain added: documents and levels are taken in the order in which they cost
-        least. The greatest is concave, with every unjudged document at 0 or at the top level. Between documents both
-        are straight lines, which are cut into pieces; in each, every term takes its better (or worse) end.
+        The least penalty is convex in the gain added: documents and levels are taken in order of cost. The greatest is
+        concave, with every unjudged document at 0 or at the top level. Between documents both are straight lines, cut
+        into pieces; in each, every term takes its better (or worse) end.
         """
         parts = Levels.of(self, rankings, np.arange(float(rankings.width)), np.full(1, -1.0), over_ties=over_ties)
         facts, step = rankings.facts, parts.step

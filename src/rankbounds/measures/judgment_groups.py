@@ -1,11 +1,10 @@
 """Measures averaged over groups of judgments: several people's judgments of the same topic.
 
-Each group sees its own list, in which what it judged relevant is relevant and what it did not judge is unjudged. The
-value is the mean over the topic's groups, those without a relevant document too. Groups are named by the second field
-of judgments, or the column ``judgment_group``; without names a topic has one group.
+Each group has its own list, in which only its own judgments count and all else is unjudged. The value is the mean over
+the topic's groups, including those without a relevant document. Groups are named by the second field of judgments, or
+the column ``judgment_group``; without names a topic has one group.
 
-Bounds are means of bounds: what one group would say of a document that it did not judge says nothing of what another
-would. So they are attained.
+Groups are independent, so bounds are means of bounds, and attained.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from rankbounds.rankings.subtopics import ListsBySubtopic
 
 
 class OverGroups(Measure):
-    """The mean over a topic's judgment groups of a measure of the list that each sees.
+    """The mean of a measure over a topic's judgment groups.
 
     A subclass has ``of_group``. The order of ties that is best for one group may be bad for another: no best or worst
     order is known.
@@ -50,7 +49,7 @@ class OverGroups(Measure):
 
 
 def mean_over_groups(measure: Measure, rankings: Rankings) -> Floats:
-    """The mean over judgment groups of what a measure says of the list that each sees."""
+    """Return the mean of a measure over the lists of judgment groups."""
     lists = rankings.by_group()
     return _mean(lists, measure.value(lists.rankings))
 
@@ -60,10 +59,9 @@ def _mean(lists: ListsBySubtopic, values: Floats) -> Floats:
 
 
 class AP_JG(OverGroups):  # noqa: N801 (as the measures by subtopic)
-    """Average precision by each judgment group, averaged: how good the list is for those who judged, on average.
+    """Average precision by each judgment group, averaged.
 
-    ``low`` and ``high`` say what documents could change that a group did not judge. Source: as in trec_eval
-    (map_avgjg).
+    ``low`` and ``high`` cover the documents that a group did not judge. Source: as in trec_eval (map_avgjg).
     """
 
     takes = ("rel", "cutoff")

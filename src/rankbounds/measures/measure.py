@@ -14,7 +14,7 @@ from rankbounds.measures.facts import Facts
 from rankbounds.measures.naming.registry import register
 from rankbounds.measures.parameters import SHARED, Frozen, FrozenClass, document, parameter
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import reordered
+from rankbounds.rankings.ties import reorder
 from rankbounds.rankings.topic_facts import TopicFacts
 
 Bounds = tuple[Floats, Floats]
@@ -35,17 +35,17 @@ class MeasureClass(FrozenClass):
 class Measure(Facts, Frozen, metaclass=MeasureClass):
     """A number for each ranked list.
 
-    A subclass declares its parameters, as a frozen dataclass does, and has a ``value``. Its docstring opens with what
-    the number means to the reader of results. Class attributes state facts about the formula (see ``Facts``), and
-    bounds, best and worst orders and expectations follow from them.
+    A subclass declares its parameters like a frozen dataclass, and has a ``value``. Its docstring opens with what the
+    number means. Class attributes declare facts about the formula (see ``Facts``), from which bounds, best and worst
+    orders and expectations follow.
 
     Attributes
     ----------
     rel
-        The lowest grade that counts as relevant. Every measure has this parameter and the next one; those that it
-        names in ``takes`` can be chosen.
+        The lowest grade that counts as relevant. Every measure has this parameter and the next; users can set those
+        named in ``takes``.
     cutoff
-        The depth to which the list is read, written behind the @; None: all of it.
+        The depth to which the list is read, written after the @; None: all of it.
 
     Examples
     --------
@@ -106,14 +106,14 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
         return replace(self, **parameters)
 
     def at_level(self: M, rel: float) -> M:
-        """The measure with this as the lowest grade that counts as relevant, if that can be chosen."""
+        """Return the measure with this lowest relevant grade, if it can be chosen."""
         return self.changed(rel=rel) if "rel" in self.parameters else self
 
     def check(self) -> None:
         """Raise ``UsageError`` for parameters that make no sense."""
 
     def cited(self) -> tuple[str, ...]:
-        """The keys of what to cite for the measure with these parameters; empty where it comes from no paper."""
+        """Return the keys of the measure's sources; empty without a paper."""
         return self.sources
 
     def value(self, rankings: Rankings) -> Floats:
@@ -121,7 +121,7 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
         raise NotImplementedError
 
     def worth(self, rankings: Rankings) -> Floats:
-        """What each document is worth to this measure; ties are broken by it for the best and the worst order."""
+        """Return each document's worth, which orders ties from best to worst."""
         return rankings.relevant(self.rel)
 
     def depth(self, rankings: Rankings) -> int:
@@ -130,22 +130,22 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
 
     @property
     def plain(self) -> Measure:
-        """The measure itself; where lists are condensed first, the one that reads what is left."""
+        """Return the measure, or the one applied to condensed lists."""
         return self
 
     @property
     def difference_basis(self) -> Measure:
-        """The measure whose ``difference_argument`` is applied, if two lists differ by it as they do by this one."""
+        """Return the measure whose ``difference_argument`` also holds for this one."""
         return self
 
     def least_among(self, rankings: Rankings, lines: Ints, relevant: Floats) -> Floats | None:  # noqa: ARG002
-        """The least values of these lists where so many documents are relevant at most, each; None: not known."""
+        """Return the least values of lists with at most so many relevant documents; None: unknown."""
         return None
 
     def bounds(self, rankings: Rankings) -> Bounds | None:
-        """The least and the greatest value over all judgments that the unjudged documents may get; None: not known.
+        """Return the least and the greatest value over all judgments of the unjudged documents; None: unknown.
 
-        Where ``rankings.most_relevant`` allows for them, also over the relevant documents that the list lacks.
+        If ``rankings.most_relevant`` allows for them, also over relevant documents that the list lacks.
         """
         if self.exactness == "unknown":
             return None
@@ -158,13 +158,13 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
         return None
 
     def _bounds_by_exchange(self, rankings: Rankings) -> Bounds:
-        """Exact bounds for a binary measure that may fall when relevant documents are added.
+        """Return exact bounds for a binary measure that may fall when relevant documents are added.
 
-        Moving a relevant document up never lowers such a measure. So when ``k`` of a list's unjudged documents are
+        Moving a relevant document up never lowers such a measure. So with ``k`` of a list's unjudged documents
         relevant, the best case has them at the ``k`` highest ranks and the worst at the ``k`` lowest, and the extremes
-        over ``k`` are the bounds. Relevant documents that the list lacks are taken to lower the measure, if anything:
-        there are none in the best case, and in the worst as many as there may be beside the ``k``. This plain way
-        evaluates the measure for every ``k``; a measure that can do better overrides ``bounds``.
+        over ``k`` are the bounds. Relevant documents that the list lacks can only lower the measure: there are none in
+        the best case, and in the worst as many as there may be beside the ``k``. This evaluates the measure for every
+        ``k``; a measure that can do better overrides ``bounds``.
         """
         room = rankings.room(rankings.facts.relevant(self.rel)[rankings.topic])
         above = np.cumsum(rankings.holes, axis=-1)
@@ -178,18 +178,18 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
         return low, high
 
     def emptiest(self, rankings: Rankings) -> Rankings:
-        """The lists with as few relevant documents as there may be, for a measure that is then at its worst."""
+        """Return the lists with as few relevant documents as possible, for a measure that is then least."""
         return rankings.assume(0.0)
 
     def fullest(self, rankings: Rankings) -> Rankings:
-        """The lists with as many relevant documents as there may be, for a measure that is then at its best."""
+        """Return the lists with as many relevant documents as possible, for a measure that is then greatest."""
         return rankings.assume(1.0)
 
     def shrinkage(self, rankings: Rankings) -> Floats | None:  # noqa: ARG002
-        """By how much relevant documents that no list holds shrink the value, at the most; for each list.
+        """Return the largest factor by which relevant documents that no list holds shrink each list's value.
 
-        It is the same factor for all lists of a topic, if nothing that they hold is unjudged: the divisor without such
-        documents over that with as many as ``rankings.most_relevant`` allows. None: they do not act on all lists alike.
+        It is the same for all lists of a topic, if these are fully judged: the divisor without such documents over that
+        with as many as ``rankings.most_relevant`` allows. None: they affect lists differently.
         """
         return None
 
@@ -207,15 +207,15 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
             # Between relevant and non-relevant: whichever of the unjudged ones turn out relevant, they can stand
             # together with those that are.
             least = most = self.worth(rankings.assume(0.5))
-        worst = self.bounds(reordered(rankings, least, best=False))
-        best = self.bounds(reordered(rankings, most, best=True))
+        worst = self.bounds(reorder(rankings, least, best=False))
+        best = self.bounds(reorder(rankings, most, best=True))
         if worst is None or best is None:
             return None
         low, high = self._least_first(worst, best)
         return low[0], high[1]
 
     def joint_bounds_are_outer(self, facts: TopicFacts) -> bool:  # noqa: ARG002
-        """Do the joint bounds hold, but may be wider than what orders and judgments can reach?"""
+        """Are the joint bounds safe, but perhaps wider than necessary?"""
         return False
 
     def tie_bounds(self, rankings: Rankings) -> Bounds | None:
@@ -223,18 +223,18 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
         if not self.promotable:
             return None
         worth = self.worth(rankings)
-        worst, best = (self.value(reordered(rankings, worth, best=best)) for best in (False, True))
+        worst, best = (self.value(reorder(rankings, worth, best=best)) for best in (False, True))
         return self._least_first(worst, best)
 
     def _least_first(self, worst: Any, best: Any) -> tuple[Any, Any]:
         return (best, worst) if self.lower_is_better else (worst, best)
 
     def open_tail(self, rankings: Rankings) -> Floats:
-        """What documents beyond the end of the list, or beyond the depth, could add to ``high``."""
+        """Return what documents beyond the end of the list, or the depth, could add to ``high``."""
         return np.zeros(rankings.length.shape)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
-        """The mean value over all orders of tied documents; None: no way to compute it is known."""
+        """Return the mean over all orders of ties; None if it cannot be computed."""
         return self.value(rankings) if rankings.tied is None or self.order_free else None
 
     def __str__(self) -> str:
@@ -245,7 +245,7 @@ def label(measure: Measure, prime: str = "") -> str:
     """``RBP(p=0.8)@10``: the name, every parameter that differs from its default, the depth."""
     default = {parameter.name: parameter.default for parameter in fields(measure)}
     shown = ",".join(
-        f"{name}={written(value)}"
+        f"{name}={value_text(value)}"
         for name, value in measure.parameters.items()
         if name != "cutoff" and (name in measure.always_shown or value != default.get(name))
     )
@@ -253,7 +253,7 @@ def label(measure: Measure, prime: str = "") -> str:
     return f"{measure.name}{prime}" + (f"({shown})" if shown else "") + depth
 
 
-def written(value: Any) -> str:
+def value_text(value: Any) -> str:
     """A parameter's value as the parser reads it."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -266,9 +266,9 @@ def explanation(measure: type[Measure]) -> str:
 
 
 class Reported(Measure):
-    """A number that a table reports, known by its name alone: it can be compared, but not computed from a ranking.
+    """A number in a table, known by its name alone: it can be compared, but not computed from a ranking.
 
-    Nothing is promised of it. More is better; ``ReportedEffort`` is for what counts effort.
+    Larger is better; ``ReportedEffort`` is for measures of effort.
     """
 
     called: str = ""

@@ -30,9 +30,9 @@ class LimitedPenalty(Measure):
     difference_argument = "limited_penalties"
 
     def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, retrieved: Ints) -> LimitAndDivisor:
-        """How many non-relevant documents count, and what their number is divided by, for each list.
+        """Return how many non-relevant documents count, and the divisor of their number, for each list.
 
-        From how many documents of the topic are relevant, how many not, and how many of these are retrieved.
+        Both depend on how many documents of the topic are relevant, how many not, and how many of these are retrieved.
         """
         raise NotImplementedError
 
@@ -63,14 +63,14 @@ class LimitedPenalty(Measure):
         return quotient(np.cumsum(terms, axis=-1)[:, -1], condensed.num_relevant(self.rel))
 
     def bounds(self, rankings: Rankings) -> Bounds:
-        """Exact over the judgments that the retrieved unjudged documents may get.
+        """Return exact bounds over judgments of the retrieved unjudged documents.
 
         A relevant document that moves up never lowers the value. So with k of the unjudged documents relevant and the
         others not, the best case has the k highest and the worst the k lowest; the extremes over k are the bounds.
 
-        Documents that nobody retrieved may turn out relevant or not, and both loosen the penalty: more relevant ones
-        raise its limit, more others its divisor. So there the bounds are outer ones: above no penalty at all, below the
-        penalty that there is without them, yet the divisor R with as many as there may be.
+        Documents that nobody retrieved may be relevant or not, and both loosen the penalty: more relevant ones raise
+        its limit, more others its divisor. So with these the bounds are outer ones: above no penalty at all, below the
+        penalty without them, but the divisor R with as many as there may be.
         """
         relevant, nonrelevant = _relevant_and_not(rankings, self.rel)
         holes = rankings.holes
@@ -112,13 +112,11 @@ class LimitedPenalty(Measure):
 
 
 def _relevant_and_not(rankings: Rankings, rel: float) -> tuple[Flags, Flags]:
-    """Which documents are judged relevant, and which judged not to be."""
     relevant = rankings.grade >= rel
     return relevant, rankings.present & ~rankings.holes & ~relevant
 
 
 def _limited_sum(upper: Floats, limit: Ints) -> Floats:
-    """The sum of min(limit, x) over x = 0, 1, ..., upper."""
     rising = np.minimum(upper, limit)
     total: Floats = rising * (rising + 1) / 2 + (upper - rising) * limit
     return total
@@ -141,22 +139,20 @@ def _number_up_to(marked: Flags, counts: Ints) -> Ints:
 
 
 def _look_up(up_to: Ints, limit: Ints) -> Ints:
-    """``up_to`` at these counts; 0 below 0."""
     count = np.clip(limit, 0, up_to.shape[-1] - 1)
     return np.where(limit < 0, 0, np.take_along_axis(up_to, count, axis=-1))
 
 
 class Bpref(LimitedPenalty):
-    """How rarely judged non-relevant documents stand above relevant ones; unjudged documents are not seen at all.
+    """How rarely judged non-relevant documents rank above relevant ones; unjudged documents are ignored.
 
-    Each relevant document retrieved counts for 1, minus the share of the first R judged non-relevant documents that
-    stand above it; one that is not retrieved counts for 0. So it stays level while judgments grow fewer, where AP
-    falls; but a system whose documents nobody judged is scored on the few that somebody did. ``low`` and ``high`` are
-    exact extremes over all judgments that the retrieved unjudged documents could get, widened where needed to hold
-    the value itself.
+    Each relevant document retrieved counts 1, minus the share of the first R judged non-relevant documents that rank
+    above it; one that is not retrieved counts 0. So it stays level with fewer judgments, where AP falls; but a system
+    with few judged documents is scored on these few. ``low`` and ``high`` are exact extremes over all judgments of the
+    retrieved unjudged documents, widened where needed to contain the value.
 
-    Without judged non-relevant documents it is the share of the relevant ones retrieved; without relevant ones, or
-    when nothing judged is retrieved, it is 0. ``k=10`` counts the first R + 10 non-relevant documents (BPref-10).
+    Without judged non-relevant documents it is the share of the relevant ones retrieved; without relevant ones, or if
+    nothing judged is retrieved, it is 0. ``k=10`` counts the first R + 10 non-relevant documents (BPref-10).
 
     bpref = (1/R) * sum over relevant documents of 1 - min(R + k, non-relevant above) / min(R + k, N).
 
@@ -187,7 +183,7 @@ class Bpref_R(LimitedPenalty):  # noqa: N801 (the paper's name)
 class Bpref_N(LimitedPenalty):  # noqa: N801 (the paper's name)
     """Bpref with every judged non-relevant document counted, not only the first R (bpref_allnonrel; equation 11).
 
-    Where many documents are judged non-relevant, what stands near the top hardly counts.
+    If many documents are judged non-relevant, those near the top hardly count.
     """
 
     example = ("Bpref_N", 0.3333)

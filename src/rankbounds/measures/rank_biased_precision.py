@@ -15,19 +15,19 @@ from rankbounds.rankings.rankings import Rankings
 
 
 class RBP(RankWeighted):
-    """The rate at which a user who goes on to the next document with probability p meets relevant ones.
+    """Relevant documents per document read, for a user who continues to the next document with probability p.
 
     A user with p = 0.5 reads 2 documents on average, with p = 0.8 five, with p = 0.95 twenty. The value is what the
-    judged documents surely contribute. The residual printed behind it (high - low) is what the unjudged documents
-    and everything below the end of the list could still add: a run with a large residual has not been measured yet.
+    judged documents certainly contribute. The residual printed after it (high - low) is what unjudged documents and
+    everything below the end of the list could add: a run with a large residual has not been measured yet.
 
     RBP = (1 - p) * sum over ranks i of r_i * p^(i-1). What lies beyond depth n can add at most p^n. With
     ``graded=true``, r_i is the gain divided by the collection's largest (or by ``max_grade``); gains that all lie
-    in [0, 1], be they grades or from a gain table, are taken as they stand. ``@k`` scores the first k ranks and
-    counts all beyond as unknown.
+    in [0, 1], from grades or a gain table, are used unchanged. ``@k`` scores the first k ranks and counts all beyond
+    as unknown.
 
     ``by_topic=true`` divides by the largest gain of the topic, as trec_eval's rbp does: a topic without highly relevant
-    documents then scores like one with. ``high`` takes an unjudged document to be as good as the best of its topic.
+    documents then scores like one with. In ``high`` an unjudged document is as good as the best of its topic.
 
     Source: Moffat and Zobel, Rank-Biased Precision for Measurement of Retrieval Effectiveness, TOIS 27(1), 2008.
     """

@@ -36,9 +36,9 @@ class RR(BestRelevant):
 class RRn(Measure):
     """One over the rank of the n-th relevant document, 0 if fewer are retrieved (within the depth).
 
-    ``n=2`` is the sceptical user, who wants a second relevant document to confirm the first. With ``damping=k`` it is
-    one over that rank plus k: the cautious user, who looks at k documents more before stopping. ``n=1,damping=0`` is
-    RR; other than RR, the best value is 1/(n + k).
+    ``n=2`` is the sceptical user, who wants a second relevant document to confirm the first. ``damping=k`` adds k to
+    the rank: the cautious user, who reads k more documents before stopping. ``n=1,damping=0`` is RR; otherwise the best
+    value is 1/(n + k).
 
     Source: Moffat and Zobel 2008, section 4.3.
     """
@@ -83,10 +83,10 @@ class RRn(Measure):
 
 
 class ERR(Stopping):
-    """One over the rank at which a user is expected to stop, who is satisfied by a document according to its grade.
+    """One over the rank at which a user is expected to stop who is satisfied by documents according to their grades.
 
     A document of grade g satisfies with probability (2^g - 1) / 2^G, where G is the collection's largest grade (or
-    ``max_grade``). What stands below a good document counts little, because few users get there.
+    ``max_grade``). Documents below a good one count little, because few users get there.
 
     Source: Chapelle, Metzler, Zhang and Grinspan, Expected Reciprocal Rank for Graded Relevance, CIKM 2009.
     """

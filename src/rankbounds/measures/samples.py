@@ -1,7 +1,7 @@
-"""Measures that are estimated from judgments of a sample, drawn from strata of the pool at different rates.
+"""Measures estimated from judgments of a sample, drawn from strata of the pool at different rates.
 
-A drawn document stands for N/n documents of its stratum, which has N of which n were drawn. An estimate has no bounds,
-and none are given; its standard error is another question (``sampling_errors``).
+A drawn document represents N/n documents of its stratum, which has N of which n were drawn. Estimates have no bounds;
+for standard errors see ``sampling_errors``.
 
 Sources: Yilmaz, Kanoulas and Aslam, A Simple and Efficient Sampling Method for Estimating AP and NDCG, SIGIR 2008; as
 in TREC's script sample_eval.pl, whose constants for smoothing and longest list (1000) these are.
@@ -60,14 +60,13 @@ def inferred_total(lists: StratifiedLists) -> Floats:
 
 
 def _at(values: Floats, depth: int) -> Floats:
-    """The values at a rank, or at the end of the arrays."""
     return values[:, min(depth, values.shape[1]) - 1]
 
 
 class infP(Sampled):  # noqa: N801 (of a family of such names)
-    """Precision at k estimated from judgments of a sample that was drawn from strata at different rates.
+    """Precision at k estimated from judgments of a sample drawn from strata at different rates.
 
-    Of the documents of each stratum among the first k as many are taken to be relevant as of its drawn ones there.
+    The share of a stratum's documents among the first k that are relevant is taken from its drawn ones there.
 
     Source: as in TREC's sample_eval.pl (iP5, iP10, ...), with its smoothing.
     """
@@ -101,7 +100,7 @@ class infNumRelRet(Sampled):  # noqa: N801 (of a family of such names)
 class infNumRel(Sampled):  # noqa: N801 (of a family of such names)
     """How many documents of the pool are relevant, estimated from a sample with strata. The total is a sum.
 
-    A stratum has N/n times as many as were drawn of it, N being its documents and n those drawn.
+    The sum of N/n over the relevant documents drawn, where n of a stratum's N documents were drawn.
 
     Source: as in TREC's sample_eval.pl (inum_rel).
     """
@@ -121,15 +120,14 @@ WHOLE = 1e-9
 
 
 class infNDCG(Sampled):  # noqa: N801 (the name everybody knows it by)
-    """nDCG estimated from judgments of a sample that was drawn from strata at different rates.
+    """nDCG estimated from judgments of a sample drawn from strata at different rates.
 
-    Judgments as for xinfAP. The gain of the retrieved documents of a stratum is that of its drawn ones there,
-    discounted by 1 / log2(rank + 1), times how many documents of the stratum are retrieved for each drawn one. The
-    ideal has of each grade as many documents as the sample suggests: N/n for each drawn. Grades are gains, unless a
-    gain rule says otherwise.
+    Judgments are as for xinfAP. The gain of a stratum's retrieved documents is that of its drawn ones there, discounted
+    by 1 / log2(rank + 1), times the retrieved documents of the stratum per drawn one. The ideal has as many documents
+    of each grade as the sample suggests: N/n per drawn one. Grades are gains, unless a gain rule says otherwise.
 
-    Lists and the ideal are read down to rank 1000 (or ``@k``). It is an estimate, which may be more than 1, and no
-    bounds are given. For its standard error see ``sampling_errors``.
+    Lists and the ideal are read to rank 1000 (or ``@k``). The estimate may be more than 1, and has no bounds; for its
+    standard error see ``sampling_errors``.
 
     Source: Yilmaz, Kanoulas and Aslam, SIGIR 2008; as in TREC's sample_eval.pl.
     """
@@ -153,7 +151,6 @@ class infNDCG(Sampled):  # noqa: N801 (the name everybody knows it by)
         return quotient(total, self._ideal(lists))
 
     def _ideal(self, lists: StratifiedLists) -> Floats:
-        """Documents of each gain one after the other, the best first; their numbers need not be whole."""
         number = (lists.gain_sampled * lists.expansion[..., None]).sum(axis=-2)
         ideal, start = np.zeros(number.shape[0]), np.zeros(number.shape[0])
         for level in range(lists.levels.size - 1, -1, -1):
@@ -167,16 +164,16 @@ class infNDCG(Sampled):  # noqa: N801 (the name everybody knows it by)
 
 
 class xinfAP(Sampled):  # noqa: N801 (the name everybody knows it by)
-    """Average precision estimated from judgments of a sample that was drawn from strata at different rates.
+    """Average precision estimated from judgments of a sample drawn from strata at different rates.
 
     Judgments have five fields, "topic 0 document stratum grade" (or a column ``stratum``), and list the whole pool: -1
-    is a document that was not drawn. The precision at a relevant document is one over its rank, and the relevant
-    documents above as the drawn ones of each stratum there suggest; a relevant document stands for N/n of its stratum.
-    Documents outside the pool count as not relevant. infAP is the case of one stratum, smoothed a little differently.
+    is a document that was not drawn. The precision at a relevant document counts one for itself, and for the documents
+    above what the drawn ones of each stratum suggest; a relevant document represents N/n of its stratum. Documents
+    outside the pool count as not relevant. infAP is the case of one stratum, smoothed a little differently.
 
-    Lists are read down to rank 1000 (or ``@k``); where more documents than that are estimated to be relevant, the sum
-    is divided by that number, as TREC's script does. It is an estimate: no bounds are given. For its standard error
-    see ``sampling_errors``.
+    Lists are read to rank 1000 (or ``@k``); if more documents than that are estimated to be relevant, the sum is
+    divided by that number, as in TREC's script. The estimate has no bounds; for its standard error see
+    ``sampling_errors``.
 
     Source: Yilmaz, Kanoulas and Aslam, SIGIR 2008; as in TREC's sample_eval.pl (infAP there).
     """
@@ -201,10 +198,10 @@ class xinfAP(Sampled):  # noqa: N801 (the name everybody knows it by)
 class infAP(Measure):  # noqa: N801 (the name everybody knows it by)
     """Average precision estimated from a random sample of the pool.
 
-    It goes with judgments that list the whole pool, grade -1 standing for "pooled, but not judged", and whose judged
-    documents are a random sample of it. The precision above a relevant document is taken from the judged documents
-    there and stretched over the pooled ones; documents outside the pool count as not relevant. When the whole pool is
-    judged it is AP, but for a smoothing constant of 0.00001. An estimate has no bounds; none are given.
+    For judgments that list the whole pool, with grade -1 for "pooled, but not judged", and whose judged documents are a
+    random sample of it. The precision above a relevant document is taken from the judged documents there and scaled to
+    the pooled ones; documents outside the pool count as not relevant. If the whole pool is judged it is AP, but for a
+    smoothing constant of 0.00001. An estimate has no bounds.
 
     At a relevant rank i: 1/i + (pooled above / i) * (relevant above + e) / (judged above + 2e).
 
@@ -242,7 +239,6 @@ class infAP(Measure):  # noqa: N801 (the name everybody knows it by)
         return quotient(total, rankings.num_relevant(self.rel))
 
     def _marks(self, rankings: Rankings) -> tuple[Flags, Flags, Flags]:
-        """Which documents are relevant, which judged, which pooled; unjudged ones as they are assumed to be."""
         assumed = rankings.holes & (np.broadcast_to(rankings.chance, rankings.grade.shape) == 1)
         relevant = (rankings.grade >= self.rel) | assumed
         judged = (rankings.present & ~rankings.holes) | assumed
@@ -250,10 +246,10 @@ class infAP(Measure):  # noqa: N801 (the name everybody knows it by)
 
 
 def _expected_term(column: int, size: int, before: list[int], within: list[int]) -> float:
-    """What a relevant document of a tied group adds on average, over all places it may have in the group.
+    """Return what a relevant document of a tied group adds on average, over all its possible places in the group.
 
-    Of the documents above it in the group, the number that are judged is hypergeometric; given that number, the
-    relevant and the pooled ones among them have their proportional means, and the term is linear in both.
+    The number of judged documents among those above it in the group is hypergeometric; given that number, the relevant
+    and the pooled ones among them have their proportional means, and the term is linear in both.
     """
     relevant, judged, pooled = (count - 1 for count in within)  # the others of the group
     others = size - 1

@@ -14,13 +14,13 @@ from rankbounds.rankings.ties import TiedGroup, chance_of_number, group_means, g
 
 
 class ESL(Measure):
-    """How many non-relevant documents a user looks through before n relevant ones are found: the lower, the better.
+    """How many non-relevant documents a user reads before n relevant ones are found: the lower, the better.
 
-    Where the list holds fewer than n, the search does not end within it: the value is infinite, and so is a mean over
-    topics that holds such a one. With ``collection=N``, the number of documents in the collection, the documents that
-    were not retrieved stand behind the list in no particular order, as Cooper has it, and the search goes on among
-    them (through all of them, if there are not enough relevant ones). ``ties=expected`` is Cooper's treatment of tied
-    documents: q wanted of r relevant ones among s others cost q * s / (r + 1).
+    If the list holds fewer than n, the search does not end within it: the value is infinite, and so is the mean over
+    topics. With ``collection=N``, the number of documents in the collection, the search continues among the documents
+    that were not retrieved, in random order, as in Cooper's paper (through all of them, if there are too few relevant
+    ones). ``ties=expected`` is Cooper's treatment of tied documents: q wanted of r relevant ones among s others cost q
+    * s / (r + 1).
 
     Source: Cooper, Expected Search Length, American Documentation 19(1), 1968.
     """
@@ -70,7 +70,6 @@ class ESL(Measure):
         return np.where(last.reached, wasted, self._behind_list(rankings, relevant.sum(axis=-1)))
 
     def _behind_list(self, rankings: Rankings, found: Floats) -> Floats:
-        """The length of a search that goes on among the documents that were not retrieved."""
         if self.collection is None:
             return np.full(found.shape, np.inf)
         relevant = rankings.num_relevant(self.rel) - found
@@ -84,8 +83,8 @@ class ESL(Measure):
 class RankPower(OfFound):
     """The average rank of the relevant documents found, divided by their number: the lower, the better.
 
-    At best it is a little above one half; without a relevant document it is infinite, and so is a mean over topics
-    that holds such a one. Finding one more relevant document far down the list can make it worse.
+    At best it is a little above one half; without a relevant document it is infinite, and so is the mean over topics.
+    Finding one more relevant document far down the list can make it worse.
 
     Source: Meng and Chen, On User-Oriented Measurements of Effectiveness of Web Information Retrieval Systems,
     2004; see Moffat and Zobel 2008, section 3.3.

@@ -1,12 +1,11 @@
-"""How many of the preferences that judgments state a list fulfils.
+"""The preferences in judgments that a list satisfies.
 
-A judgment group, one person's judgments of one topic, prefers every document to those to which it gives a lower level;
-``rankbounds.rankings.preferences`` has what follows from several. Ordinary judgments state preferences too: each grade
-over the lower ones. A preference is fulfilled where the better document stands above the worse one, or was retrieved
-and the worse one was not.
+A judgment group, one person's judgments of one topic, prefers every document to those with a lower level;
+``rankbounds.rankings.preferences`` derives preferences from several groups. In ordinary judgments each grade is
+preferred to the lower ones. A preference is satisfied if the better document ranks above the worse one, or was
+retrieved and the worse one was not.
 
-Documents that nobody compared change nothing, wherever they stand. What they would be preferred to if somebody looked
-is not known, and no bounds are given.
+Documents that nobody compared change nothing at any rank. Their preferences are unknown, and no bounds are given.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ AVERAGES = ("preferences", "pairs", "groups")
 
 
 class StatedPreferences(Measure):
-    """Preferences that are fulfilled, as a number or a share of those that count."""
+    """Preferences that are satisfied, as a number or a share of those that count."""
 
     retrieved: int = parameter(RETRIEVED, ZERO_ONE_OR_TWO, default=0)
 
@@ -42,7 +41,7 @@ class StatedPreferences(Measure):
     exactness: ClassVar[Exactness] = "unknown"
 
     def counted(self, rankings: Rankings) -> tuple[CountedPreferences, Floats, Floats]:
-        """The counts, and of them for each list and group the preferences fulfilled and those that count."""
+        """Return the counts, and per list and group the preferences satisfied and those that count."""
         counts = rankings.facts.preferences.counted(rankings)
         fulfilled, possible = (part[:, self.retrieved :].sum(axis=-1) for part in (counts.fulfilled, counts.possible))
         return counts, fulfilled, possible
@@ -65,7 +64,7 @@ class NumPrefs(StatedPreferences):
 
 
 class NumPrefsFulfilled(StatedPreferences):
-    """The number of preferences that the list fulfils; with retrieved=2, of those between documents that it holds.
+    """The number of preferences that the list satisfies; with retrieved=2, of those between documents that it holds.
 
     All topics together are the sum. Source: as in trec_eval (prefs_num_prefs_ful, prefs_num_prefs_ful_ret).
     """
@@ -81,13 +80,12 @@ class NumPrefsFulfilled(StatedPreferences):
 
 
 class PrefShare(StatedPreferences):
-    """The share of the preferences stated for a topic that the list fulfils.
+    """The share of the preferences stated for a topic that the list satisfies.
 
-    By default every preference of every group counts the same, and one of which neither document was retrieved is not
-    fulfilled. ``average="groups"`` takes the share of each judgment group and their mean, so that nobody who compared
-    many documents outweighs others. ``average="pairs"`` takes for every two documents the share of the groups that
-    prefer the one that stands higher, and the mean over such pairs. Groups may contradict each other: then no list
-    reaches 1.
+    By default every preference of every group counts the same, and one with neither document retrieved is not
+    satisfied. ``average="groups"`` averages the shares of the judgment groups, so that nobody who compared many
+    documents outweighs others. ``average="pairs"`` takes for every two documents the share of the groups that prefer
+    the higher-ranked one, and averages over such pairs. Groups may contradict each other: then no list reaches 1.
 
     Source: as in trec_eval (prefs_simp, prefs_pair, prefs_avgjg; their names end in _imp where retrieved is 1, in _ret
     where it is 2).
@@ -123,17 +121,16 @@ class PrefShare(StatedPreferences):
 
 
 class PrefShareR(StatedPreferences):
-    """The share of preferences that the list fulfils, as if each group had judged as many documents of level 0, which
-    are not relevant, as relevant ones; averaged over groups. With one group and two levels it is akin to bpref.
+    """The share of preferences that the list satisfies, as if each group had judged as many non-relevant documents
+    (level 0) as relevant ones; averaged over groups. With one group and two levels it is akin to bpref.
 
-    How many documents somebody judged not relevant is mostly chance, and should not decide how much a topic weighs. A
-    group with R relevant documents counts the first R of level 0 that the list holds (then, by their ids, of those that
-    it lacks). Where it has fewer, those that it lacks are taken to stand below all others. With retrieved=2, R is the
-    number of relevant documents that were retrieved.
+    How many documents somebody judged not relevant is mostly chance, and should not affect a topic's weight. A group
+    with R relevant documents counts the first R of level 0 in the list (then, by their ids, those not in the list). If
+    it has fewer, missing ones rank below all others. With retrieved=2, R is the number of relevant documents retrieved.
 
-    trec_eval's prefs_avgjg_Rnonrel and prefs_avgjg_Rnonrel_ret mean the same, and compute something else: where a group
-    has more than R documents of level 0, they also count every pair of these, as preferences of which few are
-    fulfilled; and where a group has nothing to prefer, the topic scores 0.
+    trec_eval's prefs_avgjg_Rnonrel and prefs_avgjg_Rnonrel_ret mean the same, but compute something else: if a group
+    has more than R documents of level 0, they also count every pair of these as preferences, few of which are
+    satisfied; and if a group has no preferences, the topic scores 0.
 
     Source: the help of trec_eval.
     """
@@ -149,7 +146,7 @@ class PrefShareR(StatedPreferences):
     value_range = (0.0, 1.0)
 
     def documents(self, counts: CountedPreferences) -> tuple[Floats, Floats]:
-        """How many relevant documents, and how many of level 0, each group has; or has retrieved."""
+        """Return how many relevant documents, and how many of level 0, each group has or has retrieved."""
         first = 1 if self.retrieved else 0
         return counts.relevant[:, first:].sum(axis=-1), counts.nonrelevant[:, first:].sum(axis=-1)
 
@@ -160,7 +157,7 @@ class PrefShareR(StatedPreferences):
         return quotient(fulfilled + counts.relevant[:, 1] * lacking, possible + relevant * lacking)
 
     def limited(self, rankings: Rankings) -> CountedPreferences:
-        """The counts without the documents of level 0 beyond as many as are relevant."""
+        """Return the counts without documents of level 0 beyond the number of relevant ones."""
         return rankings.facts.preferences.counted(rankings, "retrieved" if self.retrieved else "group")
 
     def value(self, rankings: Rankings) -> Floats:

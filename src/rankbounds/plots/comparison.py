@@ -39,10 +39,9 @@ MINUS = "\N{MINUS SIGN}"
 
 @figure
 def differences(result: Result, measure: str | None = None, ax: Axes | None = None) -> Axes:
-    """Draw differences of runs with intervals, and bounds as bars: blue is better, red worse, grey not decided.
+    """Draw differences of runs with intervals, and bounds as bars: blue is better, red worse, grey undecided.
 
-    Of two runs a line for each measure; of more the pairs by one measure, all of them or, where they are many, those
-    with the best run.
+    For two runs a line per measure; for more the pairs by one measure, or, if there are many, those with the best run.
 
     Parameters
     ----------
@@ -110,8 +109,8 @@ def topic_differences(
     scores
         As from ``evaluate`` or ``compare``.
     run, against
-        The names of two runs. Without them, of two runs the second and the first; of more the best and the second, or
-        the baseline. The topic with the largest gain of ``run`` over ``against`` comes first.
+        The names of two runs; by default the second and the first of two, the best and the second of more, or the best
+        and the baseline. The topic with the largest gain of ``run`` over ``against`` comes first.
 
     Examples
     --------
@@ -150,7 +149,6 @@ def topic_differences(
 
 
 def _draw_topics(axes: Axes, values: Floats, names: Sequence[str], sign: str = "") -> Axes:
-    """A bar for each topic, and their mean as a line; ``sign`` as in formats of numbers."""
     mean = float(values.mean())
     axes.bar(np.arange(values.size), values, color=np.where(values >= 0, COLOURS[0], COLOURS[1]), width=0.85)
     axes.axhline(mean, color=COLOURS[6], linewidth=0.9, linestyle="--", label=f"mean {mean:{sign}.3f}")
@@ -224,7 +222,7 @@ def forest(
     Parameters
     ----------
     pair
-        The names of two runs; without it the first pair.
+        The names of two runs; by default the first pair.
 
     Examples
     --------
@@ -265,7 +263,7 @@ def collections_forest(
     comparison
         As from ``compare_collections``.
     run, against
-        The names of two runs; without them the first two of the leaderboard (of two runs, the second and the first).
+        The names of two runs; by default the first two of the leaderboard (of two runs, the second and the first).
 
     Examples
     --------

@@ -30,11 +30,11 @@ def draw(result: Result | Scores, kind: str | None = None, **how: Any) -> Axes:
     ----------
     result
         What ``evaluate``, ``compare``, ``uncertainty``, ``audit``, ``check`` or another function returns; its
-        ``figures`` are the names of the figures that it has, the usual one first.
+        ``figures`` are the names of its figures, the usual one first.
     kind
         One of these names: that of a function of ``rankbounds.plots``.
     **how
-        Passed on to that function: ``measure``, ``ax`` and others.
+        Arguments for that function: ``measure``, ``ax`` and others.
 
     Returns
     -------
@@ -65,17 +65,17 @@ def draw(result: Result | Scores, kind: str | None = None, **how: Any) -> Axes:
 
 
 def save(axes: Any, path: str | os.PathLike[str], width: str | float | None = None) -> tuple[float, float]:
-    """Write the figure of these Axes to a file, fonts embedded, as wide as a paper needs it.
+    """Write the figure of these Axes to a file, with embedded fonts and in a paper's width.
 
     Parameters
     ----------
     axes
         What a function of ``rankbounds.plots`` returned.
     path
-        The file, which ends in .pdf, .svg or .png (300 dots per inch).
+        The file, ending in .pdf, .svg or .png (300 dots per inch).
     width
-        ``"column"`` (3.33 inches, one column of a two-column paper), ``"page"`` (7 inches) or inches; without it as
-        wide as it was drawn.
+        ``"column"`` (3.33 inches, one column of a two-column paper), ``"page"`` (7 inches) or inches; by default as
+        drawn.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def save(axes: Any, path: str | os.PathLike[str], width: str | float | None = No
 
 
 def _stack_panels(drawn: Figure) -> None:
-    """Put panels that are side by side below each other where they would be too narrow to read."""
+    """Stack side-by-side panels where they would be too narrow to read."""
     grid = drawn.axes[0].get_gridspec()
     if grid is None or grid.nrows > 1 or grid.ncols != len(drawn.axes):
         return
@@ -125,5 +125,5 @@ def ending_of(path: str | os.PathLike[str]) -> str:
     """The ending of a file for a figure."""
     ending = os.fspath(path).rpartition(".")[2].lower()
     if ending not in ENDINGS:
-        raise UsageError(f'A figure cannot be "{os.fspath(path)}". Known endings: {", ".join(ENDINGS)}.')
+        raise UsageError(f'"{os.fspath(path)}" is no file for a figure. Known endings: {", ".join(ENDINGS)}.')
     return ending

@@ -1,6 +1,6 @@
-"""Lines of numbers under each other, as tables have them: points with intervals, bounds as bars, names on the left.
+"""Lines of numbers below each other: points with intervals, bounds as bars, names on the left.
 
-Leaderboards, forests of differences and places are drawn by the one function here, so that they look alike.
+Leaderboards, forests of differences and ranks share it, so that they look alike.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def draw_lines(
 ) -> Axes:
     """Draw the lines, the first at the top.
 
-    ``legend`` says what is called what: ``value``, ``interval``, ``bounds``, ``beside``; what is not drawn is left out.
-    ``zero`` draws the line of no difference.
+    ``legend`` names ``value``, ``interval``, ``bounds`` and ``beside``; what is not drawn is left out. ``zero`` draws
+    the line of no difference.
     """
     step = min(ROW, TALLEST / max(len(lines), 1))
     letters = min(LETTERS, 72 * step * 0.9)

@@ -24,7 +24,7 @@ MANY_RUNS = 20
 def agreement_by_grade(judges: Judges, ax: Axes | None = None) -> Axes:
     """Draw the share of documents that each set of labels calls relevant, by trusted grade, with intervals.
 
-    Labels that agree fully are at 0 for grades that do not count as relevant, at 1 for those that do (the grey steps).
+    Labels that agree fully are at 0 for non-relevant grades and at 1 for relevant ones (the grey steps).
 
     Examples
     --------
@@ -38,7 +38,7 @@ def agreement_by_grade(judges: Judges, ax: Axes | None = None) -> Axes:
     axes = fresh_axes(ax)
     trusted = sorted({row["trusted"] for row in judges.by_grade})
     place = {grade: number for number, grade in enumerate(trusted)}
-    for number, (name, aside) in enumerate(zip(judges.labels, _spread(judges, 0.18), strict=True)):
+    for number, (name, aside) in enumerate(zip(judges.labels, _offsets(judges, 0.18), strict=True)):
         rows = [row for row in judges.by_grade if row["labels"] == name and row["relevant"] is not None]
         across = np.array([place[row["trusted"]] for row in rows]) + aside
         share = np.array([row["relevant"] for row in rows])
@@ -63,7 +63,7 @@ def agreement_by_grade(judges: Judges, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def _spread(judges: Judges, width: float) -> Floats:
+def _offsets(judges: Judges, width: float) -> Floats:
     """How far marks of each set of labels stand aside, so that none hides another."""
     return np.linspace(-width, width, len(judges.labels)) if len(judges.labels) > 1 else np.zeros(1)
 
@@ -72,7 +72,7 @@ def _spread(judges: Judges, width: float) -> Floats:
 def bias_by_run(judges: Judges, measure: str | None = None, ax: Axes | None = None) -> Axes:
     """Draw every run's score by each set of labels minus the trusted one, best run by the trusted labels first.
 
-    Runs that labels favour or punish significantly more than the others are filled marks; a dashed line is the mean
+    Filled marks are runs that labels favour or penalise significantly more than the others; a dashed line is the mean
     bias of all runs.
 
     Parameters
@@ -97,7 +97,7 @@ def bias_by_run(judges: Judges, measure: str | None = None, ax: Axes | None = No
         raise UsageError(f"These labels were not compared by {label}, but by {', '.join(judges.measures)}.")
     runs = list(dict.fromkeys(row["run"] for row in judges.systems if row["measure"] == label))
     axes = fresh_axes(ax, 3.0, "column" if len(runs) <= MANY_RUNS else "page")
-    for number, (name, aside) in enumerate(zip(judges.labels, _spread(judges, 0.25), strict=True)):
+    for number, (name, aside) in enumerate(zip(judges.labels, _offsets(judges, 0.25), strict=True)):
         rows = [row for row in judges.systems if row["measure"] == label and row["labels"] == name]
         colour: dict[str, Any] = {"color": colour_of(number)}
         across = np.arange(len(rows)) + aside
@@ -126,7 +126,7 @@ def labels_overview(judges: Judges, measure: str | None = None) -> Axes:
     Parameters
     ----------
     measure
-        Of the bias; without it the first.
+        Of the bias; by default the first.
 
     Returns
     -------

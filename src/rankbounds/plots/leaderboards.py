@@ -37,8 +37,8 @@ def leaderboard(result: Result | Scores, measure: str | None = None, ax: Axes | 
     ----------
     result
         As from ``evaluate``, ``compare``, ``compare_collections``, ``uncertainty``, ``audit``, or ``check`` with
-        judgments. A hollow mark is the score of the judged documents alone, or by the labels that are audited. Letters
-        on the right are those of a comparison: runs that share one cannot be told apart.
+        judgments. A hollow mark is the score of the judged documents alone, or by the audited labels. Runs that share a
+        letter on the right are not significantly different.
 
     Examples
     --------
@@ -72,7 +72,6 @@ def leaderboard(result: Result | Scores, measure: str | None = None, ax: Axes | 
 
 
 def _systems(result: Any, measure: str | None) -> list[dict[str, Any]]:
-    """A row for each run by one measure, best first; ``mean`` is what is estimated."""
     if isinstance(result, Comparison):
         return result.leaderboard(measure or result.measures[0])
     if hasattr(result, "leaderboard"):
@@ -95,7 +94,7 @@ def _systems(result: Any, measure: str | None) -> list[dict[str, Any]]:
 
 @figure
 def places(comparison: Comparison, measure: str | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the places that each run can have: its own as a point, the interval of places as a line.
+    """Draw the rank of each run as a point, and its rank interval as a line.
 
     Examples
     --------

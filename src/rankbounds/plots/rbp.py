@@ -73,7 +73,7 @@ def bounds_by_depth(scores: Scores, run: str | None = None, *, ax: Axes | None =
     scores
         As from ``rankbounds.bounds_by_depth``.
     run
-        Its name; without it the first of the scores.
+        Its name; by default the first of the scores.
 
     Examples
     --------
@@ -114,10 +114,10 @@ def bounds_by_persistence(
     scores
         As from ``rankbounds.bounds_by_persistence``.
     runs
-        Their names; without them all of the scores.
+        Their names; by default all of the scores.
     crossings
         As from ``rankbounds.crossings``; those of the mean over topics are marked: a line where the winner changes, a
-        dotted one where it becomes sure or unsure.
+        dotted one where its lead becomes certain or uncertain.
 
     Examples
     --------
@@ -156,8 +156,8 @@ def residual_parts(scores: Scores, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     scores
-        As from ``evaluate``, with a measure that has a residual, such as RBP, and bounds for unjudged documents. Where
-        the bounds do not cover ties, a thin bar below shows how far their order moves the score.
+        As from ``evaluate``, with a measure that has a residual, such as RBP, and bounds for unjudged documents. If the
+        bounds do not cover ties, a thin bar below shows how far their order moves the score.
 
     Examples
     --------
@@ -254,14 +254,14 @@ def range_over_persistence(
 ) -> Axes:
     """Draw the range of a published score over all persistences: bands for relaxed and exact, lines for greedy.
 
-    The figures of Zhang, Park and Moffat (ADCS 2008), whose two vectors are the lines: they can fall outside the bands.
+    The lines are the vectors of Zhang, Park and Moffat (ADCS 2008), which can fall outside the bands.
 
     Parameters
     ----------
     published
         One score, with a residual or without.
     persistences
-        Where to compute the ranges; without them at 33 places.
+        Where to compute the ranges; by default at 33 places.
     methods
         Which to draw, of ``relaxed``, ``exact`` and ``greedy``.
     time_limit
@@ -324,13 +324,13 @@ def range_panel(
     Parameters
     ----------
     persistences
-        A column for each.
+        One per column.
     scores
-        A row for each, the lowest at the bottom.
+        One per row, the lowest at the bottom.
     axes
-        An array of Axes to draw on; without it a new figure.
+        An array of Axes to draw on; by default a new figure.
     digits
-        To how many digits the scores are known.
+        The number of known digits of the scores.
     **options
         Those of ``range_over_persistence``.
 

@@ -29,9 +29,9 @@ def score_distribution(
     distribution
         As from a score of ``rankbounds.uncertainty``: ``found.scores[0].distribution()``.
     bins
-        How many steps.
+        The number of steps.
     normal
-        Draw the normal curve of the same mean and sd beside it.
+        Also draw the normal curve of the same mean and sd.
     **style
         Of the line, as matplotlib's ``step`` takes it.
 
@@ -79,7 +79,7 @@ def rbp_uncertainty(
 
     Notes
     -----
-    Park's Figure 1 for one topic (best with axes for each q: a small one makes a tall spike); his Figure 2 with
+    Park's Figure 1 for one topic (best with axes for each q: a small one makes a tall spike); Figure 2 with
     ``topics=50``, where dashes are the normal approximation.
 
     Examples

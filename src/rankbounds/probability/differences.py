@@ -30,7 +30,7 @@ from rankbounds.errors import UsageError
 from rankbounds.evaluation.differences import difference_bounds
 from rankbounds.evaluation.differences.shared_lists import same_lists
 from rankbounds.evaluation.options import RankingOptions
-from rankbounds.evaluation.score_differences import zeroed
+from rankbounds.evaluation.score_differences import drop_rounding
 from rankbounds.measures import Measure
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.measures.naming.parser import MeasuresLike
@@ -419,9 +419,9 @@ class SharedUnjudged:
         # Sums of equal worth may differ in their last bits, which makes no run the better one.
         whole = self.base + opened + self.tail
         whole = whole[first] + whole[second]
-        high = np.where(same, 0.0, zeroed(base + up + self.tail[first], whole)) / self.topics
-        low = np.where(same, 0.0, zeroed(base - down - self.tail[second], whole)) / self.topics
-        mean = zeroed(expected[first] - expected[second], whole) / self.topics
+        high = np.where(same, 0.0, drop_rounding(base + up + self.tail[first], whole)) / self.topics
+        low = np.where(same, 0.0, drop_rounding(base - down - self.tail[second], whole)) / self.topics
+        mean = drop_rounding(expected[first] - expected[second], whole) / self.topics
         sd = np.sqrt(variance + estimation) / self.topics
         if exact:
             likely = [

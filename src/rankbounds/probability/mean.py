@@ -24,7 +24,7 @@ from rankbounds.collection.run_groups import GroupsLike
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError, warn
 from rankbounds.evaluation.options import RankingOptions
-from rankbounds.evaluation.score_differences import levelled, merit
+from rankbounds.evaluation.score_differences import merge_equal, merit
 from rankbounds.evaluation.scores import ALL
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.formulas import is_weighted_sum
@@ -272,7 +272,7 @@ class Uncertainty(Result):
         if not chosen:
             raise UsageError(f"There is no score by {wanted} to sort by.")
         mean, base = (np.array([score.value(name) for score in chosen]) for name in ("mean", "base"))
-        means = levelled(merit(np.where(np.isnan(mean), base, mean), chosen[0].measure))
+        means = merge_equal(merit(np.where(np.isnan(mean), base, mean), chosen[0].measure))
         place = {chosen[at].run: place for place, at in enumerate(np.argsort(-means, kind="stable").tolist())}
         return replace(self, scores=sorted(self.scores, key=lambda score: place[score.run]))
 

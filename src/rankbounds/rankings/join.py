@@ -1,4 +1,4 @@
-"""From a run and judgments to rankings: documents looked up, topics ranked, lists of like length in one batch."""
+"""Join a run with judgments into rankings: documents looked up, topics ranked, lists of like length batched."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ each array call worth it."""
 class Joined:
     """A run joined with judgments: its rankings in slices to be computed, and what the join noticed.
 
-    Each slice holds whole topics and few enough rows to stay in the processor's cache; slices are independent of each
-    other, so that threads may share them.
+    Each slice holds whole topics and few enough rows for the processor's cache; slices are independent, so threads may
+    share them.
     """
 
     slices: list[Callable[[], list[Rankings]]]
@@ -45,7 +45,7 @@ class Joined:
 
 
 def no_topic_judged(run: str, topic: str, judgments: str, judged_topic: str) -> DataError:
-    """What to tell of a run that shares no topic with the judgments, with a topic of each."""
+    """Return the message for a run that shares no topic with the judgments, with a topic of each."""
     return DataError(
         run,
         f'no topic of this run is among the judged ones. The run has topics like "{topic}", {judgments} like '
@@ -67,8 +67,8 @@ def join(
     """Look up every document of the run in the judgments and rank it.
 
     ``topics="judged"`` gives a topic that the run lacks an empty list; ``"shared"`` leaves it out. ``order="key"``
-    needs the ``tie_key``. ``keep_rows`` fills ``Rankings.row``, for callers who must know which document stands in a
-    cell, and ``keep_judgments`` fills ``Rankings.judgment``, as it is anyway where some documents are only pooled.
+    needs the ``tie_key``. ``keep_rows`` fills ``Rankings.row`` with the document of each cell, and ``keep_judgments``
+    fills ``Rankings.judgment``, which is always filled if some documents are only pooled.
     """
     pairs = run.pairs
     topic_in_qrels = facts.qrels.pairs.index.topics_of(pairs)
@@ -104,7 +104,7 @@ def join_dict(
     topics: Literal["judged", "shared"] = "judged",
     keep_judgments: bool = False,
 ) -> Joined | None:
-    """As ``join``, of ``{query: {document: score}}``, where it is; None: it has to be read as a table."""
+    """Join ``{query: {document: score}}`` directly; None if it has to be read as a table."""
     if not in_use() or type(given) is not dict:
         return None
     given = given.copy()  # another thread may change it
@@ -127,7 +127,7 @@ def join_dict(
 
 
 def _topics_in_common(names: Sequence[str], topic_in_qrels: Ints, facts: TopicFacts) -> tuple[Flags, Ints]:
-    """Which of a run's topics are judged, and the numbers of the judged topics that the run lacks."""
+    """Return which of a run's topics are judged, and the numbers of the judged topics that the run lacks."""
     known = topic_in_qrels >= 0
     if names == facts.query_ids:
         return known, topic_in_qrels[:0]
@@ -219,7 +219,7 @@ class LookedUp:
     def ranked(self, score: Floats, order: Order, precision: Precision, tie_key: TieKey | None) -> list[Rankings]:
         """The rankings by these scores."""
         grade, source, judgment = self.grade, self.source, self.judgment
-        permutation, tied = ranking(self.run.rescored(score), order, precision, tie_key)
+        permutation, tied = ranking(self.run.with_scores(score), order, precision, tie_key)
         if permutation is not None:
             grade = grade[permutation]
             source = None if source is None else source[permutation]
@@ -258,7 +258,7 @@ def _batches(
 
 
 def _of_like_length(length: Ints) -> Iterator[Ints]:
-    """The numbers of lists of up to 1, 2, 4, 8, ... documents, about as many at a time as make a batch."""
+    """Yield the numbers of lists of up to 1, 2, 4, 8, ... documents, a batch at a time."""
     if not length.size:
         return
     shortest, longest = ((max(int(end), 1) - 1).bit_length() for end in (length.min(), length.max()))
@@ -271,7 +271,7 @@ def _of_like_length(length: Ints) -> Iterator[Ints]:
 
 
 def _blocks(start: Ints, length: Ints) -> Callable[[NDArray[Any], float], NDArray[Any]]:
-    """Return what makes the lists that stand there in a flat column the rows of an array, filled up where one ends."""
+    """Return the indices that turn lists in a flat column into the padded rows of an array."""
     first, width = int(start[0]), int(length.max())
     cells = width * length.size
     gapless = int(start[-1]) + width - first == cells == int(length.sum())

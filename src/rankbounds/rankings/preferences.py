@@ -1,12 +1,11 @@
-"""Preferences that judgments state, and how many of them ranked lists fulfil.
+"""Preferences in judgments, and how many of them ranked lists satisfy.
 
-Judgments are made in groups: one person's for one topic. A group that has one subgroup orders its documents by level,
-and prefers each document to all of lower levels. Where it has several, each orders the documents that it holds, and
-what follows from them together is preferred too: a to c, where a is preferred to b in one and b to c in another. Two
-groups may contradict each other, a group must not contradict itself. Ordinary judgments are one group for each topic,
-or one for each name in their second field.
+Judgments are made in groups: one person's for one topic. A group with one subgroup orders its documents by level, and
+prefers each document to all of lower levels. With several, each orders its documents, and preferences are transitive: a
+to c, if a is preferred to b in one and b to c in another. Groups may contradict each other, but not themselves.
+Ordinary judgments are one group per topic, or one per name in their second field.
 
-A preference is fulfilled where the better document stands above the worse one, or alone is retrieved.
+A preference is satisfied if the better document ranks above the worse one, or is retrieved alone.
 
 Source: trec_eval 10, ``-R prefs`` and ``-R qrels_prefs``.
 """
@@ -32,10 +31,10 @@ ABSENT = -1
 
 @dataclass(frozen=True)
 class CountedPreferences:
-    """Of each list and each group of its topic: how many preferences there are, and how many are fulfilled.
+    """Of each list and each group of its topic: how many preferences are possible, and how many are satisfied.
 
-    ``possible`` and ``fulfilled`` have a column for preferences of which 0, 1 or both documents were retrieved;
-    ``relevant`` and ``nonrelevant`` (of level 0) documents one for those not retrieved and one for those that were.
+    ``possible`` and ``fulfilled`` have a column for preferences with 0, 1 or both documents retrieved; ``relevant`` and
+    ``nonrelevant`` (of level 0) documents one for those not retrieved and one for those retrieved.
     """
 
     number: Ints
@@ -116,7 +115,6 @@ class PreferenceFacts:
 
     @cached_property
     def _id_order(self) -> Ints:
-        """The place of every judged document among all by id."""
         place = np.empty(len(self.facts.qrels), dtype=np.int64)
         place[np.lexsort(self.facts.qrels.pairs.docs.sort_keys()[::-1])] = np.arange(place.size)
         return place
@@ -134,7 +132,7 @@ class PreferenceFacts:
             zero[at[level == 0]] = True
             mixed = np.flatnonzero(zero[at] != (level == 0))
             if mixed.size:
-                self._contradicted(int(rows[at[mixed[0]]]), "has level 0 and another level")
+                self._raise_contradiction(int(rows[at[mixed[0]]]), "has level 0 and another level")
             stated = (subgroup[:, None] == subgroup) & (level[:, None] > level)
             preferred = np.zeros((rows.size, rows.size), dtype=bool)
             first, second = np.nonzero(stated)
@@ -145,21 +143,22 @@ class PreferenceFacts:
                 preferred |= (preferred.astype(np.float32) @ preferred.astype(np.float32)) > 0
             if preferred.diagonal().any():
                 row = int(rows[np.flatnonzero(preferred.diagonal())[0]])
-                self._contradicted(row, "is preferred to another document, and that one to it")
+                self._raise_contradiction(row, "is preferred to another document, and that one to it")
             better, worse = np.nonzero(preferred)
             found.append(_Pairs(np.full(better.size, group), rows[better], rows[worse]))
             documents.append(np.column_stack((np.full(rows.size, group), rows, zero)))
         listed = np.concatenate(documents)
-        return _joined(found), listed[:, 0], listed[:, 1], listed[:, 2].astype(bool)
+        return _join_parts(found), listed[:, 0], listed[:, 1], listed[:, 2].astype(bool)
 
-    def _contradicted(self, row: int, what: str) -> None:
+    def _raise_contradiction(self, row: int, what: str) -> None:
         pairs = self.facts.qrels.pairs
         remedy = "Preferences that contradict each other belong to different groups."
         raise DataError(pairs.source.name, f"within one group, {pairs.describe(row)} {what}.", remedy)
 
     @cached_property
     def of_several_groups(self) -> tuple[Ints, Ints, Ints, Floats]:
-        """Of topics with several groups every two documents that a group compared: topic, rows, share for the first.
+        """Return every two documents that a group compared, for topics with several groups: topic, rows, share for the
+        first.
 
         The share is that of the groups that prefer the first, among those that prefer either.
         """
@@ -170,7 +169,7 @@ class PreferenceFacts:
             entries = np.flatnonzero(self.group == group)
             first, second = np.nonzero(self.level[entries][:, None] > self.level[entries])
             found.append(_Pairs(np.full(first.size, group), self.row[entries[first]], self.row[entries[second]]))
-        pairs = _joined(found)
+        pairs = _join_parts(found)
         topic = topic_of[pairs.group]
         kept = several[topic]
         low, high = np.minimum(pairs.better, pairs.worse)[kept], np.maximum(pairs.better, pairs.worse)[kept]
@@ -182,12 +181,12 @@ class PreferenceFacts:
     def counted(self, rankings: Rankings, limited: str = "") -> CountedPreferences:
         """Count the preferences that the lists fulfil.
 
-        ``limited``: a group of R relevant documents has at most R of level 0, the first in the list, others do not
-        count. R is that of the ``"group"``, or of its documents that were ``"retrieved"``.
+        ``limited``: a group of R relevant documents has at most R of level 0, the first in the list. R counts those of
+        the ``"group"``, or its ``"retrieved"`` ones.
         """
-        return rankings.remembered(("preferences", limited), lambda: self._counted(rankings, limited))
+        return rankings.remembered(("preferences", limited), lambda: self._count(rankings, limited))
 
-    def _counted(self, rankings: Rankings, limited: str) -> CountedPreferences:
+    def _count(self, rankings: Rankings, limited: str) -> CountedPreferences:
         judgment = self._judgments_in(rankings)
         lists = rankings.length.size
         count = self.groups.count[rankings.topic]
@@ -276,19 +275,19 @@ class PreferenceFacts:
 
 
 def _entries_of(owner: Ints, wanted: Ints) -> tuple[Ints, Ints]:
-    """The entries of each wanted owner, where entries are sorted by owner: its number among the wanted, the entry."""
+    """Return the entries of each wanted owner, sorted by owner: its number among the wanted, the entry."""
     begin, end = (np.searchsorted(owner, wanted, side) for side in ("left", "right"))
     number = np.repeat(np.arange(wanted.size), end - begin)
     return number, np.arange(number.size) + np.repeat(end - np.cumsum(end - begin), end - begin)
 
 
-def _joined(parts: list[_Pairs]) -> _Pairs:
+def _join_parts(parts: list[_Pairs]) -> _Pairs:
     group, better, worse = (np.concatenate([getattr(part, name) for part in parts]) for name in vars(parts[0]))
     return _Pairs(group, better, worse)
 
 
 def _of_levels(level: Ints, retrieved: Floats, missing: Floats) -> tuple[Floats, Floats]:
-    """How many preferences there are, and how many are fulfilled, where each document is preferred to lower levels.
+    """Return how many preferences there are and are satisfied, if each document is preferred to lower levels.
 
     ``level`` by rank, and how many documents of each level were ``retrieved`` and are ``missing``.
     """

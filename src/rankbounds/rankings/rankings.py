@@ -23,16 +23,15 @@ NOT_POOLED, BEYOND = -1, -2
 class Rankings(Memory):
     """A batch of ranked lists. Row = list, last axis = rank; one list is a batch of one.
 
-    ``grade`` is NaN for an unjudged document and 0 beyond a list's ``length``. ``tied`` marks documents that have the
-    score of the one before (None: no ties). ``chance`` is what an unjudged document counts for: 0 as a non-relevant
-    one, 1 as one with the largest gain, between them the probability of being relevant. It may differ by cell (an array
-    like ``grade``, read at the unjudged cells only). ``row`` says which row of the run's table a cell came from, -1
-    beyond a list's end; ``judgment`` is the row of each document among the judgments, or ``NOT_POOLED``, or ``BEYOND``
-    the list's end. Each is there when the join was asked to keep it.
+    ``grade`` is NaN for an unjudged document and 0 beyond a list's ``length``. ``tied`` marks documents with the score
+    of the one before (None: no ties). ``chance`` is the value of an unjudged document: 0 is non-relevant, 1 has the
+    largest gain, and between them it is the probability of relevance. It may be an array like ``grade``, read at the
+    unjudged cells only. If kept by the join, ``row`` is the row of a cell in the run's table, -1 beyond a list's end,
+    and ``judgment`` its row among the judgments, or ``NOT_POOLED``, or ``BEYOND`` the list's end.
 
-    ``most_relevant`` is how many relevant documents bounds allow a topic to have in the whole collection: 0 for none
-    but those that are judged or retrieved, infinity for any number. ``elsewhere`` is how many relevant documents, of
-    the largest gain, are taken to exist that the list lacks and nobody judged, for each list.
+    ``most_relevant`` is how many relevant documents bounds allow a topic in the whole collection: 0 for only those
+    judged or retrieved, infinity for any number. ``elsewhere`` is how many relevant documents, of the largest gain, are
+    assumed for each list that it lacks and nobody judged.
     """
 
     grade: Floats
@@ -98,17 +97,16 @@ class Rankings(Memory):
 
     @property
     def judged_alone(self) -> bool:
-        """Does nothing count but what is judged: neither unjudged documents nor any that the lists lack?"""
+        """Return whether only judged documents count: no unjudged ones, nor any that the lists lack."""
         return self._all_nonrelevant and self.elsewhere is None and not self.facts.nonrelevant_gain > 0
 
-    def _turned(self) -> Floats:
-        """How many unjudged documents of each list count as relevant."""
+    def _num_assumed(self) -> Floats:
         if isinstance(self.chance, float):
             return self.chance * self.num_holes
         return np.where(self.holes, self.chance, 0.0).sum(axis=-1)
 
     def relevant(self, rel: float = 1.0) -> Floats:
-        """1 for a document of at least this grade, 0 for others, ``chance`` for an unjudged one."""
+        """Return 1 for a document of at least this grade, 0 for others, ``chance`` for an unjudged one."""
 
         def compute() -> Floats:
             relevant = self._judged_relevant(rel).astype(np.float64)
@@ -134,9 +132,9 @@ class Rankings(Memory):
         return self.remembered(("so far", rel), lambda: running_sums(self.relevant(rel)))
 
     def gain(self) -> Floats:
-        """The gain of every document, 0 beyond a list's end.
+        """Return the gain of every document, 0 beyond a list's end.
 
-        For an unjudged one that of grade 0, by ``chance`` the largest.
+        An unjudged one has the gain of grade 0, or by ``chance`` the largest.
         """
 
         def compute() -> Floats:
@@ -153,7 +151,7 @@ class Rankings(Memory):
         known = self.facts.relevant(rel)[self.topic].astype(np.float64)
         if self.elsewhere is not None:
             known += self.elsewhere
-        return known if self._all_nonrelevant else known + self._turned()
+        return known if self._all_nonrelevant else known + self._num_assumed()
 
     def ideal(self, width: int) -> Floats:
         """The topic's largest gains in descending order."""
@@ -161,12 +159,12 @@ class Rankings(Memory):
         least = self.facts.nonrelevant_gain
         if least > 0:  # unjudged documents gain something even where they count as non-relevant
             behind = np.arange(width) - self.facts.judged[self.topic][:, None]
-            known = np.where((behind >= 0) & (behind < (self.num_holes - self._turned())[:, None]), least, known)
+            known = np.where((behind >= 0) & (behind < (self.num_holes - self._num_assumed())[:, None]), least, known)
         if self._all_nonrelevant and self.elsewhere is None:
             return known
         if not self.certain:
             raise ValueError("the ideal ranking is not defined for documents that are relevant with a probability")
-        best = self._turned() + (0.0 if self.elsewhere is None else np.minimum(self.elsewhere, width))
+        best = self._num_assumed() + (0.0 if self.elsewhere is None else np.minimum(self.elsewhere, width))
         ahead = np.arange(width) - best.astype(np.int64)[:, None]
         shifted = np.take_along_axis(known, np.maximum(ahead, 0), axis=-1)
         return np.where(ahead < 0, self.facts.max_gain, shifted)
@@ -187,9 +185,9 @@ class Rankings(Memory):
         )
 
     def open_to(self, most_relevant: float) -> Rankings:
-        """The same lists, for bounds that allow a topic so many relevant documents in the whole collection.
+        """Return the same lists, with bounds that allow a topic so many relevant documents in the whole collection.
 
-        They share no memory of lists derived from these, which allow for none.
+        Nothing derived from lists without that limit is reused.
         """
         kept = ("holes", "num_holes", "places of holes", "groups")
         return self.remembered(
@@ -198,7 +196,7 @@ class Rankings(Memory):
         )
 
     def room(self, known: Floats | Ints) -> Floats:
-        """How many relevant documents nobody retrieved or judged each topic may have, beside so many known ones."""
+        """Return how many relevant documents nobody retrieved or judged each topic may have, beside the known ones."""
         return np.maximum(self.most_relevant - known, 0.0)
 
     def with_elsewhere(self, number: Floats) -> Rankings:
@@ -210,7 +208,7 @@ class Rankings(Memory):
         return {key: self._memory[key] for key in keys if key in self._memory}
 
     def with_tied_from(self, source: Ints) -> Rankings:
-        """The same lists with other documents of its group in the place of each tied one (see ``order_by_worth``)."""
+        """Return the lists with tied documents replaced by others of their groups (see ``order_by_worth``)."""
         groups = self.groups
         if groups is None:
             return self
@@ -237,16 +235,16 @@ class Rankings(Memory):
         return self.remembered("by subtopic", lambda: lists_by_subtopic(self))
 
     def by_group(self) -> ListsBySubtopic:
-        """Each list once for every group of judgments of its topic, with the judgments of that group alone."""
+        """Return each list once per group of judgments of its topic, with that group's judgments alone."""
         from rankbounds.rankings.subtopics import lists_by_subtopic
 
         return self.remembered("by group", lambda: lists_by_subtopic(self, given=True))
 
     def condensed(self) -> Rankings:
         """The lists without their unjudged documents."""
-        return self.remembered("condensed", self._condensed)
+        return self.remembered("condensed", self._without_unjudged)
 
-    def _condensed(self) -> Rankings:
+    def _without_unjudged(self) -> Rankings:
         keep = self.present & ~self.holes
         length = np.count_nonzero(keep, axis=-1)
         width = max(1, int(length.max(initial=0)))
@@ -278,10 +276,10 @@ class Rankings(Memory):
 
 @dataclass(frozen=True, eq=False)
 class TiedGroups:
-    """All groups of two or more documents of equal score. Documents tied to no other belong to none.
+    """All groups of two or more documents of equal score.
 
     ``cell`` holds the places of the tied documents in the flattened batch, group after group, and ``start`` where in
-    ``cell`` each group begins. A group never reaches from one list into the next.
+    ``cell`` each group begins. A group never reaches into the next list.
     """
 
     cell: Ints
@@ -336,7 +334,7 @@ class TiedGroups:
         return np.repeat(by_group, self.size)
 
     def filled_from(self, array: NDArray[Any], source: Ints) -> NDArray[Any]:
-        """An array of the batch with other entries, from the cells named, at the tied documents."""
+        """Return an array of the batch with the tied documents' entries taken from the cells named."""
         filled = np.array(array, order="C")
         filled.reshape(-1)[self.cell] = array.reshape(-1)[source]
         return filled

@@ -1,7 +1,7 @@
-"""Judgments that are a sample: which stratum each pooled document belongs to, and how many of each were judged.
+"""Judgments of a sample: the stratum of each pooled document, and how many of each were judged.
 
-A stratum is a part of the pool that was sampled at one rate; grade -1 marks its documents that were not drawn. Where
-judgments name no strata, the pool of a topic is one stratum. Documents outside the pool count as not relevant.
+A stratum is a part of the pool sampled at one rate; grade -1 marks its documents that were not drawn. Without names of
+strata, the pool of a topic is one stratum. Documents outside the pool count as not relevant.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class StrataFacts:
-    """For every topic its strata, numbered from 0: their documents, those drawn, and those drawn of each gain."""
+    """The strata of every topic, numbered from 0: their documents, those drawn, and those drawn of each gain."""
 
     def __init__(self, facts: TopicFacts) -> None:
         self.facts = facts
@@ -36,22 +36,22 @@ class StrataFacts:
         self.width = int(self.count.max(initial=1))
         self.drawn = ~np.isnan(facts.grade)
         self.gain = facts.rule(np.where(self.drawn, facts.grade, 0.0))
-        self.population = self._counted(np.ones(len(pairs), dtype=bool))
-        self.sampled = self._counted(self.drawn)
+        self.population = self._per_stratum(np.ones(len(pairs), dtype=bool))
+        self.sampled = self._per_stratum(self.drawn)
 
-    def _counted(self, kept: Flags) -> Floats:
-        """How many of these judgments are in each stratum of each topic; one more stratum stays empty."""
+    def _per_stratum(self, kept: Flags) -> Floats:
+        """Count these judgments per stratum and topic; one more stratum stays empty."""
         cell = self.facts.qrels.pairs.topic[kept].astype(np.int64) * (self.width + 1) + self.number[kept]
         topics = len(self.facts.query_ids)
         return np.bincount(cell, minlength=topics * (self.width + 1)).reshape(topics, -1).astype(np.float64)
 
     def relevant(self, rel: float) -> Floats:
         """How many of the drawn documents of each stratum have at least this grade."""
-        return self._counted(self.drawn & (np.nan_to_num(self.facts.grade, nan=-1.0) >= rel))
+        return self._per_stratum(self.drawn & (np.nan_to_num(self.facts.grade, nan=-1.0) >= rel))
 
     def of_gain(self) -> Floats:
-        """How many of the drawn documents of each stratum have each of the ``levels`` of gain, on a last axis."""
-        return np.stack([self._counted(self.drawn & (self.gain == level)) for level in self.facts.levels], axis=-1)
+        """Return how many drawn documents of each stratum have each of the ``levels`` of gain, on a last axis."""
+        return np.stack([self._per_stratum(self.drawn & (self.gain == level)) for level in self.facts.levels], axis=-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class StratifiedLists:
 
     @classmethod
     def of(cls, rankings: Rankings, rel: float) -> StratifiedLists:
-        """Lists with what they are assumed to hold: an unjudged document that counts as relevant counts as drawn."""
+        """Return the lists under their assumptions: an unjudged document that counts as relevant counts as drawn."""
         if rankings.judgment is None:
             raise UsageError("Measures of samples with strata cannot be computed here; use evaluate.")
         facts = rankings.facts.strata
@@ -92,7 +92,7 @@ class StratifiedLists:
         return lists._with(assumed, facts.count[rankings.topic]) if assumed.any() else lists
 
     def _with(self, assumed: Flags, count: Ints) -> StratifiedLists:
-        """Documents outside the pool that count as relevant are a stratum of their own, unless there is only one."""
+        """Make documents outside the pool that count as relevant an own stratum, unless there is only one."""
         outside = np.where(count == 1, 0, count)[:, None]
         stratum = np.where(assumed & (self.stratum < 0), outside, self.stratum)
         row, column = np.nonzero(assumed)
@@ -113,12 +113,12 @@ class StratifiedLists:
 
     @property
     def expansion(self) -> Floats:
-        """How many documents of its stratum a drawn one stands for; 0 where none was drawn."""
+        """Return how many documents of its stratum a drawn one represents; 0 if none was drawn."""
         result = np.zeros(self.sampled.shape)
         return np.divide(self.population, self.sampled, out=result, where=self.sampled > 0)
 
     def down_to(self) -> Iterator[tuple[Flags, Floats, Floats, Floats]]:
-        """Stratum by stratum: its cells, and how many of its documents, drawn and relevant ones stand down to each."""
+        """Yield per stratum its cells, and how many documents, drawn and relevant ones there are down to each."""
         for number in range(self.population.shape[-1]):
             inside = self.stratum == number
             if inside.any():

@@ -1,8 +1,7 @@
-"""What the judgments say of each subtopic of a topic, and lists as each subtopic sees them.
+"""The judgments of each subtopic of a topic, and lists as each subtopic sees them.
 
-A document that is judged for some subtopic is judged: for the subtopics that no judgment of it names it is not
-relevant. A document without any judgment is unjudged for all subtopics of its topic, those that the judgments name.
-Where judgments know of no subtopics, a topic has one: itself.
+A judged document is not relevant to subtopics that no judgment of it names. A document without any judgment is unjudged
+for all subtopics that the topic's judgments name. Without subtopics, a topic is its own only one.
 """
 
 from __future__ import annotations
@@ -63,12 +62,14 @@ class SubtopicFacts:
         return np.diff(self.first)
 
     def judgments(self) -> tuple[Ints, Ints, Floats]:
-        """All judgments for subtopics: rows of the documents, the subtopic's place in its topic, grades (NaN: none)."""
+        """Return all judgments for subtopics: rows of the documents, the subtopic's place in its topic, grades (NaN:
+        none).
+        """
         return self._row, self._place, self._grade
 
     @cached_property
     def grades(self) -> Floats:
-        """Row by row for the judgments the grades for each subtopic, and behind them rows for documents without."""
+        """Return the grades of each judgment's document for each subtopic, then rows for documents without any."""
         table = self.grades_given.copy()
         judged = np.append(~np.isnan(self.of_topics.grade), [False, False])
         table[judged] = np.where(np.isnan(table[judged]), 0.0, table[judged])
@@ -76,7 +77,7 @@ class SubtopicFacts:
 
     @cached_property
     def grades_given(self) -> Floats:
-        """As ``grades``, but a document is unjudged for the subtopics that no judgment of it names."""
+        """Return ``grades`` with documents unjudged for the subtopics that no judgment of them names."""
         table = np.full((self.of_topics.grade.size + 2, max(1, int(self.count.max(initial=1)))), np.nan)
         table[-2] = 0.0  # what BEYOND stands for; NOT_POOLED is the last
         known = ~np.isnan(self._grade)
@@ -84,7 +85,7 @@ class SubtopicFacts:
         return table
 
     def greedy_gains(self, rel: float, alpha: float, depth: int) -> Floats:
-        """For each topic what each document of its greedy ideal ranking adds in new or repeated subtopics.
+        """Return for each topic what each document of its greedy ideal ranking adds in new or repeated subtopics.
 
         Source: Clarke et al., SIGIR 2008; ties go to the document whose id sorts last, as in ndeval.
         """
@@ -98,12 +99,12 @@ class SubtopicFacts:
 
 
 def greedy_gains(pairs: Pairs, row: Ints, place: Ints, alpha: float, depth: int, width: int) -> Floats:
-    """For each topic what the document at each rank of its greedy ideal ranking adds, zeros behind the last.
+    """Return for each topic what the document at each rank of its greedy ideal ranking adds, padded with zeros.
 
-    At every rank stands the document that adds the most, where a subtopic met n times before counts (1 - alpha)^n. To
-    find the best ranking is NP-complete; this one is what evaluation measures by. Document ``row`` is relevant to its
-    topic's subtopic number ``place``. All topics take a step at a time, and of documents that are relevant to the same
-    subtopics only the next one is looked at: the one whose id sorts last.
+    Every rank takes the document that adds the most, where a subtopic met n times before counts (1 - alpha)^n. Finding
+    the best ranking is NP-complete, so measures use this one. Document ``row`` is relevant to its topic's subtopic
+    number ``place``. All topics take a step at a time, and of documents relevant to the same subtopics only the one
+    whose id sorts last is examined.
     """
     topics = len(pairs.topics)
     if not row.size:
@@ -146,7 +147,7 @@ def greedy_gains(pairs: Pairs, row: Ints, place: Ints, alpha: float, depth: int,
 
 @dataclass(frozen=True)
 class ListsBySubtopic:
-    """Lists as each subtopic of their topic sees them: a row for each in ``rankings``, the list's ``number``."""
+    """Lists by subtopic of their topic: a row for each in ``rankings``, the list's ``number``."""
 
     rankings: Rankings
     number: Ints
@@ -159,9 +160,9 @@ class ListsBySubtopic:
 
 
 def lists_by_subtopic(rankings: Rankings, *, given: bool = False) -> ListsBySubtopic:
-    """Each list once for every subtopic of its topic.
+    """Return each list once per subtopic of its topic.
 
-    ``given``: a document that is judged for others alone is unjudged, as where each group of judgments is a subtopic.
+    ``given``: a document that is judged for others alone is unjudged, as with groups of judgments.
     """
     known: SubtopicFacts = rankings.facts.subtopics
     lists = rankings.length.size

@@ -1,9 +1,8 @@
-"""Documents with equal scores: the order that is best or worst for a measure, and means over all orders.
+"""Documents with equal scores: the best and worst order for a measure, and means over all orders.
 
-All orders of the documents inside a tied group count alike, and groups are independent of each other. What a measure
-needs of the mean over orders is mostly one of three things, each here for whole batches: the mean at a rank
-(``group_means``), the mean of a product with what stands above (``expected_with_earlier``), and the mean of a running
-product (``expected_products``).
+All orders inside a tied group are equally likely, and groups are independent. Means mostly need one of three things,
+each here for whole batches: the mean at a rank (``group_means``), the mean of a product with the sum above
+(``expected_with_earlier``), and the mean of a running product (``expected_products``).
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ RULES = (*ORDERS, "best", "worst", "expected")
 
 
 def order_by_worth(rankings: Rankings, worth: Floats, *, best: bool) -> Ints:
-    """For each tied document the cell of the one that takes its place when groups are ordered by falling worth.
+    """Return for each tied document the cell that replaces it when groups are ordered by falling worth.
 
     For the worst order, by rising worth. Documents of equal worth keep their order.
     """
@@ -34,7 +33,7 @@ def order_by_worth(rankings: Rankings, worth: Floats, *, best: bool) -> Ints:
     return groups.cell[np.lexsort((-value if best else value, groups.number)) if order is None else order]
 
 
-def reordered(rankings: Rankings, worth: Floats, *, best: bool) -> Rankings:
+def reorder(rankings: Rankings, worth: Floats, *, best: bool) -> Rankings:
     """The lists with each tied group in its best (or worst) order."""
     if rankings.groups is None:
         return rankings
@@ -47,7 +46,7 @@ def reordered(rankings: Rankings, worth: Floats, *, best: bool) -> Rankings:
     return lists
 
 
-def reordered_worth(rankings: Rankings, worth: Floats, *, best: bool) -> Floats:
+def reorder_worth(rankings: Rankings, worth: Floats, *, best: bool) -> Floats:
     """What documents are worth, with each tied group in its best (or worst) order."""
     groups = rankings.groups
     if groups is None:
@@ -60,7 +59,7 @@ def reordered_worth(rankings: Rankings, worth: Floats, *, best: bool) -> Floats:
 
 
 def group_means(rankings: Rankings, worth: Floats) -> Floats:
-    """Every document's worth replaced by the mean of its tied group: what a weighted sum over ranks expects."""
+    """Replace every document's worth by the mean of its tied group: the expectation in a weighted sum over ranks."""
     groups = rankings.groups
     if groups is None:
         return worth
@@ -70,7 +69,7 @@ def group_means(rankings: Rankings, worth: Floats) -> Floats:
 
 
 def expected_with_earlier(rankings: Rankings, worth: Floats) -> Floats:
-    """At every rank, the mean of the worth there times the worth of all ranks before it, summed.
+    """Return, at every rank, the mean of the worth there times the sum of the worth at all ranks before it.
 
     Average precision is such a sum: a document's relevance times the number of relevant ones above it.
     """
@@ -86,9 +85,9 @@ def expected_with_earlier(rankings: Rankings, worth: Floats) -> Floats:
 
 
 def expected_products(rankings: Rankings, factors: Floats) -> Floats:
-    """At every rank, the mean of the product of the ``factors`` (between 0 and 1) of all documents down to it.
+    """Return, at every rank, the mean of the product of the ``factors`` (between 0 and 1) of all documents to it.
 
-    With the probability of going on for a factor, this is the chance that a user gets past the rank. In a group, the
+    With continuation probabilities as factors, this is the probability that a user gets past the rank. In a group, the
     mean over all choices of t documents is built up document by document: of all choices of t among m + 1 documents,
     the share t / (m + 1) holds the last one.
     """
@@ -128,15 +127,15 @@ def expected_products(rankings: Rankings, factors: Floats) -> Floats:
 
 
 def _of_like_size(size: Ints, chosen: Ints) -> list[Ints]:
-    """The chosen groups in parts whose sizes differ by less than a factor of two, so that tables of them stay small."""
+    """Split the groups into parts whose sizes differ by less than a factor of two, so that tables stay small."""
     size_class = np.ceil(np.log2(size[chosen])).astype(np.int64)
     return [chosen[size_class == log_size] for log_size in np.flatnonzero(np.bincount(size_class))]
 
 
 def chance_drawn(size: Ints | int, marked: Ints | int, drawn: Ints, count: Ints) -> Floats:
-    """The probability that ``drawn`` of ``size`` documents, picked at random, hold ``count`` of the ``marked`` ones.
+    """Return the probability that ``drawn`` of ``size`` documents hold ``count`` of the ``marked`` ones.
 
-    The hypergeometric distribution, for arrays that broadcast against each other; 0 where so many cannot be drawn.
+    The hypergeometric distribution, for arrays that broadcast; 0 if so many cannot be drawn.
     """
     from scipy.special import gammaln
 
@@ -154,7 +153,7 @@ def chance_drawn(size: Ints | int, marked: Ints | int, drawn: Ints, count: Ints)
 
 
 def group_place(rankings: Rankings) -> tuple[Ints, Ints]:
-    """For every cell the column in which its tied group begins, and how many documents the group has."""
+    """Return for every cell the column in which its tied group begins, and the size of the group."""
     columns = np.broadcast_to(np.arange(rankings.width), rankings.grade.shape)
     if rankings.tied is None:
         return columns, np.ones(rankings.grade.shape, dtype=np.int64)
@@ -164,7 +163,7 @@ def group_place(rankings: Rankings) -> tuple[Ints, Ints]:
 
 
 def before_and_within(rankings: Rankings, worth: Floats) -> tuple[Floats, Floats]:
-    """For every cell the worth summed over all ranks before its tied group, and over the group."""
+    """Return for every cell the summed worth before its tied group, and over the group."""
     first, size = group_place(rankings)
     so_far = sums_before(worth)
     before = np.take_along_axis(so_far, first, axis=-1)
@@ -177,16 +176,16 @@ def sums_before(worth: Floats) -> Floats:
 
 
 def share_above(rankings: Rankings) -> Floats:
-    """For every place in a tied group, the chance that any other document of the group stands above it."""
+    """Return for every place in a tied group the probability that another document of it is above."""
     first, size = group_place(rankings)
     return (np.arange(rankings.width) - first) / np.maximum(size - 1, 1)
 
 
 def expected_count(rankings: Rankings, worth: Floats, depth: int | Ints) -> Floats:
-    """The mean over all orders of what the documents down to a depth are worth together.
+    """Return the mean over all orders of the summed worth of the documents to a depth.
 
-    Of a group that the depth cuts through it is the group's worth times the share of it that stands above. Where the
-    worth of documents is 0 or 1, nothing is rounded before that one division.
+    For a group that the depth cuts it is the group's worth times the share above. If worth is 0 or 1, nothing is
+    rounded before that one division.
     """
     down_to = np.minimum(depth, rankings.width) + np.zeros(rankings.length.shape, dtype=np.int64)
     first, size, within, before = _groups_of(rankings, worth, np.maximum(down_to - 1, 0))
@@ -219,7 +218,7 @@ class TiedGroup:
 
 
 def groups_reaching(rankings: Rankings, relevant: Floats, n: int) -> TiedGroup:
-    """The group of each list that holds its n-th relevant document; the last one where there are too few."""
+    """Return the group of each list with its n-th relevant document; the last one if there are too few."""
     so_far = np.cumsum(relevant, axis=-1)
     reached = so_far[:, -1] >= n
     column = np.where(reached, np.argmax(so_far >= n, axis=-1), relevant.shape[-1] - 1)
@@ -235,7 +234,7 @@ def groups_at_cut(rankings: Rankings, relevant: Floats, depth: int) -> TiedGroup
 
 
 def _groups_of(rankings: Rankings, worth: Floats, column: Ints) -> tuple[Ints, Ints, Floats, Floats]:
-    """Of the group that holds this column of each list: its first column, its size, the worth in it and before it."""
+    """Return the group with this column of each list: its first column, size, and the worth in and before it."""
     row, so_far = np.arange(column.size), sums_before(worth)
     first, size = (place[row, column] for place in group_place(rankings))
     before = so_far[row, first]
@@ -243,9 +242,9 @@ def _groups_of(rankings: Rankings, worth: Floats, column: Ints) -> tuple[Ints, I
 
 
 def chance_of_place(group: TiedGroup, width: int) -> Floats:
-    """The chance that the ``wanted``-th relevant document of the group is its first, second, ... document.
+    """Return the probability that the ``wanted``-th relevant document of the group is its first, second, ... document.
 
-    Down to that place there are as many relevant documents as are wanted, and the last of them stands there.
+    The documents down to that place then include that many relevant ones, the last of them there.
     """
     place = np.arange(1, width + 1)
     _, size, relevant, _, wanted = group.columns
@@ -253,6 +252,6 @@ def chance_of_place(group: TiedGroup, width: int) -> Floats:
 
 
 def chance_of_number(group: TiedGroup, most: int) -> Floats:
-    """The chance that 0, 1, ..., ``most`` of the group's relevant documents are among ``wanted`` drawn from it."""
+    """Return the probability that 0, 1, ..., ``most`` of the group's relevant documents are among ``wanted`` drawn."""
     _, size, relevant, _, drawn = group.columns
     return chance_drawn(size, relevant, drawn, np.arange(most + 1))

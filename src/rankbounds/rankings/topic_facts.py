@@ -1,4 +1,4 @@
-"""What the judgments alone say of each topic: how many documents are relevant, the ideal gains, the levels of gain."""
+"""Facts of topics from judgments alone: how many documents are relevant, ideal gains, levels of gain."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class Memory:
 class TopicFacts(Memory):
     """What the judgments alone say of each topic, for one gain rule.
 
-    Everything is counted over a list of judged documents (``_topic``, ``_grade``, ``_gain``), to which
-    ``CompletedFacts`` adds what is known already (``_known``) and documents of grade 0 that are not listed.
+    Counts are over a list of judged documents (``_topic``, ``_grade``, ``_gain``), to which ``CompletedFacts`` adds
+    known facts (``_known``) and unlisted documents of grade 0.
 
-    With ``kept``, a flag for every judgment, the others count as pooled and not judged, on the same scale of gains.
-    ``grades`` are those of the whole collection, where ``qrels`` are only a part of it.
+    ``kept`` flags the judgments to use; the others count as pooled and not judged, on the same scale of gains.
+    ``grades`` are those of the whole collection, if ``qrels`` is only a part of it.
     """
 
     def __init__(
@@ -138,12 +138,10 @@ class TopicFacts(Memory):
         return np.bincount(self._topic[chosen], minlength=len(self.query_ids))
 
     def _known(self, fact: Callable[[TopicFacts], Any]) -> Any:  # noqa: ARG002
-        """What is known of each topic besides the documents listed."""
         return 0
 
     @property
     def _unlisted(self) -> Ints | int:
-        """How many more documents of each topic are judged, with grade 0."""
         return 0
 
     def relevant(self, rel: float) -> Ints:
@@ -181,8 +179,8 @@ class TopicFacts(Memory):
     def levels(self) -> Floats:
         """The distinct positive gains that documents may have, ascending; the last is ``max_gain``.
 
-        Those of the collection and of the gain table, and those of whole grades below the largest that nobody has
-        given yet: a judgment still to come may.
+        Those of the collection and of the gain table, and those of unused whole grades below the largest, which future
+        judgments may use.
         """
         seen = self._grade if self._grades is None else self._grades
         top = max(seen.max(initial=0.0), *(grade for grade, _ in self.rule.table), 0.0)
@@ -192,7 +190,6 @@ class TopicFacts(Memory):
         return rising[np.diff(rising, prepend=0.0) > 0]
 
     def _count_from(self, level: float) -> Ints:
-        """How many documents of each topic have at least this gain."""
         unlisted = self._unlisted if level <= self.nonrelevant_gain else 0
         # Documents known at a level that was not seen before are those of the next level up.
         known = self._known(lambda known: known.count_from_level[np.searchsorted(known.levels, level)])
@@ -200,7 +197,7 @@ class TopicFacts(Memory):
 
     @cached_property
     def count_from_level(self) -> Ints:
-        """Row by row for ``levels``: how many documents of each topic have at least that gain."""
+        """Return, by ``levels``, how many documents of each topic have at least that gain."""
         return np.stack([self._count_from(level) for level in self.levels.tolist()])
 
     @cached_property
@@ -222,11 +219,10 @@ class TopicFacts(Memory):
 
 
 class CompletedFacts(TopicFacts):
-    """What is known of topics once more documents are judged; each completion of a topic is a topic here.
+    """Facts of topics after more judgments; each completion of a topic is a topic here.
 
-    ``completes`` is the topic that each completion is of, ``more`` how many documents are judged in it besides those
-    known. Those of a grade above 0 are listed: ``completion``, ``grade``, and ``gain`` where it does not follow from
-    the rule. A document that is not listed has grade 0.
+    ``completes`` is the topic of each completion, ``more`` how many documents are judged in it besides the known ones.
+    Those of a grade above 0 are listed: ``completion``, ``grade``, and ``gain`` if it does not follow from the rule.
     """
 
     def __init__(

@@ -26,9 +26,11 @@ class UnjudgedRule:
             hint = did_you_mean(self.name, list(RULES))
             raise UsageError(f'There is no rule "{self.name}" for unjudged documents.{hint} Known: {", ".join(RULES)}.')
         if self.name == "expected" and self.q is None:
-            raise UsageError('The rule "expected" needs the probability q that an unjudged document is relevant.')
+            raise UsageError(
+                'The rule "expected" for unjudged documents needs q, the probability that one is relevant (--q 0.1).'
+            )
         if self.name != "expected" and self.q is not None:
-            raise UsageError('The probability q goes with the rule "expected" only.')
+            raise UsageError('q is for the rule "expected" for unjudged documents only (--unjudged expected).')
         if self.q is not None and not (isinstance(self.q, Real) and 0 <= self.q <= 1):
             raise UsageError(f"The probability q must lie between 0 and 1, not {self.q!r}.")
 
@@ -41,7 +43,7 @@ class UnjudgedRule:
 
 @dataclass(frozen=True, eq=False)
 class CalibratedRule(UnjudgedRule):
-    """Unjudged documents that another source labelled count by the probability that it stands for, others as ``q``.
+    """Count unjudged documents that another source labelled by the probability of their label, others as ``q``.
 
     Labelled documents are pooled ones among the judgments (relevance -1); ``chance`` has a number for every judgment.
     """

@@ -45,10 +45,10 @@ def list_contributions(
     Returns
     -------
     list of dict
-        A row for each document and measure, from the top of the list. ``contribution`` is what the document adds to
-        the value (to AP its share of every precision it is counted in), ``share`` that as a part of the value; over the
-        list they sum to the value and to 1. ``could_add`` is what an unjudged document would add to a weighted measure
-        if it were relevant (None for judged ones, and where the measure is no weighted sum).
+        A row per document and measure, from the top of the list. ``contribution`` is what the document adds to the
+        value (for AP its share of every precision that counts it), ``share`` its share of the value; they sum to the
+        value and to 1. ``could_add`` is what an unjudged document would add to a weighted measure if it were relevant;
+        otherwise None.
 
     Examples
     --------
@@ -66,9 +66,9 @@ def list_contributions(
     whole = reading.run(run)
     query = str(query_id)
     if query not in whole.query_ids or query not in facts.query_ids:
-        where = "judgments" if query in whole.query_ids else f'run "{whole.name}"'
+        lacking = "judgments have" if query in whole.query_ids else f'run "{whole.name}" has'
         known = list(facts.query_ids if query in whole.query_ids else whole.query_ids)
-        raise DataError(f'The {where} have no topic "{query}".{did_you_mean(query, known)}')
+        raise DataError(f'The {lacking} no topic "{query}".{did_you_mean(query, known)}')
     of_topic = whole.filter({query})
     shared = replace(assumptions, topics="shared")
     rankings = next(join_lists(of_topic, facts, shared).batches)
@@ -86,7 +86,6 @@ def list_contributions(
 
 
 def _of(measure: Measure, rankings: Rankings) -> tuple[Floats, Floats, Floats | None]:
-    """What each document of the only list adds, as a number and as a share, and what it could add."""
     judged = rankings.assume(0.0)
     could = None
     if is_weighted_sum(measure) or isinstance(measure, Normalised):

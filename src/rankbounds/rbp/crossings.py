@@ -1,7 +1,7 @@
-"""Where two runs cross: the persistences at which the one that is ahead in RBP changes, and where that is sure.
+"""Crossings of two runs: the persistences where the leader by RBP changes, and where the lead is certain.
 
 The difference of two RBP scores is 1 - p times a polynomial in p whose coefficients count relevant documents by rank;
-the differences of bounds are polynomials too. Their signs change at roots that are found exactly, not on a grid.
+differences of bounds are polynomials too. Their changes of sign are found exactly, not on a grid.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ REGION_COLUMNS = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Crossings(Result):
-    """Where the run that is ahead changes, or whether it is surely ahead.
+    """Where the leading run changes, or whether its lead is certain.
 
     Attributes
     ----------
     regions : list of dict
-        The range of p from 0 to 1 cut there: ``query_id``, ``p_from``, ``p_to``, the run ``ahead`` (or ``"tied"``), and
-        whether that is ``sure``.
+        The ranges of p between these points, from 0 to 1: ``query_id``, ``p_from``, ``p_to``, the run ``ahead`` (or
+        ``"tied"``), and whether that is ``sure``.
     """
 
     regions: list[dict[str, Any]]
@@ -86,7 +86,7 @@ def find_crossings(
     per_topic: bool = False,
     **options: Unpack[RankingOptions],
 ) -> Crossings:
-    """Find the values of p at which the winner of two runs changes, or whether it is sure to win.
+    """Find the values of p at which the winner of two runs changes, or the certainty of its lead.
 
     Exact: the difference of two RBP scores is 1 - p times a polynomial in p, and every change of its sign between 0
     and 1 is found, to the nearest floating point number.
@@ -96,17 +96,16 @@ def find_crossings(
     qrels, runs, **options
         As in ``evaluate``: two runs, ties in one fixed order.
     measure
-        RBP with everything but p, such as ``RBP(graded=True)``; its p is not looked at.
+        RBP with everything but p, such as ``RBP(graded=True)``; its p is ignored.
     per_topic
         Add the crossings of each topic to those of the mean over topics.
 
     Returns
     -------
     Crossings
-        Rows ``query_id`` (``"all"`` for the mean over topics), ``p``, ``change`` (``"winner"`` or ``"certainty"``),
-        and what there was ``from`` smaller p on and what there is ``to`` larger p: the name of the run ahead, or
-        ``"undecided"`` and ``"NAME surely"``. Surely means: the run's low is above the other's high. Its ``regions``
-        are what lies between.
+        Rows ``query_id`` (``"all"`` for the mean over topics), ``p``, ``change`` (``"winner"`` or ``"certainty"``), and
+        the state ``from`` smaller p on and ``to`` larger p: the name of the leading run, or ``"undecided"`` and ``"NAME
+        surely"``, which means that the run's low is above the other's high. ``regions`` are the ranges between.
 
     Examples
     --------
@@ -135,15 +134,15 @@ def find_crossings_of_gains(a: Any, b: Any, *, measure: RBP | None = None, per_t
     Parameters
     ----------
     a, b
-        The gains of one ranked list each, from the top (1 relevant, 0 not, None unjudged), or lists of such lists,
-        topic by topic.
+        The gains of one ranked list each, from the top (1 relevant, 0 not, None unjudged), or lists of such lists, by
+        topic.
     measure, per_topic
-        As in ``crossings``; topics are numbered from 1 on.
+        As in ``crossings``; topics are numbered from 1.
 
     Returns
     -------
     Crossings
-        As of ``crossings``; the two are called ``"a"`` and ``"b"``.
+        As from ``crossings``, for ``"a"`` and ``"b"``.
 
     Examples
     --------
@@ -162,9 +161,9 @@ def find_crossings_of_gains(a: Any, b: Any, *, measure: RBP | None = None, per_t
 def lead_changes(
     runs: Sequence[tuple[str, Sequence[Rankings]]], facts: TopicFacts, measure: RBP
 ) -> list[tuple[float, str, str]]:
-    """Where the lead of two runs changes, from their rankings: p, who leads below it, who above.
+    """Find where the lead of two runs changes, from their rankings: p, the leader below it, the leader above.
 
-    These are the winners' rows of ``crossings``, for callers that have the rankings.
+    These are the rows of ``crossings`` with a new winner.
     """
     lists = [_from_rankings(batches, facts, measure) for _, batches in runs]
     difference = _Difference.of(lists, [name for name, _ in runs], _largest_gain(measure, facts))
@@ -196,7 +195,6 @@ class _Lists:
     length: Ints
 
     def cut(self, depth: int | None) -> _Lists:
-        """The lists down to a depth."""
         length = self.length if depth is None else np.minimum(self.length, depth)
         return _Lists(self.gain[:, :depth], self.holes[:, :depth], length)
 
@@ -242,7 +240,6 @@ class _Difference:
 
     @classmethod
     def of(cls, lists: Sequence[_Lists], names: Sequence[str], largest: float) -> _Difference:
-        """Of two runs' lists; all gains are multiplied by a number that makes them whole."""
         levels = {float(level) for part in lists for level in np.unique(part.gain)} | {float(largest)}
         times = math.lcm(*(Fraction(level).limit_denominator(10**9).denominator for level in levels))
         exact = {level: int(Fraction(level).limit_denominator(10**9) * times) for level in levels}
@@ -255,7 +252,6 @@ class _Difference:
         return cls(whole, most, {1: names[0], -1: names[1], 0: TIED})
 
     def crossings(self, query_ids: Sequence[str], *, per_topic: bool) -> Crossings:
-        """The regions of each topic, if asked for, and of the mean over topics."""
         parts = [(query, [topic]) for topic, query in enumerate(query_ids)] if per_topic else []
         parts.append((ALL, list(range(len(query_ids)))))
         return Crossings([region for query, topics in parts for region in self._regions(query, topics)])
@@ -278,10 +274,10 @@ class _Difference:
         return regions
 
     def coefficients(self, topics: Sequence[int], which: str) -> list[int]:
-        """The coefficients over these topics, times a positive number.
+        """Return the coefficients over these topics, times a positive number.
 
         ``value``: both runs' unjudged documents non-relevant. ``low``: the first's non-relevant, the second's and all
-        beyond the end of its lists relevant. ``high``: the other way round.
+        beyond the end of its lists relevant. ``high``: the reverse.
         """
         chosen = list(topics)
         total = np.zeros(max(part.gain.shape[-1] for part in self.lists) + 2, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""RBP and its bounds over a whole grid of persistences or depths, computed in one pass over the documents."""
+"""RBP and its bounds over a grid of persistences or depths, in one pass over the documents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rankbounds.evaluation.scoring import Scoring, score_runs
 from rankbounds.measures.formulas import RankWeighted
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import ORDERS, group_means, reordered
+from rankbounds.rankings.ties import ORDERS, group_means, reorder
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import processors
 
@@ -41,16 +41,16 @@ def bounds_by_persistence(
     progress: Callable[[int, int], None] | None = None,
     **options: Unpack[RankingOptions],
 ) -> Scores:
-    """Compute RBP with low and high of every run and topic over a grid of p, in one pass over the documents.
+    """Compute RBP with low and high of every run and topic over a grid of p.
 
     Parameters
     ----------
     qrels, runs, progress, **options
         As in ``evaluate``; ties in any fixed order, or ``expected``.
     p
-        The persistences; without them 0, 0.01, ..., 0.99.
+        The persistences; by default 0, 0.01, ..., 0.99.
     measure
-        Everything of RBP but p, such as ``RBP(graded=True)``.
+        RBP with everything but p, such as ``RBP(graded=True)``.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def bounds_by_depth(
     qrels, runs, measure, progress, **options
         As in ``bounds_by_persistence``.
     depths
-        The deepest, from 1 on; or those to look at.
+        The largest depth, or the depths to compute.
     p
         One persistence or several.
 
@@ -136,10 +136,10 @@ def _scores_of_family(
 
 
 def family_cells(family: Sequence[RankWeighted], rankings: Rankings, *, expected_ties: bool = False) -> Cells:
-    """Value, bounds and residual of measures that differ in their weights alone, as two matrix products.
+    """Return value, bounds and residual of measures that differ in their weights alone, as two matrix products.
 
-    Weights of all measures by rank, times worth of all lists by rank: once with unjudged documents as non-relevant,
-    once for what they could add.
+    The weights of all measures by rank times the worth of all lists by rank: once with unjudged documents as
+    non-relevant, once for what they could add.
     """
     weights = _weights(tuple(family), rankings.width)
     judged = rankings.assume(0.0)
@@ -147,7 +147,7 @@ def family_cells(family: Sequence[RankWeighted], rankings: Rankings, *, expected
     parts = np.zeros((len(PARTS), rankings.length.size, len(family)))
     unjudged, tail, ties = parts
     if rankings.tied is not None:
-        worst, best = (family[0].worth(reordered(judged, sure, best=best)) for best in (False, True))
+        worst, best = (family[0].worth(reorder(judged, sure, best=best)) for best in (False, True))
         ties[:] = _product(best - worst, weights)
         if expected_ties:
             sure, most = group_means(rankings, sure), group_means(rankings, most)
@@ -169,7 +169,7 @@ def _weights(family: tuple[RankWeighted, ...], width: int) -> Floats:
 
 
 def _product(worth: Floats, weights: Floats) -> Floats:
-    """The matrix product, in pieces so small that no library starts threads for one: runs are shared out already."""
+    """Multiply in pieces so small that no library starts threads: runs are shared among threads already."""
     step = max(1, (1 << 19) // worth.size)
     return np.concatenate(
         [worth @ weights[:, first : first + step] for first in range(0, weights.shape[-1], step)], axis=-1

@@ -1,10 +1,9 @@
-"""A score by one sum of fixed weights, bounded by another: DCG at another depth or base, P@10 from SDCG@20.
+"""Bounds of a score with fixed weights from another one: DCG at another depth or base, P@10 from SDCG@20.
 
-What Zhang, Park and Moffat (ADCS 2008) do for RBP's persistence, and suggest for "other evaluation metrics that have
+Zhang, Park and Moffat (ADCS 2008) do this for RBP's persistence, and suggest it for "other evaluation metrics that have
 fixed relevance contributions for each given position". With gains relaxed to any number from 0 to 1, the lists that
-score S are those with sum of w_i g_i = S, and the greatest sum of v_i g_i fills the ranks by falling v_i / w_i, the
-least by rising v_i / w_i, with one rank in part. That holds for means over topics too, since means of such lists are
-such lists.
+score S have sum of w_i g_i = S, and the greatest sum of v_i g_i fills the ranks by falling v_i / w_i, the least by
+rising v_i / w_i, with one rank in part. This also holds for means over topics, which are scores of such lists.
 """
 
 from __future__ import annotations
@@ -54,17 +53,17 @@ def transfer_weights(
     score
         The score as printed: ``"0.4320"`` is known to four decimals.
     measure, to
-        The measure it was published in, and the one asked for: P, RBP, DCG, SDCG with a depth, such as
+        The measure it was published in, and the one wanted: P, RBP, DCG, SDCG with a depth, such as
         ``"SDCG(base=2)@10"``.
     residual
-        What unjudged documents could add to the score at most, as printed. Then the range holds for the score with
-        all documents judged, whatever they are; without it, unjudged documents count as non-relevant in both.
+        What unjudged documents could add to the score at most, as printed. The range then holds for the score with all
+        documents judged; without it, unjudged documents count as non-relevant in both.
 
     Returns
     -------
     WeightedRange
-        ``low`` and ``high`` hold for all lists whose documents gain between 0 and 1, and for means over topics. Lists
-        of relevant and non-relevant documents alone may have a narrower range.
+        ``low`` and ``high`` hold for all lists with gains between 0 and 1, and for means over topics. Lists with binary
+        relevance may have a narrower range.
 
     Examples
     --------
@@ -72,11 +71,11 @@ def transfer_weights(
     >>> print(rb.rbp.transfer_weights("0.5000", "P@2", "P@4"))
     P@2 of 0.5000 lies in [0.2499, 0.7501] by P@4
     """
-    source, target = (_fixed(one) for one in (measure, to))
+    source, target = (_parse_weighted(one) for one in (measure, to))
     depth = max(source.cutoff or 0, target.cutoff or 0)
     from_weights, to_weights = (_weights(one, depth) for one in (source, target))
     most = float(from_weights.sum())
-    (printed, half), (more, more_half) = _printed("score", score), _printed("residual", residual or 0)
+    (printed, half), (more, more_half) = _parse_printed("score", score), _parse_printed("residual", residual or 0)
     if not (printed >= 0 and printed - half <= most):
         raise DataError(f"{source} lies between 0 and {most:.4f}, and {score} does not.")
     if more < 0:
@@ -87,8 +86,7 @@ def transfer_weights(
     return WeightedRange(str(score), source, target, max(0.0, low - SLACK), high + SLACK)
 
 
-def _printed(what: str, text: str | float) -> tuple[float, float]:
-    """A printed number, and how far from it the true one may be."""
+def _parse_printed(what: str, text: str | float) -> tuple[float, float]:
     try:
         number = Decimal(str(text))
     except InvalidOperation:
@@ -98,7 +96,7 @@ def _printed(what: str, text: str | float) -> tuple[float, float]:
     return float(number), 0.5 * 10.0 ** min(0, int(number.as_tuple().exponent))
 
 
-def _fixed(given: MeasureLike) -> RankWeighted:
+def _parse_weighted(given: MeasureLike) -> RankWeighted:
     measure: Any = parse_measure(given)
     if not isinstance(measure, RankWeighted) or measure.cutoff is None:
         raise UsageError(f"{measure} has no fixed weights down to a depth. Use P@10, DCG@10, SDCG@10 or RBP@10.")
@@ -112,7 +110,7 @@ def _weights(measure: RankWeighted, depth: int) -> Floats:
 
 
 def _extreme(score: float, weights: Floats, wanted: Floats, *, highest: bool) -> float:
-    """The greatest (or least) sum of wanted weights of gains from 0 to 1 whose sum of weights is the score."""
+    """Return the greatest (or least) sum of wanted weights of gains from 0 to 1 that score this."""
     free = float(wanted[weights == 0].sum()) if highest else 0.0  # ranks that the score says nothing about
     bound = weights > 0
     ratio = wanted[bound] / weights[bound]

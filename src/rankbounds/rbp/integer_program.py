@@ -1,13 +1,12 @@
 """Exact bounds of a published score at another persistence, by an integer program (HiGHS through SciPy).
 
-The mean of n binary lists is one list whose rank i holds c_i / n, where c_i counts the topics with a relevant
-document there. Topics do not constrain each other, so c_i may be any whole number from 0 to n: the program for n
-topics is that for one list with n + 1 gain levels.
+The mean of n binary lists is one list whose rank i holds c_i / n, where c_i counts the topics with a relevant document
+there. Topics are independent, so c_i may be any whole number from 0 to n: the program for n topics is that for one list
+with n + 1 gain levels.
 
-Every rank that the printed digits could notice is a whole number, and where the list ends at a depth, every rank to
-there that counts at the other persistence. All below is relaxed in both directions: it may add anything from nothing to
-p^N to the score, and anything to the score at the other persistence. Whether the list that was found can do so is
-looked at in the end: only then is its score there reached.
+Every rank that affects the printed digits is a variable, and if the list ends at a depth, every rank to there that
+counts at the other persistence. All below is relaxed in both directions: it may add from nothing to p^N to the score,
+and anything to the score at the other persistence. The bound counts as reached only if the list found can do so.
 """
 
 from __future__ import annotations
@@ -55,10 +54,10 @@ class End:
 
 
 def solve(published: Published, to: float, *, highest: bool, time_limit: float, wider: float = 0.0) -> End:
-    """The least or the greatest score at persistence ``to`` of lists with one published score.
+    """Return the least or the greatest score at persistence ``to`` of lists with one published score.
 
     The greatest counts unjudged documents as relevant, the least as non-relevant. Scores and residuals are those that
-    round to the printed ones; their intervals become ``wider`` by this share at either end.
+    round to the printed ones; their intervals are widened by the share ``wider`` at either end.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
 
@@ -87,8 +86,8 @@ def solve(published: Published, to: float, *, highest: bool, time_limit: float, 
 
 
 @contextlib.contextmanager
-def muted() -> Iterator[None]:
-    """Keep what the solver prints away from standard output: HiGHS has a line of debugging that no option turns off.
+def mute_solver() -> Iterator[None]:
+    """Keep the solver's output off standard output: HiGHS has a line of debugging that no option turns off.
 
     For a program that owns its standard output; what other threads print meanwhile is lost.
     """
@@ -153,7 +152,7 @@ class _Columns:
         return gain
 
     def attained(self, values: Floats, *, highest: bool) -> bool:
-        """Does a list attain the bound: these ranks, and below them nothing, only relevant or only unjudged ones?
+        """Return whether a list attains the bound: these ranks, then nothing, only relevant or only unjudged documents.
 
         For the highest score everything below must count, for the lowest nothing.
         """
@@ -168,7 +167,6 @@ class _Columns:
         )
 
     def constraints(self) -> list[tuple[Any, Any, Any]]:
-        """Rows as (matrix, low, high): the score, the residual, and that a document is one thing only."""
         from scipy.sparse import csr_array, eye_array, hstack
 
         gains = self.gain_blocks * self.ranks

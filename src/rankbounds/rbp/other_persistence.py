@@ -1,16 +1,15 @@
-"""A published RBP score at another persistence: between which values it must lie, and who wins.
+"""A published RBP score at another persistence: its range, and comparisons of such ranges.
 
-The lists that have a score which rounds to the printed one give a range of scores at another persistence p'. Three ways
-to it:
+The lists whose score rounds to the printed one have a range of scores at another persistence p'. Three methods find it:
 
 ``relaxed``
-    lets every rank hold any gain from 0 to 1. The weight of a rank at p' over that at p rises or falls with rank, so
-    the greatest score fills the list from one end and the least from the other: a closed form. It always holds. It is
-    the tightest for gains of any size, and what means over more and more topics tend to.
+    lets every rank hold any gain from 0 to 1. The weight of a rank at p' over that at p is monotone in rank, so the
+    greatest score fills the list from one end and the least from the other: a closed form. It always holds, and is the
+    tightest for gains of any size and in the limit of many topics.
 ``exact``
     solves the integer program over lists of whole documents, binary or with gain levels, one list or a mean over n.
 ``greedy``
-    is the paper's. It can be violated, and is here to be compared with.
+    is the paper's. It can be violated, and is given for comparison.
 
 Source: Zhang, Park and Moffat, Parameter Sensitivity in Rank-Biased Precision, ADCS 2008; see ``docs/errata.md``.
 """
@@ -87,19 +86,19 @@ def transfer(
     score, p, **known
         What is known of the score, as in ``Published``: ``residual``, ``digits``, ``topics``, ``gains``, ``depth``.
     to
-        The persistence asked for.
+        The wanted persistence.
     method
-        ``"tightest"``, the default for one score: the exact range, or as close to it as ``time_limit`` allows.
-        ``"relaxed"``, the default for arrays: a closed form. ``"exact"``: the integer program alone. ``"greedy"``: the
-        paper's, which can be violated.
+        ``"tightest"``, the default for one score: the exact range, or the best within ``time_limit``. ``"relaxed"``,
+        the default for arrays: a closed form. ``"exact"``: the integer program alone. ``"greedy"``: the paper's, which
+        can be violated.
     time_limit
         Seconds for either end.
 
     Returns
     -------
     Transferred
-        ``low`` and ``high``: from the score with unjudged documents non-relevant to that with all of them relevant;
-        the ``method`` that found them, and whether they are ``proven`` to be the tightest.
+        ``low`` and ``high``: from the score with unjudged documents non-relevant to that with all relevant; the
+        ``method`` used, and whether they are ``proven`` to be the tightest.
 
     Examples
     --------
@@ -158,10 +157,10 @@ def _numbers_if_single(low: Floats, high: Floats) -> tuple[Any, Any]:
 
 
 def relaxed_range(score: ArrayLike, p: float, to: float, depth: int | None = None) -> tuple[Floats, Floats]:
-    """The least and the greatest RBP at persistence ``to`` of lists with gains in [0, 1] that score this at p.
+    """Return the least and the greatest RBP at persistence ``to`` of lists with gains in [0, 1] that score this at p.
 
-    For ``to`` below p, the greatest has its gain at the top and the least at the bottom of the list; above p it is
-    the other way about. The list has no end, or ends at ``depth``.
+    For ``to`` below p, the greatest has its gain at the top of the list and the least at the bottom; above p it is the
+    reverse. The list is infinite, or ends at ``depth``.
     """
     exact = np.asarray(score, dtype=np.float64)
     if to == p:
@@ -174,7 +173,7 @@ def relaxed_range(score: ArrayLike, p: float, to: float, depth: int | None = Non
 
 
 def _all_below(score: Floats, p: float, to: float) -> Floats:
-    """RBP at ``to`` of the list that scores this at p and is relevant from some rank on, there perhaps in part."""
+    """Return RBP at ``to`` of the list that scores this at p and is relevant only from some rank on."""
     if p == 0:
         return np.where(score > 0, to + score * (1 - to), 0.0)
     score = np.clip(score, 0.0, 1.0)
@@ -225,7 +224,7 @@ class Meeting:
 
 @dataclass(frozen=True, eq=False)
 class PublishedComparison:
-    """What two published scores say of each other, at the persistence asked for and at the others' own."""
+    """The comparison of two published scores at the wanted persistence and at either's own."""
 
     meetings: tuple[Meeting, ...]
     """The first is the one that was asked for."""
@@ -251,23 +250,23 @@ class PublishedComparison:
 def compare_published(
     a: Published, b: Published, to: float | None = None, *, method: Method | None = None, time_limit: float = 1.0
 ) -> PublishedComparison:
-    """Say which of two systems is surely better, from scores that were published at different persistences.
+    """Compare two systems by scores that were published at different persistences.
 
     Parameters
     ----------
     a, b
         One published score each.
     to
-        The persistence to compare at; without it the lower of the two, where ranges are narrower.
+        The persistence to compare at; by default the lower of the two, where ranges are narrower.
     method, time_limit
-        As in ``transfer``. With ``"greedy"`` this is the paper's comparison in six steps, whose verdict can be wrong.
+        As in ``transfer``. ``"greedy"`` is the paper's comparison in six steps, whose verdict can be wrong.
 
     Returns
     -------
     PublishedComparison
-        Its ``verdict`` at ``to`` (``"A"``, ``"B"`` or ``"undecided"``), which holds for all lists that could have had
-        the printed scores; the ``meetings`` there and at either system's own persistence; and ``advice`` on what would
-        decide, judged by the closed form.
+        Its ``verdict`` at ``to`` (``"A"``, ``"B"`` or ``"undecided"``) holds for all lists that could have the printed
+        scores; the ``meetings`` are the comparisons there and at either's own persistence; ``advice`` says what would
+        decide, by the closed form.
 
     Examples
     --------

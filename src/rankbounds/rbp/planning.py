@@ -44,19 +44,18 @@ def fit_persistence(
         A number of sessions by rank, as a mapping or as pairs.
     kind
         ``"depths"``: how many sessions ended at each rank (their deepest click, or the last result looked at). A rank
-        written ``"10+"`` counts sessions seen to go at least that far, which may have gone on unseen. ``"examined"``:
-        how many sessions looked at each rank from 1 on; those at the last rank may have gone on.
+        ``"10+"`` counts sessions seen to reach it, which may have continued. ``"examined"``: how many sessions looked
+        at each rank from 1 on; those at the last rank may have continued.
     confidence
         Of the interval.
 
     Returns
     -------
     dict
-        ``p``, the share of all decisions that went on (maximum likelihood); ``ci_low, ci_high``, its interval, exact
-        when the number of stops is given; the number of ``sessions``; ``expected_examined``, how many documents a user
-        of this p reads on average; and ``misfit``, the p-value of a chi-squared test of the geometric model (None where
-        there are too few sessions). When it is small, no single p describes these users, and the interval is too
-        narrow.
+        ``p``, the share of decisions to continue (maximum likelihood); ``ci_low, ci_high``, its interval, exact if the
+        number of stops was fixed; the number of ``sessions``; ``expected_examined``, the documents that a user of this
+        p reads on average; and ``misfit``, the p-value of a chi-squared test of the geometric model (None for too few
+        sessions). If it is small, no single p describes these users, and the interval is too narrow.
 
     Examples
     --------
@@ -89,7 +88,7 @@ def fit_persistence(
 
 
 def _stops(counts: Any, kind: str) -> tuple[Floats, Floats]:
-    """By rank, how many sessions ended there, and how many were seen to go that far and no further."""
+    """Return by rank how many sessions ended there, and how many were seen to go no further."""
     pairs = list(counts.items() if isinstance(counts, Mapping) else counts)
     if not pairs:
         raise DataError("There are no counts.")
@@ -123,7 +122,7 @@ def _stops(counts: Any, kind: str) -> tuple[Floats, Floats]:
 
 
 def _misfit(ended: Floats, unseen: Floats, p: float) -> float | None:
-    """The p-value of Pearson's test; None where there are too few sessions, or sessions that were lost on the way."""
+    """Return the p-value of Pearson's test; None for too few sessions, or with sessions lost on the way."""
     from scipy.stats import chi2
 
     sessions = ended.sum() + unseen.sum()
@@ -155,15 +154,15 @@ def persistence_agreement(
     qrels, runs, measure, **options
         As in ``bounds_by_persistence``; at least three runs.
     measures
-        The measures whose orders RBP's is compared with.
+        The measures to compare with RBP.
     p
-        The persistences; without them 0, 0.01, ..., 0.99, 0.991, ..., 0.999.
+        The persistences; by default 0, 0.01, ..., 0.99, 0.991, ..., 0.999.
 
     Returns
     -------
     list of dict
-        Rows ``measure``, ``p`` and ``tau``: Kendall's tau-b between the order of the runs by mean RBP and by the
-        measure's mean, the best first; 0 where one of the two orders is a single tie.
+        Rows ``measure``, ``p`` and ``tau``: Kendall's tau-b between the orders of the runs by mean RBP and by the
+        measure's mean; 0 if one of them is a single tie.
 
     Examples
     --------
@@ -188,7 +187,7 @@ def persistence_agreement(
 
 
 def best_agreement(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """For each measure the p of greatest agreement, and the range of neighbouring p on the grid that agree as well."""
+    """Return for each measure the p of greatest agreement, and the range of neighbouring p that agree as well."""
     best = []
     for name in dict.fromkeys(row["measure"] for row in rows):
         table = [row for row in rows if row["measure"] == name]
@@ -219,12 +218,12 @@ def plan_depth(p: float, digits: int) -> int:
     Parameters
     ----------
     p, digits
-        The persistence, from 0 to below 1, and how many decimals are to be certain, from 1 on.
+        The persistence, from 0 to below 1, and the number of certain decimals, from 1.
 
     Returns
     -------
     int
-        The least d with p^d < 10^-digits. Exact: p is taken as the decimal that you write, 0.1 as one tenth.
+        The least d with p^d < 10^-digits, exactly: p is the decimal that you write, 0.1 is one tenth.
 
     Examples
     --------
@@ -243,23 +242,23 @@ def plan_depth(p: float, digits: int) -> int:
 
 
 def plan_residual(p: float, depth: int, *, relevant: int | None = None, rank: int | None = None) -> dict[str, Any]:
-    """Compute what judging to a depth leaves open of RBP, and with how many decimals scores may be printed.
+    """Compute what judging to a depth leaves open of RBP, and how many decimals to print.
 
     Parameters
     ----------
     p, depth
         The persistence, and how many documents of each list are judged.
     relevant
-        How many relevant documents a topic has: adds the ``ceiling`` of its score, 1 - p^relevant.
+        The number of relevant documents of a topic: adds the ``ceiling`` of its score, 1 - p^relevant.
     rank
-        Adds ``reaches``, the chance that the user looks at this rank, p^(rank - 1).
+        Adds ``reaches``, the probability that the user looks at this rank, p^(rank - 1).
 
     Returns
     -------
     dict
-        ``residual``, p^depth, which is also the chance that the user reads on below that depth; ``digits``, how many
-        decimals are certain (the residual is below 10^-digits, as in ``plan_depth``); ``print_at_most``, one more: the
-        last one that says anything. None for both at p = 0, where nothing is left open.
+        ``residual``, p^depth, which is also the probability that the user reads on below that depth; ``digits``, how
+        many decimals are certain (the residual is below 10^-digits, as in ``plan_depth``); ``print_at_most``, one more.
+        Both are None at p = 0, where nothing is left open.
 
     Examples
     --------
@@ -285,7 +284,6 @@ def plan_residual(p: float, depth: int, *, relevant: int | None = None, rank: in
 
 
 def _digits_below(p: Fraction, depth: int) -> int:
-    """The largest d with p^depth < 10^-d; 0 if there is none."""
     known = depth * -math.log10(p)
     near = round(known)
     if abs(known - near) < 1e-9 * max(1.0, known):  # too near to a whole number for logarithms
@@ -299,7 +297,7 @@ def plan_persistence(depth: int, digits: int) -> float:
     Parameters
     ----------
     depth, digits
-        How many documents of each list are judged, and how many decimals are to be certain.
+        The number of judged documents per list, and the number of certain decimals.
 
     Returns
     -------
@@ -329,7 +327,7 @@ def judgments_needed(
 ) -> list[dict[str, Any]]:
     """Count the documents to be judged until every run's residual on every topic is below 10^-digits.
 
-    Each list gets as few judgments as will do, from the top.
+    Each list gets as few judgments as possible, from the top.
 
     Parameters
     ----------
@@ -338,15 +336,15 @@ def judgments_needed(
     p
         One persistence or several.
     digits
-        How many decimals are to be certain.
+        The number of certain decimals.
 
     Returns
     -------
     list of dict
         A row for each p: ``judgments`` in all (a document that several runs need counts once), ``per_topic`` on
-        average, ``most`` for one topic, and ``too_short``: how many lists end so early that no judging brings them
-        there; what they hold is counted in full. Beside these ``p``, ``digits``, the ``depth`` of ``planned_depth``
-        and ``expected_examined``, how many documents a user of this p reads on average.
+        average, ``most`` for one topic, and ``too_short``: how many lists end too early for that (fully counted). Also
+        ``p``, ``digits``, the ``depth`` of ``planned_depth`` and ``expected_examined``, the documents that a user of
+        this p reads on average.
 
     Examples
     --------

@@ -1,10 +1,9 @@
-"""Where a polynomial with whole-number coefficients changes its sign between 0 and 1: all places, and no others.
+"""Changes of sign between 0 and 1 of a polynomial with whole-number coefficients: all of them, and no others.
 
-Coefficients are listed from the constant term up. Between two places where the slope changes its sign a polynomial
-changes its own at most once. Most intervals are settled in floating point, with room for every rounding error; in those
-that are not (roots of higher order, roots very close to each other) the places where the slope changes its sign are
-found in the same way first, with exact signs. Two changes that are nearer to each other than floating point numbers can
-tell apart are none.
+Coefficients are listed from the constant term up. Between two changes of sign of its slope a polynomial changes its own
+at most once. Most intervals are settled in floating point, allowing for every rounding error; in the others (multiple
+or very close roots) the changes of sign of the slope are found first in the same way, with exact signs. Two changes
+that floating point numbers cannot separate do not count.
 """
 
 from __future__ import annotations
@@ -37,9 +36,9 @@ class SignChange(NamedTuple):
 
 
 def sign_changes(coefficients: Coefficients) -> list[SignChange]:
-    """The places strictly between 0 and 1 where the polynomial changes its sign, ascending.
+    """Return the places strictly between 0 and 1 where the polynomial changes its sign, ascending.
 
-    A root that the polynomial only touches is no change of sign.
+    A root where the polynomial only touches 0 does not count.
     """
     reduced = _without_roots_at_ends(coefficients)
     if not reduced:
@@ -90,10 +89,10 @@ def _without_roots_at_ends(coefficients: Coefficients) -> list[int]:
 
 
 class _Terms:
-    """The positive and the negative terms of a polynomial and of its slope, summed apart in floating point.
+    """Sum the positive and the negative terms of a polynomial and of its slope separately in floating point.
 
-    Each of the four sums rises with x and has hardly any rounding error, so that its values at the two ends of an
-    interval enclose all between.
+    Each of the four sums rises with x and has hardly any rounding error, so its values at the ends of an interval
+    enclose all between.
     """
 
     def __init__(self, coefficients: Coefficients) -> None:
@@ -121,12 +120,12 @@ class _Terms:
 
 
 def _powers(place: Floats, exponent: Floats) -> Floats:
-    """Powers of places in [0, 1], by exponent and place; those too small to matter are not told apart."""
+    """Return powers of places in [0, 1], by exponent and place; negligible ones are not distinguished."""
     return np.exp(np.maximum(np.multiply.outer(exponent, np.log(np.maximum(place, 1e-300))), -650.0))
 
 
 def _open_intervals(terms: _Terms) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
-    """Intervals with at most one change, because the slope has one sign there; and those that stay open."""
+    """Return intervals with at most one change, because the slope has one sign there, and the undecided ones."""
     edges = np.linspace(0.0, 1.0, 65)
     low, high = edges[:-1], edges[1:]
     one_change: list[tuple[float, float]] = []
@@ -155,7 +154,7 @@ def _turning_points(coefficients: Coefficients, low: Fraction, high: Fraction) -
 
 
 def _changes_among(terms: _Terms, places: Iterable[Fraction]) -> list[tuple[Fraction, int]]:
-    """The changes of sign, with the sign after each, where there is at most one between neighbouring places."""
+    """Return the changes of sign, with the sign after each, if there is at most one between neighbouring places."""
     changes: list[tuple[Fraction, int]] = []
     before, sign, zero = Fraction(0), 0, None
     for place in places:
@@ -164,13 +163,12 @@ def _changes_among(terms: _Terms, places: Iterable[Fraction]) -> list[tuple[Frac
             zero = place
             continue
         if sign and here != sign:
-            changes.append((_bisected(terms, before, place, sign) if zero is None else zero, here))
+            changes.append((_bisect(terms, before, place, sign) if zero is None else zero, here))
         before, sign, zero = place, here, None
     return changes
 
 
-def _bisected(terms: _Terms, low: Fraction, high: Fraction, before: int) -> Fraction:
-    """The place between two where the sign ``before`` ends."""
+def _bisect(terms: _Terms, low: Fraction, high: Fraction, before: int) -> Fraction:
     while high - low > WIDTH_OF_ROOT:
         middle = (low + high) / 2
         sign = terms.sign(middle)

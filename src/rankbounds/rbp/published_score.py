@@ -1,10 +1,10 @@
-"""A published RBP score: what its printed digits, residual, depth and grades say of the lists behind it.
+"""A published RBP score: what its printed digits, residual, depth and grades imply about the lists behind it.
 
 The greedy vectors are the method of Zhang, Park and Moffat, Parameter Sensitivity in Rank-Biased Precision, ADCS 2008,
-as printed. A vector is built from rank 1 down. A rank must be 0 where a relevant document would exceed the score, and 1
-where all that follows could no longer reach it; every other rank is a choice point. Always choosing 1 gives the
-lexicographically greatest vector, R_G, always choosing 0 the least, R_L. These two need *not* be the extremes at
-another persistence (see ``docs/errata.md``): for bounds that hold, use ``rankbounds.transfer``.
+as printed. A vector is built from rank 1 down. A rank must be 0 if a relevant document would exceed the score, and 1 if
+the ranks below could no longer reach it; every other rank is a choice. Always choosing 1 gives the lexicographically
+greatest vector, R_G, always choosing 0 the least, R_L. These need *not* be the extremes at another persistence (see
+``docs/errata.md``): for bounds that hold, use ``rankbounds.transfer``.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ EQUAL = 1e-6
 
 
 def significant_ranks(p: float, precision: float = 1e-4) -> int:
-    """Count the ranks that matter to RBP at this precision: all below them add less than half of it.
+    """Count the ranks that matter to RBP at this precision: all below them add less than half of it together.
 
     Parameters
     ----------
     p : float
         The persistence.
     precision : float, default 1e-4
-        To which precision the score is known.
+        The precision of the score.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def cannot_occur(score: float | str, p: float) -> str:
 
 @dataclass(frozen=True)
 class GreedyVectors:
-    """R_G and R_L of one or many scores, with the ranks that R'_G and R'_L hold for unjudged; rank is the last axis."""
+    """Return R_G and R_L of scores, with the unjudged ranks of R'_G and R'_L; rank is the last axis."""
 
     p: float
     precision: float
@@ -86,10 +86,10 @@ class GreedyVectors:
     """The NA positions of R'_L, shifted to late ranks."""
 
     def scores(self, to: float) -> tuple[Floats, Floats, Floats, Floats]:
-        """RBP at persistence ``to`` of R_G, R_L, and of R'_G and R'_L with their unjudged documents relevant.
+        """Return RBP at persistence ``to`` of R_G, R_L, and of R'_G and R'_L with their unjudged documents relevant.
 
-        For ``to`` above p the vectors are too short: R_G goes on with ones and R_L with zeros to the ranks that are
-        significant there, as printed.
+        For ``to`` above p the vectors are too short: R_G continues with ones and R_L with zeros to the significant
+        ranks, as printed.
         """
         n = self.greatest.shape[-1]
         ones = to**n - to ** max(n, significant_ranks(to, self.precision)) if to > self.p else 0.0
@@ -101,7 +101,7 @@ class GreedyVectors:
         )
 
     def named(self) -> list[tuple[str, str]]:
-        """R_G and R_L of one score, and R'_G and R'_L where ranks are unjudged, as text: 1, 0, and ? for unjudged."""
+        """Return R_G and R_L of one score, and R'_G and R'_L if ranks are unjudged, as text: 1, 0, ? for unjudged."""
         pairs = {"R_G": self.greatest, "R_L": self.least}
         found = [(name, "".join("1" if one else "0" for one in vector)) for name, vector in pairs.items()]
         for (name, marks), unjudged in zip(list(found), (self.unjudged_greatest, self.unjudged_least), strict=True):
@@ -111,7 +111,7 @@ class GreedyVectors:
         return found
 
     def range(self, to: float) -> tuple[Floats, Floats]:
-        """The paper's range at persistence ``to``: R_L to R'_G below p, R_G to R'_L above it. It can be violated."""
+        """Return the paper's range at ``to``: R_L to R'_G below p, R_G to R'_L above. It can be violated."""
         greatest, least, greatest_open, least_open = self.scores(to)
         ends = (least, greatest_open) if to <= self.p else (greatest, least_open)
         return np.minimum(*ends), np.maximum(*ends)
@@ -125,11 +125,11 @@ def greedy_vectors(score: ArrayLike, p: float, precision: float = 1e-4, residual
     score : float or array
         One score or many.
     p : float
-        The persistence that they were computed with.
+        The persistence of the scores.
     precision : float, default 1e-4
-        To which precision they are known.
+        The precision of the scores.
     residual : float or array, default 0
-        Their residuals: what unjudged documents leave open.
+        The residuals: what unjudged documents leave open.
 
     Returns
     -------
@@ -206,32 +206,30 @@ ARITHMETIC = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """A score of RBP as a paper prints it, with all that is known about it.
+    """An RBP score as printed in a paper, with all that is known about it.
 
     Parameters
     ----------
     score
         A number or, to keep trailing zeros, text such as ``"0.4320"``; or an array.
     p
-        The persistence it was computed at.
+        The persistence of the score.
     residual
-        What unjudged documents left open, printed beside the score. Without it, unjudged documents count as
-        non-relevant, at p as at any other persistence.
+        The printed residual. Without it, unjudged documents count as non-relevant at every persistence.
     digits
-        To how many digits the numbers are known; without it, to those they are written with (an array: to the most
-        that any of its numbers has).
+        The number of known decimals; by default those written (of an array: the most of any of its numbers).
     topics
-        How many topics the score is a mean over.
+        The number of topics in the mean.
     gains
-        What one document can be worth: (0, 1) if binary, such as (0, 0.5, 1), or ``"any"``.
+        The possible gains: (0, 1) if binary, such as (0, 0.5, 1), or ``"any"``.
     depth
-        Nothing below this rank was scored, as in RBP@10.
+        The depth of scoring, as in RBP@10.
 
     Raises
     ------
     DataError
-        For a score that no list can have: below p = 0.5 one document weighs more than all that follow it, and scores
-        in between cannot occur.
+        For a score that no list can have: below p = 0.5 one document weighs more than all that follow it, which leaves
+        gaps.
 
     Examples
     --------
@@ -320,7 +318,7 @@ class Published:
 
     @cached_property
     def even_steps(self) -> int | None:
-        """Into how many equal steps the gains divide [0, 1]; None where they are uneven, or of any size."""
+        """Return the number of equal steps into which gains divide [0, 1]; None if uneven, or of any size."""
         if self.gains == "any":
             return None
         steps = len(self.gains) - 1
@@ -343,17 +341,16 @@ class Published:
         return [replace(self, score=score, residual=residual, digits=digits) for score, residual in pairs]
 
     def _reject(self, wrong: Flags, problem: str) -> None:
-        """Raise an error that names the first score for which this holds, as it was written."""
         if wrong.any():
             single = self.values.ndim == 0
             name = str(self.score) if single else f"{np.broadcast_to(self.values, wrong.shape)[wrong].flat[0]:g}"
             raise DataError(problem.replace("{}", name))
 
     def _occurs(self) -> Flags:
-        """Whether any list has such a score: below p = 0.5 (with steps, below 1 / (steps + 1)) there are gaps.
+        """Return whether any list has such a score: below p = 0.5 (with steps, below 1 / (steps + 1)) there are gaps.
 
-        In the gaps' range the greatest score up to a limit is the greedy one, because a step at one rank outweighs
-        everything below it.
+        There the greatest score up to a limit is the greedy one, because a step at one rank outweighs everything below
+        it.
         """
         low, high = self.score_range
         steps = self.even_steps

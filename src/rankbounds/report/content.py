@@ -28,7 +28,7 @@ from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.evaluation.clusters import clusters_by_prefix
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.saved_scores import changes_since, origin_of
-from rankbounds.evaluation.score_differences import equal, levelled, merit
+from rankbounds.evaluation.score_differences import equal, merge_equal, merit
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import STANDARD_INPUT, checksum, noting_checksums
 from rankbounds.judging.audits.judged_sample import left_to_judge
@@ -329,7 +329,7 @@ def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning
         "topics": [scores.query_ids[topic] for topic in thinning.topics],
         "number_of_topics": len(scores.query_ids),
         "number_of_runs": len(scores.runs),
-        "values": {name: pack(np.moveaxis(levelled(held), -1, 0)) for name, held in values.items()},
+        "values": {name: pack(np.moveaxis(merge_equal(held), -1, 0)) for name, held in values.items()},
     }
     if compared is None:
         mean = scores.mean()
@@ -423,7 +423,7 @@ def _lists(scores: Scores, observed: Observed, evidence: Evidence | None, thinni
 
 def _ties_change_places(scores: Scores, ends: Floats) -> Flags:
     """By run and measure: could another order of its tied documents alone take it past another run?"""
-    mean = levelled(scores.mean().value[:, 0].T)[:, :, None]
+    mean = merge_equal(scores.mean().value[:, 0].T)[:, :, None]
     others = np.swapaxes(mean, 1, 2)
     low, high = (ends[:, :, end].T[:, :, None] for end in (0, 1))
     with np.errstate(invalid="ignore"):

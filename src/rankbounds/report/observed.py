@@ -13,7 +13,7 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures import Measure
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import group_means, reordered
+from rankbounds.rankings.ties import group_means, reorder
 
 STRIP_DEPTH = 100
 """How many ranks of a list can be looked at."""
@@ -78,7 +78,7 @@ class Observed:
         if rule == "expected":
             return group_means(rankings, worth)
         if rule in ("best", "worst"):
-            return self.rbp.worth(reordered(rankings, worth, best=rule == "best"))
+            return self.rbp.worth(reorder(rankings, worth, best=rule == "best"))
         return worth
 
     def _strips(self, rankings: Rankings) -> Ints:

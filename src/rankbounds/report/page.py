@@ -27,7 +27,7 @@ from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.files.writing import writing
 from rankbounds.measures import parse_measures
 from rankbounds.measures.naming.parser import MeasuresLike
-from rankbounds.notebook import escaped, framed, shown
+from rankbounds.notebook import escape_html, frame_page, shown
 from rankbounds.report.content import Choices, files_of, gather
 
 HERE = Path(__file__).parent
@@ -80,10 +80,10 @@ def _assemble(body: str, script: str, content: dict[str, Any], more_policy: str 
     digest = base64.b64encode(hashlib.sha256(script.encode("ascii")).digest()).decode("ascii")
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'{more_policy}"
     parts = {
-        "{{policy}}": escaped(policy),
-        "{{title}}": escaped(content["title"]),
+        "{{policy}}": escape_html(policy),
+        "{{title}}": escape_html(content["title"]),
         "{{style}}": _text("page.css"),
-        "{{summary}}": "\n".join(f"<li>{escaped(sentence)}</li>" for sentence in content["summary"]),
+        "{{summary}}": "\n".join(f"<li>{escape_html(sentence)}</li>" for sentence in content["summary"]),
         "{{body}}": _text(body),
         "{{data}}": embed_json(content),
         "{{script}}": script,
@@ -138,7 +138,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         if len(self.page) <= LARGEST_INLINE or self.is_large_welcome:
-            return framed(self.page, self.height)
+            return frame_page(self.page, self.height)
         return shown(self.title, "\n".join(self.summary), f"{self._where()} show() puts it into the notebook.")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankbounds.comparison import Comparison, wording
-from rankbounds.evaluation.score_differences import better, levelled, merit
+from rankbounds.evaluation.score_differences import better, merge_equal, merit
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.stats.rank_intervals import words as rank_words
@@ -89,7 +89,7 @@ def verdict_on_two(compared: Comparison) -> str:
 
 def leading(scores: Scores, place: int) -> list[int]:
     """The runs of the best mean by one measure; several where they are level."""
-    merits = merit(levelled(scores.mean().value[:, 0, place]), scores.measures[place])
+    merits = merit(merge_equal(scores.mean().value[:, 0, place]), scores.measures[place])
     return np.flatnonzero(merits == merits.max()).tolist()
 
 

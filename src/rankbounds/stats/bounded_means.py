@@ -1,23 +1,22 @@
-"""Is the mean loss below a margin, whatever the distribution of changes? Tests that need their range alone.
+"""Test a margin for changes of a bounded measure, whatever their distribution.
 
-A t test of a margin goes by the changes that were seen. If a few topics in a hundred lose much and none of them was
-drawn, it knows nothing of them: where 2% of topics lose .5, the mean loss is .01, and at 24 topics a t test rules out
-exactly that loss in 62% of samples, those without such a topic. Changes of a bounded measure have a range, and a test
-can allow for the worst that the range leaves open. That costs topics: a loss of .01 takes 299 of them at least, for 299
-topics miss in one sample of twenty that 1% of all topics lose everything.
+A t test of a margin only knows the changes that were seen. If 2% of topics lose .5, the mean loss is .01, and with 24
+topics a t test rules out exactly that loss in 62% of samples, those without such a topic. Tests that assume only the
+range of changes allow for the worst case, at the price of topics: ruling out a loss of .01 takes at least 299, because
+one sample of 299 topics in twenty contains none of 1% of topics that lose everything.
 
 - *betting*: a gambler bets a share of the capital on every topic, at odds that are fair if the loss is exactly the
   margin. The capital then grows by a factor of 1 / p with probability p at most, proved for every distribution. The
-  capital here is the mean over all shares, so that the order of topics does not matter. (Waudby-Smith and Ramdas,
-  Estimating Means of Bounded Random Variables by Betting, JRSS B 86, 2024; Cover's universal portfolio)
-- *gaffke*: how likely is a weighted mean of the changes and the worst possible one below the margin, when weights are
-  drawn evenly from all weights that add up to 1? For yes and no this is the exact binomial test. It needs fewer topics
-  than betting; that it holds for every distribution is conjectured, proved in special cases, and no counterexample is
-  known. (Gaffke, Three Test Statistics for a Nonparametric One-Sided Hypothesis on the Mean of a Nonnegative Variable,
-  Mathematical Methods of Statistics 14, 2005; Learned-Miller and Thomas, A New Confidence Interval for the Mean of a
-  Bounded Random Variable, 2019)
+  capital is averaged over all shares, so the order of topics does not matter. (Waudby-Smith and Ramdas, Estimating
+  Means of Bounded Random Variables by Betting, JRSS B 86, 2024; Cover's universal portfolio)
+- *gaffke*: the probability that a weighted mean of the changes and the worst possible one is below the margin, for
+  weights drawn uniformly among those that add up to 1. For yes and no this is the exact binomial test. It needs fewer
+  topics than betting; its validity for every distribution is conjectured and proved in special cases, and no
+  counterexample is known. (Gaffke, Three Test Statistics for a Nonparametric One-Sided Hypothesis on the Mean of a
+  Nonnegative Variable, Mathematical Methods of Statistics 14, 2005; Learned-Miller and Thomas, A New Confidence
+  Interval for the Mean of a Bounded Random Variable, 2019)
 
-``benchmarks/margins.py`` shows levels, and what they cost in topics.
+``benchmarks/margins.py`` measures levels and needed topics.
 """
 
 from __future__ import annotations
@@ -51,8 +50,9 @@ def betting_p_values(shares: Floats, limit: float) -> Floats:
 def gaffke_p_values(shares: Floats, limit: float) -> Floats:
     """Test for each row of numbers between 0 and 1 that their mean is at most ``limit``; small where it is above.
 
-    Even weights are exponential variables over their sum, so that the question is whether a sum of exponentials, each
-    times a number's distance from the limit, is below 0: by the inversion of its characteristic function.
+    Uniform weights are exponential variables over their sum, so the p-value is the probability that a sum of
+    exponentials, each times a number's distance from the limit, is below 0, by inversion of its characteristic
+    function.
     """
     apart = np.concatenate([shares - limit, np.full((*shares.shape[:-1], 1), -limit)], axis=-1)
     scale = np.sqrt((apart**2).sum(axis=-1, keepdims=True))
@@ -73,17 +73,17 @@ BOUNDED: dict[str, Callable[[Floats, float], Floats]] = {"betting": betting_p_va
 
 
 def least_topics(margin: float, limits: tuple[float, float], alpha: float) -> int:
-    """Count the topics without any change with which Gaffke's test rules out the margin; betting takes a few more."""
+    """Count the topics without change with which Gaffke's test rules out the margin; betting takes a few more."""
     return math.ceil(math.log(alpha) / math.log1p(-min(margin / -limits[0], 1 - 1e-12)))
 
 
 def p_of_bounded_margin(
     differences: Floats, margin: float, limits: tuple[float, float], test: str = "betting", *, losses_only: bool = False
 ) -> Floats:
-    """Test each row of differences for one of ``margin`` or more; where the p-value is small, it is ruled out.
+    """Test each row for a difference of ``margin`` or more; a small p-value rules it out.
 
-    Differences lie between ``limits``. With ``losses_only`` a loss is tested (of differences where more is better),
-    else both directions, of which the larger p-value counts.
+    Differences lie between ``limits``. With ``losses_only`` losses are tested (larger is better), else both directions,
+    of which the larger p-value counts.
     """
     check_choice("test of a margin", test, list(BOUNDED))
     least, most = limits

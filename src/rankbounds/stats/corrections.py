@@ -35,7 +35,7 @@ _T_AT_ONCE = 1 << 18
 
 @dataclass(frozen=True)
 class Correction:
-    """A correction of p-values for their number, and what others need to know of it."""
+    """A correction of p-values for their number, with its facts."""
 
     name: str
     of_ranked: Callable[[Floats], Floats] | None = None
@@ -59,7 +59,7 @@ class Correction:
 
     @property
     def resamples(self) -> bool:
-        """Is it a test of its own that draws random numbers, and no function of p-values?"""
+        """Does it resample scores instead of correcting p-values?"""
         return self.of_scores is not None
 
 
@@ -69,10 +69,10 @@ def check_correction(correction: str) -> None:
 
 
 def correct_p_values(p_values: Floats, correction: str) -> Floats:
-    """Correct p-values for their number, which is that of the last axis.
+    """Correct p-values along the last axis for their number.
 
-    ``bonferroni``, ``holm`` and ``shaffer`` bound the chance of any false alarm; ``bh`` (Benjamini and Hochberg) the
-    share of false alarms among the alarms. The others are not functions of p-values: they resample scores.
+    ``bonferroni``, ``holm`` and ``shaffer`` bound the probability of any false alarm; ``bh`` (Benjamini and Hochberg)
+    bounds the share of false alarms among the alarms. The other corrections resample scores.
     """
     check_correction(correction)
     correct = CORRECTIONS[correction].of_ranked
@@ -88,7 +88,6 @@ def correct_p_values(p_values: Floats, correction: str) -> Floats:
 
 
 def _falling(ranked: Floats) -> Ints:
-    """For each of rising p-values, how many are at least as large."""
     return np.arange(ranked.shape[-1], 0, -1)
 
 
@@ -97,7 +96,7 @@ def _holm(ranked: Floats) -> Floats:
 
 
 def _shaffer(ranked: Floats) -> Floats:
-    """Holm's steps, counting only as many pairs as can be equal at once after those that are known to differ."""
+    """Apply Holm's steps, counting only pairs that can still be equal at once."""
     systems = (1 + math.isqrt(1 + 8 * ranked.shape[-1])) // 2
     equal = _equal_at_once(systems)
     steps = equal[np.searchsorted(equal, _falling(ranked), side="right") - 1]
@@ -106,7 +105,7 @@ def _shaffer(ranked: Floats) -> Floats:
 
 @cache
 def _equal_at_once(systems: int) -> Ints:
-    """Which numbers of pairs can be equal: systems fall into groups of equal ones, of which all pairs are equal."""
+    """Return which numbers of pairs can be equal: all pairs within groups of equal systems."""
     possible = [1]  # by number of systems, a bit for each number of pairs
     for number in range(1, systems + 1):
         bits = 0
@@ -129,11 +128,10 @@ def over_all_pairs(
 ) -> Floats:
     """Test all pairs by paired randomised Tukey HSD: how often does chance alone give any two so large a difference?
 
-    ``scores`` has axes measure, system, topic. In each resample the systems' scores are shuffled within every topic,
-    and the largest difference of two means is noted. The outcome at hand counts as one (the +1). With a
-    ``baseline``, the largest difference between its mean and any other is noted, as in Dunnett's test. The measures
-    share the shuffles. Systems are shuffled from an order of their own, so that the order in which they were given does
-    not matter.
+    ``scores`` has axes measure, system, topic. Each resample shuffles the systems' scores within every topic and takes
+    the largest difference of two means, or with a ``baseline`` the largest between its mean and any other (Dunnett).
+    The observed outcome counts as one resample (the +1). The measures share the shuffles. Systems are sorted before
+    shuffling, so the order given does not matter.
     """
     orders = np.stack([np.lexsort(matrix.T[::-1]) for matrix in scores])
     values = np.stack([matrix[order].T for matrix, order in zip(scores, orders, strict=True)], axis=-1)
@@ -158,9 +156,9 @@ def over_all_pairs(
 
 
 def _shuffled_means(values: Floats, resampling: Resampling) -> Iterator[Floats]:
-    """Of some resamples after the other, the means over topics by measure and system.
+    """Yield resampled means over topics by measure and system, some resamples at a time.
 
-    ``values`` lie by topic, system and measure; the systems of every topic are shuffled.
+    ``values`` has axes topic, system, measure; the systems of every topic are shuffled.
     """
     topics, systems, measures = values.shape
     generator, step = resampling.generator(), max(1, _CELLS_AT_ONCE // (topics * systems))
@@ -179,12 +177,12 @@ def _shuffled_means(values: Floats, resampling: Resampling) -> Iterator[Floats]:
 
 
 def largest_t(parts: Sequence[Floats], error: Floats, counts: Sequence[Floats]) -> Floats:
-    """Find the largest t of any row in each resample of topics, which are drawn within each part.
+    """Return the largest t of any row in each resample of topics, drawn within each part.
 
     A row is the sum of its numbers in all ``parts``, which have mean 0 in each; ``error`` is its standard error, and
-    rows without one are passed over. With M and Q for the drawn sums of the numbers of a part of n topics and of their
-    squares, its error squared is (n Q - M^2) / (n - 1). Single precision does for that: the smallest error that counts
-    is a share of the usual one.
+    rows without one are skipped. With M and Q for the drawn sums of a part's n numbers and of their squares, its
+    squared error is (n Q - M^2) / (n - 1). Single precision suffices: the smallest error that counts is a share of the
+    usual one.
     """
     varying = error > 0
     units = [(part[varying] / error[varying, None]).astype(np.float32) for part in parts]
@@ -217,9 +215,9 @@ def p_of_largest(observed: Floats, largest: Floats) -> Floats:
 
 
 def max_t(scores: Floats, first: Ints, second: Ints, resampling: Resampling, _: int | None = None) -> Floats:
-    """Hold the t of each pair against the largest of any pair in resampled topics, of differences moved to mean 0.
+    """Compare the t of each pair with the largest t of any pair in resampled topics, of differences moved to mean 0.
 
-    ``scores`` has axes measure, system, topic; the measures share the topics that are drawn.
+    ``scores`` has axes measure, system, topic; the measures share the drawn topics.
     """
     counts = topic_counts(scores.shape[-1], resampling)
     return np.stack([_max_t(matrix, first, second, counts) for matrix in scores])
@@ -275,8 +273,8 @@ CORRECTIONS = {
 def group_letters(means: Floats, first: Ints, second: Ints, separated: Flags) -> Sequence[str | None]:
     """Give each system its letters: two systems share one unless a test separates them.
 
-    ``separated`` is by pair of ``first`` and ``second``. Letters run from the best system on, that of the greatest mean
-    (Piepho's insertion and absorption). None where it would take more letters than anybody reads.
+    ``separated`` is by pair of ``first`` and ``second``. Letters run from the system with the greatest mean (Piepho's
+    insertion and absorption). None if it would take more letters than anybody reads.
     """
     order = np.argsort(-means, kind="stable")
     rank = np.argsort(order)
@@ -298,9 +296,9 @@ def group_letters(means: Floats, first: Ints, second: Ints, separated: Flags) ->
 
 
 def _intervals(separable: Flags) -> list[int] | None:
-    """The columns where systems that lie further apart are separated whenever nearer ones are; None where they are not.
+    """Return the columns of letters if systems further apart are separated whenever nearer ones are; else None.
 
-    From every system on, those down to the first that is separated from it share a letter.
+    Each system shares a letter with those down to the first that is separated from it.
     """
     place = np.arange(len(separable))
     behind = np.triu(separable, 1)
@@ -312,7 +310,7 @@ def _intervals(separable: Flags) -> list[int] | None:
 
 
 def _split(columns: list[int], one: int, other: int) -> list[int]:
-    """Replace each column that holds both systems by two that lack one of them, unless another column holds those."""
+    """Replace each column that holds both systems by two without one of them, unless contained in others."""
     both = one | other
     divided = [column for column in columns if column & both == both]
     if not divided:

@@ -1,9 +1,9 @@
-"""Is the difference too small to matter? Not worse by more than a margin, and equivalent within one.
+"""Is the difference too small to matter? Non-inferiority and equivalence within a margin.
 
 A test that finds no difference has not shown that there is none. To show that, name the margin: the largest difference
-that does not matter. A run is *not inferior* when a loss of the margin or more is ruled out by a one-sided test, and
-two runs are *equivalent* when that holds in both directions (two one-sided tests, TOST; the larger p-value counts). The
-test of a margin is any paired test of the differences moved by it.
+that does not matter. A run is *not inferior* if a one-sided test rules out a loss of the margin or more, and two runs
+are *equivalent* if that holds in both directions (two one-sided tests, TOST; the larger p-value counts). Any paired
+test can test the margin, on differences shifted by it.
 
 Source: Schuirmann, A Comparison of the Two One-Sided Tests Procedure and the Power Approach for Assessing the
 Equivalence of Average Bioavailability, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987.
@@ -56,11 +56,11 @@ def p_of_margin(
     losses_only: bool = False,
     weights: Floats | None = None,
 ) -> Floats:
-    """Test each row for a difference of ``margin`` or more; where the p-value is small, it is ruled out.
+    """Test each row for a difference of ``margin`` or more; a small p-value rules it out.
 
-    With ``losses_only`` a loss of the margin is tested (of differences where more is better), else both directions.
-    Where differences are sums over clusters of unequal size, ``weights`` (of mean 1) say how many margins each holds:
-    one margin for every cluster would take what large clusters lose by chance for the spread of all.
+    With ``losses_only`` losses are tested (larger is better), else both directions. For sums over clusters of unequal
+    size, ``weights`` (of mean 1) are the number of margins in each: one margin per cluster would count what large
+    clusters lose by chance as the spread of all.
     """
     differences = np.atleast_2d(np.asarray(differences, dtype=np.float64))
     sides = [(-margin, "greater")] if losses_only else [(-margin, "greater"), (margin, "less")]

@@ -27,8 +27,8 @@ def fit_logistic(
 ) -> tuple[Floats, Floats]:
     """Fit the most plausible coefficients; return them and the curvature of minus the log posterior there.
 
-    ``outcome`` lies between 0 and 1; ``penalty`` is 1 / variance of the prior of each coefficient, whose mean is 0;
-    ``weight`` is how often each outcome counts; ``start`` is where to begin, near the result if that is known.
+    ``outcome`` lies between 0 and 1; ``penalty`` is 1 / variance of each coefficient's prior, with mean 0; ``weight``
+    is how often each outcome counts; ``start`` is a starting point near the result, if known.
     """
     coefficients = np.zeros(features.shape[1]) if start is None else start
     for _ in range(STEPS):

@@ -1,19 +1,19 @@
-"""How alike two rankings are, the top weighing more: rank-biased overlap, for lists with ties and of any length.
+"""Rank-biased overlap: the top-weighted similarity of two rankings with ties and of any length.
 
-At every depth d two lists agree to some degree A(d): the share of their first d documents that they have in common.
-RBO is the mean of A over depths whose weights fall by the factor p. Webber, Moffat and Zobel (2010, "A similarity
-measure for indefinite rankings") define it for lists that end; Corsi and Urbano (2024, "The treatment of ties in
-rank-biased overlap") read ties in three ways:
+The agreement A(d) of two lists is the share of their first d documents that they have in common, and RBO is its mean
+over depths with weights that fall by the factor p. Webber, Moffat and Zobel (2010, "A similarity measure for indefinite
+rankings") define it for lists that end; Corsi and Urbano (2024, "The treatment of ties in rank-biased overlap") treat
+ties in three ways:
 
-- ``a``: tied documents stand in an unknown order; A is its mean over all orders, each list's on its own;
-- ``b``: the same, divided such that a list agrees fully with itself, as Kendall's tau-b is;
-- ``w``: tied documents share the rank, as in sports: all of them stand at the group's first rank.
+- ``a``: tied documents are in an unknown order; A is its mean over all orders, independently for each list;
+- ``b``: the same, divided so that a list fully agrees with itself, as in Kendall's tau-b;
+- ``w``: tied documents share the first rank of their group, as in sports.
 
-Lists end, and what follows is unknown. ``low`` supposes that nothing that follows was seen in the other list, ``high``
-that everything fits as well as it can, ``value`` (extrapolated) that the agreement found goes on.
+What follows the ends of lists is unknown. ``low`` assumes that nothing that follows is in the other list, ``high`` that
+everything matches as well as possible, ``value`` (extrapolated) that the agreement continues.
 
-With ``top`` and ``bottom`` for the first and the last rank of a document's tied group, only one group of a list is cut
-by a depth. So four counts of common documents give the mean over orders: how many have both tops within the depth, both
+With ``top`` and ``bottom`` for the first and the last rank of a document's tied group, a depth cuts only one group of a
+list. So four counts of common documents give the mean over orders: how many have both tops within the depth, both
 bottoms, or one of each. They are whole numbers, summed for all topics of two runs at once.
 """
 
@@ -35,7 +35,7 @@ NEGLIGIBLE = 1e-17
 
 @dataclass(frozen=True, eq=False)
 class TiedLists:
-    """A run's lists for some topics: a row for each document, each topic's rows in the order of rank."""
+    """A run's lists for some topics: a row per document, each topic's rows in rank order."""
 
     topic: Ints
     """The topic of each row, by its number among those compared."""
@@ -50,14 +50,14 @@ class TiedLists:
 
     @cached_property
     def rank(self) -> Ints:
-        """The rank of each row, where tied documents stand in the order of the rows."""
+        """The rank of each row, with ties in the order of the rows."""
         start = np.searchsorted(self.topic, np.arange(self.length.size))
         rank: Ints = np.arange(self.topic.size) - start[self.topic] + 1
         return rank
 
     @classmethod
     def of(cls, topic: Ints, document: Ints, tied: Flags, topics: int) -> TiedLists:
-        """Build lists from rows in the order of rank, and marks at those that have the score of the row before."""
+        """Build lists from rows in rank order, and marks at rows tied to the one before."""
         length = np.bincount(topic, minlength=topics)
         start = np.cumsum(length) - length
         rank = np.arange(topic.size) - start[topic] + 1
@@ -80,7 +80,7 @@ class TiedLists:
 
 @dataclass(frozen=True, eq=False)
 class CountedLists:
-    """A run's lists to some depth, and what they give, by topic and depth, to every comparison."""
+    """A run's lists to some depth, with counts by topic and depth for every comparison."""
 
     lists: TiedLists
     cell: Ints
@@ -106,7 +106,7 @@ class CountedLists:
 
 
 def count_within(cell: Ints, rank: Ints, topics: int, depth: int) -> Ints:
-    """Count by topic and depth how many of the ranks lie within the depth."""
+    """Count by topic and depth how many ranks lie within the depth."""
     counts = np.bincount(cell + np.minimum(rank, depth + 1), minlength=topics * (depth + 1))
     return np.cumsum(counts.reshape(topics, depth + 1)[:, :depth], axis=1)
 
@@ -123,18 +123,18 @@ Overlap = tuple[Floats, Floats, Floats]
 def overlaps(
     a: CountedLists, b: CountedLists, p: float, readings: Sequence[str] = READINGS, place: Ints | None = None
 ) -> dict[str, Overlap]:
-    """Compute the overlap of every topic by each reading; every list holds something.
+    """Compute the overlap of every topic for each treatment of ties; no list is empty.
 
     Parameters
     ----------
     a, b : CountedLists
-        Two runs' lists of the same topics, to the same depth, which is as deep as ``deepest_rank`` says.
+        Two runs' lists of the same topics, to the same depth, that of ``deepest_rank``.
     p : float
         The persistence.
     readings : sequence of str
         Which of ``a``, ``b`` and ``w``.
     place : array, optional
-        Room for as many numbers as there are documents, all -1, left as it was found: many pairs can share it.
+        Scratch space as long as the number of documents, all -1 before and after: many pairs can share it.
     """
     pair = _PairOfLists(a, b, p, place)
     if not pair.tied:  # the readings are of ties
@@ -143,8 +143,6 @@ def overlaps(
 
 
 class _PairOfLists:
-    """What two runs' lists have in common, by topic and depth."""
-
     def __init__(self, a: CountedLists, b: CountedLists, p: float, place: Ints | None) -> None:
         self.a, self.b, self.p = a, b, p
         in_a, in_b = common_rows(a.lists.document, b.lists.document, place)
@@ -174,14 +172,13 @@ class _PairOfLists:
             self.alone_ended = np.where(self.a_is_long, a.ended - within(bottom_a), b.ended - within(bottom_b))
 
     def overlap(self, reading: str) -> Overlap:
-        """Compute the extrapolated, the least and the greatest overlap of every topic."""
         p, within = self.p, self.depth <= self.long[:, None]
         weight = np.where(within, (1 - p) * p ** (self.depth - 1), 0.0)
         overlap, divisor = self._agreement(reading)
         least = overlap / divisor
         extrapolated = most = least
         if self.uneven:
-            chance, most_unseen = self._unseen(reading)
+            chance, most_unseen = self._unseen_weights(reading)
             extrapolated = (overlap + _at(least, self.short)[:, None] * self.unseen * chance) / divisor
             most = (overlap + most_unseen) / divisor
         fit = self.short + self.long - self.common  # from this depth on, lists that fit as well as they can agree fully
@@ -196,7 +193,6 @@ class _PairOfLists:
         return value, low, high
 
     def _agreement(self, reading: str) -> tuple[Floats, Floats]:
-        """The overlap, and what divides it."""
         a, b = self.a, self.b
         if reading == "w":
             return self.tops.astype(np.float64), (a.begun + b.begun + (self.unseen if self.uneven else 0)) / 2
@@ -213,11 +209,12 @@ class _PairOfLists:
             of_b = of_b + np.where(self.a_is_long, self.unseen, 0)
         return overlap, np.sqrt(of_a * of_b)
 
-    def _unseen(self, reading: str) -> tuple[Floats, Floats]:
-        """Between the ends of two lists: what an unseen document adds if it is in common, and the most that all add.
+    def _unseen_weights(self, reading: str) -> tuple[Floats, Floats]:
+        """Return what an unseen document between the ends of two lists adds if it is in common, and the most that all
+        add.
 
-        The shorter list's unseen documents may be those that the longer one has alone; each of these stands within the
-        depth by some chance.
+        The shorter list's unseen documents may be those that only the longer one has, each of which is within the depth
+        with some probability.
         """
         if reading == "w":
             return np.ones(self.unseen.shape), np.minimum(self.unseen, self.alone_begun)
@@ -229,7 +226,6 @@ class _PairOfLists:
 
 
 def _at(by_depth: Floats, depth: Ints) -> Floats:
-    """Each topic's number at its depth, or at the deepest that is held."""
     column = np.minimum(depth, by_depth.shape[-1])[:, None] - 1
     return np.take_along_axis(by_depth, column, axis=1)[:, 0]
 

@@ -1,17 +1,18 @@
-"""How many topics does an evaluation need? From a pilot, or from the deviation that differences are expected to have.
+"""How many topics an evaluation needs, from a pilot or from an expected standard deviation.
 
 Four goals, each with its own number of topics:
 
-- a *difference*: a paired t test finds a true difference of this size between two systems with the power asked for;
-  among several systems with Holm's correction, at the strictest of its levels;
-- the *range* of several systems: an analysis of variance finds that not all are alike, if the best and the worst differ
-  by this much and all others lie between them;
-- a *margin*: two one-sided t tests rule out a difference of the margin between systems that are alike;
+- a *difference*: a paired t test finds a true difference of this size between two systems with the given power; with
+  several systems and Holm's correction, at the strictest of its levels;
+- the *range* of several systems: an analysis of variance finds that they differ, if the best and the worst differ by
+this
+  much and all others lie between them;
+- a *margin*: two one-sided t tests rule out a difference of the margin between equal systems;
 - a *width*: the confidence interval of a mean, or of a difference, is on average no wider than this.
 
-All assume that numbers over topics are about normal. What is planned from a pilot is as uncertain as the pilot, and a
-few topics tell little of a deviation. Therefore a second number, ``topics_safe``, is planned with the upper end of the
-deviation's one-sided 80% interval, which the true deviation exceeds in one case of five.
+All assume that numbers over topics are about normal. A plan is as uncertain as its pilot, and few topics determine a
+deviation poorly. So ``topics_safe`` is planned with the upper end of the deviation's one-sided 80% interval, which the
+true deviation exceeds in one case of five.
 
 Sources: Sakai, Topic Set Size Design, Information Retrieval Journal 19, 2016; Browne, On the Use of a Pilot Sample for
 Sample Size Determination, Statistics in Medicine 14, 1995.
@@ -48,12 +49,12 @@ SAFE = 0.8
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TopicPlan(Result):
-    """How many topics each goal needs. It prints as a table with the sentences below.
+    """How many topics each goal needs. It prints as a table with sentences below.
 
     Attributes
     ----------
     plans : list of dict
-        A row for each measure and goal.
+        A row per measure and goal.
 
     Examples
     --------
@@ -84,7 +85,7 @@ class TopicPlan(Result):
         return "clusters" if self.settings["clusters"] else "topics"
 
     def rows(self) -> list[dict[str, Any]]:
-        """List a dict for each measure and goal; None where no realistic number of topics is enough."""
+        """List a dict per measure and goal; None if no realistic number of topics suffices."""
         return list(self.plans)
 
     def words(self) -> str:
@@ -140,34 +141,34 @@ def plan_topics(
     Parameters
     ----------
     pilot : Scores, optional
-        Scores of earlier topics, by the measures in question: of two runs or more for differences, of any number for
+        Scores of earlier topics by the measures in question: of at least two runs for differences, of any number for
         the interval of a mean.
     deviation : float, optional
-        The standard deviation over topics, where there is no pilot: of the difference between two systems, or of one
+        The standard deviation over topics, if there is no pilot: of the difference between two systems, or of one
         system's scores for the width of its interval.
     difference : float, optional
-        A true difference that should be found; with ``systems`` also that between the best and the worst of them.
+        A true difference to find; with ``systems`` also that between the best and the worst of them.
     margin : float, optional
-        A difference that should be ruled out if the systems are alike.
+        A difference to rule out if the systems are equal.
     width : float, optional
-        The width, from one end to the other, that a confidence interval should have on average.
+        The average width of the confidence interval, from end to end.
     systems : int, default 2
-        How many systems will be compared with each other.
+        The number of systems to compare.
     alpha, power, confidence : float
-        The level of the tests, how often they should succeed, and the level of the interval.
+        The level of the tests, their power, and the level of the interval.
     clusters : mapping or path, optional
-        The cluster of each topic of the pilot, where topics belong together; by default those of its scores. What is
-        planned is then the number of clusters like the pilot's (in ``topics``, as without them).
+        The cluster of each topic of the pilot, if topics belong together; by default those of its scores. ``topics``
+        then counts clusters like the pilot's.
 
     Returns
     -------
     TopicPlan
-        A row for each measure and goal.
+        A row per measure and goal.
 
     Notes
     -----
-    A pilot's deviation of differences is that of all pairs of its runs together (the residual of a two-way analysis of
-    variance, times the root of 2); ``topics_safe`` takes the upper end of its one-sided 80% interval.
+    A pilot's deviation of differences is pooled over all pairs of its runs (the residual of a two-way analysis of
+    variance, times the root of 2); ``topics_safe`` uses the upper end of its one-sided 80% interval.
 
     Examples
     --------
@@ -177,14 +178,16 @@ def plan_topics(
     """
     if (pilot is None) == (deviation is None):
         raise UsageError(
-            "A plan starts from a pilot (judgments and runs, or scores) or from a deviation: give one of them."
+            "A plan needs either a pilot (judgments and runs, or scores) or a standard deviation (--deviation)."
         )
     if clusters is not None and pilot is None:
         raise UsageError("Clusters are those of a pilot: without one, plan with the deviation over clusters.")
     sizes = {"difference": difference, "margin": margin, "width": width}
     asked = {name: size for name, size in sizes.items() if size is not None}
     if not asked:
-        raise UsageError("What should the topics show? Give a difference, a margin or a width.")
+        raise UsageError(
+            "What should the topics show? Give a difference, margin or width (--difference, --margin, --width)."
+        )
     for name, size in [*asked.items(), *([("deviation", deviation)] if deviation is not None else [])]:
         if not (isinstance(size, Real) and 0 < size < np.inf):
             raise UsageError(f"The {name} must be a number above 0, not {size!r}.")
@@ -220,7 +223,6 @@ def plan_topics(
 
 
 def _deviations(scores: Floats, measure: str, clusters: Clusters | None) -> dict[str, float]:
-    """The deviation of one run's scores, and that of differences, pooled over the runs; of clusters' numbers."""
     if not np.isfinite(scores).all():
         raise UsageError(f"{measure} is infinite or not known on a topic of the pilot: plan with another measure.")
     by_topic = scores if clusters is None else clusters.spread_means(scores)[0]
@@ -237,7 +239,7 @@ def _deviations(scores: Floats, measure: str, clusters: Clusters | None) -> dict
 
 
 def _rows(settings: dict[str, Any], deviations: dict[str, float], factor: float) -> Iterator[dict[str, Any]]:
-    """A row for each goal; ``factor`` is how much larger a deviation is to be safe."""
+    """Build a row per goal; ``factor`` enlarges the deviation to be safe."""
     alpha, power, systems = settings["alpha"], settings["power"], settings["systems"]
     apart = deviations.get("", np.nan) * np.array([1.0, factor])
 

@@ -1,7 +1,7 @@
 """How large a difference a test finds, how many topics that takes, and when a test cannot succeed.
 
-A sign test of five topics gives no p below .05 with two sides, and fifty topics of which five differ are no better. To
-say so before a test saves the test; to say so behind one keeps "not significant" from being read as "no difference".
+A two-sided sign test of five topics never gives p below .05, nor do fifty topics of which five differ. Saying so keeps
+"not significant" from being read as "no difference".
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MANY_DIFFERENCES = 64
 
 
 def check_level(alpha: float) -> None:
-    """Reject a significance level that is none, or that no test can reach in the numbers that computers have."""
+    """Reject an invalid significance level, or one that no test can reach in floating point."""
     check_share("alpha", alpha)
     if alpha < SMALLEST_LEVEL:
         raise UsageError(f"No test reaches the level {alpha:g}: alpha must be at least {SMALLEST_LEVEL:g}.")
@@ -52,16 +52,16 @@ def minimum_detectable_effect(deviation: float, topics: int, alpha: float = 0.05
     deviation : float
         The standard deviation of the differences over topics.
     topics : int
-        How many topics there are.
+        The number of topics.
     alpha : float, default 0.05
         The significance level.
     power : float, default 0.8
-        How often the difference is to be found.
+        The probability of finding the difference.
 
     Returns
     -------
     float
-        Infinite where so few topics find no difference of any size that often at so strict a level.
+        Infinite if so few topics never find a difference with this power at this level.
 
     Examples
     --------
@@ -89,22 +89,22 @@ def topics_needed(difference: float, deviation: float, alpha: float = 0.05, powe
     Parameters
     ----------
     difference : float
-        The mean difference between two systems that should be found, of either sign.
+        The true mean difference between two systems, of either sign.
     deviation : float
         The standard deviation of the differences over topics.
     alpha : float, default 0.05
         The level of the test.
     power : float, default 0.8
-        How often the difference should be found.
+        The probability of finding the difference.
 
     Returns
     -------
     int
-        The least number of topics, at least 2.
+        At least 2.
 
     Notes
     -----
-    Computed from the noncentral t distribution: exact where differences over topics are normally distributed.
+    From the noncentral t distribution: exact for normally distributed differences.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def topics_needed(difference: float, deviation: float, alpha: float = 0.05, powe
 
 
 def topics_for_effects(effects: Floats, alpha: float, power: float) -> Ints:
-    """Count the topics that the t test needs for each standardised effect; 0 where no realistic number is enough."""
+    """Count the topics that the t test needs per standardised effect; 0 if no realistic number suffices."""
     size = np.abs(np.ravel(effects))
     needed = _least_topics(lambda at, topics: power_of_t_test(size[at], topics, alpha), size, alpha, power)
     return needed.reshape(np.shape(effects))
@@ -133,7 +133,7 @@ def topics_for_effects(effects: Floats, alpha: float, power: float) -> Ints:
 def topics_for_equivalence(difference: Floats, deviation: Floats, margin: float, alpha: float, power: float) -> Ints:
     """Count the topics that rule out differences of ``margin`` or more, for each true difference and deviation.
 
-    So often do both one-sided t tests succeed at least; 0 where no realistic number is enough.
+    Both one-sided t tests then succeed with the given power; 0 if no realistic number suffices.
     """
     from scipy.special import nctdtr, stdtrit
 
@@ -151,7 +151,7 @@ def topics_for_equivalence(difference: Floats, deviation: Floats, margin: float,
 
 
 def topics_for_range(difference: Floats, deviation: Floats, systems: int, alpha: float, power: float) -> Ints:
-    """Count the topics with which an analysis of variance finds that systems differ, the best from the worst by this.
+    """Count the topics with which an analysis of variance finds systems whose best and worst differ by this much.
 
     All others lie in the middle, where they are hardest to find. Topics are blocks, and ``deviation`` is that of the
     difference of two systems, so that for two systems this is the paired t test. 0 where no realistic number is enough.
@@ -172,7 +172,7 @@ def topics_for_range(difference: Floats, deviation: Floats, systems: int, alpha:
 
 
 def topics_for_width(deviation: Floats, width: float, confidence: float = 0.95) -> Ints:
-    """Count the topics with which the t interval of a mean is on average no wider than ``width`` (Sakai's design)."""
+    """Count the topics for which the t interval of a mean has this average width (Sakai's design)."""
     from scipy.special import gammaln, ndtri, stdtrit
 
     effects = np.ravel(width / np.maximum(deviation, np.finfo(float).tiny))
@@ -189,7 +189,7 @@ def topics_for_width(deviation: Floats, width: float, confidence: float = 0.95) 
 
 
 def _least_topics(found: Callable[[Ints, Ints], Floats], effects: Floats, alpha: float, power: float) -> Ints:
-    """The least numbers of topics with this power: ``found`` is the power of some of the effects, by their places."""
+    """Return the least numbers of topics with this power: ``found`` is the power of effects by position."""
     from scipy.special import ndtri
 
     needed = np.where(effects > 20, 2, 0)
@@ -201,7 +201,7 @@ def _least_topics(found: Callable[[Ints, Ints], Floats], effects: Floats, alpha:
 
 
 def _search(found: Callable[[Ints, Ints], Floats], left: Ints, guess: Floats, power: float) -> Ints:
-    """The least numbers of topics, from 2 on, at which ``found`` of these places reaches ``power``; 0: none does."""
+    """Return the least numbers of topics, from 2, at which ``found`` reaches ``power``; 0: none does."""
     many = np.clip(guess, 2, MOST_TOPICS).astype(np.int64) + 1
     few = np.ones(many.shape, dtype=np.int64)  # so many are not enough
     while (short := np.flatnonzero(found(left, many) < power)).size:
@@ -245,11 +245,9 @@ def smallest_p_value(
         A p-value for each number of differing topics. Where it is not below alpha, the test cannot succeed. NaN where
         a test does not say what its smallest p-value is.
 
-    Notes
-    -----
-    All differences have one sign then. The sign and randomisation tests give 2 ** (1 - differing) with two sides; so
-    does Wilcoxon's if no sizes are equal; if all are, its normal approximation may give a smaller one. The t test is
-    most extreme if all differences are the same. Of the bootstrap no more is known than 1 / (resamples + 1).
+    Notes ----- All differences have one sign then. The two-sided sign and randomisation tests give 2 ** (1 -
+    differing); so does Wilcoxon's if no sizes are equal; if all are, its normal approximation may give less. The t test
+    is most extreme if all differences are equal. For the bootstrap only 1 / (resamples + 1) is known.
 
     Examples
     --------
@@ -270,10 +268,10 @@ def smallest_p_value(
 def topics_that_must_differ(
     topics: int, test: str, alpha: float, *, alternative: str = "two-sided", resamples: int = RESAMPLES
 ) -> int | None:
-    """Count the topics on which two systems must differ at the least for p < alpha; 0 where that is never enough.
+    """Count the topics on which two systems must differ for p < alpha; 0 if no number suffices.
 
-    More than there are topics means that so few topics show nothing, whatever happens on them. None where the test does
-    not say what its smallest p-value is.
+    A number above that of the topics means that the test cannot succeed on these. None if the smallest p-value of the
+    test is unknown.
     """
     counts = np.arange(1, max(topics, MANY_DIFFERENCES) + 1)
     smallest = smallest_p_value(counts, topics, test, alternative=alternative, resamples=resamples)

@@ -1,18 +1,18 @@
-"""What estimates from several collections say together, where each collection may have a truth of its own.
+"""Random-effects summary of estimates from several collections, whose true values may differ.
 
-Each collection gives an estimate (a mean difference over its topics) with a known sampling variance. The true values of
-collections are taken to vary about a mean with the variance tau^2, the heterogeneity. It is estimated
+Each collection gives an estimate (a mean difference over its topics) with a known sampling variance. The true values
+vary about a mean with the variance tau^2, the heterogeneity. It is estimated
 
-- by ``reml``, restricted maximum likelihood (the greatest of the whole profile, not the nearest stationary point); or
+- by ``reml``, restricted maximum likelihood (the global maximum of the profile, not the nearest stationary point); or
 - by ``dl``, the moments of DerSimonian and Laird (1986, "Meta-analysis in clinical trials").
 
 The mean has a Hartung-Knapp interval (t with k - 1 degrees; its factor never below 1).
 
-Where the true value of a *new* collection would lie is the prediction interval. A plain one takes the estimate of tau^2
-as the truth and is too narrow for few collections. Here tau^2 is as uncertain as Cochran's Q leaves it: the weighted
-sum of squares at the true tau^2 has a chi-squared distribution, which is turned around (the Q-profile of Viechtbauer
-2007), and normal predictions are mixed over it. With variances that are equal and small it is the prediction interval
-of the t distribution.
+The prediction interval is for the true value of a *new* collection. A plain one treats the estimate of tau^2 as the
+truth and is too narrow for few collections. Here tau^2 is as uncertain as Cochran's Q leaves it: the weighted sum of
+squares at the true tau^2 has a chi-squared distribution, which is inverted (the Q-profile of Viechtbauer 2007), and
+normal predictions are mixed over it. With equal and small variances it is the prediction interval of the t
+distribution.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _ROWS_PREDICTED_AT_ONCE = 256
 
 @dataclass(frozen=True, eq=False)
 class RandomEffects:
-    """By pair: the mean over collections with its interval, heterogeneity, and what a new collection would show.
+    """By pair: the mean over collections with its interval, heterogeneity, and the prediction for a new collection.
 
-    NaN where there are fewer than two collections, or one whose variance is 0 or unknown; of a new collection also
-    where there are fewer than three.
+    NaN for fewer than two collections, or one with variance 0 or unknown; of a new collection also for fewer than
+    three.
     """
 
     mean: Floats
@@ -64,10 +64,10 @@ def random_effects(
     Parameters
     ----------
     estimates, variances : array
-        A row for each pair and a column for each collection; NaN where a pair lacks one. Variances are those of the
-        estimates (squared standard errors).
+        A row per pair and a column per collection; NaN if a pair lacks one. Variances are those of the estimates
+        (squared standard errors).
     estimator : {"reml", "dl"}
-        How the variance between collections is estimated.
+        The estimator of the variance between collections.
     confidence : float
         Of both intervals.
 
@@ -82,7 +82,6 @@ def random_effects(
     >>> summary = random_effects(np.array([[0.1, 0.3, 0.5]]), np.array([[0.01, 0.01, 0.01]]), "dl")
     >>> [round(float(part[0]), 4) for part in (summary.mean, summary.tau_squared, summary.i_squared, summary.q)]
     [0.3, 0.03, 0.75, 8.0]
-
     """
     from scipy import stats
 
@@ -120,13 +119,12 @@ def random_effects(
 
 
 def _squares(values: Floats, weight: Floats) -> Floats:
-    """The weighted sum of squares about the weighted mean; Cochran's Q where weights are inverse variances."""
     mean = (weight * values).sum(axis=-1, keepdims=True) / weight.sum(axis=-1, keepdims=True)
     return (weight * (values - mean) ** 2).sum(axis=-1)
 
 
 def _likeliest(values: Floats, within: Floats, count: Ints) -> Floats:
-    """The tau^2 of the greatest restricted likelihood: the best of a grid, refined where its slope is 0."""
+    """Return the tau^2 of greatest restricted likelihood: the best of a grid, refined where its slope is 0."""
     known = np.isfinite(within)
     spread = np.where(known, (values - values.sum(axis=-1, keepdims=True) / count[:, None]) ** 2, 0.0).sum(axis=-1)
     # The likelihood falls where tau^2 exceeds a quarter of the squared range times the number of collections, and the
@@ -141,7 +139,6 @@ def _likeliest(values: Floats, within: Floats, count: Ints) -> Floats:
 
 
 def _bisect(is_low: Callable[[Floats], Flags], low: Floats, high: Floats) -> Floats:
-    """Where numbers between these stop being too low."""
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
         too_low = is_low(middle)
@@ -150,7 +147,6 @@ def _bisect(is_low: Callable[[Floats], Flags], low: Floats, high: Floats) -> Flo
 
 
 def _likelihood(values: Floats, within: Floats, tau_squared: Floats) -> Floats:
-    """Twice the restricted log-likelihood but for a constant, the mean at its best."""
     total = within + tau_squared[:, None]
     weight = 1 / total
     logs = np.where(np.isfinite(total), np.log(np.where(np.isfinite(total), total, 1.0)), 0.0).sum(axis=-1)
@@ -158,7 +154,6 @@ def _likelihood(values: Floats, within: Floats, tau_squared: Floats) -> Floats:
 
 
 def _slope(values: Floats, within: Floats, tau_squared: Floats) -> Floats:
-    """How twice the restricted log-likelihood changes with tau^2."""
     weight = 1 / (within + tau_squared[:, None])
     total = weight.sum(axis=-1)
     mean = (weight * values).sum(axis=-1) / total
@@ -167,7 +162,6 @@ def _slope(values: Floats, within: Floats, tau_squared: Floats) -> Floats:
 
 
 def _predicted(values: Floats, within: Floats, degrees: Ints, confidence: float) -> Floats:
-    """Low and high for the true value of a new collection, and how probably it is above 0."""
     from scipy import stats
     from scipy.special import ndtr
 

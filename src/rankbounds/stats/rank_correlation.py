@@ -1,7 +1,7 @@
-"""Do two ways of measuring put systems in the same order? Kendall's tau, tau_AP, Spearman's rho, RBO; ties included.
+"""Correlation of two orders of systems: Kendall's tau, tau_AP, Spearman's rho, RBO; ties included.
 
-Scores that differ by rounding alone are equal here, as everywhere (``score_differences``). Functions of ``signs`` take
-whole batches, such as the orders of many resamples: the last two axes are systems by systems.
+Scores that differ by rounding alone are equal (``score_differences``). Functions of ``signs`` take whole batches, such
+as the orders of many resamples: the last two axes are systems by systems.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_share
 from rankbounds.errors import DataError, UsageError
-from rankbounds.evaluation.score_differences import levelled, merit, subtracted
+from rankbounds.evaluation.score_differences import merge_equal, merit, subtracted
 from rankbounds.evaluation.scores import Scores
 from rankbounds.results import Column, Result, count
 from rankbounds.stats.overlap import TiedLists, deepest_rank, overlaps
@@ -34,19 +34,19 @@ MOST_SIGNS = 1 << 25
 
 
 def levels(scores: Floats) -> Floats:
-    """Number the scores from the lowest on, equal scores alike: all that an order is."""
-    return np.unique(levelled(scores), return_inverse=True)[1].astype(np.float64)
+    """Number the scores from the lowest on, equal scores alike."""
+    return np.unique(merge_equal(scores), return_inverse=True)[1].astype(np.float64)
 
 
 def order_signs(scores: Floats) -> Ints:
-    """Say for every two systems which of them scores higher: 1 the row's, -1 the column's, 0 neither."""
-    level = levelled(scores)
+    """Return for every two systems which scores higher: 1 the row's, -1 the column's, 0 neither."""
+    level = merge_equal(scores)
     row, column = level[..., :, None], level[..., None, :]
     return np.greater(row, column).view(np.int8) - np.less(row, column).view(np.int8)
 
 
 def kendall_tau_a(a: Floats, b: Floats) -> float:
-    """Concordant minus discordant pairs, over all pairs; a tie on either side counts for neither."""
+    """Concordant minus discordant pairs, over all pairs; ties count for neither."""
     return float((order_signs(a) * order_signs(b)).sum() / (a.size * (a.size - 1)))
 
 
@@ -61,7 +61,7 @@ def kendall_tau(a: ArrayLike, b: ArrayLike) -> float:
     Returns
     -------
     float
-        Concordant minus discordant pairs, over those that are not tied; NaN where one side is all ties.
+        Concordant minus discordant pairs, over the untied ones; NaN if one side is all ties.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def kendall_tau(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def tau_of_signs(a: Ints, b: Ints) -> Floats:
-    """Kendall's tau-b of every order in one batch with the same one in another; NaN where one side is all ties."""
+    """Return Kendall's tau-b of every order in one batch with its counterpart; NaN if one is all ties."""
     untied = np.sqrt(np.count_nonzero(a, axis=(-2, -1)).astype(np.float64) * np.count_nonzero(b, axis=(-2, -1)))
     with np.errstate(invalid="ignore"):
         return (a * b).sum(axis=(-2, -1)) / np.where(untied > 0, untied, np.nan)
@@ -91,8 +91,8 @@ def tau_ap(observed: ArrayLike, reference: ArrayLike) -> float:
     Returns
     -------
     float
-        Not symmetric: the weights follow ``observed``. Ties there are averaged over all ways to break them; a pair
-        tied in ``reference`` counts half.
+        Not symmetric: the weights follow ``observed``. Ties there are averaged over all ways to break them; a pair tied
+        in ``reference`` counts half.
 
     Examples
     --------
@@ -121,7 +121,6 @@ def tau_ap_of_signs(observed: Ints, reference: Ints) -> Floats:
 
 
 def _scores_of_same(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
-    """The two columns as numbers."""
     one, other = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if one.ndim != 1 or one.shape != other.shape:
         raise UsageError(f"Two orders need scores of the same systems, but there are {one.size} and {other.size}.")
@@ -141,7 +140,7 @@ def spearman(a: ArrayLike, b: ArrayLike) -> float:
     Returns
     -------
     float
-        The correlation of ranks; NaN where one side is all ties.
+        NaN if one side is all ties.
 
     Examples
     --------
@@ -149,12 +148,12 @@ def spearman(a: ArrayLike, b: ArrayLike) -> float:
     >>> round(rb.stats.spearman([0.3, 0.2, 0.1], [0.5, 0.6, 0.1]), 4)
     0.5
     """
-    places: Floats = np.stack([_mean_places(levelled(scores)) for scores in _scores_of_same(a, b)])
+    places: Floats = np.stack([_mean_places(merge_equal(scores)) for scores in _scores_of_same(a, b)])
     return float("nan") if (np.ptp(places, axis=-1) == 0).any() else float(np.corrcoef(*places)[0, 1])
 
 
 def _mean_places(scores: Floats) -> Floats:
-    """The place of each score from the lowest up, equal ones sharing the mean of theirs; NaN where one is unknown."""
+    """Rank the scores from the lowest, ties sharing the mean rank; NaN if one is unknown."""
     _, level, count = np.unique(scores, return_inverse=True, return_counts=True)
     return np.full(scores.size, np.nan) if np.isnan(scores).any() else (np.cumsum(count) - (count - 1) / 2).take(level)
 
@@ -167,13 +166,13 @@ def rank_biased_overlap(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> float:
     a, b : sequence of float
         The scores of the same systems, in the same order; higher is better.
     p : float, default 0.9
-        The persistence: the lower, the more the top weighs.
+        The persistence; a lower one gives the top more weight.
 
     Returns
     -------
     float
-        1 where the orders agree. Ties are averaged over all ways to break them, each side on its own (Corsi and
-        Urbano's RBO^a). Beyond the last system the agreement found there is taken to go on.
+        1 if the orders agree. Ties are averaged over all ways to break them, independently for each side (Corsi and
+        Urbano's RBO^a). Beyond the last system the agreement is assumed to continue.
 
     See Also
     --------
@@ -216,19 +215,19 @@ def tau_p_value(a: Floats, b: Floats) -> float:
 
 
 def critical_tau(runs: int, alpha: float = LEVEL) -> float:
-    """Compute the tau from which on two orders of so many runs are related, at this level of a two-sided test.
+    """Compute the smallest significant tau of two orders of so many runs, for a two-sided test.
 
     Parameters
     ----------
     runs : int
-        How many runs are ordered.
+        The number of runs.
     alpha : float, default 0.05
         The significance level.
 
     Returns
     -------
     float
-        Exact for up to 33 runs without ties, by the normal law for more; NaN where no tau is enough.
+        Exact for up to 33 runs without ties, by a normal approximation for more; NaN if no tau suffices.
 
     Examples
     --------
@@ -251,8 +250,6 @@ def critical_tau(runs: int, alpha: float = LEVEL) -> float:
 
 
 class _Order(NamedTuple):
-    """Runs as one measure orders them."""
-
     measure: str
     merits: Floats
     signs: Ints
@@ -264,7 +261,6 @@ class _Order(NamedTuple):
 
 
 def _order_runs(scores: Scores) -> list[_Order]:
-    """By measure."""
     first, second = pairs_of(len(scores.runs))
     means, found = scores.mean().value[:, 0, :], []
     for at, measure in enumerate(scores.measures):
@@ -306,11 +302,11 @@ class Agreement(Result):
         )
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for every two measures; None for a coefficient that does not exist."""
+        """List a row per two measures; None for undefined coefficients."""
         return [{name: plain(value) for name, value in row.items()} for row in self.found]
 
     def words(self) -> str:
-        """From which tau on two orders are related, and which topics drive them apart."""
+        """Say which tau is significant, and which topics drive orders apart."""
         runs, critical = self.settings["runs"], critical_tau(self.settings["runs"])
         related = f"a tau of {critical:.3f} or more" if critical <= 1 else "no tau"
         sentences = [f"With {runs} runs, {related} differs significantly from 0 (level {LEVEL:g}, two-sided)."]
@@ -323,7 +319,7 @@ class Agreement(Result):
         return " ".join(sentences)
 
     def render(self, kind: str, *, raw: bool = False) -> str:
-        """In any text format of the command line; formats for programs have the topics, where they were asked for."""
+        """Return any text format; formats for programs include topics, if asked for."""
         if self.by_topic and kind in ROW_FORMATS:
             return render_rows(self.by_topic, kind, list(self.by_topic[0]), raw=raw)
         text = super().render(kind, raw=raw)
@@ -333,7 +329,7 @@ class Agreement(Result):
 def agreement(
     scores: Scores, p: float = 0.9, against: Scores | Mapping[int, Scores] | None = None, *, per_topic: bool = False
 ) -> Agreement:
-    """Compute how far measures, or two sets of judgments, agree on the order of the runs (rank correlation).
+    """Compute rank correlations of the orders of runs by different measures, or by two sets of judgments.
 
     Parameters
     ----------
@@ -342,18 +338,18 @@ def agreement(
     p : float, default 0.9
         The persistence of RBO.
     against : Scores or dict of Scores, optional
-        Scores of the same runs under other judgments, say from a shallower pool; several by the depths of their pools.
-        Without, every two measures of ``scores`` are compared.
+        Scores of the same runs with other judgments, such as a shallower pool's; several by the depths of their pools.
+        By default every two measures of ``scores`` are compared.
     per_topic : bool, default False
-        Compute tau without each topic, too: which topics drive the disagreement.
+        Also compute tau without each topic, to see which topics drive the disagreement.
 
     Returns
     -------
     Agreement
-        A row for every two orders by mean score: ``tau`` (Kendall's tau-b) with its ``p_value`` against 0, ``tau_a``,
+        A row per two orders by mean score: ``tau`` (Kendall's tau-b) with its ``p_value`` against 0, ``tau_a``,
         ``tau_ap`` (the mean of both directions), ``spearman``, ``rbo``; ``swapped``, the pairs of runs that change
-        places, and ``swapped_significantly``, those of them where both sides find a significant difference (t test,
-        0.05). Runs whose means are infinite, as of ESL, share the last place.
+        places, and ``swapped_significantly``, those where both sides find a significant difference (t test, 0.05). Runs
+        with infinite means, as of ESL, share the last rank.
 
     Examples
     --------
@@ -394,7 +390,6 @@ def agreement(
 
 
 def _without_each_topic(named: dict[str, Any], a: _Order, b: _Order, topics: Sequence[str]) -> list[dict[str, Any]]:
-    """Kendall's tau of two orders without each topic, and how much higher it is then."""
     if a.by_topic.shape != b.by_topic.shape:
         raise DataError("Topics can be left out one by one only where both sides have the same topics.")
     runs, step = a.by_topic.shape[0], max(1, MOST_SIGNS // a.by_topic.shape[0] ** 2)
@@ -412,7 +407,7 @@ def _without_each_topic(named: dict[str, Any], a: _Order, b: _Order, topics: Seq
 
 
 def _means_without(merits: Floats, left_out: slice) -> Floats:
-    """The mean of every run without each of some topics, with axes topic and run."""
+    """Return the mean of every run without each of some topics, with axes topic and run."""
     counted = ~np.isnan(merits)
     known = np.where(counted, merits, 0.0)
     total = known.sum(axis=1) - known[:, left_out].T

@@ -1,14 +1,15 @@
-"""Between which places a system stands: "between 3rd and 9th".
+"""Rank intervals of systems: "between 3rd and 9th".
 
-A system stands behind every system that is shown to be better, and before every one that is shown to be worse: its
-place lies between 1 + the number of the former and the number of systems - that of the latter. What is shown comes from
-the corrected p-values of the comparison, so that places, letters and verdicts cannot contradict each other. Two
-statements are told apart (Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for ranks"):
+A system ranks behind every system shown to be better, and before every one shown to be worse: its rank lies between 1 +
+the number of the former and the number of systems - that of the latter. The corrected p-values of the comparison decide
+what is shown, so that ranks, letters and verdicts cannot contradict each other. There are two kinds (Mogstad, Romano,
+Shaikh and Wilhelm 2024, "Inference for ranks"):
 
-- ``places``: where the correction bounds the chance of *any* wrong statement over all pairs by alpha, the intervals of
+- ``places``: if the correction bounds the probability of *any* wrong statement over all pairs by alpha, the intervals
+of
   all systems hold together with probability 1 - alpha;
 - ``own_places``: Holm's correction over a system's comparisons with the others alone. It is narrower, and holds with
-  probability 1 - alpha for a system that was named in advance.
+  probability 1 - alpha for a system chosen in advance.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ KINDS = ("all", "own")
 
 
 def observed_places(merits: Floats) -> Ints:
-    """Give the place of each system by its score, where more is better; equal ones share the better place."""
+    """Rank systems by score, where more is better; ties share the better rank."""
     with np.errstate(invalid="ignore"):
         place: Ints = 1 + np.count_nonzero(merits[None, :] > merits[:, None], axis=1)
     return place
@@ -40,7 +41,7 @@ def places(systems: int, first: Ints, second: Ints, lead: Floats, separated: Fla
 def own_places(
     systems: int, first: Ints, second: Ints, lead: Floats, p_values: Floats, alpha: float
 ) -> tuple[Ints, Ints]:
-    """Find the least and the greatest place of each system, from its own comparisons with all others."""
+    """Return each system's rank interval, from its own comparisons with all others."""
     p, others = np.ones((systems, systems)), ~np.eye(systems, dtype=bool)
     p[first, second] = p[second, first] = p_values
     p[others] = correct_p_values(p[others].reshape(systems, -1), "holm").ravel()
@@ -50,7 +51,7 @@ def own_places(
 def _ends(
     systems: int, first: Ints, second: Ints, lead: Floats, of_first: Flags, of_second: Flags
 ) -> tuple[Ints, Ints]:
-    """What pairs that are shown to differ, in the view of either system, leave of its place."""
+    """Return the ranks that shown differences leave to each system."""
     first_better, second_better = lead > 0, lead < 0
     worse, better = (
         np.bincount(first[one & of_first], minlength=systems)

@@ -23,7 +23,7 @@ from rankbounds.stats import significance
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DiscriminativePower(Result):
-    """For each measure and level, how many pairs are separated; and every pair's significance level."""
+    """By measure and level, how many pairs are separated; and every pair's significance level."""
 
     found: list[dict[str, Any]]
     significance: dict[str, Floats]
@@ -68,20 +68,19 @@ def discriminative_power(
         The significance levels.
     test : str, default "bootstrap"
         ``"bootstrap"`` is Sakai's method: the significance level of a pair is the share of resamples, drawn from
-        differences shifted to mean 0, whose t is at least as large as the one observed. Any other test of ``compare``
-        will do.
+        differences shifted to mean 0, with at least the observed t. Or any other test of ``compare``.
     clusters : mapping or path, optional
-        The cluster of each query, where queries belong together; clusters are then what is tested and resampled.
+        The cluster of each query, if queries belong together; clusters are then tested and resampled.
     resamples, seed : int
-        How often, and from which seed, tests that resample draw.
+        For tests that resample.
     progress : callable, optional
-        Called with the number of measures that are done and that of all.
+        Called with the numbers of measures done so far and in all.
 
     Returns
     -------
     DiscriminativePower
-        A row for each measure and level: ``discriminated`` of ``pairs``, their share ``power``, and with the bootstrap
-        the ``required_difference``, the largest over pairs of the mean difference that is just significant.
+        A row per measure and level: ``discriminated`` of ``pairs``, their share ``power``, and with the bootstrap the
+        ``required_difference``, the largest just significant mean difference of any pair.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Is the difference noise? Paired tests over topics, for any number of pairs at once.
+"""Paired tests of significance over topics, for any number of pairs at once.
 
-A test is one ``PairedTest`` in ``TESTS``: its function and all that tables, words, help and the gate ask about it.
-Functions take ``differences`` with a row for each pair of systems and a column for each topic, as
-``score_differences`` makes them: equal scores differ by exactly 0, and equal sizes are the same number. Tests that
-resample share one set of sign flips or topic counts among all pairs, so that they are a few matrix products.
+A test is one ``PairedTest`` in ``TESTS``: its function, and the facts that tables, sentences, help and the gate need.
+Functions take ``differences`` with a row per pair of systems and a column per topic, as ``score_differences`` makes
+them: equal scores differ by exactly 0, and equal sizes are the same number. Tests that resample share one set of sign
+flips or topic counts among all pairs, so that they are a few matrix products.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_choice, check_count
 from rankbounds.errors import DataError
-from rankbounds.evaluation.score_differences import TOLERANCE, levelled
+from rankbounds.evaluation.score_differences import TOLERANCE, merge_equal
 from rankbounds.evaluation.score_differences import differences as differences_between
 from rankbounds.threads import in_threads, processors
 
@@ -53,7 +53,7 @@ class Resampling:
         return np.random.default_rng(self.seed)
 
     def at_most(self, resamples: int) -> Resampling:
-        """Resample no more often than this where it would take long, but a thousand times."""
+        """Limit resampling that would take long to so many, but at least a thousand."""
         return Resampling(min(self.resamples, max(1000, resamples)), self.seed)
 
 
@@ -115,7 +115,7 @@ TESTS: dict[str, PairedTest] = {}
 
 
 def register(test: PairedTest) -> PairedTest:
-    """Make a test known by its name to ``compare``, the gate, slices, reports and the command line."""
+    """Register a test for ``compare``, the gate, slices, reports and the command line."""
     TESTS[test.name] = test
     return test
 
@@ -131,7 +131,7 @@ def default_first(default: str) -> str:
 
 
 def _tail(at_least: Floats, at_most: Floats, alternative: str) -> Floats:
-    """The p-value from the chances of an outcome at least and at most as great as the one observed."""
+    """Return the p-value from the probabilities of outcomes at least and at most as great."""
     if alternative == "two-sided":
         return np.minimum(1.0, 2 * np.minimum(at_least, at_most))
     return at_least if alternative == "greater" else at_most
@@ -152,14 +152,14 @@ def t_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
 def no_surer_than_signs(p: Floats, t: Floats, topics: int, alternative: str, comparisons: int = 1) -> Floats:
     """Raise p-values of infinite t statistics to the sign test's times the number of comparisons.
 
-    Where all differences are one number, nothing is known of how differences vary, and only their signs are evidence.
+    If all differences are equal, their variation is unknown, and only their signs are evidence.
     """
     of_signs = (2 if alternative == "two-sided" else 1) * 0.5**topics
     return np.where(np.isinf(t), np.maximum(p, np.minimum(1.0, comparisons * of_signs)), p)
 
 
 def _least_of_t(differing: Floats, topics: int) -> Floats:
-    """That of differences that are all the same, which are the most extreme ones."""
+    """Return the smallest p of the t test, for equal differences."""
     from scipy.special import stdtr
 
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -176,7 +176,7 @@ register(
 
 
 def t_statistic(differences: Floats) -> Floats:
-    """Divide the mean by its error; 0 where all differences are 0, infinite where all are the same other number."""
+    """Divide the mean by its error; 0 if all differences are 0, infinite if all are the same other number."""
     return over_error(differences.mean(axis=-1), deviation_of(differences) / np.sqrt(differences.shape[-1]))
 
 
@@ -188,7 +188,7 @@ def deviation_of(differences: Floats) -> Floats:
 
 
 def over_error(mean: Floats, error: Floats) -> Floats:
-    """Divide the mean by its error: 0 where both are 0, infinite where only the error is."""
+    """Divide the mean by its error: 0 if both are 0, infinite if only the error is."""
     with np.errstate(divide="ignore", invalid="ignore"):
         t = mean / error
     return np.where(np.isnan(t), 0.0, t)
@@ -233,7 +233,7 @@ def wilcoxon_test(differences: Floats, alternative: str, _: Resampling) -> Float
 
 @cache
 def _chances_of_rank_sums() -> Floats:
-    """[n, w]: how likely the ranks 1 to n that a fair coin picks add up to at most w. Below 2^53, counts are exact."""
+    """[n, w]: the probability that a random subset of ranks 1 to n sums to at most w. Exact below 2^53."""
     most = EXACT_SIZES * (EXACT_SIZES + 1) // 2
     ways = np.zeros((EXACT_SIZES + 1, most + 1))
     ways[:, 0] = 1
@@ -244,7 +244,7 @@ def _chances_of_rank_sums() -> Floats:
 
 
 def _chances_of_equal_ranks(doubled: Ints, sums: Ints) -> Floats:
-    """By row and sum: how likely the ranks that a fair coin picks add up to at most that; all are doubled."""
+    """By row and sum: the probability that a random subset of the doubled ranks sums to at most that."""
     rows, width = len(doubled), int(doubled.sum(axis=-1).max()) + 1
     likely = np.zeros((rows, width))
     likely[:, 0] = 1
@@ -256,7 +256,7 @@ def _chances_of_equal_ranks(doubled: Ints, sums: Ints) -> Floats:
 
 
 def _least_of_ranks(differing: Floats, _: int) -> Floats:
-    """The smaller one of counted ranks, and of many equal sizes only: z = sqrt(differing)."""
+    """Return the smaller of counted ranks and, for many equal sizes, z = sqrt(differing)."""
     from scipy.special import ndtr
 
     of_equal_sizes = np.where(differing > EXACT_EQUAL_SIZES, ndtr(-np.sqrt(differing)), 1.0)
@@ -272,7 +272,7 @@ register(
 
 
 def sign_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
-    """How many topics one system wins, against a fair coin; exact. Topics without a difference are dropped."""
+    """Compare how many topics one system wins with a fair coin; exact. Ties are dropped."""
     from scipy import stats
 
     wins = np.count_nonzero(differences > 0, axis=-1)
@@ -294,10 +294,10 @@ register(
 
 
 def randomization_test(differences: Floats, alternative: str, resampling: Resampling) -> Floats:
-    """Fisher's randomisation test: if the systems were alike, each difference could as well have the other sign.
+    """Return p-values of Fisher's randomisation test: for equal systems, each difference could have the other sign.
 
-    Exact over all sign flips for up to 16 topics. For more, flips are sampled, and the outcome at hand counts as one of
-    them (the +1), so that a p-value is never 0.
+    Exact over all sign flips for up to 16 topics. For more, flips are sampled, and the observed outcome counts as one
+    (the +1), so that a p-value is never 0.
     """
     topics = differences.shape[-1]
     exact = topics <= EXACT_TOPICS
@@ -338,9 +338,9 @@ register(
 
 
 def bootstrap_test(differences: Floats, alternative: str, resampling: Resampling) -> Floats:
-    """The shift method: resample topics from differences shifted to mean 0; how often is t as large as observed?
+    """Return p-values of the shift method: resampled topics, from differences shifted to mean 0, that reach the t.
 
-    The achieved significance level of Sakai's bootstrap, with the outcome at hand counted as one (the +1).
+    This is the achieved significance level of Sakai's bootstrap, with the observed outcome counted as one (the +1).
     """
     counts = topic_counts(differences.shape[-1], resampling)
     observed = t_statistic(differences)
@@ -382,7 +382,7 @@ def resampled_t(differences: Floats, counts: Floats) -> tuple[Floats, Floats]:
 
 
 def chunks(pairs: int, resamples: int) -> list[slice]:
-    """Divide the pairs into slices, each of which fits into memory with all resamples."""
+    """Divide the pairs into slices that fit into memory with all resamples."""
     step = max(1, _CELLS_AT_ONCE // resamples)
     return [slice(start, start + step) for start in range(0, pairs, step)]
 
@@ -400,7 +400,7 @@ register(
 
 
 def check_finite(differences: Floats, what: str, measure: object) -> None:
-    """Reject differences that are infinite, as those of ESL where one run alone finds enough."""
+    """Reject infinite differences, as of ESL where one run alone finds enough."""
     if np.isinf(differences).any():
         usable = " or the ".join(sorted(test.name for test in TESTS.values() if not test.of_mean))
         raise DataError(
@@ -410,7 +410,7 @@ def check_finite(differences: Floats, what: str, measure: object) -> None:
 
 
 def check_test(test: str, alternative: str = "two-sided", more: Sequence[str] = ()) -> None:
-    """Reject a test or an alternative that does not exist; ``more`` are names of tests that the caller knows."""
+    """Reject an unknown test or alternative; ``more`` are further known tests."""
     meant = {name: known.name for known in TESTS.values() for name in known.called}
     check_choice("test", test, [*TESTS, *more], meant)
     check_choice("alternative", alternative, ALTERNATIVES)
@@ -425,23 +425,24 @@ def p_values(
 ) -> Floats:
     """Compute the p-value of each row of differences by the named test.
 
-    ``greater`` asks whether the differences are above 0, ``less`` whether they are below. Tests that are not of the
-    mean can use infinite differences. ``measure`` is named where another test cannot.
+    ``greater`` tests whether the differences are above 0, ``less`` whether they are below. Tests that are not of the
+    mean accept infinite differences. ``measure`` is for the error message.
     """
     check_test(test, alternative)
     differences = check_differences(differences)
     if TESTS[test].of_mean:
         check_finite(differences, f"the {test} test", measure)
-    sizes = levelled(np.abs(differences))  # where the differences were not made by score_differences
+    sizes = merge_equal(np.abs(differences))  # where the differences were not made by score_differences
     return TESTS[test].p_values(np.copysign(sizes, differences), alternative, resampling or Resampling())
 
 
 def mean_interval(
     differences: Floats, confidence: float = 0.95, limits: tuple[float, float] = (-np.inf, np.inf)
 ) -> tuple[Floats, Floats]:
-    """Compute the t interval of each row's mean, cut at what a mean can be (``limits_of``, ``limits_of_differences``).
+    """Compute the t interval of each row's mean, cut at the limits of a mean (``limits_of``,
+    ``limits_of_differences``).
 
-    None (NaN) where a number is infinite, and where all are the same: nothing is known then of how they vary.
+    NaN if a number is infinite, or if all are equal and their variation is unknown.
     """
     from scipy.special import stdtrit
 
@@ -455,9 +456,8 @@ def mean_interval(
 
 
 def standardised_effect(differences: Floats) -> Floats:
-    """Divide the mean difference by its standard deviation over topics; 0 where there is no difference at all.
-
-    None (NaN) where a difference is infinite.
+    """Divide the mean difference by its standard deviation over topics; 0 if there is no difference, NaN if one is
+    infinite.
     """
     with np.errstate(invalid="ignore"):
         mean = differences.mean(axis=-1)

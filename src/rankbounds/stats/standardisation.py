@@ -1,4 +1,4 @@
-"""Scores relative to what others score on a topic, so that easy and hard topics count alike.
+"""Scores relative to other runs' scores on a topic, so that easy and hard topics have equal weight.
 
 Source: Webber, Moffat and Zobel, Score Standardization for Inter-Collection Comparison of Retrieval Systems, SIGIR
 2008.
@@ -12,7 +12,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError
-from rankbounds.evaluation.score_differences import levelled
+from rankbounds.evaluation.score_differences import merge_equal
 from rankbounds.evaluation.scores import Scores
 
 
@@ -31,8 +31,8 @@ def standardise(scores: Scores, reference: Scores | None = None, *, cdf: bool = 
     Returns
     -------
     Scores
-        Without bounds: what unjudged documents turn out to be moves the reference's mean and deviation, too. A topic
-        on which all reference runs score the same gives every run 0 (0.5 with ``cdf``).
+        Without bounds, because unjudged documents also affect the reference's mean and deviation. A topic on which all
+        reference runs score the same gives every run 0 (0.5 with ``cdf``).
 
     Examples
     --------
@@ -49,7 +49,7 @@ def standardise(scores: Scores, reference: Scores | None = None, *, cdf: bool = 
         raise DataError("Standardisation needs at least two reference runs.")
     if np.isinf(reference.value).any() or np.isinf(scores.value).any():
         raise DataError("Infinite scores, such as those of ESL without collection=N, cannot be standardised.")
-    levels = np.moveaxis(levelled(np.moveaxis(reference.value, 0, -1)), -1, 0)
+    levels = np.moveaxis(merge_equal(np.moveaxis(reference.value, 0, -1)), -1, 0)
     mean = levels.mean(axis=0)
     deviation = levels.std(axis=0, ddof=1)
     varies = np.ptp(levels, axis=0) > 0  # the deviation of equal numbers may round to a little above 0

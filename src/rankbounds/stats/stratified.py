@@ -1,9 +1,8 @@
-"""Means over several collections, with intervals and tests over topics, which are a sample within their collection.
+"""Means over several collections, with intervals and tests over topics as samples within their collection.
 
-``parts`` holds an array for each collection, with a row for each pair (or run) and a column for each of its topics; a
-row is NaN where a run lacks the collection. A row's mean gives every collection a share: the same for all
-(``collections``, the mean of means), or that of its topics (``queries``, the mean over all topics). Shares are over the
-collections that a row has.
+``parts`` holds an array per collection, with a row per pair (or run) and a column per topic; a row is NaN if a run
+lacks the collection. In a row's mean collections have equal shares (``collections``, the mean of means), or those of
+their topics (``queries``, the mean over all topics), among the collections of the row.
 """
 
 from __future__ import annotations
@@ -40,31 +39,32 @@ def interval(
 ) -> tuple[Floats, Floats, Floats]:
     """Compute each row's mean and its t interval over topics, with Welch and Satterthwaite's degrees of freedom.
 
-    None (NaN) where no topic differs from the others of its collection: that shows no error, not that there is none.
+    NaN if topics do not vary within any collection: that shows no error, not that there is none.
     """
     from scipy.special import stdtrit
 
-    mean, error, degrees = _studentised(means, variances, share, topics)
+    mean, error, degrees = _studentise(means, variances, share, topics)
     half = np.where(error > 0, stdtrit(degrees, (1 + confidence) / 2) * error, np.nan)
     return mean, mean - half, mean + half
 
 
 def t_p_values(means: Floats, variances: Floats, share: Floats, topics: Ints) -> Floats:
-    """Is each row's mean 0? The t test that goes with ``interval``: collections keep the differences that they have.
+    """Test whether each row's mean is 0, by the t test that matches ``interval``: collections are fixed.
 
-    Without any error, the p-value is what sign flips of the topics of the smallest collection with a difference reach.
+    Without variation, the p-value is the smallest possible with sign flips of the smallest collection with a
+    difference.
     """
     from scipy.special import stdtr
 
-    mean, error, degrees = _studentised(means, variances, share, topics)
+    mean, error, degrees = _studentise(means, variances, share, topics)
     differing = np.where((share > 0) & (means != 0), topics, np.inf).min(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         p = 2 * stdtr(degrees, -np.abs(mean / error))
     return np.where(mean == 0, 1.0, np.where(error > 0, p, 2.0 ** (1 - differing)))
 
 
-def _studentised(means: Floats, variances: Floats, share: Floats, topics: Ints) -> tuple[Floats, Floats, Floats]:
-    """Each row's mean, its standard error, and Welch and Satterthwaite's degrees of freedom (1 without an error)."""
+def _studentise(means: Floats, variances: Floats, share: Floats, topics: Ints) -> tuple[Floats, Floats, Floats]:
+    """Return each row's mean, standard error, and Welch and Satterthwaite's degrees of freedom (1 without an error)."""
     there = share > 0
     mean = np.where(there, share * means, 0.0).sum(axis=-1)
     squared = np.where(there, share**2 * variances, 0.0)

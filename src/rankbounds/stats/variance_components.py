@@ -1,13 +1,13 @@
-"""Where does the spread of scores come from: topics, systems, reruns of one system, labels made again?
+"""Variance components: topics, systems, reruns of one system, and labels made again.
 
 An analysis of variance as in generalisability theory (Cronbach et al. 1972; Brennan 2001). Topics (t), systems (s) and
-labellings (j) are crossed; a rerun (r) belongs to its system. A score is a sum of independent effects, one for each set
-of these: topic, system, topic x system, rerun, topic x rerun, ... In a mean square, the variance of every effect that
-holds the factors in question appears with a known coefficient; solved for, that gives every effect's variance.
+labellings (j) are crossed; a rerun (r) belongs to its system. A score is a sum of independent effects of topic, system,
+topic x system, rerun, topic x rerun, ... Each mean square contains the variances of its effects with known
+coefficients; solving for them gives every effect's variance.
 
-Systems may have different numbers of reruns: between systems the means of their reruns are analysed, unweighted, and
-the harmonic mean of the numbers stands for the number. With equal numbers this is the plain analysis of variance, and
-with one labelling the plain two-way one, whose variance within cells is here split into rerun and topic x rerun.
+If systems have different numbers of reruns, the means of their reruns are analysed, unweighted, and the harmonic mean
+replaces the number. With equal numbers this is the plain analysis of variance, and with one labelling the plain two-way
+one, whose variance within cells is split here into rerun and topic x rerun.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ FACTORS = "tjsr"
 
 @dataclass(frozen=True, eq=False)
 class Anova:
-    """Mean squares of a table of scores, and the variance of each effect that they give.
+    """Mean squares of a table of scores, and the variance of each effect.
 
-    ``scores`` has axes topic, labelling, run; ``system`` says to which system each run belongs.
+    ``scores`` has axes topic, labelling, run; ``system`` is the system of each run.
     """
 
     scores: Floats
@@ -105,7 +105,7 @@ class Anova:
 
     @cached_property
     def coefficients(self) -> Floats:
-        """How often each effect's variance (columns) stands in the expectation of each mean square (rows)."""
+        """Return how often each effect's variance (columns) occurs in each mean square's expectation (rows)."""
         table = np.zeros((len(self.effects), len(self.effects)))
         for column, effect in enumerate(self.effects):
             outside = [self.sizes[factor] for factor in ("tj" if "r" in effect else "tjs") if factor not in effect]
@@ -125,9 +125,9 @@ class Anova:
         return dict(zip(self.effects, np.maximum(self.estimates, 0.0).tolist(), strict=True))
 
     def drawn_variances(self, resampling: Resampling) -> dict[str, Floats]:
-        """Draw variances in view of the degrees of freedom: generalised pivots (Weerahandi 1993).
+        """Draw variances according to their degrees of freedom: generalised pivots (Weerahandi 1993).
 
-        Each mean square times its degrees of freedom, over a draw from the chi-square distribution of so many.
+        Each is a mean square times its degrees of freedom, over a draw from their chi-square distribution.
         """
         drawn = resampling.generator().chisquare(self.degrees, (resampling.resamples, len(self.effects)))
         pivots = self.mean_squares * self.degrees / drawn
@@ -137,7 +137,7 @@ class Anova:
 
 @dataclass(frozen=True)
 class Design:
-    """How an experiment is to be made: so many topics, labellings and reruns of each system."""
+    """The numbers of topics, labellings and reruns of an experiment."""
 
     topics: int
     labels: int = 1
@@ -151,8 +151,8 @@ class Design:
     def reliability(self, variances: Mapping[str, float] | Mapping[str, Floats], *, absolute: bool = False) -> Floats:
         """Compute the share of the variance of systems' means that is their own: the generalisability coefficient.
 
-        Relative: of their differences, where what all systems share is no error. Absolute (the index of dependability):
-        of the means themselves, as scores of other topics and labellings.
+        Relative: of their differences, where effects common to all systems are no error. Absolute (the index of
+        dependability): of the means themselves, as scores for other topics and labellings.
         """
         own = np.asarray(variances["s"], dtype=np.float64)
         error = np.zeros(own.shape)
@@ -166,7 +166,7 @@ class Design:
 def topics_for_reliability(
     wanted: float, variances: Mapping[str, float] | Mapping[str, Floats], labels: int, reruns: int
 ) -> Floats:
-    """Count the topics that a relative reliability needs with so many labellings and reruns; infinite: none suffice."""
+    """Count the topics for a relative reliability with so many labellings and reruns; infinite: none suffice."""
     own = np.asarray(variances["s"], dtype=np.float64)
     fixed, falling = np.zeros(own.shape), np.zeros(own.shape)
     design = Design(1, labels, reruns)

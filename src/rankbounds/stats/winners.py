@@ -1,21 +1,21 @@
-"""How much of the best run's lead is left when it counts that the run was picked because it led?
+"""The lead of the best run, corrected for its having been picked because it led.
 
 The best of many runs leads partly because it is better, and partly because chance favoured it on these topics: on
-average its lead is too high, and the plain interval of the lead misses too often. Given that the run was picked, its
-lead follows a distribution that is cut off where another run would have been picked instead. The corrected lead is the
-true lead at which the lead observed is the median of that distribution, and the interval has the true leads at which
-the lead observed is not in its tails. Both are searched within intervals that hold for all comparisons at once (the
-hybrid of the source), without which a close race makes them arbitrarily wide.
+average its lead is too high, and the plain interval misses too often. Given that the run was picked, its lead follows a
+distribution truncated where another run would have been picked. The corrected lead is the true lead for which the
+observed lead is the median of that distribution, and the interval has the true leads for which it is not in the tails.
+Both are searched within intervals that hold for all comparisons at once (the hybrid of the source), without which a
+close race makes them arbitrarily wide.
 
-The baseline is named before scores are seen. Where the lead is that over the second run, the second was picked too, and
-the distribution is cut off where another run would have been second. The plain t interval of that lead needs no
-correction: it covered 96% or more in simulations. The median of a distribution that is cut off on both sides varies
-much more than the lead itself, and errs about as far below the truth as the lead does above it, once it is kept from
-exceeding the lead; the corrected lead over the second is halfway between the two.
+The baseline is chosen before scores are seen. For the lead over the second run, the second was picked too, and the
+distribution is truncated where another run would have been second. The plain t interval of that lead needs no
+correction: it covered 96% or more in simulations. The median of a distribution truncated on both sides varies much more
+than the lead itself, and, capped at the lead, errs about as far below the truth as the lead does above it; so the
+corrected lead over the second is halfway between the two.
 
-Assumed: means over topics are about normal, with the covariance that the topics show; in place of the normal
-distribution stands t with topics - 1 degrees. ``benchmarks/winners.py`` tries both leads on TREC topics; where few
-topics differ, as by RR of good runs, intervals cover 91%.
+Means over topics are assumed to be about normal, with the covariance that the topics show; the t distribution with
+topics - 1 degrees replaces the normal one. ``benchmarks/winners.py`` tries both leads on TREC topics; where few topics
+differ, as by RR of good runs, intervals cover 91%.
 
 Source: Andrews, Kitagawa and McCloskey, Inference on Winners, Quarterly Journal of Economics 139, 2024.
 """
@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.evaluation.score_differences import levelled
+from rankbounds.evaluation.score_differences import merge_equal
 
 OF_ALPHA = 0.1
 """The share of alpha that goes to the interval for all comparisons at once, as in the source."""
@@ -41,7 +41,7 @@ NEGLIGIBLE = 1e-12
 
 @dataclass(frozen=True)
 class Lead:
-    """The lead of the best run over another, by their places in the list of runs; NaN: nothing varies."""
+    """The lead of the best run over another, by their positions among the runs; NaN: nothing varies."""
 
     run: int
     against: int
@@ -60,7 +60,7 @@ def lead_over_baseline(merits: Floats, baseline: int, confidence: float = 0.95) 
     """Compute the lead of the best of all other runs over the baseline, from runs x topics where more is better."""
     from scipy.special import stdtrit
 
-    means = levelled(merits.mean(axis=-1))
+    means = merge_equal(merits.mean(axis=-1))
     others = np.flatnonzero(np.arange(means.size) != baseline)
     best = int(others[np.argmax(means[others])])
     rivals = others[others != best]
@@ -80,7 +80,7 @@ def lead_over_second(merits: Floats, confidence: float = 0.95) -> Lead:
     """Compute the lead of the best run over the second, from runs x topics where more is better."""
     from scipy.special import stdtrit
 
-    means = levelled(merits.mean(axis=-1))
+    means = merge_equal(merits.mean(axis=-1))
     best, second, *rest = np.argsort(-means, kind="stable").tolist()
     race = _Race.of(merits, best, second, np.array([best] + [second] * len(rest)), np.array([second, *rest]))
     if race is None:
@@ -95,7 +95,7 @@ def lead_over_second(merits: Floats, confidence: float = 0.95) -> Lead:
 
 @dataclass(frozen=True)
 class _Race:
-    """A lead in standard errors, and between which leads the same runs would have been picked."""
+    """A lead in standard errors, and the range of leads with the same runs picked."""
 
     lead: float
     error: float
@@ -105,7 +105,7 @@ class _Race:
 
     @staticmethod
     def of(merits: Floats, run: int, against: int, ahead: Ints, behind: Ints) -> _Race | None:
-        """The race in which each run of ``ahead`` was ahead of that of ``behind``; None where the lead never varies."""
+        """Return the race in which each run of ``ahead`` led that of ``behind``; None if the lead never varies."""
         apart, degrees = merits[run] - merits[against], merits.shape[-1] - 1
         centred = apart - apart.mean()
         squares = float(centred @ centred)
@@ -130,7 +130,6 @@ class _Race:
         )
 
     def below(self, truth: float, reach: float) -> float:
-        """How likely a lead up to the one observed is, if the true lead is ``truth`` and both are within ``reach``."""
         from scipy.special import stdtr
 
         low, at, high = max(self.lowest - truth, -reach), self.lead - truth, min(self.highest - truth, reach)
@@ -140,7 +139,7 @@ class _Race:
         return 1 - share if mirrored else share
 
     def true_lead(self, share: float, reach: float) -> float:
-        """The true lead at which such a share of leads is below the one observed, in units of the scores."""
+        """Return the true lead with such a share of leads below the observed one, in units of the scores."""
         low, high = self.lead - reach, self.lead + reach
         for _ in range(STEPS):
             middle = (low + high) / 2

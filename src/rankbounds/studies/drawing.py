@@ -19,7 +19,7 @@ BESIDE: dict[str, Any] = {"frameon": False, "loc": "center left", "bbox_to_ancho
 
 
 def draw_series(axes: Axes, rows: Rows, x: str, y: str, label: str = "{measure}", **style: Any) -> None:
-    """One column of the rows against another, with a colour and marks for each label; a band where rows have ends."""
+    """Draw one column of the rows against another, a line with marks per label; a band if rows have ends."""
     series: dict[str, Rows] = {}
     for row in rows:
         series.setdefault(label.format_map(row), []).append(row)
@@ -34,12 +34,11 @@ def draw_series(axes: Axes, rows: Rows, x: str, y: str, label: str = "{measure}"
 
 
 def _numbers(rows: Rows, name: str) -> Floats:
-    """A column, with gaps where nothing is known."""
     return np.array([row[name] for row in rows], dtype=np.float64)
 
 
 def draw_boxes(axes: Axes, values: Sequence[Floats], names: Sequence[str], label: str) -> None:
-    """A box from quartile to quartile for each set of values, its median in colour; whiskers within 1.5 boxes."""
+    """Draw a box from quartile to quartile per set of values, the median in colour; whiskers within 1.5 boxes."""
     axes.axhline(0, color="0.8", linewidth=0.8, zorder=0)
     flier = {"markersize": 2, "alpha": 0.3, "rasterized": True}
     boxes = axes.boxplot(values, whis=1.5, widths=0.6, patch_artist=True, flierprops=flier)

@@ -1,6 +1,6 @@
-"""What a study leaves on disk: a folder with its table, its figures and the answer; and a page for each paper.
+"""The files of a study: a folder with its table, figures and answer; and a page for each paper.
 
-A folder that is complete for the same files, options and version need not be computed again.
+A folder that is complete for the same files, options and version is not computed again.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def fingerprints(files: Sequence[str]) -> dict[str, str]:
 
 
 def is_complete(folder: Path, made_from: Mapping[str, Any]) -> bool:
-    """Does the folder hold this study's outcome for the same files, options and version?"""
+    """Does the folder hold this study's result for the same files, options and version?"""
     try:
         return bool(json.loads((folder / "settings.json").read_text("utf-8"))["made_from"] == dict(made_from))
     except (OSError, ValueError, KeyError, TypeError):
@@ -41,7 +41,7 @@ def is_complete(folder: Path, made_from: Mapping[str, Any]) -> bool:
 
 
 def write_folder(study: Study, result: StudyResult, folder: Path, made_from: Mapping[str, Any], command: str) -> None:
-    """Table, figures and answer. The settings come last: a folder that has them is complete."""
+    """Write table, figures and answer, then the settings, which mark a complete folder."""
     make_folder(folder)
     (folder / "settings.json").unlink(missing_ok=True)
     with writing(folder / "table.csv") as out:
@@ -89,7 +89,6 @@ def _markdown(rows: Rows) -> str:
 
 
 def _cell(value: Any) -> str:
-    """A number with as many digits as one reads; whole ones and words as they are."""
     if value is None:
         return ""
     if not isinstance(value, float):
@@ -98,7 +97,7 @@ def _cell(value: Any) -> str:
 
 
 def write_paper(paper: Paper, studies: Iterable[Study], folder: Path) -> Path | None:
-    """One page with all studies of a paper whose folders are complete; None where there is none."""
+    """Write one page with all finished studies of a paper; None without any."""
     parts = []
     for study in studies:
         readme = folder / study.name / "README.md"

@@ -36,9 +36,9 @@ from rankbounds.studies.study import (
     Progress,
     Rows,
     StudyResult,
-    enumerated,
+    list_words,
     of_extreme,
-    pivoted,
+    pivot,
     rows_by,
     study,
 )
@@ -92,7 +92,7 @@ def contribution_by_document(
     totals = {name: sum(row["contribution"] for row in own) for name, own in _by_measure(rows).items()}
     answer = "; ".join(f"{name} is {total:.4f}" for name, total in totals.items()) + "."
     agreement = _agreement_with_tables(rows) if ranking == EXAMPLE else ""
-    tables = {"Contribution of each relevant document, by rank": pivoted(rows, "measure", "rank", "contribution")}
+    tables = {"Contribution of each relevant document, by rank": pivot(rows, "measure", "rank", "contribution")}
     if agreement:
         ranks = [row["rank"] for row in rows if row["measure"] == rows[0]["measure"]]
         tables["As the paper prints them, of RBP before the factor 1 - p"] = [
@@ -148,10 +148,9 @@ def bounds_by_depth(
 ) -> StudyResult:
     """How deep must a list be judged before its RBP is known?
 
-    Mean RBP of every run read to growing depths, all beyond counted as unknown: low rises and high falls towards the
-    value with its residual at full depth. The more patient the user (the larger p), the deeper one must look; with the
-    judgments of a shallow pool the bounds do not meet, however deep one reads. The figure shows the average of the
-    runs; the rows have every run.
+    Mean RBP of every run to growing depths, with everything beyond unknown: low rises and high falls towards the value
+    with its residual at full depth. A more patient user (a larger p) needs a greater depth; with the judgments of a
+    shallow pool the bounds never meet. The figure shows the average of the runs; the rows have every run.
     """
     read, sets = _sets_of_judgments(qrels, runs, pool_depth)
     rows: Rows = []
@@ -174,7 +173,6 @@ def bounds_by_depth(
 
 
 def _agreement_with_figure_5(averaged: Rows) -> str:
-    """Do the bounds for the largest p close with more judgments?"""
     last = [row for row in averaged if row["p"] == max(one["p"] for one in averaged)]
     last = [row for row in last if row["depth"] == max(one["depth"] for one in averaged)]
     if len(last) < 2:
@@ -286,9 +284,9 @@ def score_by_pool_depth(
 ) -> StudyResult:
     """Are scores from a shallow pool those of a deep one?
 
-    Each run's score under the judgments of a shallow pool against its score under all judgments (``full``). ``low`` and
-    ``high`` are the bounds under the shallow pool. AP from a shallow pool is nearly always too large; RBP can only rise
-    as judgments are added, by what its residual said.
+    Each run's score under the judgments of a shallow pool against its score under all judgments (``full``). ``low``
+    and ``high`` are the bounds under the shallow pool. AP from a shallow pool is nearly always too large; RBP can only
+    rise with more judgments, by at most its residual.
     """
     if not depths or min(depths) < 1:
         raise UsageError("Pool depths must be at least 1.")
@@ -302,7 +300,7 @@ def score_by_pool_depth(
     low, high = np.moveaxis(np.array(bounds).mean(axis=-1), 2, 0)
     pairs = zip(chosen, value, full, strict=True)
     fell = [str(measure) for measure, shallow, whole in pairs if (shallow > whole + 1e-12).any()]
-    told = f"here scores fall by {enumerated(fell)} and by no other measure" if fell else "here none falls"
+    told = f"here scores fall by {list_words(fell)} and by no other measure" if fell else "here none falls"
     agreement = f"In the paper RBP never falls as judgments are added, and AP nearly always does; {told}."
     answers = [
         f"{measure} at depth {depth}: {np.mean(shallow > whole + 1e-12):.0%} of runs score higher than under all "
@@ -338,10 +336,10 @@ def agreement_by_measure(
 ) -> StudyResult:
     """Do two measures order systems alike?
 
-    Kendall's tau between the orders of runs by every two measures, and between the order by each measure when only a
-    shallow pool is judged and that by every measure under all judgments. ``pool_depth`` is empty where both use all
-    judgments. Where it is a number, the first measure sees the judgments of a pool of that depth alone, and the other
-    all of them. ``rankbounds agreement`` has other coefficients, among them Spearman's, which the paper mentions.
+    Kendall's tau between the orders of runs by every two measures, and between the order by each measure with only a
+    shallow pool judged and that by every measure with all judgments. ``pool_depth`` is empty if both use all judgments;
+    otherwise it is the depth of the pool for the first measure. ``rankbounds agreement`` has other coefficients, such
+    as Spearman's, which the paper mentions.
     """
     result = order_agreement(JudgedRuns(qrels, runs, gain=gain), measures, depths, progress)
     return replace(result, agreement=_agreement_with_table_3(result.rows()))
@@ -357,11 +355,11 @@ def _agreement_with_table_3(rows: Rows) -> str:
             for name in MOST_LIKE
         }  # fmt: skip
         if all(of_rbp.keys() == set(REFERENCES) for of_rbp in tau.values()):
-            closest = enumerated([f"{of_extreme(of_rbp)} for {name}" for name, of_rbp in tau.items()])
+            closest = list_words([f"{of_extreme(of_rbp)} for {name}" for name, of_rbp in tau.items()])
             told.append(f"with a pool of depth {depth} {closest}")
-    printed = enumerated([f"{reference} for {name}" for name, reference in MOST_LIKE.items()])
+    printed = list_words([f"{reference} for {name}" for name, reference in MOST_LIKE.items()])
     return (
-        f"Of {enumerated(REFERENCES)} under all judgments, the closest in the order of runs is {'; '.join(told)}. "
+        f"Of {list_words(REFERENCES)} under all judgments, the closest in the order of runs is {'; '.join(told)}. "
         f"In the paper, with a pool of depth 10, it is {printed}."
         if told
         else ""
@@ -397,10 +395,10 @@ def order_agreement(
             if farthest["tau"] < closest["tau"]
             else f"Every two of these measures order runs alike (tau {closest['tau']:.3f})."
         )
-    tables = {"Kendall's tau, all judgments": pivoted(whole, "measure", "other", "tau")}
+    tables = {"Kendall's tau, all judgments": pivot(whole, "measure", "other", "tau")}
     for depth in depths:
         own = [row for row in rows if row["pool_depth"] == depth]
-        tables[f"Kendall's tau: pool depth {depth} (down) against all judgments (across)"] = pivoted(
+        tables[f"Kendall's tau: pool depth {depth} (down) against all judgments (across)"] = pivot(
             own, "measure", "other", "tau"
         )
         kept = {row["measure"]: row["tau"] for row in own if row["measure"] == row["other"] and row["tau"] is not None}
@@ -455,7 +453,7 @@ def power_by_measure(
         slow = progress if test == "bootstrap" else None
         rows += discriminative_power(scores, (LEVEL, 0.01), test, resamples=resamples, seed=seed, progress=slow).rows()
     counts = [row | {"column": f"{TESTS[row['test']]}, {1 - row['alpha']:.0%}"} for row in rows]
-    tables = {f"Pairs separated, of {rows[0]['pairs']:,}": pivoted(counts, "measure", "column", "discriminated")}
+    tables = {f"Pairs separated, of {rows[0]['pairs']:,}": pivot(counts, "measure", "column", "discriminated")}
     ranked = at_level(rows, "t")
     by_rbp = [row["power"] for row in at_level(rows, "t") if row["measure"].startswith("RBP(")]
     rising = "separates more pairs" if by_rbp == sorted(by_rbp) else "does not always separate more pairs"

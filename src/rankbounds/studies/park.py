@@ -27,7 +27,7 @@ from rankbounds.probability.models.probabilities import Constant
 from rankbounds.probability.models.urn import sample_rankings, urn_moments
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.studies.drawing import BESIDE
-from rankbounds.studies.study import Progress, Rows, StudyResult, enumerated, pivoted, rows_by, study
+from rankbounds.studies.study import Progress, Rows, StudyResult, list_words, pivot, rows_by, study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,9 +48,9 @@ def distribution_by_share(
 ) -> StudyResult:
     """How are scores distributed that unjudged documents leave open, on one topic and in the mean?
 
-    Every document below the judged depth is relevant with the same probability q, on its own. Mean and standard
+    Every document below the judged depth is relevant with the same probability q, independently. Mean and standard
     deviation of what they add to RBP are exact for one topic and for the mean over topics. ``low`` and ``high`` are the
-    ends of the paper's equation 8 for the mean, which takes it for normal; ``held`` is the exact probability of values
+    ends of the paper's equation 8 for the mean, a normal approximation; ``held`` is the exact probability of values
     between them, and ``from_normal`` the largest difference between the exact distribution function and the normal one.
     """
     if judged_depth >= n_documents:
@@ -149,7 +149,7 @@ def uncertainty_by_relevance_ratio(
         answer += f"For q = {mixed} it turns: with few relevant documents a very good system has none left. "
     answer += f"The standard deviation falls with w throughout for q = {spread or 'none of the shares'}."
     agreement = "The paper says that both fall as w falls; under its own model the mean mostly rises (see the errata)."
-    tables = {f"{name} by q and w": pivoted(rows, "q", "relevance_ratio", name) for name in ("mean", "sd")}
+    tables = {f"{name} by q and w": pivot(rows, "q", "relevance_ratio", name) for name in ("mean", "sd")}
     return StudyResult(rows, answer, tables=tables, agreement=agreement if falling else "")
 
 
@@ -192,10 +192,10 @@ def coverage_by_relevance_ratio(
 ) -> StudyResult:
     """Do 95% intervals for the mean hold the truth 95 times in 100, and what if q is not one constant?
 
-    Collections are drawn from an urn, so that the truth is known: lists whose first ranks are judged and whose others
-    are not. Each way to choose the probability of relevance gives an interval for the mean over the given topics; its
-    coverage is the share of collections whose true mean it holds. The interval for topics and documents together is
-    compared with the mean over all topics there could be, which the urn gives exactly.
+    Collections are drawn from an urn, so that the truth is known: lists whose first ranks are judged. Each way to
+    choose the probability of relevance gives an interval for the mean over the given topics; its coverage is the share
+    of collections whose true mean it holds. The interval for topics and documents together is compared with the mean
+    over all possible topics, which the urn gives exactly.
 
     Ways: ``true share`` (constant q, the one that drew the collection), ``judged rate`` (constant, the rate among
     judged documents), ``logistic`` (estimated by rank and topic), ``both sources`` (``logistic``, for topics and
@@ -229,7 +229,7 @@ def coverage_by_relevance_ratio(
     of_share = {row["relevance_ratio"]: row["coverage"] for row in rows if row["way"] == "true share"}
     agreement = (
         "The paper expects that scaling its mean and deviation makes up for w below 1; its unscaled interval, with the "
-        f"true share, holds {enumerated([f'{one:.1%} at w = {w:g}' for w, one in of_share.items()])}."
+        f"true share, holds {list_words([f'{one:.1%} at w = {w:g}' for w, one in of_share.items()])}."
         if of_share
         else ""
     )

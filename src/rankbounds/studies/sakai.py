@@ -35,7 +35,7 @@ from rankbounds.studies.moffat_zobel import (
     square,
     tau_of_measures,
 )
-from rankbounds.studies.study import Measures, Progress, StudyResult, enumerated, of_extreme, rows_by, study
+from rankbounds.studies.study import Measures, Progress, StudyResult, list_words, of_extreme, rows_by, study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -137,7 +137,7 @@ def power_by_alternative(
     behind = [name for name in (*CONDENSED, *RAW) if power.get(name, 0) <= power.get("Bpref_R", 0) and name in power]
     agreement = (
         "In the paper all measures but bpref_N and rpref_N separate more pairs than bpref_R; here "
-        + (f"{enumerated(behind)} {'does' if len(behind) == 1 else 'do'} not." if behind else "they do, too.")
+        + (f"{list_words(behind)} {'does' if len(behind) == 1 else 'do'} not." if behind else "they do, too.")
         if "Bpref_R" in power
         else ""
     )
@@ -294,16 +294,16 @@ def agreement_by_judgment_rate(
     answer = f"At {rates[-1]:g}% of the judgments the order of runs is kept best by {of_extreme(tau)} (tau {best:.3f})"
     answer += f" and worst by {of_extreme(tau, min)} (tau {worst:.3f})." if worst < best else "."
     claim = "In the paper AP keeps the order worst, and measures on condensed lists at least as well as bpref_R."
-    return found.result("tau", answer, _compared(claim, tau))
+    return found.result("tau", answer, _compare_with_paper(claim, tau))
 
 
-def _compared(claim: str, last: dict[str, float]) -> str:
+def _compare_with_paper(claim: str, last: dict[str, float]) -> str:
     """The claim, and is AP the worst, and condensed lists as good as bpref? Empty without the measures to compare."""
     condensed = [name for name in CONDENSED if name in last]
     if not condensed or "Bpref_R" not in last:
         return ""
     behind = [name for name in condensed if last[name] < last["Bpref_R"]]
-    told = f"{enumerated(behind)} {'is' if len(behind) == 1 else 'are'}" if behind else "none is"
+    told = f"{list_words(behind)} {'is' if len(behind) == 1 else 'are'}" if behind else "none is"
     here = f"Here {of_extreme(last, min)} comes last, and of the measures on condensed lists {told} behind bpref_R."
     return f"{claim} {here}"
 
@@ -353,7 +353,7 @@ def power_by_judgment_rate(
         f"{math.comb(found.runs, 2):,} at level {alpha:g}; {most} {whole[most]:.1%} with all judgments)."
     )
     claim = "In the paper AP then separates fewest pairs, and measures on condensed lists more than bpref_R."
-    return found.result("power", answer, _compared(claim, last))
+    return found.result("power", answer, _compare_with_paper(claim, last))
 
 
 @power_by_judgment_rate.figure(figsize=(6.4, 3.8))

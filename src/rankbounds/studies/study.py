@@ -1,7 +1,7 @@
-"""What a study is: a question, a function that computes the answer, and figures that draw it.
+"""A study: a question, a function that computes the answer, and figures that draw it.
 
 A study is declared by its function, named observed_by_varied, under the tables and figures that it repeats. The first
-line of the docstring asks the question, and everything that can be varied is a keyword argument with a default::
+line of the docstring is the question, and everything that can be varied is a keyword argument with a default::
 
     @study("Moffat and Zobel 2008, Figure 5", seconds=2)
     def score_by_depth(qrels, runs, *, depths=(10, 100)) -> StudyResult:
@@ -109,7 +109,7 @@ COUNTS = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StudyResult(Result):
-    """What a study found: rows and the answer in words, and what its page shows beside them."""
+    """A study's result: rows, the answer in words, and the contents of its page."""
 
     found: Rows
     answer: str
@@ -152,7 +152,7 @@ class Study:
             more = {"best": best, "best_by": "AP"}
             parameters += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=more[name]) for name in more]
         self.__signature__ = signature.replace(parameters=parameters)
-        self.__doc__ = self._documented() if compute.__doc__ else None  # Python drops docstrings under -OO
+        self.__doc__ = self._build_docstring() if compute.__doc__ else None  # Python drops docstrings under -OO
         STUDIES[self.name] = self
 
     @ends_in_a_sentence
@@ -177,7 +177,6 @@ class Study:
         return replace(result, answer=result.answer + kept, settings=settings | result.settings)
 
     def _check(self, arguments: Mapping[str, Any]) -> None:
-        """Refuse lists without a value, and numbers that mean nothing."""
         for name, value in arguments.items():
             several = value if isinstance(value, list | tuple) else [value]
             if not several and self.settings.get(name) and name != "rhos":  # without them there may be bits
@@ -194,8 +193,7 @@ class Study:
                 if name == "time_limit" and not one > 0:
                     raise UsageError(f"{name} must be above 0, not {one:g}.")
 
-    def _documented(self) -> str:
-        """The function's docstring, with its source, its parameters and an example."""
+    def _build_docstring(self) -> str:
         entries = "\n".join(f"{name}\n    {PARAMETERS[name]}" for name in self.parameters)
         return (
             f"{inspect.getdoc(self.compute)}\n\nParameters\n----------\n{entries}\n\nReturns\n-------\nStudyResult\n"
@@ -231,7 +229,7 @@ class Study:
         return [name for name, one in self.parameters.items() if one.default is inspect.Parameter.empty]
 
     def parameter(self, option: str) -> str | None:
-        """The parameter that an option of the command is for; None: the study does not take it."""
+        """Return the parameter of a command's option; None if the study does not take it."""
         return next((name for name in (option, OTHER_NAMES.get(option)) if name in self.parameters), None)
 
     def takes(self, option: str, value: Any) -> bool:
@@ -246,7 +244,7 @@ class Study:
         return {name: value[0] if name == "measure" and isinstance(value, list) else value for name, value in named}
 
     def setting(self, name: str, text: str) -> Any:
-        """The value of a setting that was written as text, of the type of its default."""
+        """Parse the value of a setting by the type of its default."""
         if name not in self.settings:
             hint = did_you_mean(name, list(self.settings))
             raise UsageError(f'{self.name} has no setting "{name}".{hint} Its settings: {", ".join(self.settings)}.')
@@ -297,14 +295,13 @@ STUDIES: dict[str, Study] = {}
 def study(source: str, *, best: int = 0, seconds: float = 1.0) -> Callable[[Callable[..., StudyResult]], Study]:
     """Declare a function as the study of tables and figures: ``Sakai 2007, Table 2; Yang ... 2016, Figure 3``.
 
-    ``best`` is how many of the best runs the paper keeps, ``seconds`` how long the study takes on the 129 runs of
-    TREC-8, which estimates of the time left go by.
+    ``best`` is how many of the best runs the paper keeps, ``seconds`` the study's time on the 129 runs of TREC-8, for
+    estimates of the time left.
     """
     return lambda compute: Study(compute, source, best, seconds)
 
 
 def _of_type(name: str, text: str, like: Any) -> Any:
-    """The word as a value of the type of another one; where that is not known, as a number if it is one."""
     for kind in (int, float):
         if isinstance(like, kind) or like is None:
             with contextlib.suppress(ValueError):
@@ -324,7 +321,7 @@ def _plain_setting(name: str, value: Any) -> Any:
 
 
 def studies_called(name: str) -> list[Study]:
-    """The studies of a name: one of ours, a paper ("sakai"), or a table or figure of it ("Yang table 3")."""
+    """Return the studies of a name: one of ours, a paper ("sakai"), or a table or figure ("Yang table 3")."""
     if name in STUDIES:
         return [STUDIES[name]]
     papers, items = {paper.label for paper in papers_called(name)}, items_in(name)
@@ -351,17 +348,17 @@ def of_extreme(values: Mapping[str, float], extreme: Callable[..., float] = max)
     if not known:
         return "none"
     best = extreme(known.values())
-    return enumerated([name for name, value in known.items() if abs(value - best) <= 1e-12])
+    return list_words([name for name, value in known.items() if abs(value - best) <= 1e-12])
 
 
-def enumerated(names: Sequence[str]) -> str:
-    """``A``, ``A and B``, ``A, B and C``; of more than four, two and how many others."""
+def list_words(names: Sequence[str]) -> str:
+    """``A``, ``A and B``, ``A, B and C``; of more than four, two and the number of others."""
     shown = list(names) if len(names) <= 4 else [*names[:2], f"{len(names) - 2} others"]
     return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
 
 
 def rows_by(axes: Mapping[str, Sequence[Any]], values: Mapping[str, Floats]) -> Rows:
-    """A row for each combination of what is varied, with what arrays of these axes hold there; None for NaN."""
+    """Return a row per combination of what is varied, with the entries of arrays with these axes; None for NaN."""
     columns = {name: array.ravel().tolist() for name, array in values.items()}
     return [
         dict(zip(axes, varied, strict=True)) | {name: plain(column[row]) for name, column in columns.items()}
@@ -369,7 +366,7 @@ def rows_by(axes: Mapping[str, Sequence[Any]], values: Mapping[str, Floats]) -> 
     ]
 
 
-def pivoted(rows: Rows, down: str, across: str, value: str) -> Rows:
+def pivot(rows: Rows, down: str, across: str, value: str) -> Rows:
     """The rows with a column for each value of ``across``, as papers print them."""
     table: dict[Any, dict[str, Any]] = {}
     for row in rows:

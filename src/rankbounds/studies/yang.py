@@ -31,7 +31,7 @@ from rankbounds.measures.naming.parser import MeasureLike
 from rankbounds.plots.style import COLOURS
 from rankbounds.stats.significance import p_values, pairs_of
 from rankbounds.studies.drawing import draw_boxes, draw_series
-from rankbounds.studies.study import Measures, Rows, StudyResult, enumerated, of_extreme, pivoted, study
+from rankbounds.studies.study import Measures, Rows, StudyResult, list_words, of_extreme, pivot, study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,9 +66,9 @@ PRINTED_LOSSES = {
 def ties_by_level(qrels: QrelsLike, runs: RunsLike) -> StudyResult:  # noqa: ARG001 (they say which runs are best)
     """How common are tied scores, and ranks and lines that contradict the scores?
 
-    The shares of systems, of lists (a system and a topic) and of documents with a score equal to that of the document
-    before, once lists are sorted by score and then by stated rank; and the same for neighbours whose stated ranks, or
-    whose order of lines, say the opposite. ``rankbounds check`` shows them run by run.
+    The shares of systems, of lists (a system and a topic) and of documents with the same score as the document before,
+    with lists sorted by score and then by stated rank; and the same for neighbours whose stated ranks, or order of
+    lines, contradict the scores. ``rankbounds check`` shows them per run.
     """
     found = list(check(runs, examples=0))
     lists, lines = sum(run.topics for run in found), sum(run.lines for run in found)
@@ -124,7 +124,7 @@ def loss_by_rho(*, measures: Measures = tuple(PRINTED_LOSSES), rhos: Sequence[Rh
     answer = f"At most {worst['loss']:.4f} is lost (by {worst['measure']}, with rho = {worst['rho']})."
     theirs = [row | {"loss": printed[place]} for row in rows if (place := (row["measure"], row["rho"])) in printed]
     tables = {"Most that is lost": rows, "The same, as the paper prints it": theirs}
-    tables = {caption: pivoted(of, "rho", "measure", "loss") for caption, of in tables.items() if of}
+    tables = {caption: pivot(of, "rho", "measure", "loss") for caption, of in tables.items() if of}
     return StudyResult(rows, answer, tables=tables, agreement=agreement)
 
 
@@ -194,10 +194,10 @@ def change_by_banding(
 ) -> StudyResult:
     """How exact must a ranking be for scores and comparisons to stay as they are?
 
-    Each run is scored as it is, and again with its documents in bands (``rhos``) or its scores rounded (to ``bits`` or
-    ``digits``), taking the mean over all orders inside a band. Per topic the score changes a little; the questions are
-    how much, for how many systems it can be ruled out that more than 1%, 3% or 5% of the score is lost (``limits``, a
-    one-sided paired t-test), and whether pairs of systems that differed significantly still do, and no others.
+    Each run is scored unchanged, and with its documents in bands (``rhos``) or its scores rounded (to ``bits`` or
+    ``digits``), taking the mean over all orders inside a band. The study shows how much scores change per topic, for
+    how many systems a loss of more than 1%, 3% or 5% can be ruled out (``limits``, a one-sided paired t-test), and
+    whether the same pairs of systems differ significantly.
     """
     treatments: dict[str, Callable[[Run], Run]] = {f"{BANDS}{rho}": partial(Run.banded, rho=rho) for rho in rhos}
     for number in bits:
@@ -211,7 +211,7 @@ def change_by_banding(
     ]
     settings = {"treatments": changes.treatments}
     tables = {
-        f"Runs of {len(changes.runs)} that keep {100 * limit:g}% of the score (t test, {alpha:g})": pivoted(
+        f"Runs of {len(changes.runs)} that keep {100 * limit:g}% of the score (t test, {alpha:g})": pivot(
             rows, "treatment", "measure", within(limit)
         )
         for limit in limits
@@ -336,7 +336,7 @@ def _answer(rows: Rows, limit: float, alpha: float) -> str:
     for measure in dict.fromkeys(row["measure"] for row in rows):
         mine = [row for row in rows if row["measure"] == measure]
         safe = [row["treatment"] for row in mine if row[within(limit)] == row["runs"]]
-        shown = f"with {enumerated(safe)} t tests (p <= {alpha:g})" if safe else "no treatment lets t tests"
+        shown = f"with {list_words(safe)} t tests (p <= {alpha:g})" if safe else "no treatment lets t tests"
         sentence = f"{measure}: {shown} rule out for each run that more than {100 * (1 - limit):.3g}% is lost"
         flipped = {
             row["treatment"]: row["significant_before_only"] + row["significant_after_only"]
@@ -356,7 +356,6 @@ def _answer(rows: Rows, limit: float, alpha: float) -> str:
 
 
 def _by_measure(result: StudyResult) -> tuple[int, int]:
-    """A panel for each measure, two in a row."""
     count = len(result.data.measures)
     return (count + 1) // 2, min(count, 2)
 

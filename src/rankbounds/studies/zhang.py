@@ -23,7 +23,7 @@ from rankbounds.plots.style import COLOURS
 from rankbounds.rbp.curves import PERSISTENCES
 from rankbounds.rbp.other_persistence import relaxed_transfer, transfer_published
 from rankbounds.rbp.published_score import Published, significant_ranks, vectors_of
-from rankbounds.studies.study import Progress, Rows, StudyResult, pivoted, study
+from rankbounds.studies.study import Progress, Rows, StudyResult, pivot, study
 from rankbounds.threads import track
 
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ def ranks_by_persistence(
 ) -> StudyResult:
     """Which ranks matter to RBP?
 
-    The number of significant ranks: all below them add less than half of the precision, so that they round to less than
-    it. Beside it the ``depth`` of ``rbp depth`` (Moffat and Zobel), below which ranks add less than the precision
-    itself: their rule is a factor of two more generous, and its depth smaller by up to log(2) / -log(p) ranks.
+    The number of significant ranks: all below them together add less than half of the precision. Beside it the
+    ``depth`` of ``rbp depth`` (Moffat and Zobel), below which ranks add less than the precision itself: that rule is a
+    factor of two more generous, and its depth smaller by up to log(2) / -log(p) ranks.
     """
     rows: Rows = [
         {"p": p, "precision": precision, "ranks": significant_ranks(p, precision), "depth": _depth(p, precision)}
@@ -71,17 +71,16 @@ def ranks_by_persistence(
         f"depth whose residual is below the precision is {deepest['depth']:,}."
     )
     tables = {
-        "Significant ranks (what follows adds less than half the precision)": pivoted(rows, "p", "precision", "ranks"),
-        "Depth of rbp depth (what follows adds less than the precision)": pivoted(rows, "p", "precision", "depth"),
+        "Significant ranks (what follows adds less than half the precision)": pivot(rows, "p", "precision", "ranks"),
+        "Depth of rbp depth (what follows adds less than the precision)": pivot(rows, "p", "precision", "depth"),
     }
     theirs = [row | {"ranks": printed[place]} for row in rows if (place := (row["p"], row["precision"])) in printed]
     if theirs:
-        tables["Significant ranks, as the paper prints them"] = pivoted(theirs, "p", "precision", "ranks")
+        tables["Significant ranks, as the paper prints them"] = pivot(theirs, "p", "precision", "ranks")
     return StudyResult(rows, answer, tables=tables, agreement=agreement)
 
 
 def _depth(p: float, precision: float) -> int:
-    """The least depth with p^depth < precision."""
     return significant_ranks(p, 2 * precision)
 
 
@@ -103,7 +102,7 @@ def range_by_persistence(
 ) -> StudyResult:
     """What does a published score say at other persistences?
 
-    The scores of the vectors R_G and R_L at any other p, which the paper takes for the ends of the range, and the range
+    The scores of the vectors R_G and R_L at any other p, the ends of the range according to the paper, and the range
     that holds for all lists (relaxed to gains between 0 and 1; ``rbp transfer`` has the exact one). R_G has relevant
     documents as early, R_L as late as the printed score allows; R'_G and R'_L are the same with a residual, their
     unjudged documents relevant.
@@ -177,11 +176,11 @@ def deciding_by_persistence(
     """How often do two scores published at different persistences decide which system is better?
 
     Zhang, Park and Moffat end with this question. System A is published at one persistence, system B at another. A's
-    score is taken to B's persistence, where B's printed score either lies inside A's range, and nothing can be said, or
-    outside. Counted are the decisions of the greedy, relaxed and exact ranges, and how many of them are wrong, as the
-    runs themselves show. Unjudged documents count as non-relevant, but in ``with_residuals``: there both residuals are
-    published, and the relaxed range decides whatever the unjudged documents are. ``pairs`` pairs of runs are drawn (for
-    single topics, each with a topic); there may be fewer of them for means.
+    score is converted to B's persistence, where B's printed score lies either inside A's range, which decides nothing,
+    or outside. The study counts the decisions of the greedy, relaxed and exact ranges, and how many are wrong,
+    according to the runs. Unjudged documents count as non-relevant, except in ``with_residuals``: there both residuals
+    are published, and the relaxed range decides whatever the unjudged documents are. ``pairs`` pairs of runs are drawn
+    (for single topics, each with a topic); for means there may be fewer.
     """
     if len(set(persistences)) < 2:
         raise UsageError("The study needs two persistences at least.")

@@ -53,19 +53,19 @@ def swaps_by_topics(
 ) -> StudyResult:
     """Would other topics name the same winner?
 
-    Comparisons are replayed: of the topics, two sets of the same size that share none are drawn at random, again and
-    again, and each compares every pair of runs. A swap is a pair for which they name different winners. Of pairs that
-    the first set calls significant (t test, level 0.05), it is counted how often the second set names the other run,
-    and how often it repeats the verdict.
+    Two disjoint sets of topics of the same size are drawn at random, again and again, and each compares every pair of
+    runs. A swap is a pair for which they have different winners. For pairs that are significant by the first set (t
+    test, level 0.05), the study counts how often the second set has the other winner, and how often it repeats the
+    verdict.
 
-    Sets cannot be larger than half of the topics. Beyond that, swaps are extrapolated from the largest sets, twice: by
-    a model in which true differences of pairs and the noise of topics are normal (of n topics, pairs swap with the
-    probability arccos(n / (n + r)) / pi), which tends to promise too much; and by a power of n that goes on falling as
-    slowly as between the larger sets observed, which tends to promise too little.
+    Sets have at most half of the topics. Beyond that, swaps are extrapolated from the largest sets, twice: by a model
+    with normal true differences of pairs and normal noise of topics (of n topics, pairs swap with the probability
+    arccos(n / (n + r)) / pi), which tends to be too optimistic; and by a power of n that falls as slowly as between the
+    larger sets observed, which tends to be too pessimistic.
 
-    Rows of sets observed have ``swaps, significant, swaps_of_significant, repeated``. Rows that are extrapolated have
-    ``swaps_low`` and ``swaps_high`` instead, and ``topics_for_5_low`` and ``topics_for_5_high``: between how many
-    topics bring swaps to 5% (empty: not known, or no number does).
+    Rows of observed sets have ``swaps, significant, swaps_of_significant, repeated``. Extrapolated rows have
+    ``swaps_low`` and ``swaps_high`` instead, and ``topics_for_5_low`` and ``topics_for_5_high``: the range of topics
+    that bring swaps to 5% (empty: unknown, or no number does).
     """
     from scipy import stats
 
@@ -254,14 +254,14 @@ def change_by_leaving_a_group_out(
 ) -> StudyResult:
     """How is a system treated whose documents nobody judged?
 
-    For each group, the judgments of documents that it alone brought into the pool are removed, as if it had not taken
-    part, and its runs are scored again. Measures that count unjudged documents as non-relevant fall for such a run;
-    measures on condensed lists, bpref among them, tend to rise, because its unjudged documents leave the list and those
-    below move up. RBP's residual says beforehand how much is at stake.
+    For each group, the judgments of documents that only its runs brought into the pool are removed, as if it had not
+    taken part, and its runs are scored again. Measures that count unjudged documents as non-relevant fall for such a
+    run; measures on condensed lists, bpref among them, tend to rise, because its unjudged documents leave the list and
+    those below move up. RBP's residual says in advance how much is at stake.
 
-    ``unique`` is how many documents only the group found, ``value`` and ``without`` the run's mean with all judgments
-    and without those, ``rank`` and ``rank_without`` its place among all runs, and ``residual`` that of ``warning`` once
-    they are gone. ``groups`` is a file of lines ``run group``, or a dict; ``depth`` is that of the pool.
+    ``unique`` is how many documents only the group found, ``value`` and ``without`` the run's mean with and without
+    these judgments, ``rank`` and ``rank_without`` its rank among all runs, and ``residual`` that of ``warning`` without
+    them. ``groups`` is a file of lines ``run group``, or a dict; ``depth`` is that of the pool.
     """
     chosen, residual_of = parse_measures(measures), parse_measure(warning)
     judged = JudgedRuns(qrels, runs, gain=gain)

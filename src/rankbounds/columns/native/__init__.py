@@ -1,9 +1,8 @@
 """The compiled twin of the columns: the same work on the same arrays, in C and without the interpreter's lock.
 
-It is built when the package is installed, where there is a compiler; everything works without it, on NumPy.
-``RANKBOUNDS_NATIVE=0`` turns it off. Functions of the modules here return None (or False) where the kernel is not in
-use, or where it met something that it leaves to Python: a broken line, an id of hundreds of bytes, keys that crowd.
-So every error is reported by one piece of code.
+It is built at installation if there is a compiler; everything works without it, on NumPy. ``RANKBOUNDS_NATIVE=0`` turns
+it off. Functions here return None (or False) if the kernel is not in use, or leaves something to Python: a broken line,
+an id of hundreds of bytes, colliding keys. So all errors are reported by the Python code.
 """
 
 from __future__ import annotations
@@ -49,13 +48,13 @@ def described() -> str:
 
 
 def worth_starting() -> int:
-    """How many threads are worth starting to read, join and score: the kernel does most of that outside the lock."""
+    """Return how many threads are worth starting to read, join and score; the kernel works mostly outside the lock."""
     return processors(16) if in_use() else processors()
 
 
 @contextlib.contextmanager
 def switched(to: Literal["kernel", "NumPy"]) -> Iterator[None]:
-    """Let one of the two do the work inside a ``with`` block; for tests, which compare them."""
+    """Choose the kernel or NumPy inside a ``with`` block, for tests that compare them."""
     global kernel
     before = kernel
     if to == "kernel" and built is None:

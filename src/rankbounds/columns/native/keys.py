@@ -21,7 +21,7 @@ _KINDS: dict[type, int] = {
 
 
 def address_of(array: NDArray[Any], kind: type, size: int) -> int:
-    """The address of an array; an error unless it has this kind and at least this size."""
+    """Return the address of an array of at least this kind and size."""
     return native.built.address(array, _KINDS[kind], size)
 
 
@@ -37,7 +37,7 @@ int32, int64, uint64, float64, flags, text_bytes = map(
 
 
 def text_address(text: Bytes, end: int, across: int = 8) -> int:
-    """The address of a text of which words are read up to ``end``, and up to ``across`` bytes beyond it."""
+    """Return the address of a text whose words are read up to ``end``, and up to ``across`` bytes beyond it."""
     return text_bytes(text, end + across)
 
 
@@ -56,7 +56,7 @@ def hashes_of(text: Bytes, start: Ints, length: Ints) -> Words | None:
 
 
 def none_repeated(keys: Words, topic: Ints) -> bool:
-    """Is it sure that no key is repeated in a topic? The rows of each topic must be adjacent."""
+    """Return whether certainly no key is repeated in a topic. The rows of each topic must be adjacent."""
     if native.kernel is None or topic.dtype != np.int32 or not (keys.flags.c_contiguous and topic.flags.c_contiguous):
         return False
     rows = keys.size
@@ -64,7 +64,7 @@ def none_repeated(keys: Words, topic: Ints) -> bool:
 
 
 def topic_ends(topic: Ints) -> Ints | None:
-    """Where the rows of each topic end, if they are adjacent and topics rise."""
+    """Return where the rows of each topic end, if adjacent and ascending."""
     if native.kernel is None or topic.dtype != np.int32 or not topic.flags.c_contiguous:
         return None
     rows = topic.size
@@ -74,7 +74,7 @@ def topic_ends(topic: Ints) -> Ints | None:
 
 
 def fill_table(keys: Words, topic: Ints, begin: Ints, last: Ints, row: Ints) -> bool:
-    """Give every row a place in its topic's stretch of the table; False where that is left to NumPy."""
+    """Place every row in its topic's stretch of the table; False if that is left to NumPy."""
     if native.kernel is None or row.dtype != np.int32:
         return False
     rows, stretches = topic.size, begin.size
@@ -90,7 +90,7 @@ def fill_table(keys: Words, topic: Ints, begin: Ints, last: Ints, row: Ints) -> 
 
 
 class Table:
-    """Judgments as the kernel looks documents up in them; keeps the arrays whose addresses it holds."""
+    """Judgments for lookups by the kernel; keeps the arrays whose addresses it holds."""
 
     def __init__(self, text: Bytes, start: Ints, length: Ints, begin: Ints, last: Ints, row: Ints) -> None:
         count, topics = start.size, begin.size

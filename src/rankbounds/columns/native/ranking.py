@@ -25,7 +25,7 @@ ORDERS = {"run": 0, "line": 1, "trec": 2, "docid": 3}
 
 
 class RankedLists:
-    """Rows of a run as the kernel ranks them: lists one behind the other, each in the order of rank."""
+    """Rows of a run ranked by the kernel: lists one after the other, each in rank order."""
 
     def __init__(self, rows: int, keep_rows: bool, keep_judgments: bool) -> None:
         self.grade = np.empty(rows)
@@ -48,7 +48,7 @@ class RankedLists:
         )
 
     def cut(self, made: int) -> RankedLists | None:
-        """The lists, cut to as many as were made; None where the kernel left them to Python."""
+        """Return the lists, cut to as many as were made; None if the kernel left them to Python."""
         if made < 0:
             return None
         self.length, self.topic = self.length[:made], self.topic[:made]
@@ -80,7 +80,7 @@ class RunRows:
         self.order = order
 
     def ranked(self, rows: slice | Ints, keep_rows: bool, keep_judgments: bool) -> RankedLists | None:
-        """The lists of the judged topics in these rows, in which every topic's rows are adjacent."""
+        """Return the lists of the judged topics in these rows, in which every topic's rows are adjacent."""
         if native.kernel is None:
             return None
         if isinstance(rows, slice):
@@ -115,7 +115,7 @@ def order_in_groups(value: Floats, start: Ints, falling: bool) -> Ints | None:
 
 
 def block_of(column: NDArray[Any], beyond: float, start: Ints, length: Ints, width: int) -> NDArray[Any] | None:
-    """Stretches of a flat column as rows of one width, filled up with ``beyond`` where a stretch has ended."""
+    """Return stretches of a flat column as rows of one width, padded with ``beyond``."""
     if native.kernel is None or not column.flags.c_contiguous:
         return None
     start, length = np.ascontiguousarray(start, np.int64), np.ascontiguousarray(length, np.int64)
@@ -143,10 +143,10 @@ NOTHING_SEEN = Seen(np.empty((2, 0), dtype=np.int64), [], np.empty(0, dtype=np.i
 
 
 class HeldDocuments:
-    """Judged documents as dicts have them: found by the hashes that Python's strings carry.
+    """Judged documents as dicts, found by the hashes that Python's strings carry.
 
-    While a ranker is trained, the same documents come with new scores. Of each run the first query's are remembered,
-    and of one that begins as the last did all: where they are the same objects once more, none is looked up.
+    While a ranker is trained, the same documents come with new scores. The first query's of each run are remembered,
+    and all of a run that begins like the last: if they are the same objects again, none is looked up.
     """
 
     def __init__(self, docs: Ids, topic: Ints, topics: int, grade: Floats) -> None:
@@ -173,7 +173,7 @@ class HeldDocuments:
     def ranked(
         self, of_query: list[dict[Any, Any]], topic: Ints, order: str, *, single: bool, keep_judgments: bool
     ) -> RankedLists | None:
-        """Documents and scores of queries whose judged topics are these, or -1, as ranked lists; None: odd ones."""
+        """Return documents and scores of queries with these judged topics, or -1, as ranked lists; None: odd ones."""
         if not self.usable or order not in ORDERS or set(map(type, of_query)) != {dict} or native.kernel is None:
             return None
         if topic.size != len(of_query) or topic.max(initial=-1) >= self.topics:
@@ -212,10 +212,10 @@ class HeldDocuments:
 def shuffled_means_by_kernel(
     values: Floats, generator: np.random.Generator, resamples: int, step: int
 ) -> Iterator[Floats] | None:
-    """For every ``step`` resamples the means over topics, by measure and system; None: left to NumPy.
+    """Yield the means over topics of ``step`` resamples at a time, by measure and system; None: left to NumPy.
 
-    ``values`` lie by topic, system and measure. The shuffles are those of ``permuted``, as long as the generator is a
-    new one of NumPy's default kind.
+    ``values`` has axes topic, system, measure. The shuffles are those of ``permuted``, if the generator is a new one of
+    NumPy's default kind.
     """
     if native.kernel is None or type(generator.bit_generator) is not np.random.PCG64:
         return None

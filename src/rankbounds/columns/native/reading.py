@@ -29,7 +29,7 @@ def holds_nul(text: Bytes, begin: int, stop: int) -> bool:
 
 
 def merged_topics(text: Bytes, start: Ints, length: Ints) -> tuple[tuple[str, ...], Ints] | None:
-    """The distinct ids of a text of lines in order of first appearance, and for every one its number."""
+    """Return the distinct ids of a text of lines in order of first appearance, and the number of each."""
     if native.kernel is None:
         return None
     count = start.size
@@ -82,9 +82,9 @@ class Lines:
     def parse(
         self, text: Bytes, block: tuple[int, int], fields: int, query: int, doc: int, value: int
     ) -> tuple[int, Ints, Ints] | None:
-        """Fill the columns from a block of lines: how many rows it has, and where its topics are, with their lengths.
+        """Fill the columns from a block of lines; return the number of rows, and its topics with their lengths.
 
-        ``fields`` is how many a line has, the others say which of them holds what.
+        ``fields`` is the number per line, the others say which of them holds what.
         """
         rows = self.topic.size
         if native.kernel is None or not 0 <= max(query, doc, value) < fields:
@@ -101,7 +101,7 @@ class Lines:
 
 
 def ids_and_numbers(of_query: list[dict[Any, Any]], lengths: Ints) -> tuple[Ids, Floats] | None:
-    """The keys of dicts of these lengths, which are text, and their values, finite numbers; None: left to Python."""
+    """Return text keys of dicts of these lengths, and their values, finite numbers; None: left to Python."""
     if native.kernel is None:
         return None
     count = int(lengths.sum())

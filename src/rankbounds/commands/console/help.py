@@ -1,7 +1,6 @@
-"""What the program says of itself: a greeting, the commands by question, scripts for shells, and what was meant.
+"""The greeting, the list of commands by question, and scripts for shells.
 
-Scripts that complete commands, options, their values and files are made from the options by shtab, once: what a shell
-does when Tab is pressed needs no Python.
+shtab makes the completion scripts from the options once: Tab then needs no Python.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ def commands_by_question(commands: Iterable[Command], width: int) -> str:
 
 
 def entry(name: str, text: str, width: int) -> str:
-    """A name and its explanation beside it, or below it where the name is long."""
+    """Format a name with its explanation beside it, or below if the name is long."""
     blanks = " " * (NAME_WIDTH + 2)
     lines = wrap(text, max(30, width - len(blanks)))
     if len(name) < NAME_WIDTH:
@@ -102,7 +101,7 @@ def noun_help(noun: str, commands: Iterable[Command], width: int) -> str:
 
 
 def command_help(command: Command, options: Sequence[Option], width: int, *, everything: bool = False) -> str:
-    """What a command answers, examples, and its options in groups, the everyday ones first or alone."""
+    """Format a command's answer, examples, and options in groups, the everyday ones first or alone."""
     program = f"rankbounds {command.name}"
     arguments = " ".join(option.usage for option in options if not option.flags)
     answer, examples, details = command.parts
@@ -120,14 +119,14 @@ def command_help(command: Command, options: Sequence[Option], width: int, *, eve
 
 
 def value_help(options: Sequence[Option], words: Sequence[str], width: int) -> str:
-    """What an option explains about the value that it was given; empty where no value of one was."""
+    """Return what an option explains about its value, if it has one."""
     explain = next((option.explain for option in options if option.explain), None)
     value = next((word for word in words if not word.startswith("-")), None)
     return reflow(explain(value), width) if explain and value is not None else ""
 
 
 def in_groups(options: Iterable[Option]) -> dict[str, list[Option]]:
-    """The options by the groups of the help, in their order, the everyday ones first."""
+    """Group the options in the order of the help, the everyday ones first."""
     first = sorted(options, key=lambda option: (bool(option.flags), not option.everyday))
     grouped = {group: [option for option in first if option.group == group] for group in GROUPS}
     return {group: several for group, several in grouped.items() if several}
@@ -221,7 +220,7 @@ TO_TYPE = {
 
 
 def check_command(words: Sequence[str], known: Sequence[str]) -> None:
-    """Reject what is no command, with the command to type where one was meant."""
+    """Reject an unknown command, with the one that was probably meant."""
     name = words[0]
     if name in NOUNS:
         name, known = " ".join(words[:2]), [each for each in known if each.startswith(f"{name} ")]
@@ -245,7 +244,7 @@ OPTIONS_MEANT = {"metric": "measure", "metrics": "measure", "plot": "figure", "o
 
 
 def check_options(program: str, options: Sequence[Option], words: Sequence[str]) -> None:
-    """Reject the first option that does not exist, naming one that is like it."""
+    """Reject the first unknown option, with a similar one."""
     flags = [flag for option in options for flag in option.flags]
     known = [flag.removeprefix("--") for flag in flags if flag.startswith("--")]
     formats = [word for option in options if option.dest == "format" for word in words_of(option)]

@@ -1,8 +1,7 @@
-"""Messages on standard error, from the first moment on, and a line that shows progress on a terminal.
+"""Messages on standard error, and a line that shows progress on a terminal.
 
-The line says what is being done, how far it is, and since when. A thread of its own draws it, so that long steps are
-seen to go on. It appears once a command has taken a while, and goes away before anything else is printed. Where
-standard error is no terminal there is no line.
+The line shows the current step, its progress and its time. A thread draws it, so that it moves during long steps. It
+appears once a command has taken a while, is removed before anything else is printed, and needs a terminal.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ def say_all(messages: Iterable[str]) -> None:
 
 
 def complain(message: str) -> None:
-    """Print one line in any case, shortened and without characters that would steer a terminal."""
+    """Print one line even when quiet, shortened and without control characters."""
     from rankbounds.errors import readable  # late: the sooner this module is there, the sooner Ctrl-C is one line
 
     text = f"rankbounds: {readable(message.strip())}"
@@ -68,7 +67,7 @@ def screen_width() -> int:
 
 
 def expect_interruption() -> None:
-    """Ctrl-C while the program is still being loaded is one line, as later, where the command is being run."""
+    """Report Ctrl-C during loading as one line, as later."""
 
     def report(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):
@@ -86,8 +85,6 @@ def expect_interruption() -> None:
 
 
 class _Line:
-    """The line, and what it says."""
-
     def __init__(self) -> None:
         self._what = WORKING
         self._done = self._total = self._done_before = 0
@@ -102,7 +99,6 @@ class _Line:
         self._what, self._done, self._total = what, done, total
 
     def text(self) -> str:
-        """What the line says now."""
         now = time.monotonic()
         parts = [f"{self._done} of {self._total} {self._what}" if self._total > 1 else self._what]
         parts.append(duration(now - self._begun))
@@ -113,7 +109,6 @@ class _Line:
         return ", ".join(parts)
 
     def draw(self) -> None:
-        """Write the line over the old one."""
         from rankbounds.terminal import beginning
 
         with self._lock:
@@ -123,7 +118,7 @@ class _Line:
 
     @contextlib.contextmanager
     def cleared(self) -> Iterator[None]:
-        """The terminal as if nothing had been drawn, until the end of the block."""
+        """Clear the line until the end of the block."""
         with self._lock:
             if self._drawn:
                 print("\r\x1b[K", end="", file=sys.stderr, flush=True)
@@ -140,12 +135,12 @@ def duration(seconds: float) -> str:
 
 @contextlib.contextmanager
 def progress_shown() -> Iterator[None]:
-    """Show progress while the block runs, on a terminal whose user did not ask for quiet."""
+    """Show progress during the block, on a terminal and unless quiet."""
     global _line
     if _quiet or not sys.stderr.isatty():
         yield
         return
-    from rankbounds.threads import started
+    from rankbounds.threads import start_thread
 
     line, ended = _Line(), threading.Event()
 
@@ -156,7 +151,7 @@ def progress_shown() -> Iterator[None]:
             pause = PAUSE
 
     _line = line
-    drawing = started(draw)
+    drawing = start_thread(draw)
     try:
         yield
     finally:
@@ -169,12 +164,12 @@ def progress_shown() -> Iterator[None]:
 
 
 def cleared() -> contextlib.AbstractContextManager[None]:
-    """No line while something else is printed; it comes back as work goes on."""
+    """Hide the line during other output; it comes back with progress."""
     return _line.cleared() if _line is not None else contextlib.nullcontext()
 
 
 def doing(what: str) -> None:
-    """Name what takes time from now on; nothing: it is others who take their time, and no line is shown."""
+    """Name the current step; without a name no line is shown."""
     if _line is not None:
         _line.tell(what)
         if not what:
@@ -183,7 +178,7 @@ def doing(what: str) -> None:
 
 
 def progress_on_terminal(what: str, then: str = WORKING) -> Callable[[int, int], None] | None:
-    """What counts how many of how many are done, and says what is done then; None where nobody would see it."""
+    """Return a progress callback that names the next step; None if nobody would see it."""
     line = _line
     if line is None:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NoReturn, TypeAlias, TypeVar
@@ -71,7 +72,7 @@ class Option:
             object.__setattr__(self, name, getattr(self, name) or value)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What other processes are sent: all but the functions, which have done their work once options are parsed."""
+        """Pickle all but the functions, which are only needed for parsing."""
         return {name: None if callable(held) else held for name, held in vars(self).items()}
 
     @property
@@ -101,7 +102,7 @@ class Option:
 
     @property
     def nargs(self) -> str | int | None:
-        """How many values it takes, as argparse writes it; None for one, 0 for a switch."""
+        """Return the number of values in argparse's notation; None for one, 0 for a switch."""
         if self._shown.rstrip("]").endswith(" ..."):
             return "*" if self.is_optional else "+"
         return "?" if self.is_optional else None if len(self.names) == 1 else len(self.names)
@@ -122,7 +123,7 @@ class Option:
 
 
 class _InsteadOfRuns(argparse.Action):
-    """Files that stand in the place of judgments and runs, which are then not asked for."""
+    """Files that replace judgments and runs."""
 
     def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, *_: Any) -> None:
         setattr(namespace, self.dest, [*(getattr(namespace, self.dest) or []), *values])
@@ -148,12 +149,12 @@ def whole(what: str, least: int, most: int | None = None) -> Callable[[str], int
 
 
 def words_in(module: str, name: str, *more: str) -> Callable[[], Sequence[str]]:
-    """Words for completion that a module of ours holds, which is not loaded before."""
+    """Return words for completion from a module of ours, loaded when needed."""
     return lambda: (*more, *getattr(importlib.import_module(f"rankbounds.{module}"), name))
 
 
 def group_under(title: str, *options: Option, **more: Any) -> tuple[Option, ...]:
-    """The options under a title in the help, all of them with further settings, if given."""
+    """Group the options under a title in the help, with further settings."""
     return tuple(replace(option, group=title, **more) for option in options)
 
 
@@ -163,7 +164,7 @@ def everyday(*options: Option) -> tuple[Option, ...]:
 
 
 def replace_defaults(options: Iterable[Option], **defaults: Any) -> tuple[Option, ...]:
-    """The options, some of them with other defaults, by the names of their values."""
+    """Return the options with some other defaults, by the names of their values."""
     return tuple(replace(option, default=defaults.get(option.dest, option.default)) for option in options)
 
 
@@ -178,7 +179,7 @@ def check_words(options: Options) -> None:
 
 
 def options_given(options: Options, *names: str) -> list[str]:
-    """The flags of those of the options that have another value than their default, by the names of their values."""
+    """Return the flags of options with another value than their default, by the names of their values."""
     changed = (each for each in options.declared if getattr(options, each.dest) not in (None, False, each.default))
     return [each.flags[-1] for each in changed if each.flags and each.dest in names]
 
@@ -189,7 +190,7 @@ def pick(options: Options, *names: str) -> dict[str, Any]:
 
 
 def call(options: Options, function: Callable[..., T], *given: Any, **more: Any) -> T:
-    """Call a function of ours with those of the options that it takes, by their names.
+    """Call a function with those of the options that it takes, by name.
 
     ``given`` and ``more`` are its other arguments. An option that was not given leaves the function's own default.
     """
@@ -211,9 +212,9 @@ class UnparsedError(UsageError):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser of declared options, whose complaints are one line.
+    """A parser of declared options with one-line errors.
 
-    Options are never abbreviated: a new one would change what a shorter word stands for.
+    Options are never abbreviated: a new option would change what an abbreviation means.
     """
 
     def __init__(self, options: Sequence[Option] = (), **more: Any) -> None:
@@ -224,4 +225,6 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the whole usage."""
+        for kind, number in (("int", "a whole number is"), ("float", "a number is"), ("numbers", "numbers are")):
+            message = re.sub(f"invalid {kind} value: '(.*)'", rf'{number} expected, not "\1"', message)
         raise UnparsedError(f'{message[0].upper()}{message[1:]}. See "{self.prog} --help".')

@@ -49,7 +49,7 @@ def file_option(formats: Sequence[str], text: str = "write to this file instead 
 
 
 def options_for(formats: Sequence[str] = FORMATS, *, digits: bool = True) -> tuple[Option, ...]:
-    """Where results go, and how they look; without ``digits`` where that is about something else."""
+    """Options for output; without ``digits`` where that has another meaning."""
     text = f"{', '.join(formats)} (default: by the ending of -o, or {formats[0]})"
     options = [Option("--format F", text, words=formats, everyday=True), file_option(formats)]
     if "csv" in formats:
@@ -91,7 +91,7 @@ WIDTH = Option(
 
 
 def figures(*kinds: str) -> tuple[Option, ...]:
-    """A file for a figure, its width, and of several kinds (the usual one first) which one."""
+    """Options for a figure: its file, width, and kind (the usual one first)."""
     words = [kind.split()[0] for kind in kinds]
     kind = Option("--figure-kind KIND", f"one of: {', '.join(kinds)}", words=words, closed=True, group="output")
     return (FIGURE, *([kind] if len(kinds) > 1 else []), WIDTH)
@@ -110,7 +110,7 @@ def check_format(options: Options) -> None:
 
 
 def choose_format(command: str, path: str | None, formats: Sequence[str], chosen: str | None) -> str:
-    """The format that was chosen, or that the end of the file's name asks for."""
+    """Return the format chosen, or that of the file's ending."""
     name = os.path.basename(path or "").lower()
     ending = name.rpartition(".")[2] if "." in name else ""
     named = ENDINGS.get(ending)
@@ -163,7 +163,7 @@ def files_given(options: Options, kind: str) -> list[str]:
 
 
 def name_and_path(given: str) -> tuple[str | None, str]:
-    """The name in ``name=path``, and the path; a path or pattern that leads to files as it is written has no name."""
+    """Split ``name=path``; a path or pattern that leads to files as written has no name."""
     import glob
 
     name, equals, path = given.partition("=")
@@ -202,7 +202,7 @@ def write_result(options: Options, result: Any, **more: Any) -> None:
     write_figure(options, result)
     if options.format == "parquet":
         result.write_parquet(options.output, **more)
-        wrote(options.output)
+        report_file(options.output)
     else:
         write_text(options, result.render(options.format, raw=options.raw, **more))
 
@@ -215,9 +215,9 @@ def write_rows(
     table: Callable[[], Table | None] | None = None,
     below: Callable[[], str] | None = None,
 ) -> None:
-    """Rows in the format asked for: for programs by their columns' names, for people as a table.
+    """Write rows in the format asked for: with column names for programs, as a table for people.
 
-    ``table`` makes a table that differs from the rows, or none; ``below`` what stands under it in plain text.
+    ``table`` makes a table that differs from the rows; ``below`` is plain text below it.
     """
     from rankbounds.results import Column, build_table
     from rankbounds.tables import ROW_FORMATS, render_rows
@@ -233,9 +233,9 @@ def write_rows(
 
 
 def write_text(options: Options, text: str) -> None:
-    """To the file asked for, or to standard output.
+    """Write text to the file asked for, or to standard output.
 
-    Of text for people, no line is wider than the terminal, and no character of an id or a name acts on it.
+    Text for people fits the terminal, and control characters in ids and names are escaped.
     """
     from rankbounds.tables import TABLE_FORMATS
 
@@ -244,7 +244,7 @@ def write_text(options: Options, text: str) -> None:
     if getattr(options, "output", None):
         with writing(options.output) as out:
             out.write(text)
-        wrote(options.output)
+        report_file(options.output)
         return
     if sys.stdout is None:
         raise DataError("Standard output is closed. Name a file with -o.")
@@ -264,10 +264,10 @@ def write_text(options: Options, text: str) -> None:
 
 
 def write_pairs(options: Options, written: Qrels | Run, path: str | None = None) -> None:
-    """Judgments or a run, to the file that the options or ``path`` name, or to standard output."""
+    """Write judgments or a run to the file of the options or ``path``, or to standard output."""
     if path := path or options.output:
         written.write(path)
-        wrote(path)
+        report_file(path)
     else:
         write_text(options, written.text())
 
@@ -279,7 +279,7 @@ def write_figure(options: Options, result: Any, **how: Any) -> None:
     from rankbounds.plots.drawing import draw, save
 
     save(draw(result, getattr(options, "figure_kind", None), **how), options.figure, options.width)
-    wrote(options.figure)
+    report_file(options.figure)
 
 
 def write_bibtex(options: Options, entries: str) -> None:
@@ -287,10 +287,10 @@ def write_bibtex(options: Options, entries: str) -> None:
     if options.bibtex:
         with writing(options.bibtex) as out:
             out.write(entries)
-        wrote(options.bibtex)
+        report_file(options.bibtex)
 
 
-def wrote(path: str) -> None:
+def report_file(path: str) -> None:
     """Report a file that was written, unless it is a pipe or a device."""
     if os.path.isfile(path):
         say(f"wrote {in_brief(path)}")

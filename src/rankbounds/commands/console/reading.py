@@ -142,12 +142,11 @@ def preparation_from(options: Options) -> Preparation:
 
 
 def _then(job: RunToRead, change: Callable[[Run], Run]) -> RunToRead:
-    """The run as it is changed once it is read."""
     return replace(job, read=lambda: change(job.read()))
 
 
 def reading_from(options: Options) -> Reading:
-    """How the options say that files are read; standard input given twice is rejected."""
+    """Return how files are read; standard input given twice is rejected."""
     check_inputs(options)
     given: dict[str, Any] = vars(options)
     return Reading(
@@ -167,7 +166,7 @@ def check_inputs(options: Options) -> None:
 
 
 def runs_from(options: Options, *, repeated: bool = False) -> list[RunToRead]:
-    """The runs that the options name, each to be read when its turn comes.
+    """Return the runs that the options name, each read when needed.
 
     A file that patterns and folders name again is one run, unless ``repeated``.
     """
@@ -177,7 +176,7 @@ def runs_from(options: Options, *, repeated: bool = False) -> list[RunToRead]:
     qrels = options.qrels if any(each.names == ["QRELS"] and not each.flags for each in options.declared) else None
     if not arguments and (qrels is None or not reading.holds_run(qrels)):
         lacking = reading.lacking_list(qrels) if qrels is not None else ""
-        only = "No run was given: put files of runs last. Only rows of expected and retrieved ids need none."
+        only = "No run was given: name run files after the judgments (unless these also list retrieved ids)."
         raise UsageError(lacking or only)
     for argument in arguments:
         name, path = name_and_path(argument)
@@ -191,7 +190,7 @@ def runs_from(options: Options, *, repeated: bool = False) -> list[RunToRead]:
 
 
 def prepare_runs(options: Options, jobs: Sequence[RunToRead]) -> list[RunToRead]:
-    """The runs such that, when they are read, what the options say is done to them."""
+    """Apply the preparation in the options to runs as they are read."""
     preparation = preparation_from(options)
     if len(jobs) == 1:
         doing(f"reading {in_brief(jobs[0].path or jobs[0].place)}")
@@ -211,7 +210,7 @@ def run_from(options: Options, given: str) -> Run:
 
 
 def judgments_from(options: Options, given: str | None = None) -> Qrels:
-    """The judgments that the options name, or those of another file, read in the same way."""
+    """Read the judgments in the options, or another file in the same way."""
     chosen = options.qrels if given is None else given
     doing(f"reading {in_brief(chosen)}")
     return reading_from(options).judgments(chosen)
@@ -220,7 +219,7 @@ def judgments_from(options: Options, given: str | None = None) -> Qrels:
 def collection_from(
     options: Options, trusted: TrustedFirst | None = None, *, repeated: bool = False
 ) -> tuple[Qrels, list[Run]]:
-    """The judgments (those of a trusted source, if given) and the runs that the options name, every file read once."""
+    """Return the judgments (of a trusted source, if given) and the runs, every file read once."""
     judgments = judgments_from(options) if trusted is None else trusted.qrels
     return judgments, read_runs(options, repeated=repeated)
 
@@ -240,7 +239,7 @@ def read_runs(options: Options, *, repeated: bool = False) -> list[Run]:
 
 
 def trusted_from(options: Options, measures: Sequence[Measure], *, drawn: bool = False) -> TrustedFirst | None:
-    """The labels that the options name, the trusted source's as truth and others calibrated; None if not asked for.
+    """Return the labels that the options name, the trusted source's as truth and others calibrated, or None.
 
     ``drawn``: for measures that may be drawn.
     """
@@ -252,7 +251,7 @@ def trusted_from(options: Options, measures: Sequence[Measure], *, drawn: bool =
 
 
 def score_tables_from(options: Options) -> Scores:
-    """The tables of scores that the options name; options that need judgments or runs are rejected."""
+    """Read the tables of scores in the options; reject options that need judgments or runs."""
     from rankbounds.evaluation.score_files import scores_of_files
 
     if options.qrels or options.runs:

@@ -33,7 +33,7 @@ def measure_names() -> list[str]:
 def measures(
     default: Sequence[str] = DEFAULT_MEASURES, text: str = "measures, separated by commas: nDCG@10,AP"
 ) -> Option:
-    """Which measures; ``text`` says which ones there are, and the default is told where it does not."""
+    """The option for measures; ``text`` describes them."""
     shown = f" (default: {', '.join(default)})" if default else ""
     return Option(
         "-m, --measure MEASURE",
@@ -164,7 +164,7 @@ def resampling(resamples: int = 10_000) -> tuple[Option, Option]:
 
 
 def tests_named(default: str) -> Callable[[], str]:
-    """The help of ``--test``: the names of all tests, the default first; read when help is shown."""
+    """The help of ``--test``: all tests, the default first; read when help is shown."""
 
     def text() -> str:
         from rankbounds.stats.significance import default_first
@@ -231,7 +231,7 @@ OTHERWISE = Option(
 
 
 def probability(estimated: str, default: str) -> tuple[Option, ...]:
-    """How probable it is that unjudged documents are relevant, and how it can be estimated."""
+    """Options for the probability of relevance of unjudged documents."""
     what = (
         f"probability that an unjudged document is relevant: {estimated}, a number, or a file (columns rank, run, "
         "query_id, or query_id and doc_id, and the probability)"
@@ -243,7 +243,7 @@ def probability(estimated: str, default: str) -> tuple[Option, ...]:
 
 
 def probability_from(given: str) -> float | str:
-    """A number, or the name of a way to estimate, or that of a file."""
+    """Parse a number, a method of estimation, or a file name."""
     try:
         return float(given)
     except ValueError:
@@ -257,12 +257,12 @@ def probability_from(given: str) -> float | str:
 
 
 def order_of_runs(options: Options) -> str | None:
-    """What runs are sorted by: ``given`` for not at all, None for the first measure."""
+    """Return what runs are sorted by: ``given`` for not at all, None for the first measure."""
     return options.sort or ("given" if options.format not in TABLE_FORMATS and options.top is None else None)
 
 
 def clusters_from(options: Options, query_ids: Sequence[str]) -> Any:
-    """The clusters of queries: a file, or a mapping by prefix; None where none are asked for."""
+    """Return the clusters of queries: a file, or a mapping by prefix; None without any."""
     if options.clusters_prefix is None:
         return options.clusters
     if options.clusters is not None:
@@ -273,7 +273,7 @@ def clusters_from(options: Options, query_ids: Sequence[str]) -> Any:
 
 
 def sort_runs(options: Options, scores: Scores) -> Scores:
-    """The runs in the order that the options ask for, the best first in tables; the first of them alone, if asked."""
+    """Sort the runs as the options ask for, the best first in tables, and keep the top ones, if asked."""
     by = order_of_runs(options)
     ordered = scores if by == "given" else scores.sort(by)
     return ordered if options.top is None else ordered.filter(run=ordered.runs[: options.top])
@@ -291,7 +291,7 @@ def evaluation_from(options: Options) -> dict[str, Any]:
 
 
 def evaluate_from(options: Options, *, qrels: Any = None, runs: Any = None) -> Scores:
-    """Run ``evaluate`` as the options say, on other judgments or runs if given; or read tables of scores."""
+    """Run ``evaluate`` with the options, or read tables of scores."""
     best, by = getattr(options, "best", None), None
     if best or getattr(options, "best_by", None):
         (by,) = parse_measures(options.best_by or "AP")
@@ -314,7 +314,7 @@ def evaluate_from(options: Options, *, qrels: Any = None, runs: Any = None) -> S
 
 
 def _best_of(options: Options, ranked: Scores, by: Measure | None, scores: Scores) -> Scores:
-    """Those of the scores whose runs are the best by a measure of other scores of theirs."""
+    """Keep the scores of the best runs by a measure of other scores."""
     if by is None:
         return scores
     from rankbounds.evaluation.best_runs import places_of_best
@@ -326,9 +326,9 @@ def _best_of(options: Options, ranked: Scores, by: Measure | None, scores: Score
 
 
 def tabled_from(options: Options, scores: Scores, asked: Sequence[Measure] = ()) -> Scores:
-    """The scores of tables, by the measures that the options or a gate ask for.
+    """Return the scores of tables, by the measures that the options or a gate ask for.
 
-    Where none is asked for: those of the usual measures that all runs have; where there are none, all that they have.
+    By default the usual measures that all runs have, or, without any, all that they have.
     """
     known = [str(measure) for measure in scores.measures]
     wanted: list[str | Measure] = list(asked)

@@ -14,12 +14,12 @@ from rankbounds.comparison.collections.result import CollectionsComparison
 from rankbounds.comparison.pairs import build_rows, pairs_against, turn, turned
 from rankbounds.evaluation.score_differences import (
     differences,
-    levelled,
+    drop_rounding,
     limits_of,
     limits_of_differences,
     mean_difference,
+    merge_equal,
     merit,
-    zeroed,
 )
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
@@ -68,7 +68,7 @@ def compare_scores(scored: Mapping[str, Scores], settings: dict[str, Any]) -> Co
 
 @dataclass(eq=False)
 class ByMeasure:
-    """The comparison by one measure, in arrays: ``values`` of each collection by run and topic, NaN where it lacks."""
+    """The comparison by one measure: ``values`` by collection, run and topic; NaN if missing."""
 
     measure: Measure
     collections: list[str]
@@ -91,7 +91,6 @@ class ByMeasure:
 
     @cached_property
     def _tests(self) -> tuple[Floats, Floats, Flags]:
-        """Of each pair, the p-value alone and corrected, and whether it is separated."""
         p_value = stratified.t_p_values(self.means, self.variances, self.share, self.topics)
         p_adjusted, there = np.ones(p_value.size), self.both.any(axis=-1)
         p_adjusted[there] = correct_p_values(p_value[there], "holm")
@@ -99,11 +98,11 @@ class ByMeasure:
 
     @cached_property
     def _estimates(self) -> tuple[Floats, Floats, Floats]:
-        """The mean difference of each pair over its collections, with the ends of its interval."""
+        """Return each pair's mean difference over its collections, with its interval."""
         confidence = self.settings["confidence"]
         difference, low, high = stratified.interval(self.means, self.variances, self.share, self.topics, confidence)
         sizes = np.stack([np.nan_to_num(np.abs(part)).mean(axis=-1) for part in self.parts], axis=-1)
-        return zeroed(difference, (self.share * sizes).sum(axis=-1)), low, high
+        return drop_rounding(difference, (self.share * sizes).sum(axis=-1)), low, high
 
     def pair_rows(self) -> list[dict[str, Any]]:
         """List a row per pair, over the collections that both runs have."""
@@ -142,10 +141,10 @@ class ByMeasure:
             new_high=new_high,
             new_better=1 - summary.new_above if self.measure.lower_is_better else summary.new_above,
         )
-        return self._told(rows, np.arange(self.first.size))
+        return self._orient(rows, np.arange(self.first.size))
 
-    def _told(self, rows: list[dict[str, Any]], pair: Ints) -> list[dict[str, Any]]:
-        """The rows of these pairs, turned around where the second run is held against the first."""
+    def _orient(self, rows: list[dict[str, Any]], pair: Ints) -> list[dict[str, Any]]:
+        """Orient the rows of pairs as the first run minus the second."""
         around = turned(merit(self._estimates[0], self.measure), len(self.runs), self.settings["baseline"])[pair]
         return [turn(row) if is_turned else row for row, is_turned in zip(rows, around.tolist(), strict=True)]
 
@@ -168,23 +167,23 @@ class ByMeasure:
             ci_low=low[pair, collection],
             ci_high=high[pair, collection],
         )
-        return self._told(rows, pair)
+        return self._orient(rows, pair)
 
     def system_rows(self) -> list[dict[str, Any]]:
-        """List a row per run; one that lacks a collection has no mean and no place."""
+        """List a row per run; one that lacks a collection has no mean and no rank."""
         complete = np.flatnonzero(self.has.all(axis=-1))
         parts = [part[complete] for part in self.values]
         share = stratified.shares(self.has[complete], self.topics, self.settings["mean"])
         means = np.stack([part.mean(axis=-1) for part in parts], axis=-1)
         variances, confidence = stratified.variances_of_means(parts), self.settings["confidence"]
         mean, low, high = stratified.interval(means, variances, share, self.topics, confidence)
-        mean = levelled(mean)
+        mean = merge_equal(mean)
         placed: Sequence[Any] = [[None] * complete.size] * 4
         if self.settings["baseline"] is None:
-            placed = self._placed(complete, merit(mean, self.measure))
+            placed = self._rank_runs(complete, merit(mean, self.measure))
         with np.errstate(invalid="ignore"):
             merits = np.stack([merit(part.mean(axis=-1), self.measure) for part in self.values])
-        level = levelled(np.where(np.isnan(merits), -np.inf, merits))
+        level = merge_equal(np.where(np.isnan(merits), -np.inf, merits))
         best = (level == level.max(axis=-1, keepdims=True)) & self.has.T
 
         def of_all(column: Sequence[Any] | Floats) -> list[Any]:
@@ -206,8 +205,8 @@ class ByMeasure:
             lacks=[[self.collections[place] for place in np.flatnonzero(~has)] for has in self.has],
         )
 
-    def _placed(self, complete: Ints, merits: Floats) -> tuple[Any, ...]:
-        """Of the complete runs: groups, places, and their ends by the pairs that are separated."""
+    def _rank_runs(self, complete: Ints, merits: Floats) -> tuple[Any, ...]:
+        """Return groups, ranks and rank intervals of the complete runs, by the separated pairs."""
         own_number = np.full(len(self.runs), -1)
         own_number[complete] = np.arange(complete.size)
         first, second = own_number[self.first], own_number[self.second]

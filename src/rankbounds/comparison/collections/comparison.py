@@ -1,11 +1,11 @@
-"""The same systems on several collections: who leads over all, where it differs, and what a new collection would show.
+"""Compare the same systems on several collections: over all, where they differ, and on a new collection.
 
-Two questions are kept apart. *These* collections: the mean over them, with intervals and tests over topics, which are
-a sample within their collection. *Collections like these*: the random-effects summary, which takes the collections as
-a sample of those that could be (``random_effects``).
+Two questions are separate. For *these* collections: the mean over them, with intervals and tests over topics, which are
+a sample within their collection. For *collections like these*: the random-effects summary, which treats the collections
+as a sample (``random_effects``).
 
-A run that lacks a collection has no mean over all, and is not placed; its pairs are over the collections that both runs
-have, and say how many. Nothing is filled in.
+A run that lacks a collection has no overall mean and no rank; its pairs are over the collections that both runs have,
+whose number is shown. Nothing is imputed.
 """
 
 from __future__ import annotations
@@ -60,27 +60,26 @@ def compare_collections(
     Parameters
     ----------
     collections : dict, path, or list of paths
-        By name, ``(qrels, runs)`` as ``evaluate`` takes them, ``Scores``, or a folder. Paths are folders (BEIR's
-        layout, or judgments with a folder ``runs``) or manifests (CSV, TSV or JSON with ``collection``, ``qrels``,
-        ``runs``).
+        By name: ``(qrels, runs)`` as in ``evaluate``, ``Scores``, or a folder. Paths are folders (BEIR's layout, or
+        judgments with a folder ``runs``) or manifests (CSV, TSV or JSON with ``collection``, ``qrels``, ``runs``).
     measures : str, Measure, or iterable of them, optional
-        Such as ``"nDCG@10"``, which is the default; with ``Scores``, those that they have.
+        Such as ``"nDCG@10"``, the default; with ``Scores``, all of theirs.
     runs : path, optional
-        A folder with a folder of runs for each collection, if runs are not beside the judgments.
+        A folder with one folder of runs per collection, if runs are not beside the judgments.
     mean : {"collections", "queries"}
-        The mean of collections' means, or over all queries, in which large collections count for more.
+        The mean of the collections' means, or over all queries, which gives large collections more weight.
     missing : {"runs", "collections"}
-        Where a run lacks a collection: do not place the run, or leave out the collection for all.
+        If a run lacks a collection: do not rank the run, or leave out the collection for all.
     names : {"tag", "file"}
-        By what runs in files are matched across collections: the tag inside, or the file's name.
+        How runs in files are matched across collections: by the tag inside, or the file's name.
     baseline : str, optional
-        The run that all others are compared with; only these pairs are compared.
+        Compare all other runs with this one only.
     estimator : {"reml", "dl"}
-        Of the variance between collections: restricted maximum likelihood, or DerSimonian and Laird's.
+        The estimator of the variance between collections: restricted maximum likelihood, or DerSimonian and Laird's.
     alpha, confidence : float
         The level of verdicts and ranks, and that of intervals.
     progress : callable, optional
-        Called with the number of collections scored and the number of all.
+        Called with the numbers of collections scored so far and in all.
     **options
         Assumptions and reading options of ``evaluate``: ``gain=``, ``ties=``, ``unjudged=``, ``source=``, ...
 
@@ -90,11 +89,11 @@ def compare_collections(
 
     Notes
     -----
-    Intervals of means are t intervals with Welch and Satterthwaite's degrees, and p-values of a pair alone are of the
-    t test that goes with them: collections keep the differences that they have, topics vary within them. Over several
-    pairs, ``p_adjusted`` has Holm's correction, and intervals of ranks come from it. The random-effects summary and
-    the prediction interval suppose that collections are a sample, that their true differences are about normal, and
-    that each one's standard error is known: with few collections, or few topics in one, they are rough.
+    Intervals of means are t intervals with Welch and Satterthwaite's degrees of freedom, and p-values of single
+    pairs are of the matching t test: collections are fixed, topics vary within them. ``p_adjusted`` has Holm's
+    correction over several pairs, and gives the intervals of ranks. The random-effects summary and the prediction
+    interval assume that collections are a sample, that their true differences are about normal, and that each standard
+    error is known: with few collections, or few topics in one, they are rough.
 
     Examples
     --------
@@ -106,7 +105,6 @@ def compare_collections(
     >>> compared = rb.compare_collections({name: (c.complete, c.runs) for name, c in made.items()}, "AP")
     >>> len(compared.systems), len(compared.pairs), compared.pairs[0]["collections"]
     (3, 3, 3)
-
     """
     check_choice("mean", mean, MEANS)
     check_choice("missing", missing, MISSING)
@@ -138,7 +136,6 @@ def _jobs(
     names: str,
     options: Options,
 ) -> dict[str, Callable[[], Scores]]:
-    """By the name of each collection, what scores it."""
     if isinstance(collections, str | os.PathLike):
         collections = [collections]
     if not isinstance(collections, Mapping):
@@ -210,7 +207,7 @@ def _check_scores(scored: Mapping[str, Scores]) -> None:
 
 
 def _without_lacking(scored: dict[str, Scores], missing: str) -> tuple[dict[str, Scores], list[str]]:
-    """The collections to compare on, and those that are left out since a run lacks them."""
+    """Return the collections to compare on, and those left out because a run lacks them."""
     runs = set().union(*(scores.runs for scores in scored.values()))
     if missing == "runs":
         if len(set.intersection(*(set(scores.runs) for scores in scored.values()))) < 2:

@@ -52,30 +52,30 @@ TEMPLATES = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CollectionsComparison(Result):
-    """What the scores of the same systems on several collections say. It prints as a leaderboard and words.
+    """The comparison of systems on several collections. It prints as a leaderboard and sentences.
 
-    ``ci_low`` and ``ci_high`` are about the topics of these collections. ``summary`` is the random-effects mean over
-    collections like these, ``new_low`` and ``new_high`` are where the true difference in a new one would lie.
+    ``ci_low`` and ``ci_high`` concern the topics of these collections. ``summary`` is the random-effects mean over
+    collections like these; ``new_low`` and ``new_high`` bound the true difference in a new one.
 
     Attributes
     ----------
     collections, runs : list of str
         Their names; runs are matched by name.
     topics : list of int
-        How many each collection has.
+        The number of topics of each collection.
     systems : list of dict
-        A row for each measure and run. A run that lacks a collection has no ``mean`` and no ``rank``; ``lacks`` names
-        what it lacks. ``collections_led`` counts collections in which no other run is better.
+        A row per measure and run. A run that lacks collections (named by ``lacks``) has no ``mean`` and no ``rank``.
+        ``collections_led`` counts collections in which no other run is better.
     pairs : list of dict
-        A row for each measure and pair, ``difference`` being ``run`` minus ``against``, over the collections that both
-        have. ``won`` and ``lost`` count collections. ``tau`` is the standard deviation of true differences between
+        A row per measure and pair: ``difference`` is ``run`` minus ``against``, over the collections that both have.
+        ``won`` and ``lost`` count collections. ``tau`` is the standard deviation of true differences between
         collections.
     cells : list of dict
-        A row for each measure, collection and run that has it.
+        A row per measure, collection and run that has it.
     differences : list of dict
-        A row for each measure, pair and collection that both have.
+        A row per measure, pair and collection that both have.
     settings : dict
-        Which mean, which estimator, levels.
+        The kind of mean, the estimator and levels.
 
     Examples
     --------
@@ -87,7 +87,6 @@ class CollectionsComparison(Result):
     ... )
     >>> compared.pairs[0]["difference"], compared.pairs[0]["won"]
     (0.25, 1)
-
     """
 
     collections: list[str]
@@ -121,7 +120,7 @@ class CollectionsComparison(Result):
         return best_first(self.systems, self.measure(measure))
 
     def pair(self, a: str, b: str, measure: str | Measure | None = None) -> dict[str, Any]:
-        """Find the row of two runs by one measure, differences being the first minus the second."""
+        """Find the row of two runs by one measure, as the first minus the second."""
         for name in (a, b):
             run_number(self.runs, name)
         rows = self._rows_of(self.pairs, a, b, measure)
@@ -141,7 +140,7 @@ class CollectionsComparison(Result):
         return [row if row["run"] == a else turn(row) for row in found]
 
     def leading_pair(self, measure: str | Measure | None = None) -> tuple[str, str]:
-        """Name the first two of the leaderboard, of two runs the second and the first that were given.
+        """Return the first two of the leaderboard; of two runs the second and the first given.
 
         With a baseline, the best of the others and the baseline.
         """
@@ -154,7 +153,7 @@ class CollectionsComparison(Result):
     # ---- for people ----
 
     def table(self, measure: str | Measure | None = None) -> Table:
-        """Show the leaderboard of one measure, the means of collections beside it where they are few."""
+        """Show the leaderboard of one measure, with the means of few collections."""
         chosen, settings = self.measure(measure), self.settings
         lower = ", lower is better" * chosen.lower_is_better
         columns = [
@@ -162,7 +161,7 @@ class CollectionsComparison(Result):
             Column("mean", f"{chosen} ({HEADERS[settings['mean']]}{lower})"),
             interval("ci_low", "ci_high", f"{settings['confidence']:.0%} interval"),
         ]
-        if self._lettered(chosen):
+        if self._has_letters(chosen):
             columns.append(Column("group", left=True))
         if settings["baseline"] is None:
             columns.append(Column("rank", cell=place_cell))
@@ -174,18 +173,17 @@ class CollectionsComparison(Result):
         return build_table([self._means(row["run"], chosen) | row for row in self.leaderboard(chosen)], columns)
 
     def _means(self, run: str, measure: Measure) -> dict[str, Any]:
-        """By collection."""
         return {
             row["collection"]: row["mean"] for row in self.cells if row["measure"] == str(measure) and row["run"] == run
         }
 
-    def _lettered(self, measure: Measure) -> bool:
+    def _has_letters(self, measure: Measure) -> bool:
         """Are there letters for groups, few enough to be read?"""
         groups = [row["group"] for row in self.leaderboard(measure) if row["group"] is not None]
         return bool(groups) and max(map(len, groups)) <= LONGEST_GROUP
 
     def pair_table(self, a: str, b: str, measure: str | Measure | None = None) -> Table:
-        """Show two runs collection by collection, then over all, over collections like these, and in a new one."""
+        """Show two runs per collection, over all, over collections like these, and in a new one."""
         chosen = self.measure(measure)
         row, means = self.pair(a, b, chosen), [self._means(run, chosen) for run in (a, b)]
         rows = [
@@ -223,7 +221,7 @@ class CollectionsComparison(Result):
         ]
         if settings["baseline"] is None and len(placed) > 2:
             sentences.append(f"Ranks hold for all runs together with {1 - settings['alpha']:.0%} confidence.")
-            if any(map(self._lettered, self.measures)):
+            if any(map(self._has_letters, self.measures)):
                 sentences.append("Runs that share a letter are not separated.")
         lacking = list(dict.fromkeys(cell["run"] for cell in self.missing))
         if lacking:
@@ -238,13 +236,12 @@ class CollectionsComparison(Result):
         return " ".join(sentences)
 
     def words(self, a: str | None = None, b: str | None = None, measure: str | Measure | None = None) -> str:
-        """Say in a paragraph what is known of two runs (without names, of the first two of the leaderboard)."""
+        """Describe two runs in a paragraph, by default the first two of the leaderboard."""
         first, second = self.leading_pair(measure)
         held = self._held(self.pair(a or first, b or second, measure))
         return " ".join(TEMPLATES[name].format_map(held) for name in _choose(held))
 
     def _held(self, row: Row) -> dict[str, Any]:
-        """What goes into the sentences on a pair."""
         level = f"{self.settings['confidence']:.0%}"
         p, p_adjusted, q_p = (p_words(row[name]) for name in ("p_value", "p_adjusted", "q_p_value"))
         several = len(self.pairs) > len(self.measures)
@@ -284,7 +281,7 @@ class CollectionsComparison(Result):
 
 
 def _choose(held: Row) -> list[str]:
-    """The names of the sentences that hold of a pair: these collections first, then collections like these."""
+    """Choose the sentences on a pair: these collections first, then collections like these."""
     count = held["collections"]
     if not count:
         return ["apart"]

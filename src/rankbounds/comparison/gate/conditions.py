@@ -24,7 +24,7 @@ _SIDE = re.compile(r"(?P<measure>\S.*?)\s*(?P<side><=|>=|<|>)\s*(?P<limit>\S+)")
 
 @dataclass(frozen=True)
 class Condition:
-    """A measure, and what must not hold of it: of a change from the baseline, or of the score alone."""
+    """A measure, and a condition that must not hold for its score or its change from the baseline."""
 
     measure: Measure
     relation: str
@@ -42,7 +42,7 @@ class Condition:
         return self if self.limit is not None or not self.of_change else Condition(self.measure, self.relation, margin)
 
     def holds(self, value: float) -> bool:
-        """Does a score stand to the number as it must not? Scores that differ by rounding alone are equal."""
+        """Does a score fulfil the condition? Scores that differ by rounding alone are equal."""
         assert self.limit is not None
         if bool(equal(value, self.limit)):
             return self.relation in ("<=", ">=")
@@ -57,7 +57,7 @@ class Condition:
 def parse_condition(text: str, known: Iterable[Measure] = ()) -> Condition:
     """Read a condition: a measure, and ``worse``, ``different`` or a comparison with a number.
 
-    ``known`` measures are meant by their labels, also those that are nothing but a name in somebody's table.
+    Labels of ``known`` measures are understood even if they are mere names in a table.
     """
     labelled = {str(measure): measure for measure in known}
     stripped = text.strip()

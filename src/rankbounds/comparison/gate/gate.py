@@ -1,20 +1,20 @@
 """May this run replace the other? A gate with three answers: pass, fail, undecided.
 
 A *change* ("nDCG@10 worse") is a question about topics like these. A loss or a gain is shown where the comparison's
-table shows it, by the same corrected p. With a margin, the loss that is accepted:
+table shows it, by the same corrected p. The margin is the accepted loss:
 
-- pass: a loss of the margin or more is ruled out by a one-sided test (the run is not inferior), or a gain is shown;
-- fail: that is not so, and a loss is shown;
+- pass: a one-sided test rules out a loss of the margin or more (the run is not inferior), or a gain is shown;
+- fail: otherwise, if a loss is shown;
 - undecided: neither. A test that finds no loss has not shown that there is none.
 
-Without a margin no loss is accepted, so that only a run that is shown to be better passes, or one that scores the same
-on every topic. "different" asks for both directions: pass if the runs are equivalent within the margin, fail if a
-difference is shown. Of several runs, p-values of the margin are corrected for their number.
+Without a margin only a run passes that is shown to be better, or that scores the same on every topic. "different" asks
+for both directions: pass if the runs are equivalent within the margin, fail if a difference is shown. With several
+runs, p-values of the margin are corrected for their number.
 
-A *value* ("nDCG@10 < 0.5", "judged@10 < 80%") is a fact about these topics: it passes or fails as it stands.
+A *value* ("nDCG@10 < 0.5", "judged@10 < 80%") is a fact about these topics, and is not tested.
 
-All answers are as judged, and say whether other judgments could turn them: the mean change on these topics, or the
-mean, to the other side of what decided. If the answers must be ``settled``, one that could be turned is undecided.
+All answers are as judged, and say whether other judgments could reverse them, by moving the mean change on these
+topics, or the mean. If answers must be ``settled``, one that could be reversed is undecided.
 """
 
 from __future__ import annotations
@@ -48,25 +48,24 @@ EXIT_CODES = {PASS: 0, FAIL: 1, UNDECIDED: 4}
 
 
 def _bounds(row: Row) -> str:
-    """Those of a change or of a value."""
     names = ("low", "high") if row["baseline"] is None else ("certain_low", "certain_high")
     return interval(*names, "").text(row)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Gate(Result):
-    """The outcomes of all conditions, and what they come to. It prints as a table with the reasons below.
+    """The outcomes of all conditions and the overall answer. It prints as a table with the reasons below.
 
     Attributes
     ----------
     outcomes : list of Outcome
-        One for each condition and run.
+        One per condition and run.
     answer : {"pass", "fail", "undecided"}
         ``fail`` if any failed, else ``undecided`` if any is, else ``pass``.
     exit_code : int
-        0 pass, 1 fail, 4 undecided, unless ``undecided`` says how that counts.
+        0 pass, 1 fail, 4 undecided, unless ``undecided`` overrides that.
     fingerprint : dict or None
-        Sums of the judgments and of each run, and the settings, as ``compare --format json`` has them.
+        Checksums of the judgments and of each run, and the settings, as in ``compare --format json``.
 
     Examples
     --------
@@ -114,8 +113,8 @@ class Gate(Result):
         ),
         Column("low", "whatever is judged", _bounds),
         *(Column(name, None) for name in ("high", "difference", "certain_low", "certain_high")),
-        p_column("p_fail", "p change"),
-        p_column("p_pass", "p margin"),
+        p_column("p_fail", "p of change"),
+        p_column("p_pass", "p of margin"),
         Column("could_turn", None),
     )
 
@@ -141,8 +140,8 @@ class Gate(Result):
     def junit(self) -> str:
         """Write the outcomes as JUnit XML, which pipelines show as test cases.
 
-        What failed is a ``failure``. What is undecided is an ``error``, the word that test reports have for a check
-        without a result; where it counts as passed it is ``skipped``, where it counts as failed a ``failure``.
+        What failed is a ``failure``. What is undecided is an ``error``, the term for a check without a result; if it
+        counts as passed it is ``skipped``, if it counts as failed a ``failure``.
         """
         kinds = {
             PASS: None,
@@ -193,10 +192,10 @@ def hold(
     evidence: Evidence | None = None,
     candidates: Sequence[str] | None = None,
 ) -> Gate:
-    """Hold runs against conditions as ``Comparison.gate`` does; of one run there are ``scores`` alone.
+    """Check runs against conditions, as ``Comparison.gate`` does; of one run there are ``scores`` alone.
 
-    ``scores`` is where values are looked up, by default in what was compared; ``evidence``, by default the
-    comparison's, tells what is unjudged.
+    ``scores`` are the values, by default those compared; ``evidence``, by default the comparison's, knows what is
+    unjudged.
     """
     comparison = compared
     if comparison is not None:
@@ -235,7 +234,7 @@ def hold(
 def _hold_changes(
     condition: Condition, comparison: Comparison, baseline: str, settled: bool, margin_test: str
 ) -> dict[str, HeldChange]:
-    """Hold every other run against the baseline: p-values of the margin are corrected for all of them."""
+    """Check every other run against the baseline; p-values of the margin are corrected for their number."""
     others = [run for run in comparison.runs if run != baseline]
     changes = {
         run: HeldChange(condition, comparison, run, baseline, settled=settled, margin_test=margin_test)
@@ -253,7 +252,7 @@ def _hold_changes(
 def _with_measures(
     comparison: Comparison, scores: Scores, conditions: Sequence[Condition], evidence: Evidence
 ) -> tuple[Comparison, Scores]:
-    """Score and compare by the measures that conditions name and nobody asked for before."""
+    """Add the measures that only conditions name."""
     changes = [each.measure for each in conditions if each.of_change and each.measure not in comparison.measures]
     if changes and comparison.evidence is not None:
         measures = list(dict.fromkeys([*comparison.measures, *changes]))
@@ -265,7 +264,7 @@ def _with_measures(
 
 
 def _compare_again(comparison: Comparison, scores: Scores, evidence: Evidence | None) -> Comparison:
-    """Compare scores for differences as others were; where equivalence was tested, by its t test."""
+    """Compare scores for differences as before, with the t test after equivalence."""
     names = ("test", "correction", "alternative", "alpha", "confidence", "margin", "resamples", "seed", "baseline")
     how = {name: comparison.settings[name] for name in names} | {"clusters": comparison.clusters}
     how["test"] = "t" if how["test"] == TOST else how["test"]

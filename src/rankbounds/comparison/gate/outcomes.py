@@ -1,6 +1,6 @@
-"""One condition of a gate and one run: the answer, the numbers behind it, why, and what would decide it.
+"""One condition of a gate and one run: the answer, its numbers and reason, and what would decide it.
 
-What the answers mean is told in ``gate``.
+The module ``gate`` defines the answers.
 """
 
 from __future__ import annotations
@@ -49,26 +49,26 @@ NAMED_TOPICS = 5
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a gate says of one condition and one run.
+    """The answer of a gate for one condition and one run.
 
     Attributes
     ----------
     run, baseline : str
-        The run in question, and the one it is held against; None for a condition on a value.
+        The run checked, and the run it is compared with; None for a condition on a value.
     answer : {"pass", "fail", "undecided"}
-        As judged, unless the gate's answers must be settled.
+        As judged, unless the gate requires settled answers.
     value, low, high : float
-        Of a condition on a value, the run's mean and its bounds; else None.
+        The run's mean and its bounds, for a condition on a value; else None.
     difference, certain_low, certain_high : float
-        Of a change, run minus baseline, and its bounds over judgments; else None.
+        Run minus baseline, and its bounds over judgments, for a change; else None.
     p_fail : float
-        Of a change: the corrected p-value of the pair in the comparison's table. Below alpha it shows a loss or a gain.
+        For a change: the pair's corrected p-value in the comparison's table. Below alpha, a loss or a gain is shown.
     p_pass : float
-        Of a change with a margin: the corrected p-value of the test that rules the margin out; else None.
+        For a change with a margin: the corrected p-value of the test that rules the margin out; else None.
     could_turn : bool
-        Could other judgments turn the answer? None: not known, or there is no answer to turn.
+        Whether other judgments could reverse the answer; None: unknown, or there is no answer.
     why, decide : str
-        The reason in a sentence, and what would decide it otherwise.
+        The reason in a sentence, and what would decide an undecided condition.
     """
 
     condition: str
@@ -93,7 +93,7 @@ class Outcome:
 
 
 def hold_value(condition: Condition, scores: Scores, run: str, settled: bool, evidence: Evidence | None) -> Outcome:
-    """Hold a score against a number: it decides as it stands, and its bounds say whether judgments could turn that."""
+    """Check a score against a number, and whether judgments could reverse the answer."""
     measure = condition.measure
     scored = scores[measure].run(run)
     mean = scored.mean()
@@ -127,7 +127,7 @@ def hold_value(condition: Condition, scores: Scores, run: str, settled: bool, ev
 
 
 def _unjudged(evidence: Evidence | None, runs: Sequence[str], measure: Measure) -> str:
-    """How many documents of these runs are unjudged, down to the measure's depth; nothing where that is not known."""
+    """Say how many documents of these runs are unjudged, to the measure's depth, if known."""
     if evidence is None or not set(runs) <= set(evidence.names):
         return ""
     count = evidence.unjudged_documents(measure, [evidence.names.index(run) for run in runs])
@@ -183,7 +183,6 @@ class HeldChange:
         self.p_pass = self.p_pass_alone = self._p_of_margin() if self.margin else None
 
     def _p_of_margin(self) -> float:
-        """The p-value of the test that rules out a loss, or a difference, of the margin."""
         if self.bounded is not None:
             how = self.margin, self._limits, self.bounded
             return float(p_of_bounded_margin(self.sample, *how, losses_only=self.worse)[0])
@@ -199,7 +198,7 @@ class HeldChange:
         return float(p_of_margin(self.sample, self.margin, *tested, losses_only=self.worse, weights=weights)[0])
 
     def outcome(self) -> Outcome:
-        """Pass where the margin is ruled out or a gain is shown, fail where a loss is shown, else undecided."""
+        """Pass if the margin is ruled out or a gain is shown, fail if a loss is shown, else undecided."""
         gained = self.shown and self.worse and self.lead > 0
         if self._same or self._ruled_out or (gained and self.bounded is None):
             answer = PASS
@@ -222,16 +221,15 @@ class HeldChange:
 
     @property
     def _ruled_out(self) -> bool:
-        """Is a loss, or a difference, of the margin ruled out?"""
         return self.p_pass is not None and self.p_pass < self.alpha and self.room > 0
 
     @property
     def _same(self) -> bool:
-        """Is there nothing to test? Not for a test that also asks what other topics may hold."""
+        """Is there nothing to test? Not for a test that also asks about other topics."""
         return not self.gain.any() and self.bounded is None
 
     def _could_turn(self, answer: str) -> bool | None:
-        """Could judgments bring the mean change to the other side of what decided? None: not known."""
+        """Could judgments move the mean change across the decisive value? None: unknown."""
         low, high = map(np.array, self.bounds)
         least, most = merit_of_range(low, high, self.measure)
         if answer == UNDECIDED or np.isnan(least) or np.isnan(most):
@@ -273,10 +271,10 @@ class HeldChange:
             ruled_out = f"is {'' if self._ruled_out else 'not '}ruled out"
             p_margin = self._p_words(self.p_pass, self.p_pass_alone)
             why += f"{lost} of {self.margin:g} or more {ruled_out} ({tests}, {p_margin})"
-        return f"{why}.{judged}{self._carried()}{self._topics() if answer == FAIL else ''}"
+        return f"{why}.{judged}{self._fragility_words()}{self._topics() if answer == FAIL else ''}"
 
-    def _carried(self) -> str:
-        """That the test knows little of what a new topic brings: most changes are 0, or few topics carry the mean."""
+    def _fragility_words(self) -> str:
+        """Say if most changes are 0, or few topics carry the mean, so that the test knows little of new topics."""
         sample, size = self.sample, self.sample.size
         if self.bounded or not sample.any() or not np.isfinite(sample).all():
             return ""
@@ -293,13 +291,12 @@ class HeldChange:
         return f" {few}: {level}{hint}"
 
     def _p_words(self, corrected: float | None, alone: float | None) -> str:
-        """A p-value that is corrected where several runs are held, and that of the run alone."""
+        """Format a p-value corrected for several runs, and that of the run alone."""
         if self.comparison.settings["correction"] == "none":
             return p_words(alone)
         return f"{p_words(corrected)} corrected for {len(self.comparison.runs) - 1} runs, {p_words(alone)} alone"
 
     def _judged(self, could_turn: bool | None) -> str:
-        """What judgments could do to the answer."""
         low, high = self.bounds
         if could_turn is None:
             return " That is as judged: what unjudged documents could do to it is not known."
@@ -309,7 +306,6 @@ class HeldChange:
         return "" if equal(low, high) else f" No judgment can reverse it: {span}."
 
     def _topics(self) -> str:
-        """The topics on which most was lost."""
         order = [topic for topic in self.gain.argsort(kind="stable")[:NAMED_TOPICS].tolist() if self.gain[topic] < 0]
         names = [self.comparison.scores.query_ids[topic] for topic in order]
         moved = "rose" if self.measure.lower_is_better else "fell"
@@ -350,7 +346,7 @@ class HeldChange:
         return f"These {self.units} cannot decide it: {few}, and {must_differ}."
 
     def _topics_needed(self) -> str:
-        """How many topics would decide it, were the change to stay as it is."""
+        """Say how many topics would decide it if the change stays."""
         deviation = float(deviation_of(self.sample))
         if not deviation > 0 or not math.isfinite(self.lead) or self.alpha >= 0.5:
             return ""

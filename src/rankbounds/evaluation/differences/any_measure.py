@@ -1,32 +1,30 @@
-"""Any measure: all judgments that lists can get, where these are few, or each list's own least and greatest value.
+"""Bounds of differences for any measure: by enumerating judgments, or from each list's own least and greatest value.
 
-A completion is one way to judge all unjudged documents of a topic. The judgments of each completion are the facts of a
-topic of their own (how many documents are relevant, the ideal gains), so that the measure's own formula scores all of
-them in one call: nothing about the measure needs to be known for that.
+A completion is one way to judge all unjudged documents of a topic. Each completion becomes a topic with its own facts
+(how many documents are relevant, the ideal gains), so the measure's formula scores all of them in one call.
 
-Where nothing better is known, the difference is at most what A can have minus the least that B can have: a bound that
-no judgments leave, though none may attain it, because one document may be taken to be relevant for A and not for B.
-What is known of a list's value comes from the measure's facts:
+Otherwise the difference is at most A's greatest value minus B's least. No judgments exceed this bound, though none may
+attain it, because one document may count as relevant for A and not for B. A list's extremes follow from the measure's
+facts:
 
-* A measure of the list alone has bounds over its own unjudged documents, and other documents change nothing.
-* Where relevant documents outside the list never lower the value (a search among all documents of a collection), it is
-  best with all documents of either list relevant, and worst with none.
-* Where they never raise it, what A can have by its own documents is the most; ``least_among`` may know the least.
+* A measure of the list alone depends on its own unjudged documents only.
+* Where relevant documents outside the list never lower the value, it is greatest with all documents of either list
+  relevant, and least with none.
+* Where they never raise it, it is greatest by A's own documents alone; ``least_among`` may know the least.
 * Every other value lies in the measure's range, if it has one.
 
-Relevant documents that neither list holds (``open="collection"``), as many as there is room for beside the known ones
-and the unjudged ones that turn out relevant (``Rankings.room``), are the same question:
+With ``open="collection"``, relevant documents that neither list holds count too, as many as there is room for beside
+the known ones and the unjudged ones that turn out relevant (``Rankings.room``):
 
-* Both lists divided by the same number (nDCG, recall, AP, F to a depth): such documents gain nothing and make the
-  divisor larger. Where A can be ahead they are no help to it, and the greatest difference is what it is without them.
-  Where A is behind whatever the judgments, they bring it nearer: with as many as there may be, the divisor is settled
-  unless more unjudged documents than that turn out relevant, which is a case without them. So the least lead of B is
-  its numerator at the least over that divisor, for a weighted sum: the documents of the largest net weights for A, no
-  more of them than there is room for. For others (AP) B's lead without them, shrunk as far as any divisor can be, is
-  an outer bound, exact where nothing that the lists hold is unjudged.
+* Both lists divided by the same number (nDCG, recall, AP, F to a depth): such documents add no gain and enlarge the
+  divisor. Where A can be ahead, the greatest difference has none of them. Where A is behind whatever the judgments,
+  they shrink B's lead. With as many as possible, the divisor is fixed unless more unjudged documents than that turn out
+  relevant, which is a case without them. So for a weighted sum B's least lead is its least numerator over that
+  divisor: the documents of the largest net weights for A, at most as many as there is room for. For others (AP) B's
+  lead without them, shrunk by the largest divisor, is an outer bound, exact where both lists are fully judged.
 * Precision at R reads deeper with every relevant document: ``precision_at_r`` tries every R.
-* Lists that alone decide their values are not concerned. Of all others, each list has its own bounds over the whole
-  collection, and the difference lies between them.
+* Measures of the list alone are unaffected. For all others, each list has its own bounds over the whole collection,
+  and the difference lies between them.
 """
 
 from __future__ import annotations
@@ -53,10 +51,10 @@ WORK_OF_SHARED, MOST_SHARED = 1 << 14, 10
 
 
 class EnumeratedFacts(CompletedFacts):
-    """What the judgments say of one topic under each of several completions, which are its topics here.
+    """The facts of one topic under each of several completions, which act as topics here.
 
-    ``worth`` has a line for each completion and a column for each unjudged document: its gain, or, for a measure that
-    asks only whether documents are relevant, 1 or 0.
+    ``worth`` has a row per completion and a column per unjudged document: its gain, or 1 or 0 for a measure that only
+    asks whether documents are relevant.
     """
 
     def __init__(self, rankings: Rankings, worth: Floats, *, graded: bool) -> None:
@@ -74,7 +72,7 @@ class EnumeratedFacts(CompletedFacts):
 
 
 def cells_to_fill(measure: Measure, topic: OpenTopic) -> Floats:
-    """The lists' cells as completions read them: gains for graded measures, else grades; no deeper than is read."""
+    """Return the cells that completions fill: gains for graded measures, else grades, to the depth read."""
     rankings = topic.rankings
     cells = np.where(rankings.present, rankings.assume(0.0).gain(), 0.0) if measure.graded else rankings.grade
     if measure.cutoff is not None and not measure.judged_only and rankings.tied is None:
@@ -85,9 +83,9 @@ def cells_to_fill(measure: Measure, topic: OpenTopic) -> Floats:
 def completed_ends(
     measure: Measure, topic: OpenTopic, cells: Floats, lines: Ints, facts: TopicFacts, completion: Ints
 ) -> tuple[Floats, Floats]:
-    """The least and the greatest value of lists with these cells, each of a line and a completion among the facts.
+    """Compute the least and the greatest value of lists with these cells, for each list and completion.
 
-    Lists are judged in full then: what is left open lies beyond their ends, or in the order of ties if asked for.
+    The lists are fully judged then; only what lies beyond their ends, and the order of ties if asked for, is open.
     """
     tied = None if topic.rankings.tied is None else topic.rankings.tied[lines, : cells.shape[-1]]
     tied = tied if tied is not None and tied.any() else None
@@ -102,7 +100,7 @@ def completed_ends(
 
 
 def ends_are_attained(measure: Measure) -> bool:
-    """Are the least and the greatest value of fully judged lists attained, whatever lies beyond them?"""
+    """Are the extremes of fully judged lists attained, whatever lies beyond them?"""
     return not (measure.has_residual and measure.exactness == "outer")
 
 
@@ -113,14 +111,14 @@ def subtracted(one: Floats, other: Floats) -> Floats:
 
 
 def possible_worths(measure: Measure, facts: TopicFacts) -> Floats:
-    """What an unjudged document may turn out to be: any gain; for binary measures 0 or the least relevant grade."""
+    """Return an unjudged document's possible values: any gain; for binary measures 0 or the least relevant grade."""
     if not measure.graded:
         return np.array([0.0, measure.rel])
     return np.unique(np.append(facts.levels, facts.nonrelevant_gain))
 
 
 def every_way(choices: Floats, number: int) -> Floats:
-    """Every way to give this many documents one of the choices each, a line for each way."""
+    """List every way to give so many documents one of the choices each."""
     if not number:
         return np.zeros((1, 0))
     return np.stack(np.meshgrid(*[choices] * number, indexing="ij"), axis=-1).reshape(-1, number)
@@ -129,7 +127,7 @@ def every_way(choices: Floats, number: int) -> Floats:
 def pairs_by_number(
     documents: Documents, a: Ints, b: Ints, pairs: Ints, most: int, cells: int
 ) -> Iterator[tuple[Ints, Ints, Ints]]:
-    """Of these pairs those with equally many unjudged documents at a time, at most so many, and their ranks in A, B."""
+    """Group pairs by their number of unjudged documents, up to a limit, with ranks in A and B."""
     for start in range(0, pairs.size, size := max(1, CELLS // cells)):
         some = pairs[start : start + size]
         ranks = documents.of_either(a[some], b[some])
@@ -143,11 +141,10 @@ def pairs_by_number(
 
 
 def greatest_of_all(measure: Measure, topic: OpenTopic) -> Greatest:
-    """Few unjudged documents: all judgments that they can get, one by one, for any measure whatever.
+    """Find the greatest difference by trying all judgments of few unjudged documents, for any measure.
 
-    What it means: the greatest difference that any judgments give. Why it is right: there are no others. It takes as
-    many values of the measure as there are ways to judge the documents of both lists, so that it is for few of them;
-    where it is too much work nothing is said here (NaN), and another argument has to answer.
+    Exact by construction. It needs as many values of the measure as there are ways to judge the documents of both
+    lists; where these are too many it returns NaN, and another argument has to answer.
     """
     rankings, documents = topic.rankings, topic.documents
     choices = possible_worths(measure, rankings.facts)
@@ -178,9 +175,9 @@ def greatest_of_all(measure: Measure, topic: OpenTopic) -> Greatest:
 def _ends(
     measure: Measure, topic: OpenTopic, cells: Floats, lines: Ints, ranks: Ints, ways: Floats, facts: TopicFacts
 ) -> tuple[Floats, Floats]:
-    """By list and way the least and the greatest value, the documents at these ranks judged in every way.
+    """Compute the least and the greatest value by list and completion of the documents at these ranks.
 
-    The facts have each way for a topic, or one topic for all of them where other documents change nothing.
+    The facts have one topic per completion, or one for all where other documents change nothing.
     """
     filled = np.repeat(cells[lines][:, None], len(ways), axis=1)
     for column, rank in enumerate(ranks.T):
@@ -195,18 +192,16 @@ def _ends(
 
 
 def greatest_when_monotone(measure: Measure, topic: OpenTopic) -> Greatest:
-    """Measures of the list alone that never fall with more relevance: only shared documents have to be tried.
+    """Bound the difference for measures of the list alone that never fall with more relevance.
 
-    What it means: how far A can be ahead of B. An unjudged document that A alone holds helps A (or does it no harm)
-    when it is relevant, and one that B alone holds when it is not: both are settled without any search. What is left
-    are the documents that stand in both lists.
+    An unjudged document that only A holds is best for A when relevant, and one that only B holds when not, so only the
+    shared documents remain. The highest-ranked of them are judged in all possible ways. If these are all, the bound is
+    attained. The others count as relevant in A and not relevant in B, which exceeds any judgments: an outer bound, and
+    a close one, since low ranks count little.
 
-    Why it is right: of the shared documents, those that stand highest are judged in all possible ways. Where these are
-    all there are, the greatest difference found is attained. The others are taken to be relevant in A and not relevant
-    in B, which is more than any judgments give: an outer bound, and a close one, since what stands low counts little.
-
-    For graded measures a document's extremes are enough where the value is linear in what each document is worth, as a
-    difference of two such values is; else all its gains are tried.
+    For graded measures the extreme grades suffice where the value is linear in each document's worth, as a difference
+    of two such values is; otherwise all gains are tried. difference of two such values is; else all its gains are
+    tried.
     """
     rankings = topic.rankings
     choices = possible_worths(measure, rankings.facts)
@@ -242,7 +237,7 @@ def greatest_when_monotone(measure: Measure, topic: OpenTopic) -> Greatest:
 
 
 def greatest_of_ends(measure: Measure, topic: OpenTopic) -> Greatest:
-    """How large the difference of any two of the lists can be, at most."""
+    """Return the largest possible difference of any two of the lists."""
     rankings, documents = topic.rankings, topic.documents
     # Of documents outside the list, those judged not to be relevant can count for measures of judged documents.
     outside = "either" if measure.judged_only else measure.outside
@@ -273,7 +268,7 @@ def greatest_of_ends(measure: Measure, topic: OpenTopic) -> Greatest:
 def _within_range(
     measure: Measure, rankings: Rankings, low: Floats | None, high: Floats | None
 ) -> tuple[Floats, Floats]:
-    """By list the least and the greatest value where they are known, else the ends of the measure's range; or NaN."""
+    """Return known extremes by list, else the ends of the measure's range; or NaN."""
     least, most = (
         np.full(rankings.length.size, limit if np.isfinite(limit) else np.nan) for limit in measure.value_range
     )
@@ -283,7 +278,7 @@ def _within_range(
 
 
 def _greatest_of_all_or_none(measure: Measure, topic: OpenTopic) -> Greatest:
-    """All documents of either list relevant on the one side, none on the other."""
+    """Make all documents of either list relevant on one side, none on the other."""
     rankings, documents = topic.rankings, topic.documents
 
     def number_of_either(a: Ints, b: Ints) -> Ints:
@@ -305,14 +300,14 @@ def _greatest_of_all_or_none(measure: Measure, topic: OpenTopic) -> Greatest:
 
 
 def has_room(measure: Measure, rankings: Rankings) -> bool:
-    """May there be documents that no list holds and that change what the measure says of the topic?"""
+    """May there be documents that no list holds and that change the topic's value?"""
     if measure.judged_only:  # judged documents that are not relevant count too, and there is no limit to them
         return True
     return bool(rankings.room(_known_relevant(measure, rankings)).any()) or _all_gain(measure, rankings)
 
 
 def greatest_of_shrunk(measure: Measure, rankings: Rankings, retrieved: Greatest) -> Greatest | None:
-    """From the greatest differences without such documents; None: they do not divide both lists by the same."""
+    """Shrink the greatest differences by such documents; None: they do not divide both lists by the same."""
     shrinkage = measure.shrinkage(rankings)
     if shrinkage is None:
         return None
@@ -339,7 +334,7 @@ def greatest_of_sums(measure: Normalised, topic: OpenTopic, retrieved: Greatest)
     room = int(min(rankings.room(_known_relevant(measure, rankings)).max(), documents.count))
 
     def least_lead(a: Ints, b: Ints) -> Found:
-        """With the largest net weights above 0 of the pairs' unjudged documents, no more than there is room for."""
+        """Use the largest positive net weights of unjudged documents, at most as many as there is room for."""
         net = np.maximum(weights.net(documents, a, b)[0], 0.0)
         net[:, ::-1].sort(axis=-1)
         ahead = weights.base(a, b) + spread * net[:, :room].sum(axis=-1)
@@ -365,12 +360,12 @@ def _known_relevant(measure: Measure, rankings: Rankings) -> Ints:
 
 
 def _all_gain(measure: Measure, rankings: Rankings) -> bool:
-    """Do documents that are not relevant gain something too? There is no limit to how many of them exist."""
+    """Do non-relevant documents gain too? Their number is unlimited."""
     return measure.graded and rankings.facts.nonrelevant_gain > 0
 
 
 def greatest_in_collection(measure: Measure, rankings: Rankings, assumptions: Assumptions) -> Greatest:
-    """The most that A can have in any collection minus the least that B can have."""
+    """Subtract B's least value in any collection from A's greatest."""
     everything = replace(assumptions, open="collection", most_relevant=None)
     low, high = _within_range(measure, rankings, *(everything.low_high(measure, rankings) or (None, None)))
     return lambda a, b: (subtracted(high[a], low[b]), np.zeros(a.size, dtype=bool))

@@ -23,23 +23,20 @@ MANY = 100
 
 
 def greatest_average(measure: AveragedPrecisions, topic: OpenTopic) -> Greatest | None:
-    """Averages of precisions (AP, its relatives, Q): a document counts for itself and for all relevant ones around it.
+    """Bound differences of averages of precisions (AP, its relatives, Q).
 
-    What it means: how far A can be ahead of B. A relevant document's precision counts the relevant documents above it.
-    So an unjudged one that turns out relevant adds its own precision, raises that of every relevant one below it, and
-    makes R larger by one.
-
-    The sum of precisions is a quadratic form in what turns out relevant: terms of single documents, known exactly, and
-    for each two of them one over the lower one's rank. It is bounded in three ways:
+    An unjudged document that turns out relevant adds its own precision, raises the precision of every relevant document
+    below it, and increases R by one. So the sum of precisions is a quadratic form in what turns out relevant: known
+    terms for single documents, and for each two documents one over the lower one's rank. It is bounded in three ways:
 
     * Lists with up to ``MANY`` unjudged documents: ``ChoicesFromTheTop``, which often finds judgments that attain it.
-    * Where it does not, and both lists together have few (``FEW``), these are judged in all possible ways, exactly.
-    * The term of a document j in A counts all unjudged documents above it, that in B none but those that surely stand
-      above it in A too; what two lists share at like ranks cancels. This is ``LinearTerms``, for any number of
-      documents.
+    * Where it does not, and both lists together have few (``FEW``), all their judgments are tried, exactly.
+    * ``LinearTerms``, for any number of documents: in A a document counts all unjudged documents above it, in B only
+      those that are certainly above it in A too; what two lists share at like ranks cancels.
 
-    In Q, precisions are divided by what an ideal ranking has gained too. That is not settled by numbers alone: terms in
-    A take the ideal ranking of what is judged, terms in B one with all unjudged documents on top.
+    Q also divides precisions by the gain of an ideal ranking, which the number of relevant documents does not
+    determine. Terms in A use the ideal ranking of the judged documents, terms in B one with all unjudged documents on
+    top.
     """
     rankings, documents = topic.rankings, topic.documents
     terms = measure.precision_terms(rankings, documents.most_of_two)
@@ -91,16 +88,14 @@ def greatest_average(measure: AveragedPrecisions, topic: OpenTopic) -> Greatest 
 
 
 def greatest_preference(measure: LimitedPenalty, topic: OpenTopic) -> Greatest:
-    """Preferences that count non-relevant documents up to a limit (bpref and its variants).
+    """Bound differences of measures that count non-relevant documents up to a limit (bpref and its variants).
 
-    What it means: how far A can be ahead of B once all documents of both lists are judged. Each relevant document
-    retrieved counts for 1, minus the non-relevant ones above it over a divisor; limit and divisor follow from how many
-    documents are relevant and how many are not, both of which judging changes.
-
-    Why it is right: in A a relevant document has at least the judged non-relevant ones above it, under the lowest limit
-    and the largest divisor that any judgments give; in B all unjudged ones above it may be non-relevant too, under the
-    largest limit and the smallest divisor. ``LinearTerms`` does the rest. The bounds hold, and are attained only where
-    little is unjudged: there all judgments are tried instead.
+    Each relevant document retrieved counts 1 minus the number of non-relevant ones above it over a divisor. Limit and
+    divisor depend on how many documents are relevant and how many are not, and judging changes both. In A a relevant
+    document has at least the judged non-relevant ones above it, under the lowest limit and the largest divisor that any
+    judgments give; in B all unjudged ones above it may be non-relevant too, under the largest limit and the smallest
+    divisor. ``LinearTerms`` does the rest. The bounds hold, but are attained only where little is unjudged; there all
+    judgments are tried instead.
     """
     rankings, documents = topic.rankings, topic.documents
     facts, number = rankings.facts, int(rankings.topic[0])
@@ -131,23 +126,21 @@ def greatest_preference(measure: LimitedPenalty, topic: OpenTopic) -> Greatest:
 
 @dataclass(frozen=True, eq=False)
 class ChoicesFromTheTop:
-    """Which unjudged documents of A to turn relevant, decided from the top of A's list down.
+    """Choose which unjudged documents of A to make relevant, from the top of A's list down (dynamic programming).
 
-    What it means: how far A can be ahead of B in an average of precisions. Going down A's list, all that matters of the
-    choices made is how many documents were turned: the next one, if it is turned too, adds its own precision and one
-    over its rank for each of them. So the best choices of every number of documents follow from those above them
-    (dynamic programming), and what they do to A is exact.
+    Going down A's list, only the number of documents chosen so far matters: the next one adds its own precision, and
+    one over its rank for each of them. So the best choices of every size follow from those above, and their effect on A
+    is exact.
 
-    What they do to B is exact for each of them alone. Two documents that B holds also raise each other's precision
-    there. With c turned above a document in A, of which at most n do not stand above it in B too, at least c - n do: so
-    much is taken off for sure, and where B gains more the bound is too large. Whether it is, is looked up: the chosen
-    documents' true difference is worked out, and where it is the bound, the bound is exact.
+    Their effect on B is exact for each alone, but two documents that B holds also raise each other's precision there.
+    If c are chosen above a document in A, and at most n of these are not above it in B too, at least c - n are: that
+    much is certainly subtracted, and where B gains more the bound is too large. To see whether it is, the true
+    difference of the chosen documents is computed; where it equals the bound, the bound is exact.
 
-    Documents that B alone holds only help B. They count where A cannot get ahead, because they make the divisor larger:
-    of any number of them, the lowest ones of B's list help it least. Those that neither list reads change the
-    divisor alone.
+    Documents that only B holds only help B. They matter where A cannot get ahead, because they enlarge the divisor: of
+    any number of them, the lowest in B's list help it least. Those that neither list reads change the divisor alone.
 
-    What is known of every list, and of every unjudged document where it stands.
+    The arrays hold what is known of every list, and of every unjudged document at its rank.
     """
 
     documents: Documents
@@ -203,7 +196,7 @@ class ChoicesFromTheTop:
         return bound, exact
 
     def _of_those_behind(self, a: Ints, b: Ints, total: Floats) -> Floats:
-        """Where A cannot get ahead: documents that B holds, or neither reads, make the divisor larger."""
+        """Where A cannot get ahead, documents of B, or that neither reads, enlarge the divisor."""
         listed, ranks = self.documents.tables
         width = int(self.within[b].max(initial=0))
         documents = listed[b][:, :width]
@@ -232,7 +225,7 @@ class ChoicesFromTheTop:
         return best
 
     def greatest_of_all(self, a: Ints, b: Ints, in_a: Ints, in_b: Ints) -> Floats:
-        """The greatest average over all choices of documents, for pairs with equally many, which have these ranks."""
+        """Try all choices of equally many documents at these ranks."""
         number = in_a.shape[1]
         start = self.base[a] - self.base[b]
         alone = self.single[a[:, None], in_a] - self.single[b[:, None], in_b]
@@ -248,7 +241,7 @@ class ChoicesFromTheTop:
         return result
 
     def _together(self, rank: Ints) -> Floats:
-        """By pair and two documents, what they add together in a list: the factor at the lower one's rank."""
+        """Return what two documents add together in a list: the factor at the lower one's rank."""
         lower = np.maximum(rank[:, :, None], rank[:, None, :])
         held = rank > 0
         both = held[:, :, None] & held[:, None, :] & ~np.eye(rank.shape[1], dtype=bool)
@@ -257,7 +250,7 @@ class ChoicesFromTheTop:
 
 @dataclass(frozen=True, eq=False)
 class _DocumentsRead:
-    """The unjudged documents that A's lists hold within the depth, from the top down, pair by pair."""
+    """The unjudged documents in A's lists to the depth, from the top, pair by pair."""
 
     alone: Floats
     """What each adds to A minus what it adds to B, alone; minus infinity for no document."""
@@ -267,7 +260,7 @@ class _DocumentsRead:
     rank_b: Ints
 
     def best_sums(self) -> tuple[Floats, Flags]:
-        """For every number of documents the most that they can add; and for every document, is it taken for it?"""
+        """Return the greatest sum for every number of documents, and which documents it takes."""
         pairs, width = self.alone.shape
         best = np.full((pairs, width + 1), -np.inf)
         best[:, 0] = 0.0
@@ -281,7 +274,7 @@ class _DocumentsRead:
         return best, taken
 
     def _terms(self) -> Floats:
-        """By document and number of those chosen above it in A: the most that it adds."""
+        """Return the most that a document adds, by number of those chosen above it in A."""
         number = np.arange(self.alone.shape[1])
         terms = self.alone[:, :, None] + number * self.at_a[:, :, None]
         rows, columns = np.nonzero(self.rank_b > 0)
@@ -294,7 +287,7 @@ class _DocumentsRead:
         return terms
 
     def true_sum(self, taken: Flags, number: Ints) -> Floats:
-        """What the best choice of so many documents adds to A minus what it adds to B, exactly."""
+        """Return what the best choice of so many documents adds to A minus B, exactly."""
         pairs, width = self.alone.shape
         left = np.empty((width + 1, pairs), dtype=np.int64)  # how many are chosen above each place
         left[width] = number

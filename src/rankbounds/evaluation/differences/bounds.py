@@ -1,7 +1,7 @@
 """Bounds of differences for every measure: topic by topic, and of the mean.
 
-An argument says, for a topic (by its place among those of the lists), how large the difference of two lists can be. A
-measure names its argument (``difference_argument``), which is worked out here for the lists of several runs.
+An argument computes, for one topic, how large the difference of two lists can be. A measure names its argument
+(``difference_argument``), which is applied here to the lists of several runs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import any_measure, averages, sums
 from rankbounds.evaluation.differences.shared_lists import Choice, Found, Greatest, OpenTopic, SharedLists
-from rankbounds.evaluation.score_differences import TOLERANCE, zeroed
+from rankbounds.evaluation.score_differences import TOLERANCE, drop_rounding
 from rankbounds.measures import Measure, RankWeighted
 from rankbounds.measures.counts import Hits, Utility
 from rankbounds.measures.formulas import BestRelevant, IdealRatio, Normalised, ShareOfRelevant
@@ -37,7 +37,7 @@ PAIRS_FOR_THREADS = 1000
 class DifferenceBounds:
     """The least and the greatest mean difference of each pair, A minus B; NaN where nothing is known.
 
-    ``exact`` says for which pairs some judgments attain both: every topic's bounds are exact then.
+    ``exact`` is true for pairs whose bounds are attained by some judgments: those with exact bounds on every topic.
     """
 
     low: Floats
@@ -102,12 +102,12 @@ def difference_bounds(
         scale += np.where(np.isfinite(of_topic.size), of_topic.size, 0.0)
         exact &= of_topic.exact
     topics = max(len(lists.topics), 1)
-    return DifferenceBounds(zeroed(low, scale) / topics, zeroed(high, scale) / topics, exact)
+    return DifferenceBounds(drop_rounding(low, scale) / topics, drop_rounding(high, scale) / topics, exact)
 
 
 @dataclass(frozen=True, eq=False)
 class TopicBounds(DifferenceBounds):
-    """The bounds on one topic; ``size`` is that of the scores they come from."""
+    """The bounds on one topic; ``size`` is that of its scores."""
 
     size: Floats
 
@@ -146,17 +146,17 @@ def topic_bounds(
 
 
 class Arguments:
-    """How large differences can be over all judgments that the unjudged documents of either list can get.
+    """Compute how large differences can be over all judgments of the unjudged documents of either list.
 
-    Topics may have up to ``most_relevant`` relevant documents, those included that neither list holds; 0: those alone
-    are covered that a list holds.
+    Topics have at most ``most_relevant`` relevant documents, including those that neither list holds; with 0, only
+    documents that a list holds are covered.
     """
 
     def __init__(self, lists: SharedLists, assumptions: Assumptions, most_relevant: float) -> None:
         self.lists, self.assumptions, self.most_relevant = lists, assumptions, most_relevant
 
     def _topics(self, choice: Choice | None = None, *key: object) -> Callable[[int], OpenTopic]:
-        """The topics, with all unjudged documents told apart or those chosen, which are kept under the key."""
+        """Return the topics with all or chosen unjudged documents matched, cached under the key."""
         if choice is None:
             held = self.lists.documents(lambda rankings: rankings.holes, "all")
         else:
@@ -169,8 +169,6 @@ class Arguments:
         return fixed or all(rankings.tied is None for rankings in self.lists.by_topic)
 
     def _settled(self, measure: Measure) -> Answer:
-        """What no judgment changes."""
-
         def answer(place: int) -> Greatest:
             rankings = self.lists.by_topic[place]
             ends = self.assumptions.low_high(measure, rankings) if measure.as_retrieved else None
@@ -180,7 +178,7 @@ class Arguments:
         return answer
 
     def any_measure(self, measure: Measure) -> Answer:
-        """All judgments where these are few, else whatever the facts of the measure allow."""
+        """Try all judgments if few, else use the measure's facts."""
         if measure.as_retrieved or measure.topic_only:
             return self._settled(measure)
         if measure.estimates or measure.reads_judgments:
@@ -191,7 +189,7 @@ class Arguments:
         return self._with_others(measure, lambda place: any_measure.greatest_when_monotone(measure, topic(place)))
 
     def _several(self, measure: Measure, special: OfTopic | None = None, *, enumerated: bool = True) -> Answer:
-        """All judgments where these are few (unless ``special`` tries them itself), else the smallest of the others."""
+        """Try all judgments if few (unless ``special`` does), else take the smallest of the others."""
         of_place = self._topics()
 
         def answer(place: int) -> Greatest:
@@ -202,17 +200,17 @@ class Arguments:
 
         return self._with_others(measure, answer)
 
-    def _opened(self, place: int) -> Rankings:
+    def _open_tail(self, place: int) -> Rankings:
         rankings = self.lists.by_topic[place]
         return rankings.open_to(self.most_relevant) if self.most_relevant else rankings
 
     def _with_others(self, measure: Measure, retrieved: Answer) -> Answer:
-        """From the answer about retrieved documents, the one about all that are to be covered."""
+        """Extend the answer on retrieved documents to all that are to be covered."""
         if not self.most_relevant:
             return retrieved
 
         def answer(place: int) -> Greatest:
-            opened = self._opened(place)
+            opened = self._open_tail(place)
             if not any_measure.has_room(measure, opened):
                 return retrieved(place)
             shrunk = any_measure.greatest_of_shrunk(measure, opened, retrieved(place))
@@ -226,7 +224,7 @@ class Arguments:
         topic = self._topics(sums.documents_of_weight(measure, self.assumptions, 0.0), measure, "gain")
 
         def answer(place: int) -> Greatest:
-            opened = replace(topic(place), rankings=self._opened(place))
+            opened = replace(topic(place), rankings=self._open_tail(place))
             found = any_measure.greatest_of_sums(measure, opened, retrieved(place))
             return found or any_measure.greatest_in_collection(measure, opened.rankings, self.assumptions)
 
@@ -264,7 +262,7 @@ class Arguments:
         if not self._order_is_settled():
             return self.any_measure(measure)
         topic = self._topics()
-        return lambda place: sums.greatest_at_r(measure, replace(topic(place), rankings=self._opened(place)))
+        return lambda place: sums.greatest_at_r(measure, replace(topic(place), rankings=self._open_tail(place)))
 
     def averaged_precisions(self, measure: AveragedPrecisions) -> Answer:
         """Quadratic forms; grades, which these do not settle, are tried."""
@@ -281,7 +279,7 @@ class Arguments:
 
 
 def _least_of(*arguments: Greatest) -> Greatest:
-    """The smallest of several bounds; those that come first are asked first, and an exact one settles it."""
+    """Return the smallest of several bounds, computed in order; an exact one ends the search."""
 
     def greatest(a: Ints, b: Ints) -> Found:
         result, exact = arguments[0](a, b)

@@ -21,18 +21,15 @@ STEPS = 12
 
 @dataclass(frozen=True, eq=False)
 class LinearTerms:
-    """An average over the relevant documents, bounded by what each of them can add on its own.
+    """Bound a difference of averages over relevant documents by what each of them can add on its own.
 
-    What it means: how far A can be ahead of B, where a score is a sum of terms, one for each relevant document, over a
-    number that grows by one with each of them (AP, Q, bpref). A term depends on what else is relevant; it is replaced
-    by the most that it can be in A and the least that it can be in B. Then every unjudged document adds a value of its
-    own, and the greatest quotient is found by asking, for a ratio t, which documents add more than t (Dinkelbach).
-    Nothing exceeds it; judgments that reach it may not exist.
+    A score is a sum of terms, one per relevant document, over a number that grows by one with each of them (AP, Q,
+    bpref). A term depends on what else is relevant; here it is replaced by its greatest value in A and its least in B.
+    Then every unjudged document adds a fixed value, and the greatest quotient is found by asking, for a ratio t, which
+    documents add more than t (Dinkelbach). Nothing exceeds it; judgments that reach it may not exist.
 
-    Most documents stand in one of the two lists only, and add what they add there, whatever the other list is: each
-    list is sorted once, and only documents that two lists share are looked at pair by pair.
-
-    What is known of every list, and of every unjudged document where it stands (cell by cell of the documents).
+    Most documents are in one of the two lists only, so each list is sorted once, and only shared documents are compared
+    pair by pair. The arrays hold what is known of every list, and of every unjudged document cell by cell.
     """
 
     documents: Documents
@@ -61,7 +58,6 @@ class LinearTerms:
         return result, np.zeros(a.size, dtype=bool)
 
     def _against(self, a: Ints, b: Ints, met: _Met) -> Floats:
-        """Several pairs, and what their lists share."""
         turned = np.repeat(a > b, met.counts)
         cell_a, cell_b = np.where(turned, met.other, met.one), np.where(turned, met.one, met.other)
         value = self.shared(cell_a, cell_b, met.common)
@@ -69,7 +65,7 @@ class LinearTerms:
         base = self.base_most[a] - self.base_least[b]
 
         def beyond(ratio: Floats) -> tuple[Floats, Floats]:
-            """What documents that add more than the ratio add beyond it, and how many they are."""
+            """Return what documents above the ratio add beyond it, and their number."""
             limit = np.repeat(ratio, met.counts)
             total, number = self._in_a.beyond(a, ratio)
             total += met.sums(np.maximum(value, limit) - np.maximum(alone_a, limit))
@@ -111,7 +107,6 @@ class LinearTerms:
 
     @cached_property
     def _cells(self) -> Ints:
-        """By document and list, the document's cell there; -1 where the list lacks it."""
         cells = np.full((self.documents.count, self.documents.held.size), -1, dtype=np.int32)
         cells[self.documents.document, self.documents.line] = np.arange(self.documents.line.size)
         return cells
@@ -121,7 +116,7 @@ class LinearTerms:
         return {}
 
     def _met(self, one: Ints, other: Ints) -> _Met:
-        """What pairs of lists share; kept, since the same pairs are asked about the other way round."""
+        """Return what pairs of lists share; cached for the reverse question."""
         key = one.tobytes() + other.tobytes()
         if key not in self._known_meetings:
             held = self.documents.held[one]
@@ -145,8 +140,8 @@ class LinearTerms:
 class _Met:
     """The documents that lists share with others, pair after pair: their cells here and there.
 
-    ``common`` is how many other shared documents stand above in both lists, for certain: those do whose lower rank is
-    above its higher rank.
+    ``common`` counts the other shared documents certainly above in both lists: those whose lower rank is above its
+    higher rank.
     """
 
     counts: Ints
@@ -155,7 +150,6 @@ class _Met:
     common: Ints
 
     def sums(self, values: Floats | Ints) -> Floats:
-        """Of each list's stretch."""
         result: Floats = np.zeros(self.counts.size)
         if values.size:
             filled = self.counts > 0
@@ -164,7 +158,7 @@ class _Met:
 
 
 class _Sorted:
-    """Values of the cells of many lists, to be asked what lies above a limit in any of them."""
+    """Sorted values of the cells of many lists, to sum those above a limit."""
 
     def __init__(self, held: Ints, values: Floats) -> None:
         line = np.repeat(np.arange(held.size), held)
@@ -180,7 +174,7 @@ class _Sorted:
         self._keys = ordered + line * self._span
 
     def beyond(self, line: Ints, limit: Floats) -> tuple[Floats, Floats]:
-        """By list and limit, what values above the limit add beyond it, and how many they are."""
+        """Return, by list and limit, what values above the limit add beyond it, and their number."""
         place = np.searchsorted(self._keys, np.clip(limit, self._low, self._high) + line * self._span, side="right")
         number = (self._ends[line] - place).astype(np.float64)
         return self._sums[self._ends[line]] - self._sums[place] - limit * number, number

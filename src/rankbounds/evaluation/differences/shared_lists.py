@@ -1,8 +1,7 @@
 """The lists of several runs, topic by topic, and their unjudged documents, each with one number in all lists.
 
-A topic's lists are one batch of rankings with a line for each run, so that a measure reads them all at once. Which
-unjudged documents must be told apart depends on the argument: one that reads ten ranks need not match documents at
-rank 900. So every argument says which documents it asks for, and only those are looked up in each other's lists.
+A topic's lists are one batch of rankings with a row per run, so that a measure reads them all at once. Each argument
+names the unjudged documents that it needs, because matching is costly: one that reads ten ranks needs none at rank 900.
 """
 
 from __future__ import annotations
@@ -69,7 +68,6 @@ class SharedLists:
         self._matched: dict[object, list[Documents]] = {}
 
     def _batch(self, topic: int, lists: list[tuple[int, Rankings, int]]) -> Rankings:
-        """One topic's lists of all runs."""
         runs = len(self.runs)
         length = np.zeros(runs, dtype=np.int64)
         for number, batch, line in lists:
@@ -88,7 +86,7 @@ class SharedLists:
 
     @cached_property
     def same(self) -> Flags:
-        """By two runs: are they the same lists from the same place? Such a pair differs by nothing, for certain."""
+        """Are two runs the same lists from the same file, so that they certainly do not differ?"""
         same = np.eye(len(self.runs), dtype=bool)
         for one in range(len(self.runs)):
             for other in range(one):
@@ -96,13 +94,13 @@ class SharedLists:
         return same
 
     def documents(self, choice: Choice, key: object) -> list[Documents]:
-        """For every topic the unjudged documents that were chosen, matched among the runs; kept under the ``key``."""
+        """Return every topic's chosen unjudged documents, matched among the runs; cached under the ``key``."""
         if key not in self._matched:
             self._matched[key] = self.match([choice(rankings) & rankings.holes for rankings in self.by_topic])
         return self._matched[key]
 
     def match(self, chosen: Sequence[Flags], lists: Sequence[Rankings] | None = None) -> list[Documents]:
-        """The chosen cells of each topic's lists as documents, each with the same number in all lists."""
+        """Number the documents in the chosen cells of each topic, equally in all lists."""
         lists = self.by_topic if lists is None else lists
         cells = [np.nonzero(flags) for flags in chosen]
         held = np.stack([np.count_nonzero(flags, axis=-1) for flags in chosen]) if chosen else np.zeros((0, 0), int)
@@ -133,7 +131,7 @@ class SharedLists:
 
 @dataclass(frozen=True, eq=False)
 class Documents:
-    """Unjudged documents of one topic: cell by cell the line (run), the rank (from 0 on) and the document's number."""
+    """Unjudged documents of one topic: by cell the line (run), the rank (from 0) and the document's number."""
 
     line: Ints
     rank: Ints
@@ -148,16 +146,16 @@ class Documents:
         return 2 * int(self.held.max(initial=0))
 
     def by_run(self, values: Floats | Ints) -> Floats:
-        """Values of the cells as a matrix of runs by documents, 0 where a run lacks a document."""
+        """Return values of the cells as a matrix of runs by documents, 0 for missing ones."""
         matrix: Floats = np.zeros((self.held.size, self.count))
         matrix[self.line, self.document] = values
         return matrix
 
     @cached_property
     def tables(self) -> tuple[Ints, Ints]:
-        """For each run its documents from the top down, filled up with ``count``; and its rank of every document.
+        """Return each run's documents from the top down, filled up with ``count``, and its rank of every document.
 
-        Ranks are counted from 1 on; 0 stands for a document that the run lacks, as it lacks number ``count``.
+        Ranks count from 1; 0 means that the run does not have the document.
         """
         place = np.arange(self.line.size) - np.repeat(np.cumsum(self.held) - self.held, self.held)
         listed = np.full((self.held.size, int(self.held.max(initial=0))), self.count)
@@ -167,9 +165,9 @@ class Documents:
         return listed, ranks
 
     def of_either(self, a: Ints, b: Ints) -> tuple[Ints, Ints]:
-        """For each pair of runs the documents of either list, each once: its rank in A and in B (0: not there).
+        """Return for each pair of runs the documents of either list, each once: its rank in A and in B (0: not there).
 
-        Lines of the two arrays are as long as the longest; entries with two zeros stand for no document.
+        Rows are as long as the longest; entries with two zeros are padding.
         """
         listed, ranks = self.tables
         documents = np.concatenate((listed[a], listed[b]), axis=-1)
@@ -181,7 +179,7 @@ class Documents:
         return rank_a, rank_b
 
     def shared(self, chosen: Flags | None = None) -> Floats:
-        """By two runs, how many documents (of the chosen cells, if given) both hold."""
+        """Count the documents (of the chosen cells, if given) that two runs share."""
         member = np.zeros((self.held.size, -(-self.count // 64) * 64), dtype=bool)
         member[self.line, self.document] = True if chosen is None else chosen
         sets = np.packbits(member, axis=-1).view(np.uint64)  # (a product of matrices takes threads that wait)
@@ -198,7 +196,7 @@ class Documents:
 
 @dataclass(frozen=True, eq=False)
 class OpenTopic:
-    """One topic's lists, the unjudged documents that an argument tells apart, and how the lists are looked at."""
+    """One topic's lists, its matched unjudged documents, and the assumptions."""
 
     rankings: Rankings
     documents: Documents
@@ -206,7 +204,7 @@ class OpenTopic:
 
 
 def in_parts(greatest: Greatest, a: Ints, b: Ints, cells: int) -> Found:
-    """Ask about so many pairs at a time that arrays with this many cells for each of them stay small."""
+    """Split pairs so that arrays with this many cells each stay small."""
     result, exact = np.empty(a.size), np.zeros(a.size, dtype=bool)
     for start in range(0, a.size, size := max(1, CELLS // cells)):
         part = slice(start, start + size)

@@ -1,6 +1,6 @@
-"""Sums over ranks: weighted (RBP, P, DCG), over that of an ideal ranking (nDCG), or counted.
+"""Bounds of differences for sums over ranks: weighted (RBP, P, DCG), over an ideal ranking (nDCG), or counted.
 
-Documents are counted over something that grows with R (recall, F), down to depth R (RPrec), or the best one is (RR).
+Counts are divided by something that grows with R (recall, F), read to depth R (RPrec), or only the best counts (RR).
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from rankbounds.measures.formulas import (
 )
 from rankbounds.measures.precision.precision_and_recall import RPrec
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import ORDERS, group_means, reordered
+from rankbounds.rankings.ties import ORDERS, group_means, reorder
 
 WEIGHTLESS = 1e-17
 """Lighter documents are not matched one by one: a thousand of them are less than the rounding error of a score."""
 
 
 def orders_are_open(assumptions: Assumptions) -> bool:
-    """Does the order of tied documents differ from judgment to judgment, or is it asked about too?"""
+    """Does the order of ties differ between judgments, or is it open?"""
     return assumptions.bounds == "both" or assumptions.ties not in (*ORDERS, "expected")
 
 
@@ -39,13 +39,11 @@ def orders_are_open(assumptions: Assumptions) -> bool:
 class TiedWeights:
     """What a unit of worth counts in each cell of a list, and what judged documents add up to, under a rule for ties.
 
-    Where the order of ties is settled (or the mean over all orders is taken) both are single numbers. Where all orders
-    are open (``bounds="both"``), or which of them is taken depends on the judgments (``ties="best"``, ``"worst"``), a
-    document counts at most as much as the best rank of its tied group does and at least as much as the worst, and the
-    judged ones add up to at most what their best order gives. Nothing can exceed such sums, but tied documents cannot
-    all have the best rank at once: the bounds are outer ones.
-
-    For each cell the most and the least that a unit of worth can count, and by list the sums of judged documents.
+    Where the order of ties is fixed (or averaged) both are single numbers. Where all orders are open
+    (``bounds="both"``), or the order depends on the judgments (``ties="best"``, ``"worst"``), a document counts at most
+    as much as the best rank of its tied group and at least as much as the worst, and the judged ones add up to at most
+    the sum in their best order. Nothing exceeds such sums, but tied documents cannot all have the best rank at once:
+    the bounds are outer ones.
     """
 
     most: Floats
@@ -75,7 +73,7 @@ class TiedWeights:
             at_end.reshape(-1)[groups.cell] = groups.spread(reduced.reduceat(groups.values(weight), groups.start))
             ends.append(at_end)
         worst, best = (
-            np.einsum("lr,lr->l", measure.worth(reordered(judged, worth, best=best)), weight) for best in (False, True)
+            np.einsum("lr,lr->l", measure.worth(reorder(judged, worth, best=best)), weight) for best in (False, True)
         )
         return cls(ends[0], ends[1], best, worst, np.asarray(~rankings.tied.any(axis=-1)))
 
@@ -89,11 +87,11 @@ class TiedWeights:
 
     @cached_property
     def _from_rank_0(self) -> list[Floats]:
-        """The weights with one of 0 in front, for documents that a list lacks."""
+        """Prepend a weight of 0, for documents that a list lacks."""
         return [np.pad(weights, ((0, 0), (1, 0))) for weights in (self.most, self.least)]
 
     def net(self, documents: Documents, a: Ints, b: Ints) -> tuple[Floats, Flags, Flags]:
-        """By pair and document of either list: its net weight for A, is there one, does it count in either list?"""
+        """Return each document's net weight for A, whether there is one, and whether it counts in either list."""
         rank_a, rank_b = documents.of_either(a, b)
         most, least = self._from_rank_0
         in_a = most[a[:, None], rank_a]
@@ -109,17 +107,15 @@ def documents_of_weight(
 
 
 def greatest_sum(measure: RankWeighted, topic: OpenTopic) -> Greatest:
-    """Weighted sums over ranks (RBP, P, DCG, SDCG, counts): every document counts once, with its net weight.
+    """Bound differences of weighted sums over ranks (RBP, P, DCG, SDCG, counts), exactly.
 
-    What it means: how far A can be ahead of B, if every unjudged document turns out as it suits A. A document's net
-    weight is its weight at its rank in A minus that at its rank in B (0 where a list does not hold it). The difference
-    is a sum of net weights times worth, and each document's worth is free: those of positive net weight take the
-    largest, the others the least. So the bounds are attained.
+    A document's net weight is its weight at its rank in A minus that at its rank in B (0 where a list does not hold
+    it). The difference is a sum of net weights times worth, and each document's worth is free: documents of positive
+    net weight take the largest, the others the least. So the bounds are attained.
 
-    What lies beyond the end of a list is unknown, for measures that say so: in the best case for A, everything that
-    follows A's list is relevant and nothing that follows B's is. A document that follows A's list may well stand in
-    B's; but relevant documents that neither list holds can follow A's as well, so that the two choices do not get in
-    each other's way. A run against itself (the same lists from the same place) differs by 0 for certain.
+    Where a measure counts what lies beyond the end of a list as unknown, the best case for A has only relevant
+    documents after A's list and none after B's. Relevant documents that neither list holds can follow A's, so the two
+    choices are compatible. A run against itself (the same lists from the same file) certainly differs by 0.
     """
     from scipy.spatial.distance import cdist
 
@@ -147,7 +143,7 @@ def greatest_sum(measure: RankWeighted, topic: OpenTopic) -> Greatest:
 
 
 def greatest_of_linear(counted: Greatest, rankings: Rankings, for_each: float, for_length: float) -> Greatest:
-    """So much for each document that A counts more than B, and for each that it retrieves more."""
+    """Add a weight for each document that A counts more than B, and one for each that it retrieves more."""
 
     def greatest(a: Ints, b: Ints) -> Found:
         most, exact = counted(a, b) if for_each >= 0 else counted(b, a)
@@ -157,10 +153,9 @@ def greatest_of_linear(counted: Greatest, rankings: Rankings, for_each: float, f
 
 
 def documents_of_ratio(measure: IdealRatio, assumptions: Assumptions) -> Choice:
-    """Those that gain something where they stand; and all of a list that has so few others that it must be known which.
+    """Select documents that gain something at their ranks; and all of a list with few others, which are needed by id.
 
-    Where a list is crowded with others, more of them than the ideal ranking has ranks surely gain nothing in either
-    list, whichever they are.
+    If a list has more others than the ideal ranking has ranks, enough of them certainly gain nothing in either list.
     """
 
     def choice(rankings: Rankings) -> Flags:
@@ -171,7 +166,7 @@ def documents_of_ratio(measure: IdealRatio, assumptions: Assumptions) -> Choice:
 
 
 def _gaining_and_crowded(measure: IdealRatio, rankings: Rankings, weights: TiedWeights) -> tuple[Flags, Flags]:
-    """The unjudged documents that gain where they stand, and the lists that have many others."""
+    """Return the unjudged documents that gain, and the lists with many others."""
     gaining = rankings.holes & (weights.most > 0)
     number = np.count_nonzero(gaining, axis=-1)
     if measure.cutoff is None:
@@ -180,25 +175,25 @@ def _gaining_and_crowded(measure: IdealRatio, rankings: Rankings, weights: TiedW
 
 
 def greatest_ratio(measure: IdealRatio, topic: OpenTopic) -> Greatest:
-    """A weighted sum over that of the ideal ranking (nDCG): judgments move what both lists gain, and what both could.
+    """Bound differences of a weighted sum over that of the ideal ranking (nDCG), exactly.
 
-    What it means: how far A can be ahead of B when unjudged documents get any grades. A document that turns out good
-    gains its net weight (its weight in A minus that in B), and makes the ideal ranking better, which both lists are
-    divided by. Documents that stand below the depth gain nothing and do the latter.
+    A document that turns out relevant gains its net weight (its weight in A minus that in B) and improves the ideal
+    ranking, which divides both scores. Documents below the depth gain nothing and only improve the ideal.
 
-    Why it is right: write gains as sums of steps, a document counting once for each level that its gain reaches. With m
-    unjudged documents at a level, the ideal sum depends on m alone, and the numerator is greatest when they are those m
-    of the largest net weights. Let t be the ratio sought. A choice is the best one when it makes (numerator - t *
-    ideal) greatest, which splits into one small maximisation over m for each level (Dinkelbach).
+    Write gains as sums of steps: a document counts once for each level that its gain reaches. With m unjudged documents
+    at a level, the ideal sum depends on m alone, and the numerator is greatest for the m largest net weights. Let t be
+    the ratio sought. The best choice maximises (numerator - t * ideal), which splits into one small maximisation over m
+    per level (Dinkelbach).
 
-    * Where t is at least 0: higher levels have fewer judged documents, so that there one more unjudged document adds a
-      larger weight to the ideal sum. So the best m falls from level to level, and the choices fit into each other:
-      those that reach a level have reached the ones below it.
-    * Where t is negative, the best m would rise from level to level. Both parts are concave in m then, so that the best
-      choice which does fit has the same m at all levels: every document has no gain or the largest.
+    * For t at least 0, higher levels have fewer judged documents, so one more unjudged document there adds a larger
+      weight to the ideal sum. So the best m falls from level to level, and the choices nest: documents that reach a
+      level have reached those below it.
+    * For negative t, the best m would rise from level to level. Both parts are concave in m, so the best nested choice
+      has the same m at all levels: every document has no gain or the largest.
 
-    The second kind is tried first, for every m; where its best ratio is negative no choice reaches 0, since the
-    greatest numerator is one of them, and it is the answer. Else the ratio starts from there and rises to the answer.
+    The second kind is tried first, for every m. If its best ratio is negative, no choice reaches 0, since the greatest
+    numerator is among them, and that ratio is the answer. Otherwise the iteration starts from it and rises to the
+    answer.
     """
     rankings, documents = topic.rankings, topic.documents
     weights = TiedWeights.of(measure, rankings, topic.assumptions)
@@ -245,7 +240,7 @@ def greatest_ratio(measure: IdealRatio, topic: OpenTopic) -> Greatest:
 def _raise_ratio(
     ratio: Floats, base: Floats, fixed: Floats, sums: Floats, steps: Floats, ideals: list[Floats]
 ) -> Floats:
-    """The greatest ratio when every level may choose its own number of documents, from a ratio of at least 0 on."""
+    """Raise the ratio from at least 0 until it is greatest, each level choosing its own number of documents."""
     for _ in range(100):
         above, below = base.copy(), fixed.copy()
         for height, ideal in zip(steps, ideals, strict=True):
@@ -260,16 +255,13 @@ def _raise_ratio(
 
 
 def greatest_share(measure: ShareOfRelevant, topic: OpenTopic) -> Greatest:
-    """Documents counted to a depth over something that grows with R (recall, F, relative precision).
+    """Bound differences of documents counted to a depth over something that grows with R (recall, F), exactly.
 
-    What it means: how far A can be ahead of B when unjudged documents turn out relevant or not. A relevant one that A
-    alone holds (within the depth) helps A, one that B alone holds helps B, one that both or neither hold helps nobody
-    directly; and each makes R, the number of relevant documents, larger by one: only numbers matter.
-
-    Why it is right: with m documents relevant both divisors are settled, and each document counts for what its kind
-    does. The best choice takes the kinds in the order of what they count for. As m grows within one kind, a quotient of
-    two linear terms rises or falls all the way, so that its ends are enough where the two divisors are the same one;
-    where they are not (F of two whole lists of different lengths, relative precision), every m is tried.
+    A relevant document that only A holds (within the depth) helps A, one that only B holds helps B, any other helps
+    neither; each increases R by one, so only their numbers matter. With m documents relevant both divisors are fixed,
+    and the best choice takes the kinds in the order of what they count. As m grows within one kind, a quotient of two
+    linear terms is monotone, so its ends suffice where the two divisors are the same; elsewhere (F of two whole lists
+    of different lengths, relative precision) every m is tried.
     """
     rankings, documents = topic.rankings, topic.documents
     orders_matter = orders_are_open(topic.assumptions) or topic.assumptions.ties == "expected"
@@ -321,7 +313,7 @@ def greatest_share(measure: ShareOfRelevant, topic: OpenTopic) -> Greatest:
 
 
 def _greatest_share_over_ties(measure: ShareOfRelevant, topic: OpenTopic) -> Greatest:
-    """Where the depth may cut through tied documents, each counts by a share of its own: the largest net ones first."""
+    """Where the depth may cut tied documents, each counts by its own share: the largest net ones first."""
     weights = TiedWeights.of(measure, topic.rankings, topic.assumptions)
     known = float(topic.rankings.assume(0.0).num_relevant(measure.rel)[0])
     slope, offset, limit = measure.growth(topic.rankings)
@@ -340,19 +332,15 @@ def _greatest_share_over_ties(measure: ShareOfRelevant, topic: OpenTopic) -> Gre
 
 
 def greatest_at_r(measure: RPrec, topic: OpenTopic) -> Greatest:
-    """Precision at depth R: judgments move the depth as well.
+    """Bound differences of precision at depth R, which judgments move as well, exactly.
 
-    What it means: how far A can be ahead of B when some of the unjudged documents turn out relevant, each of which
-    makes R, the depth to which both lists are read and the number they are divided by, larger by one.
+    With m unjudged documents relevant, R is fixed, and a document counts 1 if only A holds it within that depth, -1 if
+    only B does, else 0. The best choice takes the first kind first and the second kind last. All m are tried at once:
+    how many documents both lists hold to a depth is a running sum over the lower of their two ranks.
 
-    Why it is right: with m documents relevant R is settled, and a document counts 1 if A alone holds it within that
-    depth, -1 if B alone does, else 0. The best choice takes the first kind before the others and the second kind last.
-    All m are tried at once: how many documents both lists hold down to a depth is a running sum over the lower of their
-    two ranks.
-
-    Relevant documents that neither list holds, where there is room for them (``Rankings.room``), make R larger and
-    count for nobody: with m no larger than the room, none of B's has to be among the m. Beyond the ends of the lists
-    only the divisor still grows, so that the largest R is the last to try.
+    Relevant documents that neither list holds, where there is room for them (``Rankings.room``), enlarge R and count
+    for neither: with m no larger than the room, none of B's has to be among the m. Beyond the ends of the lists only
+    the divisor grows, so the largest R is the last to try.
     """
     rankings, documents = topic.rankings, topic.documents
     judged = rankings.assume(0.0)
@@ -402,15 +390,12 @@ def _weights(measure: BestRelevant, rankings: Rankings) -> Floats:
 
 
 def greatest_of_best(measure: BestRelevant, topic: OpenTopic) -> Greatest:
-    """The best relevant document alone counts (RR, Success): one unjudged document decides.
+    """Bound differences of measures that count the best relevant document alone (RR, Success), exactly.
 
-    What it means: how far A can be ahead of B. The score is the largest weight of any relevant document (1 / rank, or
-    1 within the depth), 0 where there is none.
-
-    Why it is right: take any judgments, and let d be the best relevant document of A. If d is unjudged, let it be the
-    only unjudged one that is relevant: A's score stays, and B's cannot rise. If d was judged before, let none be
-    relevant: the same holds. So the greatest difference is attained with no unjudged document relevant or with one,
-    and those of A that stand above its best judged relevant one are the only ones to try.
+    Take any judgments, and let d be the best relevant document of A. If d is unjudged, let it be the only unjudged
+    document that is relevant: A's score stays, and B's cannot rise. If d was judged before, let none be relevant: the
+    same holds. So it suffices to try no relevant unjudged document, and each one of A above its best judged relevant
+    one.
     """
     known = measure.value(topic.rankings.assume(0.0))
     weights = np.append(0.0, _weights(measure, topic.rankings))

@@ -1,4 +1,4 @@
-"""Runs that arrive in pieces of whole topics: how a piece is scored, and how the pieces become the scores of a run."""
+"""Runs that arrive in pieces of whole topics: score each piece and join the scores of a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rankbounds.rankings.topic_facts import TopicFacts
 
 
 def named_runs(given: Any, is_run: Callable[[Any], bool] = lambda _: False) -> Iterator[tuple[str | None, Any]]:
-    """The runs in a list, a dict by name or alone, each with the name that the user gave it; files by their paths."""
+    """List the runs with the names that the user gave them; files go by their paths."""
     several: Iterable[tuple[str | None, Any]]
     if isinstance(given, Mapping):
         several = ((str(name), run) for name, run in given.items())
@@ -41,7 +41,7 @@ def check_one_file(name: str | None, given: Any, files: Sequence[str]) -> None:
 
 @dataclass(frozen=True)
 class ScoredPiece:
-    """The scores of some topics of a run, and what was noticed of them."""
+    """The scores of some topics of a run, and its warnings."""
 
     name: str
     """What the piece calls its run."""
@@ -55,7 +55,7 @@ class ScoredPiece:
 
 
 def score_piece(piece: Run, facts: TopicFacts, scoring: Scoring) -> ScoredPiece:
-    """Score a piece of a run, which holds all that the run has for its topics."""
+    """Score a piece of a run that holds all of the run's documents for its topics."""
     name, chosen = piece.name, scoring.assumptions
     prepared: Ints = np.zeros(4, dtype=np.int64)
     if scoring.preparation:
@@ -75,7 +75,7 @@ def score_piece(piece: Run, facts: TopicFacts, scoring: Scoring) -> ScoredPiece:
 class RunInPieces:
     """The scores of one run while its pieces arrive.
 
-    ``place`` is what messages call the run, and ``name`` what the user calls it, if anything.
+    ``place`` names the run in messages; ``name`` is the user's name for it, if any.
     """
 
     def __init__(self, scoring: Scoring, topics: int, place: str, name: str | None = None) -> None:
@@ -89,9 +89,9 @@ class RunInPieces:
         self.prepared: Ints = np.zeros(4, dtype=np.int64)
 
     def add(self, piece: ScoredPiece, places: Ints | None = None) -> bool:
-        """Take over the scores of a piece; False if the run had one of its topics already.
+        """Add the scores of a piece; return False if the run had one of its topics already.
 
-        ``places`` are the numbers of topics here, where the piece was scored against the judgments of some.
+        ``places`` are the numbers of its topics here, if the piece was scored against some of the judgments only.
         """
         numbers = piece.topics if places is None else places[piece.topics]
         is_new = not self.met[numbers].any()
@@ -105,7 +105,7 @@ class RunInPieces:
         return is_new
 
     def add_missing(self, facts: TopicFacts, places: Ints | None = None) -> None:
-        """Score the judged topics that no piece has as empty lists, if they count."""
+        """Score judged topics in no piece as empty lists, if they count."""
         missing = np.flatnonzero(~(self.met if places is None else self.met[places]))
         if self.scoring.assumptions.topics == "judged" and missing.size:
             sheet = ScoreSheet(self.scoring, missing.size, missing)
@@ -113,7 +113,7 @@ class RunInPieces:
             self.sheet.put(missing if places is None else places[missing], sheet)
 
     def finish(self, judged: JudgedTopics) -> ScoreSheet:
-        """The scores of all topics; an error where none of the run's topics is judged."""
+        """Return the scores of all topics; raise if none is judged."""
         missing = [judged.query_ids[number] for number in np.flatnonzero(~self.met).tolist()]
         if not self.met.any():
             raise no_topic_judged(self.place, self.unknown[0], judged.place, judged.query_ids[0])

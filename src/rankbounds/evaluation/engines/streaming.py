@@ -60,13 +60,12 @@ def evaluate(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> Scores:
-    """As ``rankbounds.evaluation.evaluate`` for files, with about ``memory`` bytes (``"512M"``) held at a time.
+    """Evaluate files while holding about ``memory`` bytes (``"512M"``) at a time.
 
     Runs are TREC files, plain or compressed, or Parquet; judgments that fit into memory may have any format. A file
-    that has its topics together is read once; one that mixes them is split by topic into files below ``scratch`` (the
-    system's place for temporary files), which takes about its size on disk. Judgments too many for memory are split so
-    together with every run. What must fit in memory always: the largest topic, the scores (24 bytes for each run, topic
-    and measure, 48 where any has a residual), and some 100 bytes for each topic.
+    whose topics are contiguous is read once; any other is split by topic into temporary files in ``scratch``, which
+    take about its size on disk. Judgments too large for memory are split together with every run. Always in memory: the
+    largest topic, the scores (24 bytes per run, topic and measure, 48 with a residual), and about 100 bytes per topic.
     """
     assumptions, reading = chosen_options(options, threads=None)
     scoring = Scoring(parse_measures(measures), assumptions, reading.threads, preparation or Preparation())
@@ -108,7 +107,6 @@ def _path(given: Any, what: str) -> str:
 
 
 def _named_files(runs: RunsLike) -> list[tuple[str | None, str]]:
-    """The files of the runs, each with the name that the user gave it, if any."""
     found: list[tuple[str | None, str]] = []
     for name, given in named_runs(runs):
         files = expand([_path(given, "Runs")])
@@ -170,7 +168,7 @@ class _Stream:
     progress: Progress
 
     def check(self, whole: bool) -> None:
-        """Reject what cannot be read in pieces, before any work is done; judgments that are held whole can."""
+        """Reject what cannot be read in pieces, before any work is done."""
         files = [*self.files] if whole else [self.qrels, *self.files]
         try:
             with self._first_error_of(*(self.files if self.scoring.assumptions.gain.words else files)):
@@ -183,7 +181,7 @@ class _Stream:
 
     @contextlib.contextmanager
     def _first_error_of(self, *files: LargeFile) -> Iterator[None]:
-        """Of several things that are wrong with files, raise the one that reading them at once would raise."""
+        """Raise the first of several problems, as reading the files at once would."""
         try:
             yield
         except DataError:
@@ -278,9 +276,9 @@ class _Stream:
         return Qrels._of(piece)
 
     def _judged_topics(self, parts: Sequence[Path | None]) -> tuple[list[str], Floats]:
-        """The judged topics, part by part, and the grades of the whole collection, which scale gains.
+        """Yield the judged topics, part by part, and the grades of the whole collection, which scale gains.
 
-        A topic that has broken lines only is not judged.
+        A topic with only broken lines is not judged.
         """
         grades: Floats = np.empty(0)
         judged: list[str] = []
@@ -294,7 +292,7 @@ class _Stream:
 
 
 def _nothing_used(file: LargeFile) -> DataError:
-    """What reading the whole of a file that gave no row would raise: it may hold no line at all."""
+    """Raise what reading the whole of a file without rows would raise."""
     try:
         next(file.grouped(), None)
     except DataError as error:
@@ -303,7 +301,7 @@ def _nothing_used(file: LargeFile) -> DataError:
 
 
 def _places_of(query_ids: list[str], file: LargeFile) -> Ints:
-    """The number of each topic in the order in which they first stand in the file."""
+    """Return the number of each topic by first appearance in the file."""
     hashes, first = file.first_places()
     order = np.argsort(first[np.searchsorted(hashes, Ids.of(query_ids).hashes())], kind="stable")
     place = np.empty_like(order)
@@ -312,6 +310,5 @@ def _places_of(query_ids: list[str], file: LargeFile) -> Ints:
 
 
 def _in_order(query_ids: list[str], file: LargeFile) -> list[str]:
-    """The topics in the order in which they first stand in the file."""
     places = _places_of(query_ids, file).tolist() if query_ids else []
     return [query for _, query in sorted(zip(places, query_ids, strict=True))]

@@ -17,13 +17,13 @@ SHARE_OF_PEAK = {"max": 1.0, "end": 0.0, "peak-end": 0.5}
 
 
 class CWLA(Measure):
-    """What a user remembers who stops somewhere in the list: the best document read (max), the last one (end), or the
-    mean of the two (peak-end).
+    """What a user remembers after stopping in the list: the best document read (max), the last one (end), or the mean
+    of the two (peak-end).
 
     The user of RBP (``p``) or of INSQ (``T``) stops at rank i with probability V(i) - V(i + 1), where V(i) is that of
-    reading it; what is remembered there is averaged over where users stop. With binary relevance, max is the chance of
-    having met a relevant document, and end of the RBP user is RBP. ``graded=true`` divides gains by the collection's
-    largest, as RBP does. Beyond the end of the list the value takes everything as not relevant, ``high`` as relevant.
+    reading it; the value is averaged over these stops. With binary relevance, max is the probability of having read a
+    relevant document, and end of the RBP user is RBP. ``graded=true`` divides gains by the collection's largest, as in
+    RBP. Beyond the end of the list the value counts everything as not relevant, ``high`` as relevant.
 
     Source: Moffat, Mackenzie, Thomas and Azzopardi, A Flexible Framework for Offline Effectiveness Metrics, SIGIR 2022.
 
@@ -78,10 +78,10 @@ class CWLA(Measure):
     def value(self, rankings: Rankings) -> Floats:
         worth = self.worth(rankings)
         best = np.maximum.accumulate(worth, axis=-1)
-        return self._remembered(np.diff(best, prepend=0.0, axis=-1), worth)
+        return self._mean_memory(np.diff(best, prepend=0.0, axis=-1), worth)
 
-    def _remembered(self, better: Floats, last: Floats) -> Floats:
-        """From what each rank adds to the best so far, and what it is worth itself."""
+    def _mean_memory(self, better: Floats, last: Floats) -> Floats:
+        """Average what each rank adds to the best so far and its own value."""
         reached, peak = self.reached(last.shape[-1] + 1), SHARE_OF_PEAK[self.aggregate]
         return peak * weighted_sum(reached[:-1], better) + (1 - peak) * weighted_sum(-np.diff(reached), last)
 
@@ -99,4 +99,4 @@ class CWLA(Measure):
         if rankings.tied is None or (self.graded and self.aggregate != "end"):
             return self.value(rankings) if rankings.tied is None else None
         nothing_yet = expected_products(rankings, 1 - worth) if self.aggregate != "end" else np.ones(worth.shape)
-        return self._remembered(-np.diff(nothing_yet, prepend=1.0, axis=-1), group_means(rankings, worth))
+        return self._mean_memory(-np.diff(nothing_yet, prepend=1.0, axis=-1), group_means(rankings, worth))

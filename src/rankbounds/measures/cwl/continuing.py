@@ -1,8 +1,8 @@
-"""Measures declared by how likely the user is to go on: C(i), the chance of looking past rank i.
+"""Measures defined by the user's probability C(i) of continuing past rank i.
 
-From C follow V(i), the chance that rank i is examined at all (the product of C before it), the number of documents
-examined (the sum of V), and the weights W(i) = V(i) / sum of V: the rate at which the user meets relevant documents.
-RBP is C = p at every rank, P@k is C = 1 down to rank k and then 0, RR is C = 1 until a relevant document is found.
+From C follow V(i), the probability that rank i is examined at all (the product of C before it), the number of documents
+examined (the sum of V), and the weights W(i) = V(i) / sum of V, which give the relevant documents per document
+examined. RBP has C = p at every rank, P@k C = 1 to rank k and then 0, RR C = 1 until a relevant document is found.
 
 Source: Moffat, Bailey, Scholer and Thomas, Incorporating User Expectations and Behavior into the Measurement of Search
 Effectiveness, TOIS 35(3), 2017.
@@ -28,7 +28,7 @@ DEEPEST = 1 << 22
 
 
 class Continuing(RankWeighted):
-    """A user who goes on from rank i to the next with a probability that depends on i alone.
+    """A user who continues from rank i with a probability that depends on i alone.
 
     A subclass has ``continuation``; weights and the residual beyond the list follow.
 
@@ -74,11 +74,11 @@ class Continuing(RankWeighted):
 
 
 class ContinuingByRelevance(Measure):
-    """A user whose probability of going on depends on what was found so far.
+    """A user whose probability of continuing depends on what was found so far.
 
-    The value is what the user gains per document examined: (sum of V(i) r_i) / (sum of V(i)), both sums going on for
-    ever. Beyond the end of the list, ``value`` and ``low`` go on with non-relevant documents and ``high`` with relevant
-    ones. A subclass that calls itself ``monotone`` has shown that these are the extremes.
+    The value is the gain per document examined: (sum of V(i) r_i) / (sum of V(i)), both over infinitely many ranks.
+    Beyond the end of the list, ``value`` and ``low`` continue with non-relevant documents and ``high`` with relevant
+    ones. A subclass marked ``monotone`` has shown that these are the extremes.
 
     Examples
     --------
@@ -95,11 +95,11 @@ class ContinuingByRelevance(Measure):
     list_only = True
 
     def continuation(self, relevant: Floats) -> Floats:
-        """The probability of looking past each rank, for lists of relevant (1) and other (0) documents."""
+        """Return the probability of continuing past each rank, for relevant (1) and other (0) documents."""
         raise NotImplementedError
 
     def examined_beyond(self, relevant: Floats, *, relevant_beyond: bool) -> Floats:
-        """How many more documents are examined by a user who has come to the first one behind such a list."""
+        """Return how many more documents a user examines who reaches the first one after such a list."""
         raise NotImplementedError
 
     def value(self, rankings: Rankings) -> Floats:
@@ -129,11 +129,12 @@ class ContinuingByRelevance(Measure):
 
 
 class INSQ(Continuing):
-    """The rate at which a user meets relevant documents who hopes for T of them, and grows less likely to stop the
-    more documents have been read, whatever was found. INST is the same user, who counts.
+    """Relevant documents per document read, for a user who wants T of them and becomes more persistent with every
+    document read, whatever was found. INST's user also counts what was found.
 
-    The probability of looking past rank i is ((i + 2T - 1) / (i + 2T))^2, so that weights fall as 1 / (i + 2T - 1)^2.
-    About 2T + 0.5 documents are examined. What lies beyond the list stays open for long; ``high`` takes it as relevant.
+    The probability of continuing past rank i is ((i + 2T - 1) / (i + 2T))^2, so weights fall as 1 / (i + 2T - 1)^2.
+    About 2T + 0.5 documents are examined. Slowly falling weights leave much open beyond the list; ``high`` counts it as
+    relevant.
 
     Source: Moffat, Scholer and Thomas, Models and Metrics: IR Evaluation as a User Process, ADCS 2012.
     """
@@ -159,12 +160,12 @@ class INSQ(Continuing):
 
 
 class UMeasure(Continuing):
-    """The rate at which a user meets relevant documents whose attention falls steadily with the text read, and is
-    gone after L characters.
+    """Relevant documents per document read, for a user whose attention falls linearly with the text read and ends after
+    L characters.
 
-    The weight of a document is 1 - x/L, where x is the text before it, and 0 behind L; weights are scaled to sum to 1
+    The weight of a document is 1 - x/L, where x is the text before it, and 0 beyond L; weights are scaled to sum to 1
     (as in the C/W/L framework: the original sums without scaling, and takes x at a document's end). Judgments and runs
-    say nothing of lengths: every document costs the same. With the default cost of 1, L is a number of documents.
+    do not contain lengths, so every document costs the same. With the default cost of 1, L is a number of documents.
 
     Source: Sakai and Dou, Summaries, Ranked Retrieval and Sessions, SIGIR 2013; scaled as in cwl_eval.
     """
@@ -193,10 +194,10 @@ class UMeasure(Continuing):
 class SDCG(Continuing):
     """Discounted gain of relevant documents to depth k, divided by that of k relevant documents: between 0 and 1.
 
-    Unlike nDCG it asks nothing of documents that were not retrieved. As a user it looks past rank i with probability
-    log(i + 1) / log(i + 2), and never past k. The scale depends on the depth: with ``base=2`` the divisor is 21.79 at
-    depth 100 and 123.99 at depth 1000, so that only scores at one depth compare. If the list is shorter than k, the
-    ranks behind it are unknown.
+    Unlike nDCG it ignores documents that were not retrieved. Its user continues past rank i with probability log(i + 1)
+    / log(i + 2), and never past k. The scale depends on the depth: with ``base=2`` the divisor is 21.79 at depth 100
+    and 123.99 at depth 1000, so only scores at one depth compare. If the list is shorter than k, the ranks beyond it
+    are unknown.
 
     Source: Moffat and Zobel 2008, section 4.6; ``base`` as in DCG.
     """
@@ -215,7 +216,7 @@ class SDCG(Continuing):
 
 
 class ContinuingByLast(ContinuingByRelevance):
-    """A user who goes on with one probability after a relevant document and with another after any other."""
+    """A user who continues with one probability after a relevant document and another after any other."""
 
     monotone = True
 
@@ -232,14 +233,14 @@ class ContinuingByLast(ContinuingByRelevance):
 
 
 class RBP2(ContinuingByLast):
-    """The rate at which a user meets relevant documents who goes on with one probability after a relevant document
-    and with another after a non-relevant one.
+    """Relevant documents per document read, for a user who continues with one probability after a relevant document and
+    with another after a non-relevant one.
 
-    Lower persistence after a relevant document: one good answer goes far. Higher: success encourages. With both equal
+    Lower persistence after a relevant document: one good answer goes far. Higher: success encourages. If both are equal
     this is RBP. The value is the expected number of relevant documents examined over the expected number of documents
-    examined. Documents beyond the end of the list are unknown: the value and ``low`` take them as non-relevant for
-    ever, ``high`` takes them and the unjudged ones as relevant. Turning a document relevant never lowers the rate:
-    what it takes from (or adds to) the documents below is always less than the document itself brings.
+    examined. Beyond the end of the list the value and ``low`` count documents as non-relevant; ``high`` counts them and
+    the unjudged ones as relevant. Making a document relevant never lowers the rate: its effect on the documents below
+    is always smaller than its own gain.
 
     Source: Moffat and Zobel 2008, section 4.3.
     """
@@ -261,17 +262,17 @@ class RBP2(ContinuingByLast):
 
 
 class INST(ContinuingByRelevance):
-    """The rate at which a user meets relevant documents who hopes for T of them, reads on while they are missing,
-    and grows less likely to stop the more has been invested.
+    """Relevant documents per document read, for a user who wants T of them, reads on while they are missing, and
+    becomes more persistent with every document read.
 
-    The probability of looking past rank i is ((i - 1 + T + T_i) / (i + T + T_i))^2, where T_i is T minus the relevant
-    documents found down to rank i. Before any is found, about 2T + 0.5 documents are examined. Weights fall only as
-    1/i^2: what lies beyond the list stays open for long. The value and ``low`` take it as non-relevant for ever,
-    ``high`` takes it and the unjudged documents as relevant. ``T`` must be at least 1; then turning a document
-    relevant never lowers the rate.
+    The probability of continuing past rank i is ((i - 1 + T + T_i) / (i + T + T_i))^2, where T_i is T minus the
+    relevant documents found to rank i. If none is found, about 2T + 0.5 documents are examined. Weights fall only as
+    1/i^2, which leaves much open beyond the list: the value and ``low`` count it as non-relevant, ``high`` counts it
+    and the unjudged documents as relevant. ``T`` must be at least 1; then making a document relevant never lowers the
+    rate.
 
-    Source: Moffat, Bailey, Scholer and Thomas, INST: An Adaptive Metric for Information
-    Retrieval Evaluation, ADCS 2015.
+    Source: Moffat, Bailey, Scholer and Thomas, INST: An Adaptive Metric for Information Retrieval Evaluation, ADCS
+    2015.
     """
 
     T: float = parameter("How many relevant documents the user hopes for.", AT_LEAST_1, default=1.0)
@@ -283,7 +284,6 @@ class INST(ContinuingByRelevance):
     monotone = True
 
     def _effort(self, relevant: Floats) -> Floats:
-        """At every rank i, i + T + T_i."""
         return np.arange(1, relevant.shape[-1] + 1) + 2 * self.T - np.cumsum(relevant, axis=-1)
 
     def continuation(self, relevant: Floats) -> Floats:
@@ -299,17 +299,17 @@ class INST(ContinuingByRelevance):
 
 
 class TBG(ContinuingByLast):
-    """The rate at which users meet relevant documents of whom half give up within every ``halflife`` seconds.
+    """Relevant documents per document read, for users of whom half give up within every ``halflife`` seconds.
 
-    A document takes some seconds, a relevant one more, because more users open it. The chance of still being there
+    A document takes some seconds, a relevant one more, because more users open it. The probability of still reading
     after t seconds is 2^(-t/halflife), and weights are scaled to sum to 1 (as in the C/W/L framework). Judgments and
-    runs say nothing of lengths, so that all documents of a kind take the same time; where both kinds do, this is RBP
-    with p = 2^(-seconds/halflife). The defaults are the original's for documents of 500 words: 4.4 seconds for a
-    summary, 0.018 for a word and 7.8 more for a document, opened with probability 0.64 if relevant and 0.39 if not.
+    runs do not contain lengths, so all documents of a kind take the same time; if both kinds do, this is RBP with p =
+    2^(-seconds/halflife). The defaults are the original's for documents of 500 words: 4.4 seconds for a summary, 0.018
+    for a word and 7.8 more for a document, opened with probability 0.64 if relevant and 0.39 if not.
 
-    What lies beyond the list counts as non-relevant in the value, and as relevant in ``high``. Turning a document
-    relevant never lowers the rate. The original's score, the gain before users give up, is this rate times the
-    expected number of documents times 0.4928, the chance that a relevant document is opened and found so.
+    What lies beyond the list counts as non-relevant in the value, and as relevant in ``high``. Making a document
+    relevant never lowers the rate. The original's score, the gain before users give up, is this rate times the expected
+    number of documents times 0.4928, the probability that a relevant document is opened and found so.
 
     Source: Smucker and Clarke, Time-Based Calibration of Effectiveness Measures, SIGIR 2012; scaled as in cwl_eval,
     which it equals for seconds = seconds_relevant = 1.

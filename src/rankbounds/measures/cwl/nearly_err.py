@@ -1,11 +1,11 @@
-"""Not, but nearly, ERR: users who stop at a document with the probability that it satisfies them, in the C/W/L frame.
+"""Four C/W/L measures close to ERR: users stop at a document with the probability that it satisfies them.
 
-ERR is no C/W/L measure: it weighs the rank at which users stop, not what they meet on the way. These four are what
-comes near it. A document that gains g, as a share of the most, satisfies with probability g; who is not satisfied goes
-on with a probability of rank alone. The value is what is gained per document examined.
+ERR itself is no C/W/L measure: it weights the rank at which users stop, not what they meet on the way. Here a document
+that gains g, as a share of the largest gain, satisfies with probability g; an unsatisfied user continues with a
+probability that depends on rank alone. The value is the gain per document examined.
 
-More gain at any rank raises what is gained and lowers what is examined, so that bounds follow from two fillings. Behind
-the end of the list, ``value`` and ``low`` go on with documents that gain nothing, and ``high`` with one that satisfies.
+More gain at any rank raises the gain and lowers what is examined, so bounds follow from two fillings. Beyond the end of
+the list, ``value`` and ``low`` continue with documents without gain, and ``high`` with one that satisfies.
 
 Source: Azzopardi, Mackenzie and Moffat, ERR is not C/W/L: Exploring the Relationship Between Expected Reciprocal Rank
 and Other Metrics, ICTIR 2021 (equations 8 to 11).
@@ -37,11 +37,11 @@ class NearlyERR(ContinuingByRelevance):
     monotone = True
 
     def unsatisfied(self, rank: Floats) -> Floats:
-        """The probability of looking past these ranks for users whom the document there does not satisfy."""
+        """Return the probability of continuing past these ranks when not satisfied there."""
         raise NotImplementedError
 
     def unsatisfied_beyond(self, rank: int) -> float:
-        """How many documents behind this rank a user at the next one examines, if none of them satisfies."""
+        """Return how many documents a user at the next rank examines if none satisfies."""
         raise NotImplementedError
 
     def worth(self, rankings: Rankings) -> Floats:
@@ -76,8 +76,8 @@ class NERR8(NearlyERR):
 
 
 class NERR9(NERR8):
-    """What a user gains per document who reads until a document satisfies, goes on from rank i to the next with
-    probability i / (i + 1) otherwise, and never past depth k.
+    """Gain per document read, for a user who stops when satisfied, otherwise continues from rank i with probability
+    i / (i + 1), and never past depth k.
     """
 
     example = ("NERR9 @ 3", 0.4706)
@@ -92,9 +92,8 @@ class NERR9(NERR8):
 
 
 class NERR10(NearlyERR):
-    """What a user gains per document who reads until a document satisfies, and goes on with probability p otherwise.
-
-    RBP's user, who also stops when satisfied.
+    """Gain per document read, for a user who stops when satisfied and otherwise continues with probability p, as in
+    RBP.
     """
 
     p: float = parameter("The probability of going on where a document does not satisfy.", PERSISTENCE, default=0.9)
@@ -111,9 +110,7 @@ class NERR10(NearlyERR):
 
 
 class NERR11(NearlyERR):
-    """What a user gains per document who reads until a document satisfies, and grows less likely to stop otherwise:
-    INSQ's user, who also stops when satisfied.
-    """
+    """Gain per document read, for a user who stops when satisfied and otherwise continues as in INSQ."""
 
     T: float = parameter("How much gain the user hopes for.", POSITIVE, default=1.0)
 

@@ -1,11 +1,11 @@
-"""Users who stop by what they have found so far, where more relevance may mean more to read, and a lower rate.
+"""Users who stop by what they have found so far, where more relevance may mean more reading and a lower rate.
 
-Their bounds cannot be had from two fillings. But whether a user goes on depends on the rank, on the number of relevant
-documents found and on the last document only, so that the least and the greatest rate follow from the end of the list
-backwards: for a rate in question, what is best from here on for each number found so far (the sum of r_i minus the
-rate, over documents examined); the rate for which that sum is 0 is the extreme (Dinkelbach's method for ratios). Within
-the list this is exact. Beyond its end the most is taken that the remaining users may examine, all of it relevant for
-``high`` and none for ``low``: the bounds hold, and may be wider than needed.
+Two fillings do not give their bounds. But whether a user continues depends on the rank, the number of relevant
+documents found and the last document only, so dynamic programming from the end of the list finds the least and the
+greatest rate: for a candidate rate, the best from here on for each number found so far (the sum of r_i minus the rate,
+over documents examined); the rate for which that sum is 0 is the extreme (Dinkelbach's method for ratios). Within the
+list this is exact. Beyond its end it assumes the most that the remaining users may examine, all of it relevant for
+``high`` and none for ``low``: the bounds are safe, but may be wider than necessary.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class StoppingByGain(ContinuingByRelevance):
     exactness = "outer"
 
     def going_on(self, rank: Floats, found: Floats, relevant: Floats) -> Floats:
-        """The probability of looking past a rank, where so many are found down to it, itself relevant (1) or not."""
+        """Return the probability of continuing past a rank, by documents found to it and its own relevance."""
         raise NotImplementedError
 
     def most_beyond(self, rank: int, found: Floats) -> tuple[Floats, Floats]:
-        """How many relevant documents, and how many documents, a user at the next rank may still examine at most."""
+        """Return how many relevant documents, and documents, a user at the next rank may examine at most."""
         raise NotImplementedError
 
     def continuation(self, relevant: Floats) -> Floats:
@@ -55,10 +55,10 @@ class StoppingByGain(ContinuingByRelevance):
         return self.going_on(rank, np.cumsum(relevant, axis=-1), relevant)
 
     def examined_beyond(self, relevant: Floats, *, relevant_beyond: bool) -> Floats:
-        return self._followed(relevant.shape[-1], relevant.sum(axis=-1), relevant_beyond=relevant_beyond)
+        return self._examined_below(relevant.shape[-1], relevant.sum(axis=-1), relevant_beyond=relevant_beyond)
 
-    def _followed(self, rank: int, found: Floats, *, relevant_beyond: bool) -> Floats:
-        """How many documents behind this rank are examined, all of them relevant or none."""
+    def _examined_below(self, rank: int, found: Floats, *, relevant_beyond: bool) -> Floats:
+        """Return how many documents after this rank are examined, all relevant or none."""
         relevant = np.full(found.shape, float(relevant_beyond))
         return examined_in_all(
             lambda step: self.going_on(np.asarray(float(rank + step)), found + step * relevant_beyond, relevant)
@@ -66,7 +66,7 @@ class StoppingByGain(ContinuingByRelevance):
 
     def open_tail(self, rankings: Rankings) -> Floats:
         def nothing_beyond(rank: int, found: Floats) -> tuple[Floats, Floats]:
-            return np.zeros(found.shape), self._followed(rank, found, relevant_beyond=False)
+            return np.zeros(found.shape), self._examined_below(rank, found, relevant_beyond=False)
 
         without = self._extreme(rankings, nothing_beyond, greatest=True)
         return np.maximum(0.0, self.bounds(rankings)[1] - np.clip(without, 0.0, 1.0))
@@ -77,7 +77,7 @@ class StoppingByGain(ContinuingByRelevance):
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
     def _extreme(self, rankings: Rankings, beyond: Beyond, *, greatest: bool) -> Floats:
-        """The least or the greatest rate, where so much is gained and examined behind the list."""
+        """Return the least or the greatest rate, with so much gained and examined after the list."""
         depth = depth_reached(self, rankings.width)
         relevant = rankings.assume(0.0).relevant(self.rel)[:, :depth]
 
@@ -98,7 +98,7 @@ class StoppingByGain(ContinuingByRelevance):
     def _best_response(
         self, rankings: Rankings, relevant: Floats, at_end: AtEnd, rate: Floats, *, greatest: bool
     ) -> tuple[Floats, Floats]:
-        """What is gained and examined in the completion that is best (or worst) where reading costs so much."""
+        """Return gain and documents examined in the best (or worst) completion at this cost of reading."""
         depth, sign = relevant.shape[1], 1.0 if greatest else -1.0
         holes = rankings.holes[:, :depth]
         gained, examined = (np.tile(part, (rate.size, 1)) for part in at_end(depth))
@@ -121,7 +121,7 @@ class StoppingByGain(ContinuingByRelevance):
 
 
 def examined_in_all(going_on: Callable[[int], Floats]) -> Floats:
-    """How many documents are examined by users who go on past the first, second, ... of them with these chances."""
+    """Return how many documents are examined, given the probabilities of continuing."""
     chance = going_on(1)
     reached = chance
     examined = 1 + reached
@@ -136,7 +136,7 @@ def examined_in_all(going_on: Callable[[int], Floats]) -> Floats:
 
 @lru_cache(maxsize=256)
 def depth_reached(measure: StoppingByGain, width: int) -> int:
-    """A rank that hardly anybody reaches, whatever is relevant; or the last of so many."""
+    """Return a rank that hardly anybody reaches, whatever is relevant; or the last of so many."""
     reached = 1.0
     for rank in range(1, width):
         found = np.arange(rank + 1.0)
@@ -148,14 +148,14 @@ def depth_reached(measure: StoppingByGain, width: int) -> int:
 
 
 class BPM(StoppingByGain):
-    """The rate at which a user meets relevant documents who reads until T are found, or K are read.
+    """Relevant documents per document read, for a user who stops after T relevant ones or K documents.
 
     The static model is precision where the user stops: at the T-th relevant document or at rank K, whichever comes
-    first. In the dynamic one (``hb``, ``hc``) expectations move: a relevant document raises T by hb (1 - median) and K
-    by hc (1 - median), any other lowers them by hb median and hc median, for the ranks that follow.
+    first. In the dynamic one (``hb``, ``hc``) expectations change: a relevant document raises T by hb (1 - median) and
+    K by hc (1 - median), any other lowers them by hb median and hc median, for the ranks that follow.
 
     Source: Zhang, Liu, Li, Zhang, Xu and Ma, Evaluating Web Search with a Bejeweled Player Model, SIGIR 2017, in the
-    C/W/L framework. cwl_eval's dynamic model leaves K as it is, whatever hc says: hc=0 gives its numbers.
+    C/W/L framework. cwl_eval's dynamic model never changes K: hc=0 gives its numbers.
     """
 
     T: float = parameter("How many relevant documents the user wants.", POSITIVE, default=1.0)
@@ -175,14 +175,14 @@ class BPM(StoppingByGain):
         return ((found < wanted) & (rank < willing)).astype(np.float64)
 
     def most_beyond(self, rank: int, found: Floats) -> tuple[Floats, Floats]:
-        """Good news at every rank move both ends the furthest: as many as then fit are read, and at least one."""
+        """Good news at every rank move both ends the furthest: as many as then fit are read, at least one."""
         news = found - self.median * rank
         most = _most_steps(self.K - rank, news, self.hc, self.median)
         return np.minimum(most, _most_steps(self.T - found, news, self.hb, self.median)), most
 
 
 def _most_steps(left: Floats | float, news: Floats, moved: float, median: float) -> Floats:
-    """How many steps of 1 can be made, and one more, towards an end that good news at each move further away."""
+    """Count steps of 1 towards an end that each relevant document moves further away, and one more."""
     further = moved * (1 - median)
     if further >= 1:
         return np.full(news.shape, MOST)
@@ -223,15 +223,15 @@ class Rate(StoppingByGain):
         return _logistic((found / rank - self.A) * self.R2 - np.log(self.b2))
 
     def most_at_rate(self) -> float:
-        """How many documents are examined at most, by a user who finds nothing but relevant ones."""
+        """Return how many documents are examined at most, if all are relevant."""
         return float(1 / max(1 - float(self.fast(np.ones(1), np.ones(1))[0]), 1 / MOST))
 
 
 class IFT_C1(Goal):  # noqa: N801 (the name everybody knows it by)
-    """The rate at which a user meets relevant documents who is likely to stop once about T are found.
+    """Relevant documents per document read, for a user who is likely to stop once about T are found.
 
-    The probability of going on is 1 - 1 / (1 + b1 e^((T - y) R1)), where y relevant documents were found. A large R1
-    makes a user who stops at T; with R1 = 0 this is RBP with p = b1 / (1 + b1).
+    The probability of continuing is 1 - 1 / (1 + b1 e^((T - y) R1)), where y relevant documents were found. A large R1
+    makes the user stop at T; with R1 = 0 this is RBP with p = b1 / (1 + b1).
 
     Source: Azzopardi, Thomas and Craswell, Measuring the Utility of Search Engine Result Pages, SIGIR 2018.
     """
@@ -253,11 +253,11 @@ class IFT_C1(Goal):  # noqa: N801 (the name everybody knows it by)
 
 
 class IFT_C2(Rate):  # noqa: N801 (the name everybody knows it by)
-    """The rate at which a user meets relevant documents who is likely to stop when they come slower than expected.
+    """Relevant documents per document read, for a user who is likely to stop when they come slower than expected.
 
-    The probability of going on behind rank i is 1 / (1 + b2 e^((A - y/i) R2)), where y relevant documents were found.
-    With R2 = 0 this is RBP with p = 1 / (1 + b2). More relevance may keep the user reading what is not: the rate may
-    fall.
+    The probability of continuing past rank i is 1 / (1 + b2 e^((A - y/i) R2)), where y relevant documents were found.
+    With R2 = 0 this is RBP with p = 1 / (1 + b2). More relevance may keep the user reading non-relevant documents and
+    so lower the rate.
 
     Source: Azzopardi, Thomas and Craswell, SIGIR 2018.
     """
@@ -277,9 +277,9 @@ class IFT_C2(Rate):  # noqa: N801 (the name everybody knows it by)
 
 
 class IFT(Rate, Goal):
-    """The rate at which a user meets relevant documents who stops when enough is found, or when it comes too slowly.
+    """Relevant documents per document read, for a user who stops when enough are found, or when they come too slowly.
 
-    The probability of going on is the product of those of IFT_C1 and IFT_C2: the user goes on who would by both.
+    The probability of continuing is the product of those of IFT_C1 and IFT_C2.
 
     Source: Azzopardi, Thomas and Craswell, SIGIR 2018.
     """

@@ -1,10 +1,10 @@
-"""What other tools call measures, and what each name stands for here: the data, and no code.
+"""What other tools call measures, and what each name means here: data only.
 
-A measure's own file has its name, its aliases and trec_eval's names for it (``trec_names``). This file has the rest:
-names of other tools, trec_eval's names for several measures, names that mean different things in different tools, and
-those for which there is nothing here. Case, ``_`` and ``-`` make no difference when a name is looked up.
+A measure's own file has its name, its aliases and trec_eval's names for it (``trec_names``). This file has names of
+other tools, trec_eval's names for several measures, names whose meaning differs between tools, and those without a
+counterpart. Lookup ignores case, ``_`` and ``-``.
 
-Where two tools give one name different meanings, our own names come first, then trec_eval's, then those of the tools in
+If two tools give one name different meanings, our own names come first, then trec_eval's, then those of the tools in
 the order of ``NAMES``; ``DIFFERENT`` says what the others mean and how to ask for it.
 """
 

@@ -102,7 +102,7 @@ def _template_pattern(template: str) -> re.Pattern[str]:
 
 
 def from_trec_name(name: str) -> Measure | None:
-    """The measure that trec_eval calls so. Case counts only where the name is one of ours too (``rbp``, ``RBP``)."""
+    """Return the measure of trec_eval's name; case counts only for names shared with ours (``rbp``, ``RBP``)."""
     for measure in REGISTRY.values():
         for template in measure.trec_names:
             if not name.lower().startswith(template.partition("{")[0].lower()):
@@ -157,15 +157,15 @@ MeasuresLike: TypeAlias = MeasureLike | Iterable[MeasureLike]
 
 
 def parse_measure(given: MeasureLike) -> Measure:
-    """A measure from whatever stands for one.
+    """Return the measure that a label, name, class or object means.
 
     Parameters
     ----------
     given
-        A label such as ``"nDCG@10"``, ``"RBP(p=0.8)"`` or ``"AP'"``, in which a name may be an alias (``"MAP"``) and in
-        any case, or another tool's name: trec_eval's (``"ndcg_cut_10"``), ir_measures' (``"nDCG(dcg='exp-log2')@10"``),
-        ranx' (``"hit_rate@10"``), BEIR's (``"ndcg_at_10"``). A measure is returned as it is, a class of measures stands
-        for its defaults, and the measures of other packages are read as they print themselves.
+        A label such as ``"nDCG@10"``, ``"RBP(p=0.8)"`` or ``"AP'"``, with aliases (``"MAP"``) and in any case, or
+        another tool's name: trec_eval's (``"ndcg_cut_10"``), ir_measures' (``"nDCG(dcg='exp-log2')@10"``), ranx'
+        (``"hit_rate@10"``), BEIR's (``"ndcg_at_10"``). A measure is returned as it is, a class of measures means its
+        defaults, and the measures of other packages are read as they print themselves.
 
     Returns
     -------
@@ -186,13 +186,13 @@ def parse_measure(given: MeasureLike) -> Measure:
 
 
 def parse_measures(given: MeasuresLike) -> list[Measure]:
-    """Return the measures that stand in what is given, each once.
+    """Return the measures in what is given, each once.
 
     Parameters
     ----------
     given
-        Whatever ``parse_measure`` takes, or several of it. In a text, commas outside of parentheses stand between
-        measures; trec_eval's names of several measures, such as ``"official"``, stand for all of them.
+        Whatever ``parse_measure`` takes, or several of it. In a text, commas outside of parentheses separate measures;
+        trec_eval's names of several measures, such as ``"official"``, give all of them.
 
     Returns
     -------
@@ -212,7 +212,7 @@ def parse_measures(given: MeasuresLike) -> list[Measure]:
 
 
 def _separated(given: MeasureLike) -> list[MeasureLike]:
-    """The labels in a text; anything else is one measure. Numbers behind a comma go on with what is before it."""
+    """Split a text into labels; numbers after a comma belong to the one before."""
     if not isinstance(given, str):
         return [given]
     labels: list[MeasureLike] = []
@@ -237,7 +237,7 @@ def _read(given: MeasureLike) -> list[Measure]:
     text = str(given).strip()
     if text.lower() in NICKNAMES:
         return _of_nickname(text.lower())
-    return list(_remembered(text, tuple(REGISTRY.values())))
+    return list(_parse_once(text, tuple(REGISTRY.values())))
 
 
 def with_depth(measure: Measure) -> Measure:
@@ -248,7 +248,7 @@ def with_depth(measure: Measure) -> Measure:
 
 
 @lru_cache(maxsize=1024)
-def _remembered(text: str, kinds: tuple[type[Measure], ...]) -> tuple[Measure, ...]:  # noqa: ARG001 (may change)
+def _parse_once(text: str, kinds: tuple[type[Measure], ...]) -> tuple[Measure, ...]:  # noqa: ARG001 (may change)
     if text not in REGISTRY and (from_trec := from_trec_name(text)) is not None:
         return (with_depth(from_trec),)
     family = next((name for name in FAMILIES if name.lower() == text.lower()), None)
@@ -263,7 +263,6 @@ def _remembered(text: str, kinds: tuple[type[Measure], ...]) -> tuple[Measure, .
 
 
 def _of_nickname(nickname: str) -> list[Measure]:
-    """trec_eval's names for several measures; what is no number is left out, and said."""
     left_out = [name for name in NICKNAMES[nickname] if name in ABSENT and name != "runid"]
     if left_out:
         warn(f'"{nickname}": left out are {", ".join(left_out)}; the command trec_eval prints them.')
@@ -295,7 +294,6 @@ def _of_dotted(text: str, name: str, values: str) -> list[Measure]:
 
 
 def _from_label(text: str) -> Measure:
-    """A measure from a label, in which the name may be another tool's."""
     if ranx := _LEVEL.fullmatch(text):
         measure, level = _from_label(ranx["label"]), int(ranx["level"])
         if level > 1 and "rel" not in measure.parameters:
@@ -336,7 +334,7 @@ def _from_label(text: str) -> Measure:
 
 
 def _elsewhere(name: str, given: dict[str, str]) -> tuple[str, dict[str, Any]]:
-    """The name here of a measure that another tool calls so, and the parameters that come with it."""
+    """Return our name and parameters for another tool's name."""
     label = label_elsewhere(name)
     if label is None:
         return name, {}

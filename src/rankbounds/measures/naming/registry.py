@@ -22,9 +22,9 @@ CLOSE = 0.75
 
 
 def register(kind: type[Measure]) -> None:
-    """Take a measure in under its names, unless another measure has one of them.
+    """Register a measure under its names, unless another measure has one of them.
 
-    The same class defined once more, as by running a notebook's cell again, takes the place of the first.
+    Defining the same class again, as by running a notebook's cell twice, replaces the first.
     """
     for name in _names_of(kind):
         owner = REGISTRY.get(_owners.get(folded(name), ""))
@@ -52,7 +52,7 @@ def is_name(text: str) -> bool:
 
 
 def label_elsewhere(name: str) -> str | None:
-    """Our label for a name that another tool has for a measure; None where no tool has it."""
+    """Return our label for another tool's name of a measure; None for unknown names."""
     return _theirs().get(folded(name))
 
 
@@ -66,7 +66,7 @@ def _names_of(kind: type[Measure]) -> tuple[str, ...]:
 
 
 def _ours() -> dict[str, str]:
-    """Names and aliases as they are looked up, and the name of the measure that each stands for."""
+    """Map names and aliases, in the form for lookup, to measures."""
     return _lookup(tuple(REGISTRY.values()))
 
 
@@ -97,7 +97,7 @@ def _problem(name: str) -> str:
 
 
 def _suggestion(name: str) -> str:
-    """``P@10`` for a depth without its @; else a name of swapped letters, or one nearly alike."""
+    """Suggest ``P@10`` for a depth without @; else a name with swapped letters, or a similar one."""
     depth = re.fullmatch(r"(.*?[a-z*])[_-]?(\d+)", name.lower())
     if depth and is_name(depth[1]) and class_named(depth[1]).takes_cutoff():
         return f"{_ours()[folded(depth[1])]}@{depth[2]}"

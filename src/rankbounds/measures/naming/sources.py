@@ -1,7 +1,7 @@
-"""What to cite: the papers that measures and tests come from, as BibTeX.
+"""The papers that measures and tests come from, as BibTeX.
 
-A measure names its sources by their keys (``sources``, one of its facts). Fields that could not be checked are left
-out; a measure without an entry here comes from a program, or is a plain count.
+A measure names its sources by their keys (``sources``, one of its facts). Unverified fields are left out; a measure
+without an entry comes from a program, or is a plain count.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ def entries() -> dict[str, str]:
 
 
 def bibtex(measures: MeasuresLike | None = None, also: Sequence[str] = ()) -> str:
-    r"""The papers that measures come from, as BibTeX.
+    r"""Return the papers that measures come from, as BibTeX.
 
     Parameters
     ----------
     measures : str, Measure, or several of these, optional
-        Those that were used; everything that this package knows to cite where none are named.
+        The measures used; by default every entry.
     also : sequence of str
         Keys of more entries, such as ``smucker2007comparison``.
 
     Returns
     -------
     str
-        An entry for each paper, in the order of the measures; fields that could not be checked, such as some page
-        numbers, are left out. A measure that has none (a count, or one that a program defines) adds nothing.
+        An entry per paper, in the order of the measures, without unverified fields, such as some page numbers. A
+        measure without a paper (a count, or one that a program defines) adds nothing.
 
     Examples
     --------

@@ -17,18 +17,18 @@ from rankbounds.rankings.ties import (
     expected_with_earlier,
     group_means,
     groups_at_cut,
-    reordered,
+    reorder,
     sums_before,
 )
 
 
 @dataclass(frozen=True, eq=False)
 class PrecisionTerms:
-    """The terms of a topic's lists: at a relevant rank, a factor times the credit of the relevant documents down to it.
+    """The terms of a topic's lists: at a relevant rank, a factor times the credit of the relevant documents to it.
 
-    ``most`` and ``least`` are the factors by rank; ``credit`` is that of judged documents; an unjudged one has between
-    ``low_credit`` and ``high_credit`` when it is relevant. ``known`` documents are relevant. ``itself`` says how much
-    of a document's own credit counts, ``averaged`` whether the sum is divided by the number of relevant documents.
+    ``most`` and ``least`` are the factors by rank; ``credit`` is that of judged documents; a relevant unjudged one has
+    between ``low_credit`` and ``high_credit``. ``known`` documents are relevant. ``itself`` is how much of a document's
+    own credit counts, ``averaged`` whether the sum is divided by the number of relevant documents.
     """
 
     most: Floats
@@ -47,13 +47,13 @@ class PrecisionTerms:
 
 
 class AveragedPrecisions(Measure):
-    """A sum of terms, one for each relevant document: a factor of its rank times the relevant documents down to it.
+    """A sum of terms, one per relevant document: a factor of its rank times the relevant documents to it.
 
     A subclass that is no plain sum of precisions over R has ``precision_terms``.
     """
 
     def precision_terms(self, rankings: Rankings, unjudged: int) -> PrecisionTerms | None:  # noqa: ARG002
-        """Of a topic's lists, where so many documents are unjudged; None where every document counts as relevant."""
+        """Return a topic's terms for so many unjudged documents; None if every document counts as relevant."""
         rank = np.arange(1, rankings.width + 1)
         return self._binary_terms(rankings, np.where(rank <= self.depth(rankings), 1.0 / rank, 0.0))
 
@@ -66,11 +66,11 @@ class AveragedPrecisions(Measure):
 
 
 class AP(AveragedPrecisions):
-    """The precisions at the ranks of the relevant documents, averaged over all R relevant documents known.
+    """The mean of the precisions at the ranks of the relevant documents, over all R relevant documents known.
 
     A relevant document that is not retrieved (within the depth) contributes 0. The mean over topics is known as MAP.
     Judging more documents can raise or lower it, because R grows too: ``low`` and ``high`` are the exact extremes over
-    all judgments the retrieved unjudged documents could get. With ``open="collection"``, ``low`` also covers relevant
+    all judgments of the retrieved unjudged documents. With ``open="collection"``, ``low`` also covers relevant
     documents that nobody retrieved, up to R = ``most_relevant``; without that limit it is 0.
 
     AP = (1/R) * sum over relevant ranks i of (relevant documents down to i) / i.
@@ -106,17 +106,17 @@ class AP(AveragedPrecisions):
         return Turns.of(rankings, self.rel, self.depth(rankings)).bounds()
 
     def joint_bounds(self, rankings: Rankings) -> Bounds:
-        """Whichever of a group's unjudged documents turn out relevant, they can stand next to those that are."""
+        """A group's relevant unjudged documents can be adjacent to its other relevant ones."""
         worth, depth = rankings.assume(0.5).relevant(self.rel), self.depth(rankings)
-        worst, best = (reordered(rankings, worth, best=best) for best in (False, True))
+        worst, best = (reorder(rankings, worth, best=best) for best in (False, True))
         return Turns.of(worst, self.rel, depth).least_average(), Turns.of(best, self.rel, depth).greatest_average()
 
 
 class SP(AveragedPrecisions):
-    """The precisions at the ranks of relevant documents, summed: average precision before it is divided by R.
+    """The sum of the precisions at the ranks of relevant documents: average precision before division by R.
 
-    It needs no knowledge of documents that were not retrieved, and never falls when another document turns out
-    relevant; but it grows with the number of relevant documents, so that topics cannot be compared.
+    It does not depend on documents that were not retrieved, and never falls when another document turns out relevant;
+    but it grows with the number of relevant documents, so topics cannot be compared.
 
     Source: Moffat and Zobel 2008, section 3.1.
     """
@@ -143,7 +143,7 @@ class SP(AveragedPrecisions):
 
 
 def sum_of_precisions(rankings: Rankings, rel: float, depth: int) -> Floats:
-    """For each list the sum over relevant ranks i of (relevant documents down to i) / i."""
+    """Sum, for each list, (relevant documents down to i) / i over relevant ranks i."""
     # Added one after the other, as trec_eval does: values half way between two printed ones then round alike.
     if rankings.certain:  # few documents are relevant, and of those of a list the k-th has k down to it
         row, rank, number = rankings.places_of_relevant(rel)
@@ -157,13 +157,13 @@ def sum_of_precisions(rankings: Rankings, rel: float, depth: int) -> Floats:
 
 
 def expected_sum_of_precisions(rankings: Rankings, rel: float, depth: int) -> Floats:
-    """The mean of that sum over all orders of tied documents (McSherry and Najork, ECIR 2008)."""
+    """Return the mean of that sum over all orders of ties (McSherry and Najork, ECIR 2008)."""
     total: Floats = expected_precisions(rankings, rel)[..., :depth].sum(axis=-1)
     return total
 
 
 def expected_precisions(rankings: Rankings, rel: float) -> Floats:
-    """At every rank the mean, over all orders of tied documents, of the precision there if it is a relevant one's."""
+    """Return at every rank the mean, over all orders of ties, of the precision there if relevant."""
     relevant = rankings.relevant(rel)
     counted = group_means(rankings, relevant) + expected_with_earlier(rankings, relevant)
     return counted / np.arange(1, rankings.width + 1)
@@ -171,14 +171,14 @@ def expected_precisions(rankings: Rankings, rel: float) -> Floats:
 
 @dataclass(frozen=True)
 class Turns:
-    """What turning unjudged documents relevant adds to the sum of precisions (``total``, of ``known`` documents).
+    """What relevant unjudged documents add to the sum of precisions (``total``, of ``known`` documents).
 
-    The sum is divided by the number of relevant documents, which counts each unjudged document turned relevant: all of
-    the topic's, or (``of_retrieved``) those within the depth. With k of the unjudged documents relevant, the sum is
-    greatest when they are the k highest and least when they are the k lowest. Both sums grow by one term a step, so
-    that all k cost as much as one. ``room`` is how many relevant documents that nobody retrieved there may be
-    beside the known ones, if no unjudged document is relevant: they count in the divisor alone, so that the least
-    average has as many of them as the k leave room for, and the greatest none.
+    The sum is divided by the number of relevant documents, including unjudged documents turned relevant: all of the
+    topic's, or (``of_retrieved``) those within the depth. With k of the unjudged documents relevant, the sum is
+    greatest for the k highest and least for the k lowest. Both sums grow by one term a step, so all k cost as much as
+    one. ``room`` is how many relevant documents nobody may have retrieved beside the known ones, if no unjudged
+    document is relevant: they enter the divisor alone, so the least average has as many as the k leave room for, and
+    the greatest none.
     """
 
     inverse: Floats
@@ -215,7 +215,7 @@ class Turns:
 
     def greatest_average(self) -> Floats:
         """Over all k, with the k highest unjudged documents relevant."""
-        holes, number = self._counted
+        holes, number = self._unjudged_counts
         added = self.so_far + number
         added *= self.inverse
         added += self.from_below
@@ -227,7 +227,7 @@ class Turns:
 
     def least_average(self) -> Floats:
         """Over all k, with the k lowest unjudged documents relevant."""
-        holes, number = self._counted
+        holes, number = self._unjudged_counts
         at_holes = holes * self.inverse
         added = self.so_far + 1
         added *= self.inverse
@@ -246,17 +246,17 @@ class Turns:
         return np.minimum(quotient(self.total, self.known + self.room), averages.min(axis=-1))
 
     @cached_property
-    def _counted(self) -> tuple[Floats, Floats]:
+    def _unjudged_counts(self) -> tuple[Floats, Floats]:
         """1 at unjudged documents, 0 at others, and how many there are down to each rank."""
         holes = self.holes.astype(np.float64)
         return holes, running_sums(holes)
 
 
 class APRetrieved(OfFound):
-    """The precisions at the ranks of the relevant documents retrieved, averaged over those (written AP*).
+    """The mean of the precisions at the ranks of the relevant documents retrieved (written AP*).
 
-    A tempting variant of average precision that asks nothing of what was not retrieved, and for that reason
-    misleading: finding more relevant documents far down lowers it. Given for comparison.
+    A tempting but misleading variant of average precision that ignores what was not retrieved: finding more relevant
+    documents far down lowers it. Given for comparison.
 
     Source: Moffat and Zobel 2008, section 3.1.
     """
@@ -279,7 +279,7 @@ class APRetrieved(OfFound):
         return Turns.of(rankings, self.rel, self.depth(rankings), of_retrieved=True).bounds()
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
-        """However many relevant documents of a group are above the depth, they stand anywhere there."""
+        """However many relevant documents of a group are above the depth, all positions there are equally likely."""
         if not rankings.certain:
             return None
         at_cut = groups_at_cut(rankings, rankings.relevant(self.rel), self.depth(rankings))

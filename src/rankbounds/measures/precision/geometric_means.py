@@ -45,8 +45,8 @@ class GMAP(Logarithm):
     """Average precision with a geometric mean over topics: it rewards systems that fail on no topic.
 
     For one topic the value is the natural logarithm of AP, which counts as at least 0.00001; over all topics, e to the
-    mean of the logarithms: doubling AP on a hard topic weighs as much as doubling it on an easy one. Runs are compared
-    by differences of plain means, and not by this.
+    mean of the logarithms: doubling AP on a hard topic weighs as much as on an easy one. Runs are compared by
+    differences of plain means, not by this.
 
     Source: Robertson, On GMAP, CIKM 2006; as in trec_eval (gm_map), which prints the mean alone.
 

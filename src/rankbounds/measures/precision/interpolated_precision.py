@@ -42,7 +42,7 @@ class Interpolated(Measure):
         return np.mean(highest_precisions(so_far, number, self.recalls), axis=0)
 
     def bounds(self, rankings: Rankings) -> Bounds:
-        """Of k relevant among the unjudged, the best case has the k highest and the worst the k lowest.
+        """With k of the unjudged documents relevant, the best case has the k highest and the worst the k lowest.
 
         More of them raise precision everywhere, and also what recall needs. So with the found of ``first`` and the
         needs of ``last`` the value is no more than with any number between the two, and the other way around.
@@ -126,24 +126,24 @@ class IPrecMean(Interpolated):
 
 
 def interpolated(rankings: Rankings, rel: float, recalls: tuple[float, ...], rounding: float = 0.5) -> list[Floats]:
-    """For each recall the highest precision from the rank on where it is reached; ``rounding`` as in ``_needed``."""
+    """Return for each recall the highest precision from the rank that reaches it; ``rounding`` as in ``_needed``."""
     return highest_precisions(rankings.relevant_so_far(rel), rankings.num_relevant(rel), recalls, rounding)
 
 
 def highest_precisions(
     so_far: Floats, number: Floats, recalls: tuple[float, ...], rounding: float = 0.5
 ) -> list[Floats]:
-    """The same, where so many are found down to each rank, and so many are relevant."""
+    """Do the same for given numbers found at each rank, and of relevant documents."""
     precision = so_far / np.arange(1, so_far.shape[-1] + 1)
     needed = [_needed(recall, number, rounding)[:, None] for recall in recalls]
     return [np.where(so_far >= least, precision, 0.0).max(axis=-1) for least in needed]
 
 
 def smallest(bound: Callable[[Ints, Ints, Ints], Floats], most: Ints, width: int) -> Floats:
-    """For each list the smallest value over k from 0 to ``most``.
+    """Return for each list the smallest value over k from 0 to ``most``.
 
-    ``bound`` says for lists, and a first and a last k for each, what no value between is smaller than; where the two
-    are one, it is the value itself. Spans of k are halved as long as they may hold a smaller value than is known.
+    ``bound`` returns, for lists and a first and a last k each, a lower bound of the values between; where the two are
+    one, the value itself. Spans of k are halved as long as they may hold a smaller value than known.
     """
     everyone, none = np.arange(most.size), np.zeros(most.size, dtype=np.int64)
     best = np.minimum(bound(everyone, none, none), bound(everyone, most, most))
@@ -162,20 +162,20 @@ def smallest(bound: Callable[[Ints, Ints, Ints], Floats], most: Ints, width: int
 
 
 def _needed(recall: float, number: Floats, rounding: float = 0.5) -> Floats:
-    """How many of so many relevant documents must have been found; without end, where there are any number of them.
+    """Return how many of the relevant documents must be found; infinite where there may be any number of them.
 
-    ``rounding`` is what is added before fractions are cut off: 0.5 in trec_eval 10, 0.9 in version 9.
+    ``rounding`` is added before fractions are cut off: 0.5 in trec_eval 10, 0.9 in version 9.
     """
     return np.floor(recall * number + rounding) if recall > 0 else np.zeros(number.shape)
 
 
 def expected_interpolated(rankings: Rankings, rel: float, recalls: tuple[float, ...]) -> list[Floats]:
-    """The means over all orders of tied documents.
+    """Return the means over all orders of tied documents.
 
-    The highest precision is the highest of several independent ones: that of the documents tied to no other, and of
-    each group that holds relevant and other documents. Groups that cannot reach the highest of the first are left out,
-    so that few remain. An exact dynamic program gives the probability that a group stays below a level of precision;
-    only for groups of several hundred documents are there too many levels, and the result is then good to 0.0002.
+    The highest precision is the highest of several independent ones: that of the untied documents, and of each group
+    that holds relevant and other documents. Groups that cannot reach the highest of the first are left out, so few
+    remain. An exact dynamic program gives the probability that a group stays below a level of precision; groups of
+    several hundred documents have too many levels, and the result is then within 0.0002.
     """
     precisions = interpolated(rankings, rel, recalls)
     groups = rankings.groups

@@ -27,9 +27,8 @@ from rankbounds.rankings.ties import chance_of_number, expected_count, groups_at
 class P(Counted):
     """The share of the first k documents that are relevant.
 
-    A list shorter than k is scored as if non-relevant documents followed it, so that P@10 of five relevant documents
-    is 0.5. It does not matter where among the k they stand, and where a topic has fewer than k relevant documents no
-    system can reach 1.
+    A list shorter than k is scored as if non-relevant documents followed it, so P@10 of five relevant documents is 0.5.
+    The order of the k does not matter, and if a topic has fewer than k relevant documents no system can reach 1.
 
     Source: as in trec_eval (P).
     """
@@ -51,10 +50,10 @@ class P(Counted):
 class Recall(ShareOfRelevant):
     """The share of the topic's known relevant documents that are among the first k (without a depth: retrieved).
 
-    Relevant documents that nobody has found do not count, so that recall is an over-estimate wherever judging is
-    incomplete. ``low`` and ``high`` say what the retrieved unjudged documents could change: relevant ones within the
-    depth raise it, relevant ones below the depth lower it. With ``open="collection"``, ``low`` also covers relevant
-    documents that nobody retrieved, up to ``most_relevant`` in all; without that limit it is 0.
+    Relevant documents that nobody has found do not count, so recall is overestimated if judging is incomplete. ``low``
+    and ``high`` say what the retrieved unjudged documents could change: relevant ones within the depth raise it,
+    relevant ones below the depth lower it. With ``open="collection"``, ``low`` also covers relevant documents that
+    nobody retrieved, up to ``most_relevant`` in all; without that limit it is 0.
 
     Source: as in trec_eval (recall, set_recall).
     """
@@ -77,7 +76,7 @@ class Recall(ShareOfRelevant):
 
 
 def _read(cutoff: int | None, rankings: Rankings) -> Ints:
-    """How many documents precision is taken over: the depth, or without one the whole list."""
+    """Return the depth, or without one the length of the list."""
     return rankings.length if cutoff is None else np.full(rankings.length.size, cutoff)
 
 
@@ -85,8 +84,7 @@ class F(ShareOfRelevant):
     """The weighted harmonic mean of precision and recall among the first k documents (without a depth: of the list).
 
     ``beta`` is how many times as much recall matters as precision. As with recall, relevant documents that nobody has
-    found do not count. ``low`` and ``high``: unjudged documents above the depth raise it when relevant, those below
-    lower it.
+    found do not count: relevant unjudged documents raise it above the depth and lower it below.
 
     Source: van Rijsbergen, Information Retrieval, 1979, chapter 7 (F = 1 - E).
     """
@@ -117,8 +115,8 @@ class F(ShareOfRelevant):
 
 
 class Shaw(Measure):
-    """1 / (1/precision + 1/recall - 1) among the first k documents: of the documents that are among them or relevant
-    or both, the share that are both.
+    """1 / (1/precision + 1/recall - 1) among the first k documents: the size of the intersection of these and the
+    relevant documents, over that of their union.
 
     Source: Shaw, On the Foundation of Evaluation, JASIS 37(5), 1986; reviewed by Moffat and Zobel 2008, section 3.3.
     """
@@ -157,9 +155,9 @@ class Shaw(Measure):
 class RecallAll(Measure):
     """1 if all of the topic's known relevant documents are among the first k (without a depth: retrieved), else 0.
 
-    Its mean is the share of questions whose evidence is complete, where an answer needs all of it; Success@k asks for
-    any of it. A topic without relevant documents has 0. ``low`` and ``high``: an unjudged document above the depth
-    can only be the first that is relevant; one below, or outside of the list, can make a complete list incomplete.
+    Its mean is the share of questions with complete evidence, for answers that need all of it; Success@k asks for any
+    of it. A topic without relevant documents scores 0. ``low`` and ``high``: an unjudged document above the depth can
+    only be the first relevant one; one below, or outside of the list, can make a complete list incomplete.
 
     Source: recall_all@k of LongMemEval (Wu et al., ICLR 2025), which calls Success@k recall_any@k.
     """
@@ -214,9 +212,9 @@ class Success(BestRelevant):
 
 
 class SetP(Share):
-    """The share of the documents retrieved that are relevant, however many there are and in whatever order.
+    """The share of the documents retrieved that are relevant, whatever their number and order.
 
-    For systems that return a set. P@k divides by k even where the list is shorter.
+    For systems that return a set. P@k divides by k even if the list is shorter.
 
     Source: as in trec_eval (set_P).
     """
@@ -239,10 +237,9 @@ class SetP(Share):
 
 
 class RelP(ShareOfRelevant):
-    """Precision among the first k documents divided by the highest that any list could have (without a depth: among
-    those retrieved).
+    """Precision among the first k documents over the highest possible (without a depth: among those retrieved).
 
-    Precision where the topic has at least k relevant documents, recall where it has fewer: 1 can always be reached.
+    Precision if the topic has at least k relevant documents, recall if it has fewer: 1 can always be reached.
 
     Source: as in trec_eval (relative_P, set_relative_P); BEIR calls it capped recall (R_cap).
     """
@@ -278,7 +275,7 @@ class SetAP(Measure):
     vanishes = True
 
     def emptiest(self, rankings: Rankings) -> Rankings:
-        """Without relevant documents among the unjudged ones, and with as many that nobody retrieved as may exist."""
+        """No unjudged document is relevant, and as many unretrieved ones as possible are."""
         judged = rankings.assume(0.0)
         return judged.with_elsewhere(judged.room(judged.num_relevant(self.rel))) if rankings.most_relevant else judged
 
@@ -293,9 +290,9 @@ class RPrec(Measure):
 
     A perfect ranking reaches 1 on every topic with relevant documents. ``low`` and ``high`` are exact over the
     retrieved unjudged documents, each of which, if relevant, also raises R. With ``open="collection"`` they also cover
-    relevant documents that nobody retrieved, up to R = ``most_relevant``: these lower it, or raise it where the list
-    has relevant documents just below rank R. Without that limit ``low`` is 0. With ``times``, the depth is so many
-    times R, a part of 0.1 or more counting as one more document.
+    relevant documents that nobody retrieved, up to R = ``most_relevant``: these lower it, or raise it if the list has
+    relevant documents just below rank R. Without that limit ``low`` is 0. With ``times``, the depth is ``times`` R, and
+    a remainder of 0.1 or more counts as one more document.
 
     Source: as in trec_eval (Rprec, Rprec_mult).
     """
@@ -321,7 +318,7 @@ class RPrec(Measure):
         return quotient(_at(rankings.relevant_so_far(self.rel), read[:, None])[:, 0], read)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
-        """A group that R cuts through counts by the share of it that stands above the cut."""
+        """A group cut by R counts by the share of it above the cut."""
         read = self.documents_read(rankings.num_relevant(self.rel))
         return quotient(expected_count(rankings, rankings.relevant(self.rel), read.astype(np.int64)), read)
 
@@ -338,10 +335,10 @@ class RPrec(Measure):
         return (low, high) if not rankings.most_relevant else self._in_collection(judged, low, high)
 
     def _in_collection(self, judged: Rankings, low: Floats, high: Floats) -> Bounds:
-        """The bounds widened by relevant documents that nobody retrieved.
+        """Return the bounds widened by relevant documents that nobody retrieved.
 
-        For a given R the worst case is that nothing unjudged is relevant among the retrieved, and the best that all of
-        it is. Beyond the list's end both only fall as R grows.
+        For a given R no retrieved unjudged document is relevant in the worst case, and all are in the best. Beyond the
+        list's end both only fall as R grows.
         """
         found, holes = judged.relevant_so_far(self.rel), np.cumsum(judged.holes, axis=-1)
         known = judged.num_relevant(self.rel)[:, None]
@@ -354,7 +351,7 @@ class RPrec(Measure):
         return np.minimum(low, worst), np.maximum(high, best)
 
     def _depths(self, least: Floats, most: Floats, width: int) -> Floats:
-        """The depths within the list that are read for so many relevant documents at least, and so many at most."""
+        """Return the depths within the list for numbers of relevant documents from so many to so many."""
         number = np.arange(width + 1.0)
         if self.times <= 1:  # no depth is left out
             return np.clip(number, self.documents_read(least), self.documents_read(most))
@@ -362,6 +359,6 @@ class RPrec(Measure):
 
 
 def _at(so_far: Floats, depth: Floats) -> Floats:
-    """What a cumulative sum holds at these depths; 0 at depth 0, the last value beyond the end."""
+    """Look up a cumulative sum at these depths; 0 at depth 0, the last value beyond the end."""
     rank = np.minimum(depth, so_far.shape[-1]).astype(np.int64)
     return np.where(rank > 0, np.take_along_axis(so_far, np.maximum(rank - 1, 0), axis=-1), 0)

@@ -10,21 +10,21 @@ from rankbounds.measures.measure import Bounds
 from rankbounds.measures.parameters import NOT_NEGATIVE, parameter
 from rankbounds.measures.precision.average_precision import AveragedPrecisions, PrecisionTerms
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import before_and_within, group_means, reordered, share_above
+from rankbounds.rankings.ties import before_and_within, group_means, reorder, share_above
 from rankbounds.rankings.topic_facts import TopicFacts
 
 
 class Q(AveragedPrecisions):
-    """Average precision for grades: at each relevant document, what was gained so far against an ideal ranking.
+    """Average precision for grades: at each relevant document, the gain so far relative to an ideal ranking.
 
-    Documents with a positive gain are relevant. ``beta`` is how much gains count beside ranks: with 0 it is AP; with
+    Documents with a positive gain are relevant. ``beta`` is the weight of gains relative to ranks: 0 gives AP; with
     large values a document that comes late costs less.
 
     Q = (1/R) * sum over relevant ranks r of (beta * cg(r) + count(r)) / (beta * ideal cg(r) + r).
 
-    ``low`` and ``high`` hold every value that judging the retrieved unjudged documents could give, but may be wider
-    than needed; bounds over ties too are known for binary gains only. With ``open="collection"``, ``low`` also covers
-    relevant documents that nobody retrieved, up to R = ``most_relevant``; without that limit it is 0.
+    ``low`` and ``high`` are safe for the retrieved unjudged documents, but may be wider than necessary; bounds over
+    ties too are known for binary gains only. With ``open="collection"``, ``low`` also covers relevant documents that
+    nobody retrieved, up to R = ``most_relevant``; without that limit it is 0.
 
     Source: Sakai, Alternatives to Bpref, SIGIR 2007, equation 21.
     """
@@ -61,7 +61,7 @@ class Q(AveragedPrecisions):
         return quotient(np.where(credit > 0, terms, 0.0).sum(axis=-1), self._num_relevant(rankings))
 
     def precision_terms(self, rankings: Rankings, unjudged: int) -> PrecisionTerms | None:
-        """Terms of the one list take the ideal ranking of what is judged, of the other one with all unjudged on top."""
+        """Terms of one list take the ideal ranking of judged documents, those of the other all unjudged on top."""
         facts, topic = rankings.facts, rankings.topic[:1]
         if facts.nonrelevant_gain > 0:
             return None
@@ -75,11 +75,11 @@ class Q(AveragedPrecisions):
         return PrecisionTerms(most, least if self.beta else most, credit, low, high, known)
 
     def bounds(self, rankings: Rankings) -> Bounds:
-        """Outer bounds, for every number k of unjudged documents that may turn out relevant.
+        """Return outer bounds, for every number k of unjudged documents that may turn out relevant.
 
-        Above, the k highest have the largest gain, yet the ideal ranking is that of the judged documents. Below, the
-        k lowest count as documents of no gain, while the ideal ranking holds all unjudged ones at the largest gain, and
-        as many that nobody retrieved as there is room for.
+        Above, the k highest have the largest gain, but the ideal ranking has only the judged documents. Below, the k
+        lowest have no gain, but the ideal ranking has all unjudged ones at the largest gain, and as many that nobody
+        retrieved as there is room for.
         """
         judged = rankings.assume(0.0)
         if rankings.facts.nonrelevant_gain > 0:
@@ -115,9 +115,10 @@ class Q(AveragedPrecisions):
         return low, high
 
     def _bounds_where_all_gain(self, least: Rankings, most: Rankings) -> Bounds:
-        """Where grade 0 gains too, every document counts, and only gains are open: the list's and the ideal ones.
+        """Bound lists where grade 0 gains too, so every document counts and only gains are open: the list's and the
+        ideal's.
 
-        Then the whole collection counts, and nobody knows how many documents that are.
+        Then the whole collection counts, and nobody knows how many documents that is.
         """
         number = self._num_relevant(least)
         low, high = (
@@ -138,11 +139,11 @@ class Q(AveragedPrecisions):
             return low, high
         # Unjudged documents stand between the others: those that turn out relevant can join the ones that are.
         between = rankings.assume(0.5).gain()
-        worst, best = (self.bounds(reordered(rankings, between, best=best)) for best in (False, True))
+        worst, best = (self.bounds(reorder(rankings, between, best=best)) for best in (False, True))
         return worst[0], best[1]
 
     def _credit(self, rankings: Rankings) -> Floats:
-        """What each document adds to the numerators at and below it: beta * gain + 1 for a relevant one."""
+        """Return what each document adds to the numerators from its rank on: beta * gain + 1 if relevant."""
         gain = rankings.gain()
         return np.where(gain > 0, self.beta * gain + 1, 0.0)
 
@@ -156,6 +157,5 @@ class Q(AveragedPrecisions):
 
 
 def _below(worth: Floats) -> Floats:
-    """At every rank, the worth of all ranks below."""
     below: Floats = worth.sum(axis=-1, keepdims=True) - np.cumsum(worth, axis=-1)
     return below

@@ -1,7 +1,7 @@
-"""The same scoring on Spark: tasks read, join, rank and score whole topics; the driver holds judgments and scores.
+"""Scoring on Spark: tasks read, join, rank and score whole topics; the driver holds judgments and scores.
 
-``evaluation`` is the way in, ``sources`` knows what may be handed over, ``tasks`` is what runs on Spark's machines, and
-``session`` starts Spark and words its errors.
+``evaluation`` is the entry point, ``sources`` reads inputs, ``tasks`` runs on the workers, and ``session`` starts Spark
+and words its errors.
 """
 
 from rankbounds.evaluation.engines.spark.evaluation import evaluate

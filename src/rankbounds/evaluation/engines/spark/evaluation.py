@@ -73,7 +73,7 @@ def evaluate(
     Returns
     -------
     Scores
-        As of every engine.
+        As from every engine.
 
     Examples
     --------
@@ -120,7 +120,6 @@ def evaluate(
 
 
 def _judgments(session: SparkSession, given: Any, reading: Reading) -> Qrels:
-    """The judgments, on the driver."""
     if isinstance(given, str | os.PathLike):
         path = os.fspath(given)
         local = opened_by_tasks(session, path)
@@ -136,7 +135,7 @@ def _judgments(session: SparkSession, given: Any, reading: Reading) -> Qrels:
 
 
 def _table_by_topic(frame: DataFrame, reading: Reading) -> Any:
-    """All rows of a frame of judgments as a table of Arrow: the rows of a frame have no order, so topics get one."""
+    """Return a frame of judgments as an Arrow table sorted by topic, because the rows of a frame have no order."""
     import pyarrow
 
     table = frame.toArrow() if hasattr(frame, "toArrow") else pyarrow.Table.from_pandas(frame.toPandas())  # PySpark 3
@@ -167,8 +166,7 @@ class _Job:
     said: list[RankboundsWarning] = field(default_factory=list)
 
     def read(self, sources: Mapping[int, Source], *, again: bool = False) -> None:
-        """Read and score these sources."""
-        for found in self._found(sources, again):
+        for found in self._find(sources, again):
             number, source = found.source, sources[found.source]
             self.said += found.said
             if found.scored is None or (source.is_cut and isinstance(found.scored, RankboundsError)):
@@ -185,7 +183,7 @@ class _Job:
                 except DataError as error:
                     self.errors.setdefault(number, error)
 
-    def _found(self, sources: Mapping[int, Source], again: bool) -> Iterable[Found]:
+    def _find(self, sources: Mapping[int, Source], again: bool) -> Iterable[Found]:
         """What tasks find, in the order of the parts of each source."""
         from pyspark.sql import functions
 

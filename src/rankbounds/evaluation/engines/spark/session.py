@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def session_here(master: str | None = None) -> SparkSession:
-    """The Spark session of this process, or a new one: on this machine, or on the cluster with this URL.
+    """Return the Spark session of this process, or start one: on this machine, or on the cluster with this URL.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def context_of(session: SparkSession) -> SparkContext:
 
 @contextlib.contextmanager
 def plain_errors() -> Iterator[None]:
-    """Report what Spark fails with in one sentence; tasks hand over what they find wrong with the input themselves."""
+    """Report Spark's failures in one sentence; tasks return problems of the input themselves."""
     try:
         yield
     except RankboundsError:
@@ -92,7 +92,7 @@ def without_scheme(path: str) -> str:
 
 
 def first_sentence(error: Exception) -> str:
-    """What is wrong, of all that Java reports: the innermost cause, without the names of classes."""
+    """Return Java's innermost cause without the names of classes."""
     text = str(error).strip() or type(error).__name__
     causes = re.findall(r"^(?:Caused by: |: )[\w.$]+(?:Exception|Error): (.*)", text, re.MULTILINE)
     return (causes[-1] if causes else text.splitlines()[0]).strip().rstrip(".")[:200]

@@ -58,7 +58,7 @@ def is_frame(given: Any) -> bool:
 
 
 def sources_of_runs(session: SparkSession, given: Any, reading: Reading, *, need_rank: bool) -> list[Source]:
-    """The runs in a frame, a path, a list of such, or a dict by name."""
+    """List the runs in a frame, a path, a list of such, or a dict by name."""
     sources: list[Source] = []
     for name, item in named_runs(given, is_frame):
         if is_frame(item):
@@ -83,7 +83,7 @@ def sources_of_runs(session: SparkSession, given: Any, reading: Reading, *, need
 def source_of_frame(
     frame: DataFrame, name: str | None, reading: Reading, *, need_rank: bool, path: str | None = None
 ) -> Source:
-    """The run in a frame, or the runs that a column of it names; ``path`` is that of the table, if it was given."""
+    """Return the run in a frame, or the runs named by its column ``run``; ``path`` is the table's, if it has one."""
     from pyspark.sql import functions
 
     place = path or ("the runs" if name is None else f'run "{name}"')
@@ -135,7 +135,7 @@ def _source_of_path(
 
 
 def _stretches(session: SparkSession, path: str, reading: Reading) -> list[tuple[int, int]]:
-    """A large file cut where topics end, for several tasks; nothing where it cannot be cut."""
+    """Cut a large file at topics for several tasks; empty if it cannot be cut."""
     file = LargeFile(path, RUN_COLUMNS.renamed(reading.columns), PIECE_BYTES)
     with contextlib.suppress(RankboundsError):  # the task that reads the file says what is wrong with it
         if pair_of_names(reading.formats)[1] in (None, "trec", "parquet") and not is_compressed(path):
@@ -146,7 +146,7 @@ def _stretches(session: SparkSession, path: str, reading: Reading) -> list[tuple
 
 
 def together(session: SparkSession, source: Source, reading: Reading, *, need_rank: bool) -> Source:
-    """The same run read as a whole, because its topics are spread over its parts."""
+    """Return the same run read as a whole, because its topics are spread over its parts."""
     if source.is_cut:
         return replace(source, parts=[replace(source.parts[0], begin=0, end=None)])
     if source.parts:
@@ -156,7 +156,7 @@ def together(session: SparkSession, source: Source, reading: Reading, *, need_ra
 
 
 def _expand(session: SparkSession, path: str) -> list[str]:
-    """Each file is a run, whichever way it is named: by its path, by a pattern, or by the folder that holds it.
+    """Expand paths, patterns and folders to one run per file.
 
     A folder that is one table (its name ends like a Parquet file, or Spark wrote it) is one run.
     """
@@ -172,7 +172,6 @@ def _expand(session: SparkSession, path: str) -> list[str]:
 
 
 def _listed_by_spark(session: SparkSession, path: str) -> list[str]:
-    """The same for a path on a file system that Spark knows."""
     jvm = getattr(session, "_jvm", None)
     if jvm is None:
         return [path]
@@ -197,10 +196,10 @@ def _listed_by_spark(session: SparkSession, path: str) -> list[str]:
 
 
 def opened_by_tasks(session: SparkSession, path: str) -> str | None:
-    """The name of a file or folder here which tasks can open by it; None for a path that Spark must read.
+    """Return the path by which tasks can open a file or folder; None if Spark must read it.
 
-    On a cluster a path without a scheme is one of Spark's default file system; where that is the machines' own, every
-    machine must have the file under this name, as Spark itself demands.
+    On a cluster a path without a scheme belongs to Spark's default file system. If that is the machines' own, every
+    machine must have the file under this path, as Spark itself demands.
     """
     name = without_scheme(path)
     if not os.path.exists(name) or not path:

@@ -52,7 +52,7 @@ class SharedJudgments:
 
 @dataclass(frozen=True)
 class Found:
-    """What a task found in a piece of a source: scores, an error, or that topics do not stand together (None)."""
+    """A task's result for a piece: scores, an error, or None for topics that are not contiguous."""
 
     source: int
     run: str
@@ -63,7 +63,7 @@ class Found:
 
 @dataclass(frozen=True)
 class FilePart:
-    """A file that a task opens, or a stretch of it, where ``end`` says so."""
+    """A file that a task opens, or a stretch of it up to ``end``."""
 
     source: int
     path: str
@@ -94,7 +94,7 @@ class FilePart:
 
 @dataclass(frozen=True)
 class FrameRows:
-    """How the rows of a frame are read: what messages call it, and what the user calls its columns."""
+    """How the rows of a frame are read: its name in messages, and its columns."""
 
     place: str
     called: Mapping[str, str]
@@ -102,7 +102,7 @@ class FrameRows:
     """The names of columns that the user gave."""
 
     def runs(self, rows: Any) -> Iterator[tuple[str, Run]]:
-        """The runs in a table of Arrow; an error names no row, since rows have no order, but shows it."""
+        """Return the runs in an Arrow table; errors quote the row, since rows have no order."""
         table = rows.select(list(self.called)).rename_columns(list(self.called.values()))
         try:
             columns = columns_of(table, RUN_COLUMNS.renamed(self.columns), source=self.place)
@@ -139,7 +139,7 @@ class Scorer:
     def of_files(self, parts: Iterable[FilePart]) -> Iterator[Found]:
         """Score files, or stretches of them."""
         for part in parts:
-            yield from self._found(part.source, part.runs(self.reading))
+            yield from self._score_pieces(part.source, part.runs(self.reading))
 
     def of_rows(self, sources: Mapping[int, FrameRows]) -> Callable[[Iterator[Any]], Iterator[Any]]:
         """Score rows of frames, which come topic by topic."""
@@ -150,17 +150,17 @@ class Scorer:
             for table in _whole_topics(batches):
                 for number in sorted(table.column("source").unique().to_pylist()):
                     rows = table.filter(pyarrow.compute.equal(table.column("source"), number))
-                    yield from _pickle(self._found(number, sources[number].runs(rows)))
+                    yield from _pickle(self._score_pieces(number, sources[number].runs(rows)))
 
         return task
 
     def of_contents(self, *, joined: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
-        """Score files of TREC lines that Spark hands out as rows, perhaps all of them as one."""
+        """Score files of TREC lines that Spark yields as rows, perhaps all as one."""
 
         def task(batches: Iterator[Any]) -> Iterator[Any]:
             rows = (row for batch in batches for row in batch.to_pylist())
             for row in _as_one(list(rows)) if joined else rows:
-                yield from _pickle(self._found(row.pop("source"), self._run_in(**row)))
+                yield from _pickle(self._score_pieces(row.pop("source"), self._run_in(**row)))
 
         return task
 
@@ -170,8 +170,8 @@ class Scorer:
         lines = trec.read_lines(text, trec.run_layout, lenient=self.reading.lenient)
         yield "", run_in(lines, file, lines.tag or plain_name(table))
 
-    def _found(self, source: int, runs: Iterator[tuple[str, Run]]) -> Iterator[Found]:
-        """Score pieces of runs; what is wrong with them is found too, and it ends them."""
+    def _score_pieces(self, source: int, runs: Iterator[tuple[str, Run]]) -> Iterator[Found]:
+        """Score pieces of runs up to the first problem, which is returned too."""
         with warnings.catch_warnings(record=True) as met:
             warnings.simplefilter("always")
             try:
@@ -197,7 +197,7 @@ def _as_one(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _whole_topics(batches: Iterable[Any]) -> Iterator[Any]:
-    """Batches of Arrow, sorted by topic, as tables of some size that hold whole topics."""
+    """Regroup Arrow batches, sorted by topic, into tables of whole topics."""
     import pyarrow
     import pyarrow.compute
 
