@@ -89,7 +89,7 @@ def mean_difference(one: Floats, other: Floats) -> Floats:
         return zeroed(subtracted(one, other).mean(axis=-1), scale)
 
 
-def zeroed(values: Floats, scale: Floats) -> Floats:
+def zeroed(values: Floats, scale: Floats | float) -> Floats:
     """The values, 0 where no more is left of numbers of this size than rounding."""
     return np.where(np.abs(values) <= TOLERANCE * scale, 0.0, values)
 
