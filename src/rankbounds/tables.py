@@ -31,6 +31,8 @@ ROW_FORMATS = ("json", "jsonl", "csv", "tsv", "parquet")
 """Formats of rows with full precision, one row for each number."""
 TABLE_FORMATS = ("table", "markdown", "latex", "html")
 """Formats of a table for people, numbers rounded."""
+ROUNDING = 1e-12
+"""Numbers that people read are 0 where they are smaller than this."""
 GAP = "  "
 """What stands between columns."""
 WORDS_OF_SENTENCE, SCANT_SENTENCE = 3, 16
@@ -250,7 +252,7 @@ def number(value: float | None, digits: int | None = None) -> str:
     """Format a number for people, with the digits used everywhere by default; a dash for None."""
     if value is None or math.isnan(value):
         return "-"
-    return f"{value:.{look().digits if digits is None else digits}f}"
+    return f"{_rounded_off(value):.{look().digits if digits is None else digits}f}"
 
 
 def p_number(value: float | None) -> str:
@@ -268,7 +270,12 @@ def p_words(value: float | None) -> str:
 
 def signed(value: float | None) -> str:
     """A difference for people, with its sign; a dash where there is none."""
-    return "-" if value is None or math.isnan(value) else f"{value:+.{look().digits}f}"
+    return "-" if value is None or math.isnan(value) else f"{_rounded_off(value):+.{look().digits}f}"
+
+
+def _rounded_off(value: float) -> float:
+    """The value, 0 without a sign where no more than rounding is left of it."""
+    return 0.0 if abs(value) < ROUNDING else value
 
 
 def plain(value: Any) -> Any:

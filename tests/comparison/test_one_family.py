@@ -302,7 +302,7 @@ def test_shaffer_against_a_plain_loop(systems):
 
 
 def test_shaffer_is_for_means_of_all_pairs():
-    for options in ({"baseline": "0"}, {"test": "wilcoxon"}):
+    for options in ({"baseline": "0"}, {"test": "wilcoxon"}, {"test": "tost", "margin": 0.1}):
         with pytest.raises(rb.UsageError, match=r"Shaffer's correction is for tests of means over all pairs"):
             rb.compare(random_scores(0), correction="shaffer", **options)
 

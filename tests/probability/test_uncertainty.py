@@ -20,6 +20,7 @@ from rankbounds.collection.run import as_run
 from rankbounds.columns.pairs import Pairs, number_pairs
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.probability import distribution as score_distribution
+from rankbounds.probability.differences import differences
 from rankbounds.probability.distribution import distribution_of_sum
 from rankbounds.probability.documents import find_retrieved, find_unjudged
 from rankbounds.probability.models.estimates import estimate
@@ -347,6 +348,26 @@ class TestBothSources:
         row = rb.uncertainty(simulated.complete, simulated.runs[:1], "P@10", q=0.1, sources="both").rows()[0]
         low, high = stats.t.interval(0.95, scores.size - 1, scores.mean(), stats.sem(scores))
         assert (row["ci_low"], row["ci_high"]) == (pytest.approx(low), pytest.approx(high))
+
+    @pytest.mark.parametrize("sources", ["topics", "both"])
+    def test_no_interval_leaves_the_range_or_has_no_width(self, sources):
+        qrels = {topic: {"r": 1, "n": 0} for topic in ("1", "2")}
+        run = {"apart": {"1": ["r", "u"], "2": ["n"]}, "level": {"1": ["r"], "2": ["r"]}}
+        apart, level = rb.uncertainty(qrels, run, "P@1", q=0.5, sources=sources).rows()
+        assert (apart["ci_low"], apart["ci_high"]) == (0, 1)  # t intervals of two topics reach far beyond
+        assert np.isnan([level["ci_low"], level["ci_high"]]).all()
+
+
+def test_no_interval_is_infinite():
+    """Too few groups to calibrate by, and a measure without bounds: then there is none."""
+    rng = np.random.default_rng(1)
+    pooled, other = ({str(q): [f"d{d}" for d in rng.permutation(9)] for q in range(8)} for _ in range(2))
+    qrels = {q: {doc: int(rng.random() < 0.5) for doc in found[:4]} for q, found in pooled.items()}
+    runs = {"pooled": pooled, "other": other}
+    rows = rb.uncertainty(qrels, runs, "RnDCG", samples=20).rows()
+    rows += differences(qrels, runs, "RnDCG", samples=20).rows()
+    assert any(row["mean" if "mean" in row else "difference"] is not None for row in rows)
+    assert not any(np.isinf([row[end] or 0 for end in ("ci_low", "ci_high")]).any() for row in rows)
 
 
 def test_coverage_where_the_assumption_holds_and_where_it_fails():

@@ -186,6 +186,18 @@ class TestAgreementOfOrders:
         assert main(["agreement", *files, "-m", "AP,RR", "--best-by", "AP"]) == 2
         assert "--best-by goes with --best" in capsys.readouterr().err
 
+    def test_words_on_topics_are_about_one_order_each(self):
+        """Pools of two depths were told as one; where one side levels all runs there is no tau without any topic."""
+        value = np.random.default_rng(3).random((5, 6, 1))
+        scores, turned, level = (
+            scores_of(array, measures=["RR"]) for array in (value, value[::-1], np.zeros_like(value))
+        )
+        words = agreement(scores, against={1: turned, 2: level}, per_topic=True).words()
+        assert "There is no tau of RR at pool depth 2: by one of them all runs have the same mean." in words
+        rows = [row for row in agreement(scores, against={1: turned}, per_topic=True).by_topic if row["change"] > 0]
+        told = ", ".join(f"{row['query_id']} ({row['tau_without']:.3f})" for row in rows)
+        assert f"tau of RR at pool depth 1 is higher: {told}." in words
+
     @pytest.mark.parametrize("best", [1, 2, 5, 9])
     def test_the_best_runs_are_kept_in_the_order_given(self, best):
         files = str(DATA / "qrels.txt"), str(DATA / "runs")

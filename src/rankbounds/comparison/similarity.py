@@ -33,6 +33,7 @@ from rankbounds.errors import DataError, UsageError, did_you_mean, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences.bounds import topic_bounds
 from rankbounds.evaluation.options import OrderOptions, chosen_options
+from rankbounds.evaluation.score_differences import drop_rounding
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.results import Column, Result, build_table, interval
 from rankbounds.stats.overlap import READINGS, TiedLists, deepest_rank, overlaps
@@ -197,7 +198,11 @@ class Similarity(Result):
                     f"them in {whole} of {len(self.query_ids)} topics."
                 )
             elif measure.startswith(LARGEST):
-                largest.append(f"{measure.removeprefix(LARGEST)} by {value:.4f}")
+                name = measure.removeprefix(LARGEST)
+                if np.isnan(value):
+                    sentences.append(f"How far {name} can differ is not known.")
+                else:
+                    largest.append(f"{name} by {value:.4f}")
         if largest:
             sentences.append(f"Whatever the judgments, means differ by no more than this: {', '.join(largest)}.")
         changed = self.changed_most()
@@ -328,7 +333,7 @@ def with_largest_differences(
     for place, measure in enumerate(chosen):
         topics = topic_bounds(lists, measure, evidence.assumptions, (alike.first, alike.second))
         for topic, bounds in zip(lists.topics.tolist(), topics, strict=True):
-            low[place, :, topic], high[place, :, topic] = bounds.low, bounds.high
+            low[place, :, topic], high[place, :, topic] = drop_rounding(bounds.low, 1.0), drop_rounding(bounds.high, 1.0)
     return replace(
         alike,
         measures=[*alike.measures, *(f"{LARGEST}{measure}" for measure in chosen)],

@@ -88,7 +88,7 @@ def mean_difference(one: Floats, other: Floats) -> Floats:
         return drop_rounding(subtracted(one, other).mean(axis=-1), scale)
 
 
-def drop_rounding(values: Floats, scale: Floats) -> Floats:
+def drop_rounding(values: Floats, scale: Floats | float) -> Floats:
     """Return the values with rounding errors of numbers of this size set to 0."""
     return np.where(np.abs(values) <= TOLERANCE * scale, 0.0, values)
 

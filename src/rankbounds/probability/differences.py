@@ -317,8 +317,8 @@ def _calibrated(
     even = (sd == 0) & (mean == 0)
     better = np.select([low > 0, (high <= 0) | even], [1.0, 0.0], ndtr(lead))
     worse = np.select([high < 0, (low >= 0) | even], [1.0, 0.0], ndtr(-lead))
-    ends = np.fmax(mean - half - sinking[0], low), np.fmin(mean + half + sinking[1], high)
-    return (mean, sd, better, worse, low, high, *ends, error)
+    ends = np.stack([np.fmax(mean - half - sinking[0], low), np.fmin(mean + half + sinking[1], high)])
+    return (mean, sd, better, worse, low, high, *np.where(np.isfinite(ends), ends, np.nan), error)
 
 
 def _drawn_columns(

@@ -24,7 +24,7 @@ from rankbounds.collection.run_groups import GroupsLike
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError, warn
 from rankbounds.evaluation.options import RankingOptions
-from rankbounds.evaluation.score_differences import merge_equal, merit
+from rankbounds.evaluation.score_differences import limits_of, merge_equal, merit
 from rankbounds.evaluation.scores import ALL
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.formulas import is_weighted_sum
@@ -39,6 +39,7 @@ from rankbounds.probability.models.estimates import estimation_slopes
 from rankbounds.probability.models.probabilities import RelevanceProbability
 from rankbounds.results import Column, Result, Row
 from rankbounds.results import interval as interval_column
+from rankbounds.stats.significance import deviation_of
 from rankbounds.tables import number
 
 if TYPE_CHECKING:
@@ -125,26 +126,35 @@ class UncertainScore:
         """An interval for one topic's score, or for the mean over topics.
 
         ``documents``: the score, were all documents judged. ``topics`` and ``both``: the mean over all topics these are
-        a sample of (Student's t). What is calibrated is the mean: for one topic, the interval is the certain bounds.
+        a sample of (Student's t), cut at what the measure can be; unknown (NaN) where all topics have the same mean.
+        What is calibrated is the mean: for one topic, the interval is the certain bounds.
         """
         from scipy.special import ndtri, stdtrit
 
         if kind == "distribution":
             return self.distribution(topic).interval(confidence)
         middle, level = self.value("mean", topic), (1 + confidence) / 2
-        between = 0.0
+        between, (least, most) = 0.0, limits_of(self.measure, np.array([middle]))
         if topic is None and sources != "documents":
-            if self.reach is None or sources == "topics":
-                half = float(stdtrit(self.topics - 1, level)) * self.sd(sources)
-                return middle - half, middle + half
-            between = float(stdtrit(self.topics - 1, level)) * self.sd("topics")
+            alone = self.reach is None or sources == "topics"
+            half = float(stdtrit(self.topics - 1, level)) * self.sd(sources if alone else "topics")
+            if not deviation_of(self.mean[~np.isnan(self.base)]) > 0:
+                return math.nan, math.nan
+            if alone:
+                return max(middle - half, least), min(middle + half, most)
+            between = half
         reach = float(ndtri(level)) if self.reach is None else math.inf if topic is not None else self.reach(confidence)
         sd = self.sd(topic=topic)
         half = reach * sd if sd > 0 else 0.0
         low, high = (self.value(end, topic) for end in ("low", "high"))  # where they are not known, NaN
         low, high = float(np.fmax(middle - half - self.sinking, low)), float(np.fmin(middle + half, high))
+        if math.isinf(half) and math.isinf(high - low):
+            return math.nan, math.nan  # neither the calibration nor the bounds say anything
         if between:
-            return middle - math.hypot(middle - low, between), middle + math.hypot(high - middle, between)
+            return (
+                max(middle - math.hypot(middle - low, between), least),
+                min(middle + math.hypot(high - middle, between), most),
+            )
         return low, high
 
     def distance_from_normal(self) -> float | None:

@@ -310,12 +310,17 @@ class Agreement(Result):
         runs, critical = self.settings["runs"], critical_tau(self.settings["runs"])
         related = f"a tau of {critical:.3f} or more" if critical <= 1 else "no tau"
         sentences = [f"With {runs} runs, {related} differs significantly from 0 (level {LEVEL:g}, two-sided)."]
-        for name in dict.fromkeys((row["measure_a"], row["measure_b"]) for row in self.by_topic):
-            own = [row for row in self.by_topic if (row["measure_a"], row["measure_b"]) == name and row["change"] > 0]
+        for one, other, depth in dict.fromkeys(map(_orders_of, self.by_topic)):
+            rows = [row for row in self.by_topic if _orders_of(row) == (one, other, depth)]
+            own = [row for row in rows if row["change"] is not None and row["change"] > 0]
             told = ", ".join(f"{row['query_id']} ({row['tau_without']:.3f})" for row in own[:TOPICS_NAMED])
-            of = name[0] if name[0] == name[1] else " and ".join(name)
-            lower = f"Without one of these topics, tau of {of} is higher: {told}."
-            sentences.append(lower if own else f"No single topic lowers tau of {of}.")
+            of = (one if one == other else f"{one} and {other}") + (f" at pool depth {depth}" if depth else "")
+            if own:
+                sentences.append(f"Without one of these topics, tau of {of} is higher: {told}.")
+            elif any(row["change"] is not None for row in rows):
+                sentences.append(f"No single topic lowers tau of {of}.")
+            else:
+                sentences.append(f"There is no tau of {of}: by one of them all runs have the same mean.")
         return " ".join(sentences)
 
     def render(self, kind: str, *, raw: bool = False) -> str:
@@ -324,6 +329,11 @@ class Agreement(Result):
             return render_rows(self.by_topic, kind, list(self.by_topic[0]), raw=raw)
         text = super().render(kind, raw=raw)
         return f"{text}\n{self.words()}\n" if kind == "table" else text
+
+
+def _orders_of(row: dict[str, Any]) -> tuple[str, str, int]:
+    """Which two orders a row is about."""
+    return row["measure_a"], row["measure_b"], row.get("pool_depth", 0)
 
 
 def agreement(

@@ -18,7 +18,7 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_choice, check_count
 from rankbounds.errors import DataError
-from rankbounds.evaluation.score_differences import TOLERANCE, merge_equal
+from rankbounds.evaluation.score_differences import TOLERANCE, drop_rounding, merge_equal
 from rankbounds.evaluation.score_differences import differences as differences_between
 from rankbounds.threads import in_threads, processors
 
@@ -452,7 +452,8 @@ def mean_interval(
     with np.errstate(invalid="ignore"):
         varies = half > TOLERANCE * np.abs(differences).max(axis=-1)  # (False where one is infinite)
         mean = np.where(varies, differences.mean(axis=-1), np.nan)
-    return np.minimum(mean, np.maximum(mean - half, limits[0])), np.maximum(mean, np.minimum(mean + half, limits[1]))
+    low, high = (drop_rounding(end, half) for end in (mean - half, mean + half))
+    return np.minimum(mean, np.maximum(low, limits[0])), np.maximum(mean, np.minimum(high, limits[1]))
 
 
 def standardised_effect(differences: Floats) -> Floats:
