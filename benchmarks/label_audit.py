@@ -33,7 +33,7 @@ from rankbounds.judging.audits.judged_sample import JudgedSample
 from rankbounds.judging.audits.labelled_pool import LabelledPool
 from rankbounds.judging.audits.places import differences_of_all
 from rankbounds.judging.audits.sample import draw_in_order, sizes_of_question
-from rankbounds.judging.candidates import find_judgments, grades_of_pairs
+from rankbounds.judging.candidates import grades_of_pairs
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.significance import pairs_of
@@ -83,7 +83,7 @@ def made_up(human: Qrels, rel: float, rng: np.random.Generator) -> Iterator[tupl
 def favouring(run: rb.Run, human: Qrels) -> Qrels:
     """Labels that call relevant what a run has in its first ten."""
     first_ten, label = ranks(run, "trec", "double") <= 10, np.zeros(len(human))
-    here, there = find_judgments(human, run.pairs)
+    here, there = human.pairs.index.find(run.pairs)
     label[there[first_ten[here]]] = 1.0
     return Qrels._of_pairs(human.pairs, label)
 

@@ -25,6 +25,7 @@ from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.measures.naming.parser import MeasureLike
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.results import Column
+from rankbounds.stats.logistic import expit
 from rankbounds.tables import Table
 
 if TYPE_CHECKING:
@@ -36,7 +37,9 @@ TOP_SHARE = 0.3
 """Of the relevant documents, the share that is expected to have the highest grade, where grades count."""
 NEGLIGIBLE = 1e-100
 """A share of about the largest size; a document with less is drawn as if it had so much."""
-EVEN_SHARE = 0.25
+RICHNESS = (-1.0, 1.0)
+"""How much richer topics may be than labels say, in logits: slopes that depend on it are looked at in each case."""
+EVEN_SHARE = 0.1
 """Of the budget, the share that goes to all documents alike where weights are guesses."""
 ROUNDING = 1e-12
 """Of the mean square of numbers, what their variance over runs may be and still be rounding."""
@@ -185,17 +188,19 @@ def sizes_of_question(measure: Measure, pool: LabelledPool, *, differences: bool
 
     Weight times how unsure the label is: the root mean square over runs, or over pairs of runs.
     """
-    steps, chance = prior_steps(measure, pool)
-    squares = SquaresOverRuns(slope for _, slope in expected_scores(measure, pool, steps, chance))
-    sizes = []
-    for mean_square in (squares.mean(differences=differences), squares.mean(differences=False)):
-        size = np.sqrt((mean_square * chance * (1 - chance)).sum(axis=0))
-        if not is_weighted_sum(measure):
-            # Slopes are themselves guesses before anybody judged: a part of the budget goes to documents by no weight,
-            # so that none that turns out to matter was next to impossible to draw.
-            size += EVEN_SHARE / (1 - EVEN_SHARE) * size.mean()
-        sizes.append(size)
-    return sizes[0], sizes[1]
+    steps, prior = prior_steps(measure, pool)
+    # Slopes are themselves guesses before anybody judged, except those of weighted sums: richer and poorer topics are
+    # looked at, and a part of the budget goes to documents by no weight, so that none that turns out to matter was next
+    # to impossible to draw.
+    shifts, even = ((0.0,), 0.0) if is_weighted_sum(measure) else (RICHNESS, EVEN_SHARE)
+    squared = np.zeros((2, len(pool)))
+    for shift in shifts:
+        chance = expit(np.log(prior / (1 - prior)) + shift)
+        squares = SquaresOverRuns(slope for _, slope in expected_scores(measure, pool, steps, chance))
+        for row, of_pairs in zip(squared, (differences, False), strict=True):
+            row += (squares.mean(differences=of_pairs) * chance * (1 - chance)).sum(axis=0)
+    size, of_scores = (one + even / (1 - even) * one.mean() for one in np.sqrt(squared))
+    return size, of_scores
 
 
 def prior_steps(measure: Measure, pool: LabelledPool) -> tuple[Steps, Floats]:
