@@ -125,7 +125,7 @@ def measured(
         found += np.stack(of_sizes, axis=1).tolist()
     numbers = np.array(found)
     covered, half = numbers[..., 0].mean(axis=0), numbers[..., 1].mean(axis=0)
-    cells = [f"{share:.1%} | {width:.3f}" for share, width in zip(covered, half, strict=True)]
+    cells = [f"{share:.1%} ±{width:.3f}" for share, width in zip(covered, half, strict=True)]
     error = numbers[:, -1, 2]
     return " | ".join([str(options.draws), *cells, f"{error.mean() / max(error.std(), 1e-12):+.2f}"])
 
@@ -214,8 +214,7 @@ def main() -> None:
     options = parser.parse_args()
     human, runs = rb.read_qrels(options.folder / "human.qrels"), rb.read_runs(str(options.folder / "runs" / "*"))
     files = sorted(path for path in options.folder.glob("*.qrels") if path.stem != "human")
-    sizes = " | ".join(f"{size} | half-width" for size in SIZES)
-    measurement, columns = measured, f"orders | {sizes} | bias / sd"
+    measurement, columns = measured, f"orders | {' | '.join(map(str, SIZES))} | bias / sd"
     if options.sequential:
         measurement, columns = looked_at, "orders | missed at any look | clear pairs | judgments until settled | fixed"
     elif options.places:

@@ -161,26 +161,18 @@ def asked(compare: tuple[str, str] | str | None, pool: LabelledPool) -> str:
     return f"the difference of {'all pairs of runs' if isinstance(compare, str) else ' and '.join(compare)}"
 
 
-class SquaresOverRuns:
-    """Sums over runs of some numbers and of their squares."""
+def mean_squares(of_runs: Iterable[Floats], *, differences: bool) -> tuple[Floats, Floats]:
+    """Mean squares of numbers over what is asked (pairs of runs where ``differences``), and over single runs.
 
-    def __init__(self, of_runs: Iterable[Floats] = ()) -> None:
-        self.runs, self.total, self.squares = 0, np.zeros(()), np.zeros(())
-        for numbers in of_runs:
-            self.add(numbers)
-
-    def add(self, numbers: Floats) -> None:
-        """Add the numbers of one more run."""
-        self.runs, self.total, self.squares = self.runs + 1, self.total + numbers, self.squares + numbers**2
-
-    def mean(self, *, differences: bool) -> Floats:
-        """The mean of squares over runs; of differences, over pairs of runs, up to a factor that all documents share.
-
-        That of pairs is 2n / (n - 1) times the variance over n runs. What may be rounding is 0.
-        """
-        mean = self.squares / self.runs
-        variance = mean - (self.total / self.runs) ** 2
-        return np.where(variance > ROUNDING * mean, variance, 0.0) if differences else mean
+    That of pairs is 2n / (n - 1) times the variance over n runs; the factor, which all documents share, is left out.
+    What may be rounding is 0.
+    """
+    runs, total, squares = 0, np.zeros(()), np.zeros(())
+    for numbers in of_runs:
+        runs, total, squares = runs + 1, total + numbers, squares + numbers**2
+    mean = squares / runs
+    variance = mean - (total / runs) ** 2
+    return np.where(variance > ROUNDING * mean, variance, 0.0) if differences else mean, mean
 
 
 def sizes_of_question(measure: Measure, pool: LabelledPool, *, differences: bool) -> tuple[Floats, Floats]:
@@ -196,9 +188,9 @@ def sizes_of_question(measure: Measure, pool: LabelledPool, *, differences: bool
     squared = np.zeros((2, len(pool)))
     for shift in shifts:
         chance = expit(np.log(prior / (1 - prior)) + shift)
-        squares = SquaresOverRuns(slope for _, slope in expected_scores(measure, pool, steps, chance))
-        for row, of_pairs in zip(squared, (differences, False), strict=True):
-            row += (squares.mean(differences=of_pairs) * chance * (1 - chance)).sum(axis=0)
+        slopes = (slope for _, slope in expected_scores(measure, pool, steps, chance))
+        squares = np.stack(mean_squares(slopes, differences=differences))
+        squared += (squares * chance * (1 - chance)).sum(axis=1)
     size, of_scores = (one + even / (1 - even) * one.mean() for one in np.sqrt(squared))
     return size, of_scores
 
