@@ -1,18 +1,22 @@
 """Do the intervals of audited labels cover, and how short are they? Random samples, real labels and made-up ones.
 
     python benchmarks/label_audit.py FOLDER [-m MEASURE]... [--draws 400] [--labels NAME...] [--question pairs|runs]
+    python benchmarks/label_audit.py FOLDER --sequential [-m MEASURE]... [--draws 100]
     python benchmarks/label_audit.py FOLDER --places [--draws 100]
     python benchmarks/label_audit.py FOLDER --plan 0.06 [--draws 20]
 
 FOLDER holds human.qrels, other *.qrels (the judges) and runs/. Judges that are made up: right in 90, 97, 99 and 100% of
 documents, always wrong, one label for all, and everything relevant that one of the two runs has in its first ten. For
-each judge, two runs at random and an order of judging are drawn again and again, and the judgments are people's.
-Printed for differences (or for the scores of the two runs): at 20, 50, 100 and 300 judgments how often the 95% interval
-holds the truth and half its mean width; then, for looks at 20 to 500 judgments, the share of sequences in which the
-sequential interval misses the truth at any look; for pairs that differ by .05 to .1, how many judgments it takes until
-the sequential interval leaves out 0, over how many the fixed one needs. --places: shares of samples in which the
-intervals of all pairs, and all places, are right at once. --plan: for a plan from a pilot of 100 judgments, how many
-judgments it says, and the width of intervals of three other samples of that size over the width that was planned.
+each judge, two runs at random and an order of judging are drawn again and again, and the judgments are people's. The
+rows are those of the tables in docs/labels.md.
+
+For differences (or the scores of the two runs): at 20, 50, 100 and 300 judgments how often the 95% interval holds the
+truth, and half its mean width; last, at 300, the mean error over its standard deviation. --sequential: looks at 20 to
+500 judgments, the share of orders in which the sequential interval misses the truth at any look; for pairs that differ
+by .05 to .1, the mean number of judgments until it leaves out 0, and the number, fixed before, after which the
+fixed-number interval leaves out 0 in four of five orders. --places: shares of samples in which the intervals of all
+pairs are right at once. --plan: for a plan from a pilot of 100 judgments, how many judgments it says, and the width of
+intervals of three other samples of that size over the width that was planned.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from pathlib import Path
 import numpy as np
 
 import rankbounds as rb
+from rankbounds.arrays import Floats
 from rankbounds.collection.order import ranks
 from rankbounds.collection.qrels import Qrels
 from rankbounds.judging.audits.audit import Audit
@@ -33,7 +38,7 @@ from rankbounds.judging.audits.judged_sample import JudgedSample
 from rankbounds.judging.audits.labelled_pool import LabelledPool
 from rankbounds.judging.audits.places import differences_of_all
 from rankbounds.judging.audits.sample import draw_in_order, sizes_of_question
-from rankbounds.judging.candidates import find_judgments, grades_of_pairs
+from rankbounds.judging.candidates import grades_of_pairs
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.significance import pairs_of
@@ -42,7 +47,10 @@ CONFIDENCE = 0.95
 SIZES = (20, 50, 100, 300)
 LOOKS = (20, 30, 40, 50, 70, 100, 140, 200, 250, 300, 400, 500)
 CLEAR = (0.05, 0.1)
+UNDECIDED, POWER = 700, 0.8
+"""What counts as the number of judgments where 500 do not decide; how often a fixed number must decide."""
 PILOT = 100
+NAMES = {"umbrela-gpt4": "UMBRELA", "binary-llama3.2": "Llama"}
 
 
 class Trial:
@@ -64,10 +72,12 @@ class Trial:
         judged = JudgedSample.drawn_from(self.pool, rows, probability[:most], self.grade[rows])
         return CalibratedPool.of(self.pool, judged, self.measure)
 
-    def audit(self, estimate: Estimate, *, sequential: bool) -> list[dict[str, float]]:
-        """The rows of an audit."""
+    def interval(self, estimate: Estimate, *, sequential: bool) -> tuple[Floats, Floats, Floats]:
+        """The lower and upper ends of an audit's intervals, and its estimates."""
         judged = JudgedSample(*(np.zeros(estimate.weight.size) for _ in range(3)), None, 0)
-        return Audit(self.pool.names, [estimate], judged, CONFIDENCE, "judgments", self.pairs, sequential).rows()
+        rows = Audit(self.pool.names, [estimate], judged, CONFIDENCE, "judgments", self.pairs, sequential).rows()
+        low, high, value = (np.array([row[name] for row in rows]) for name in ("ci_low", "ci_high", "estimate"))
+        return low, high, value
 
 
 def made_up(human: Qrels, rel: float, rng: np.random.Generator) -> Iterator[tuple[str, Qrels]]:
@@ -83,49 +93,64 @@ def made_up(human: Qrels, rel: float, rng: np.random.Generator) -> Iterator[tupl
 def favouring(run: rb.Run, human: Qrels) -> Qrels:
     """Labels that call relevant what a run has in its first ten."""
     first_ten, label = ranks(run, "trec", "double") <= 10, np.zeros(len(human))
-    here, there = find_judgments(human, run.pairs)
+    here, there = human.pairs.index.find(run.pairs)
     label[there[first_ten[here]]] = 1.0
     return Qrels._of_pairs(human.pairs, label)
+
+
+def orders_of(
+    labels: Qrels | None, runs: list[rb.Run], human: Qrels, measure: Measure, options: argparse.Namespace
+) -> Iterator[tuple[Trial, CalibratedPool, Floats]]:
+    """Again and again two runs, documents judged in a random order, and the truth that intervals are to hold."""
+    rng, pairs = np.random.default_rng((options.seed, 1)), options.question == "pairs"
+    for _ in range(options.draws):
+        two = [runs[run] for run in rng.choice(len(runs), 2, replace=False)]
+        trial = Trial(favouring(two[0], human) if labels is None else labels, two, human, measure, pairs=pairs)
+        truth = np.array([trial.truth[1] - trial.truth[0]]) if pairs else trial.truth
+        yield trial, trial.draw(LOOKS[-1] if options.sequential else SIZES[-1], rng), truth
 
 
 def measured(
     labels: Qrels | None, runs: list[rb.Run], human: Qrels, measure: Measure, options: argparse.Namespace
 ) -> str:
-    """The cells of a judge's row."""
-    rng, pairs = np.random.default_rng((options.seed, 1)), options.question == "pairs"
-    covered: dict[int, list[bool]] = {size: [] for size in SIZES}
-    half: dict[int, list[float]] = {size: [] for size in SIZES}
-    missed, effort, error = [], [], []
-    for _ in range(options.draws):
-        two = [runs[run] for run in rng.choice(len(runs), 2, replace=False)]
-        trial = Trial(favouring(two[0], human) if labels is None else labels, two, human, measure, pairs=pairs)
-        judged = trial.draw(LOOKS[-1], rng)
-        truth = np.array([trial.truth[1] - trial.truth[0]]) if pairs else trial.truth
-        decided, any_missed = {}, np.zeros(truth.size, dtype=bool)
-        for look in LOOKS if options.sequential else SIZES:
-            estimate = judged.first(min(look, len(judged.judged))).estimate(measure, None, difference=pairs)
-            for sequential in (True, False):
-                rows = trial.audit(estimate, sequential=sequential)
-                low, high = (np.array([row[name] for row in rows]) for name in ("ci_low", "ci_high"))
-                holds = (low - 1e-9 <= truth) & (truth <= high + 1e-9)
-                if sequential:
-                    any_missed |= ~holds
-                elif look in SIZES:
-                    covered[look] += holds.tolist()
-                    half[look] += ((high - low) / 2).tolist()
-                if (low > 0).any() or (high < 0).any():
-                    decided.setdefault(sequential, look)
-                if look == SIZES[-1] and not sequential:
-                    error += (np.array([row["estimate"] for row in rows]) - truth).tolist()
-        missed += any_missed.tolist()
-        if pairs and CLEAR[0] <= abs(truth[0]) <= CLEAR[1]:
-            effort.append([decided.get(True, 700), decided.get(False, 700)])
-    cells = [f"{np.mean(covered[size]):.1%} | {np.mean(half[size]):.4f}" for size in SIZES]
-    cells.append(f"{np.mean(missed):.1%}" if options.sequential else "-")
-    cells.append(
-        "/".join(f"{number:.0f}" for number in np.mean(effort, axis=0)) if effort and options.sequential else "-"
-    )
-    return " | ".join([*cells, f"{np.mean(error) / max(np.std(error), 1e-12):+.2f}"])
+    """The cells of a judge's row: how often intervals hold the truth, and half their width."""
+    found: list[list[tuple[float, float, float]]] = []
+    for trial, judged, truth in orders_of(labels, runs, human, measure, options):
+        of_sizes = []
+        for size in SIZES:
+            estimate = judged.first(min(size, len(judged.judged))).estimate(measure, None, difference=trial.pairs)
+            low, high, value = trial.interval(estimate, sequential=False)
+            holds = (low - 1e-9 <= truth) & (truth <= high + 1e-9)
+            of_sizes.append(np.stack([holds, (high - low) / 2, value - truth], axis=-1))
+        found += np.stack(of_sizes, axis=1).tolist()
+    numbers = np.array(found)
+    covered, half = numbers[..., 0].mean(axis=0), numbers[..., 1].mean(axis=0)
+    cells = [f"{share:.1%} ±{width:.3f}" for share, width in zip(covered, half, strict=True)]
+    error = numbers[:, -1, 2]
+    return " | ".join([str(options.draws), *cells, f"{error.mean() / max(error.std(), 1e-12):+.2f}"])
+
+
+def looked_at(
+    labels: Qrels | None, runs: list[rb.Run], human: Qrels, measure: Measure, options: argparse.Namespace
+) -> str:
+    """The cells of a judge's row: misses at any look, and judgments until a clear pair is decided."""
+    missed, decided = [], []
+    for trial, judged, truth in orders_of(labels, runs, human, measure, options):
+        of_looks = []
+        for look in LOOKS:
+            estimate = judged.first(min(look, len(judged.judged))).estimate(measure, None, difference=True)
+            low, high, _ = trial.interval(estimate, sequential=True)
+            fixed_low, fixed_high, _ = trial.interval(estimate, sequential=False)
+            misses = (truth < low - 1e-9) | (truth > high + 1e-9)
+            of_looks.append([misses[0], ((low > 0) | (high < 0))[0], ((fixed_low > 0) | (fixed_high < 0))[0]])
+        missed.append(np.any(of_looks, axis=0)[0])
+        if CLEAR[0] <= abs(truth[0]) <= CLEAR[1]:
+            decided.append(np.array(of_looks)[:, 1:])
+    looks = np.array([*LOOKS, UNDECIDED])
+    sequential, fixed = np.moveaxis(np.array(decided, dtype=bool), 2, 0)
+    until = looks[np.argmax(np.pad(sequential, ((0, 0), (0, 1)), constant_values=True), axis=1)].mean()
+    planned = looks[np.argmax(np.append(fixed.mean(axis=0) >= POWER, True))]
+    return f"{options.draws} | {np.mean(missed):.1%} | {len(decided)} | {until:.0f} | {planned}"
 
 
 def right_at_once(
@@ -168,7 +193,8 @@ def as_planned(
         trial, half = Trial(of_judge, two, human, measure, pairs=True), []
         for _ in range(3):
             estimate = trial.draw(planned[-1], rng).estimate(measure, None, difference=True)
-            half += [(row["ci_high"] - row["ci_low"]) / 2 for row in trial.audit(estimate, sequential=False)]
+            low, high, _ = trial.interval(estimate, sequential=False)
+            half += ((high - low) / 2).tolist()
         ratios.append(np.mean(half) / options.plan)
     return f"{np.mean(planned):.0f} | {np.mean(ratios):.2f} | {np.std(ratios):.2f}"
 
@@ -180,7 +206,7 @@ def main() -> None:
     parser.add_argument("-m", dest="measures", action="append")
     parser.add_argument("--draws", type=int, default=400)
     parser.add_argument("--question", choices=("pairs", "runs"), default="pairs")
-    parser.add_argument("--sequential", action="store_true", help="looks at 20 to 500 judgments too")
+    parser.add_argument("--sequential", action="store_true", help="looks at 20 to 500 judgments")
     parser.add_argument("--places", action="store_true", help="all pairs at once, at 100 and 300 judgments")
     parser.add_argument("--plan", type=float, help="how wide intervals are whose half-width was planned")
     parser.add_argument("--labels", nargs="*", help="only these judges")
@@ -188,9 +214,10 @@ def main() -> None:
     options = parser.parse_args()
     human, runs = rb.read_qrels(options.folder / "human.qrels"), rb.read_runs(str(options.folder / "runs" / "*"))
     files = sorted(path for path in options.folder.glob("*.qrels") if path.stem != "human")
-    sizes = " | ".join(f"{size} | half-width" for size in SIZES)
-    measurement, columns = measured, f"{sizes} | missed at any look | judgments until decided | bias / sd"
-    if options.places:
+    measurement, columns = measured, f"orders | {' | '.join(map(str, SIZES))} | bias / sd"
+    if options.sequential:
+        measurement, columns = looked_at, "orders | missed at any look | clear pairs | judgments until settled | fixed"
+    elif options.places:
         measurement, columns = right_at_once, "100: all pairs right | separated | 300: all pairs right | separated"
     elif options.plan:
         measurement, columns = as_planned, "judgments | width over plan | sd of that over pairs"
@@ -204,7 +231,8 @@ def main() -> None:
                 if options.places and labels is None:
                     continue
                 row = measurement(labels, list(runs), human, measure, options)
-                print(f"| {measure} | {name} | {row} |", flush=True)
+                what = f"{measure}, {'A - B' if options.question == 'pairs' else 'scores'}"
+                print(f"| {what} | {NAMES.get(name, name)} | {row} |", flush=True)
 
 
 if __name__ == "__main__":

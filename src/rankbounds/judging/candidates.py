@@ -142,7 +142,7 @@ def runs_to_compare(names: Sequence[str], compare: tuple[str, str] | str) -> lis
         if compare != ALL:
             raise UsageError(f'compare is a pair of names, or "{ALL}", not "{compare}".')
         if len(names) < 2:
-            raise UsageError("Two runs at least are compared.")
+            raise UsageError("A comparison needs at least two runs.")
         return list(range(len(names)))
     if len(compare) != 2 or compare[0] == compare[1]:
         raise UsageError(f"Two different runs are compared, not {' and '.join(compare) or 'none'}.")

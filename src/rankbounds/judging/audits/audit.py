@@ -159,9 +159,12 @@ class Audit(Result):
         from rankbounds.judging.audits.places import AuditedPlaces
 
         if self.sequential or self.sources != "judgments":
-            raise UsageError("Places are for a number of judgments fixed before and for these topics.")
+            raise UsageError(
+                "Places hold for these topics and a number of judgments fixed in advance: leave out sequential "
+                "(--sequential) and sources (--sources)."
+            )
         if len(self.runs) < 2:
-            raise UsageError("Two runs at least are placed.")
+            raise UsageError("Places need at least two runs.")
         return AuditedPlaces(self)
 
     def notes(self) -> list[str]:
@@ -175,8 +178,8 @@ class Audit(Result):
         linearised = [str(estimate.measure) for estimate in self.estimates if estimate.method == LINEARISED]
         if linearised:
             sentences.append(
-                f"{', '.join(linearised)}: not a sum over documents, so estimate and interval use linearisation, which "
-                "is approximate."
+                f"{', '.join(linearised)}: not a sum over documents, so the estimate and its interval rest on "
+                "linearisation, which is approximate."
             )
         if self.sequential and self.difference:
             rows = self.rows()
@@ -200,11 +203,9 @@ class Audit(Result):
             )
         if row["ci_low"] == row["ci_high"] == 0:
             return f"Settled: {names[0]} and {names[1]} have the same {measure}."
-        better, worse = names if (row["ci_low"] > 0) != self._lower_is_better(measure) else names[::-1]
+        lower_is_better = any(one.measure.lower_is_better for one in self.estimates if str(one.measure) == measure)
+        better, worse = names if (row["ci_low"] > 0) != lower_is_better else names[::-1]
         return f"Settled: {better} is better than {worse} in {measure}."
-
-    def _lower_is_better(self, measure: str) -> bool:
-        return any(one.measure.lower_is_better for one in self.estimates if str(one.measure) == measure)
 
 
 def audit(
@@ -239,7 +240,7 @@ def audit(
         Where the sample's own column ``relevance`` is not to be used: judgments of its documents, and of no others.
     sequential
         Whether you look at the result while people judge, and stop when it is settled: the intervals then hold at all
-        looks together. Otherwise they hold for a number of judgments that was fixed before, and are shorter.
+        looks together. Otherwise they hold for a number of judgments that was fixed in advance, and are shorter.
     sources
         ``"judgments"``: the interval is about the judgments that nobody made; ``"both"``: about topics being a sample
         too.
@@ -281,11 +282,11 @@ def audit(
     chosen = [check_measure(measure) for measure in parse_measures(measures)]
     pool = LabelledPool.of(labels, runs, options)
     if difference and len(pool.names) < 2:
-        raise UsageError("Two runs at least are compared.")
+        raise UsageError("A difference needs at least two runs.")
     if sequential and sources == "both":
-        raise UsageError("Looks at every judgment are about these topics: sequential goes with sources=judgments.")
+        raise UsageError("Sequential intervals hold for these topics only: use sequential with sources=judgments.")
     if sources == "both" and pool.number_of_topics < 2:
-        raise UsageError("One topic says nothing about others: two at least are needed for sources=both.")
+        raise UsageError("One topic says nothing about others: sources=both needs at least two.")
     judged = JudgedSample.of(sample, pool, None if judgments is None else pool.reading.judgments(judgments))
     levels = {measure: label_level(measure, pool, label_rel) for measure in chosen}
     estimates = estimates_of(levels, pool, judged, difference=difference)
@@ -310,9 +311,9 @@ def _remarks_on_order(judged: JudgedSample, sequential: bool) -> Iterator[str]:
     if judged.left and not sequential:
         yield (
             f"An early look: {len(judged):,} of the sample's {judged.drawn:,} documents are judged. These intervals "
-            "hold for one look at a number of judgments that was fixed before. If you look repeatedly and stop when "
-            "one leaves out 0, they are wrong far more often than they say: use sequential=True (--sequential), or "
-            "judge the whole sample."
+            "hold for one look at a number of judgments that was fixed in advance. If you look repeatedly and stop "
+            "when one excludes 0, they miss the truth far more often than they state: use sequential=True "
+            "(--sequential), or judge the whole sample."
         )
     if judged.unused:
         yield (
@@ -328,14 +329,14 @@ def _remarks(
     labels, judgments = (f"{grade.min():g} to {grade.max():g}" for grade in (pool.labels.grade, judged.grade))
     if labels != judgments:
         yield (
-            f"Labels are on another scale than the judgments: {pool.source} has {labels}, the sample {judgments}; what "
-            "a label stands for is read off the sample."
+            f"Labels and judgments are on different scales: {pool.source} has {labels}, the sample {judgments}. What "
+            "each label means is estimated from the sample."
         )
     for measure, read in levels.items():
         if read is None:
             yield (
-                f"{measure} by labels is not known, because no label reaches {measure.rel:g}: say which label stands "
-                "for relevant (label_rel=, --label-rel)."
+                f"{measure} by labels is not known, because no label reaches {measure.rel:g}: give the lowest label "
+                "that means relevant (label_rel=, --label-rel)."
             )
         elif read != measure:
             yield f"{measure} by labels counts documents as relevant whose label is at least {read.rel:g}."
@@ -343,7 +344,7 @@ def _remarks(
     if lacking:
         yield (
             f"{lacking:,} of {listed:,} documents in the first ten of the lists have no label and count as "
-            "non-relevant: the estimates do not cover what people would say of them."
+            "non-relevant: the estimates do not cover how people would judge them."
         )
     for estimate in estimates:
         weight, total = estimate.share, float(estimate.share.sum())
@@ -352,7 +353,7 @@ def _remarks(
         error = float(of_draws.std()) / math.sqrt(estimate.effective_size)
         if total - expanded > max(LEAST_LACKING * total, CHANCE * error) and len(judged) > 1:
             yield (
-                f"{estimate.measure}: by its probabilities the sample speaks for {expanded / total:.0%} of the weight "
-                "that is asked about, and chance does not explain the rest: it was drawn for another question, and "
-                "documents that count here could not be drawn. Draw a sample for this one."
+                f"{estimate.measure}: by its probabilities, the sample represents {expanded / total:.0%} of the weight "
+                "of this question, and chance does not explain the rest: it was drawn for another question, and "
+                "documents that count here could not be drawn. Draw a sample for this question."
             )

@@ -87,10 +87,11 @@ class Features:
     def fit(self, rows: Ints, outcome: Floats, other_sds: Sequence[float] = OTHER_SDS) -> Fit:
         """The coefficients that these judged documents make most plausible (a normal prior on each)."""
         matrix = self.design(rows)
-        fits = []
+        fits: list[Fit] = []
         for other_sd in other_sds:
             penalty = 1 / np.square((CONSTANT_SD, *[LABEL_SD] * self.labels, *[other_sd] * (1 + 2 * self.topics)))
-            coefficient, curvature = fit_logistic(matrix, outcome, penalty)
+            near = fits[-1].coefficient if fits else None
+            coefficient, curvature = fit_logistic(matrix, outcome, penalty, start=near)
             root = np.linalg.cholesky(curvature)
             logit = matrix @ coefficient
             likelihood = outcome @ logit - np.logaddexp(0.0, logit).sum()
@@ -123,4 +124,4 @@ class Fit:
 
     def variance(self, matrix: Floats) -> Floats:
         """Of the logit of each row of a design."""
-        return np.square(np.linalg.solve(self.root, matrix.T)).sum(axis=0)
+        return np.square(matrix @ np.linalg.inv(self.root).T).sum(axis=1)

@@ -11,7 +11,7 @@ and D come from earlier judgments only: a bad judge costs width and not honesty 
 Statistical Association 51, 1956; with labels as side information as in risk-limiting audits, Shekhar, Xu, Lipton, Liang
 and Ramdas, UAI 2023). The estimate is the mean of all X, each weighted by the inverse of the variance that it was
 expected to have: the square of what was left to draw from, times how unsure labels were. The X minus their mean are
-martingale differences, so that one set of numbers makes intervals for a size fixed before and for every look
+martingale differences, so that one set of numbers makes intervals for a size fixed in advance and for every look
 (``intervals``).
 
 nDCG, AP and Recall are not sums. They are linearised around what is expected after all judgments, and the linear part
@@ -34,7 +34,7 @@ from rankbounds.judging.audits.calibration import DRAWN_SD, calibrate_labels, si
 from rankbounds.judging.audits.expected_scores import Steps, expected_scores
 from rankbounds.judging.audits.judged_sample import JudgedSample
 from rankbounds.judging.audits.labelled_pool import LabelledPool
-from rankbounds.judging.audits.sample import SquaresOverRuns, prior_chances
+from rankbounds.judging.audits.sample import mean_squares, prior_chances
 from rankbounds.measures import Measure
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -207,11 +207,10 @@ class CalibratedPool:
     def estimate(self, measure: Measure, for_labels: Measure | None, *, difference: bool) -> Estimate:
         """What each judgment says of each run's score, and their weighted mean."""
         pool, size, number_of_topics = self.pool, len(self.judged), self.pool.number_of_topics
-        chance, squares = self.known(size), SquaresOverRuns()
+        chance = self.known(size)
         values, slopes = np.empty((len(pool.names), number_of_topics)), np.empty((len(pool.names), *chance.shape))
         for run, (value, slope) in enumerate(expected_scores(measure, pool, self.steps, chance)):
             values[run], slopes[run] = value, slope / number_of_topics
-            squares.add(slopes[run])
         single, reach, weight, mean_of_draws = self._draws(slopes)
 
         def of_topics(chance: Floats) -> Floats:
@@ -239,7 +238,7 @@ class CalibratedPool:
             weight,
             topics,
             remainder,
-            np.sqrt(squares.mean(differences=difference).sum(axis=0)),
+            np.sqrt(mean_squares(slopes, differences=difference)[0].sum(axis=0)),
             values.mean(axis=1),
             slopes[:, :, unjudged].sum(axis=1),
             np.maximum(chance, 1 - chance).max(axis=0)[unjudged],

@@ -41,7 +41,7 @@ def check_measure(measure: Measure) -> Measure:
         raise UsageError(f"{measure} divides by a topic's largest grade, which a sample does not show. Use max_grade=.")
     if not (is_weighted_sum(measure) or is_ideal_ratio(measure) or measure.averaged):
         raise UsageError(
-            f"Labels cannot be audited for {measure}: known are weighted sums over ranks (RBP, P, DCG), nDCG, AP and "
+            f"Labels cannot be audited for {measure}, only for weighted sums over ranks (RBP, P, DCG), nDCG, AP and "
             "Recall."
         )
     return measure
@@ -75,7 +75,7 @@ class Steps:
         one_list = Rankings(grades, np.array([grades.size]), np.zeros(1, dtype=np.int64), self.facts)
         worth = measure.worth(one_list)[0]
         if not measure.averaged and worth[0] > 0:
-            raise UsageError("Labels are audited for gain rules that give grade 0 nothing.")
+            raise UsageError("Labels are only audited for gain rules that map grade 0 to 0.")
         return cast(Floats, np.diff(worth))
 
 

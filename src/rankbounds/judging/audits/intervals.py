@@ -1,4 +1,4 @@
-"""How far an estimate may be off: for a size fixed before, at every look, for all comparisons at once.
+"""How far an estimate may be off: for a size fixed in advance, at every look, for all comparisons at once.
 
 All three rest on the same two numbers: the variance of the estimate as its draws show it, and the variance of one draw
 that contradicts its label. Where labels are good the first is next to nothing as long as no error was seen, and errors
@@ -6,7 +6,7 @@ may be among the documents that nobody judged: the second keeps the interval fro
 for a count of which no case was seen does (Poisson's: minus the logarithm of what the confidence leaves on one side,
 3.7 cases at 95%).
 
-- A size fixed before: the root of t^2 * variance + limit^2 * unseen, with Student's or the normal quantile t.
+- A size fixed in advance: the root of t^2 * variance + limit^2 * unseen, with Student's or the normal quantile t.
 - All pairs at once: the same with the quantile of the largest of all (max-T).
 - Every look: the boundary of Robbins' normal mixture (Annals of Mathematical Statistics 41, 1970; for estimated
   variances Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Annals of Statistics 52, 2024), with the variance of what
@@ -27,7 +27,7 @@ STEP, STEPS = 1.05, 160
 
 
 def half_widths(variance: Floats, unseen: Floats, critical: Floats | float) -> Floats:
-    """Of intervals for a size that was fixed before; ``critical`` is the quantile that the confidence asks for."""
+    """Of intervals for a size that was fixed in advance; ``critical`` is the quantile that the confidence asks for."""
     from scipy.special import log_ndtr
 
     return np.sqrt(np.square(critical) * variance + np.square(log_ndtr(-np.asarray(critical))) * unseen)

@@ -61,7 +61,7 @@ class AuditedPlaces(Result):
             apart.append(f"{separated:,} of {pairs:,} pairs are separated in {estimate.measure}")
         share = f"{100 * self.audited.confidence:.6g}%"
         return [
-            f"The intervals of all {number:,} places are right at once in {share} of samples. {'; '.join(apart)}.",
+            f"In {share} of samples, the intervals of all {number:,} places are right at once. {'; '.join(apart)}.",
             *self.audited.notes(),
         ]
 

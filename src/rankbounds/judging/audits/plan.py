@@ -72,8 +72,8 @@ class AuditPlan(Result):
         if self.pilot is not None:
             basis = f"The uncertainty of the labels is estimated from a pilot of {counted(self.pilot, 'judgment')}."
         return [
-            f"{basis} Half-widths are expected ones of {100 * self.confidence:.6g}% intervals, and for several runs or "
-            "pairs their root mean square: single intervals will be wider or narrower."
+            f"{basis} The half-width is that expected of {100 * self.confidence:.6g}% intervals (for several runs or "
+            "pairs, their root mean square); single intervals will be wider or narrower."
         ]
 
 

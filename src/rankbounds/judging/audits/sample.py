@@ -25,6 +25,7 @@ from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.measures.naming.parser import MeasureLike
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.results import Column
+from rankbounds.stats.logistic import expit
 from rankbounds.tables import Table
 
 if TYPE_CHECKING:
@@ -36,7 +37,9 @@ TOP_SHARE = 0.3
 """Of the relevant documents, the share that is expected to have the highest grade, where grades count."""
 NEGLIGIBLE = 1e-100
 """A share of about the largest size; a document with less is drawn as if it had so much."""
-EVEN_SHARE = 0.25
+RICHNESS = (-1.0, 1.0)
+"""How much richer topics may be than labels say, in logits: slopes that depend on it are looked at in each case."""
+EVEN_SHARE = 0.1
 """Of the budget, the share that goes to all documents alike where weights are guesses."""
 ROUNDING = 1e-12
 """Of the mean square of numbers, what their variance over runs may be and still be rounding."""
@@ -158,26 +161,18 @@ def asked(compare: tuple[str, str] | str | None, pool: LabelledPool) -> str:
     return f"the difference of {'all pairs of runs' if isinstance(compare, str) else ' and '.join(compare)}"
 
 
-class SquaresOverRuns:
-    """Sums over runs of some numbers and of their squares."""
+def mean_squares(of_runs: Iterable[Floats], *, differences: bool) -> tuple[Floats, Floats]:
+    """Mean squares of numbers over what is asked (pairs of runs where ``differences``), and over single runs.
 
-    def __init__(self, of_runs: Iterable[Floats] = ()) -> None:
-        self.runs, self.total, self.squares = 0, np.zeros(()), np.zeros(())
-        for numbers in of_runs:
-            self.add(numbers)
-
-    def add(self, numbers: Floats) -> None:
-        """Add the numbers of one more run."""
-        self.runs, self.total, self.squares = self.runs + 1, self.total + numbers, self.squares + numbers**2
-
-    def mean(self, *, differences: bool) -> Floats:
-        """The mean of squares over runs; of differences, over pairs of runs, up to a factor that all documents share.
-
-        That of pairs is 2n / (n - 1) times the variance over n runs. What may be rounding is 0.
-        """
-        mean = self.squares / self.runs
-        variance = mean - (self.total / self.runs) ** 2
-        return np.where(variance > ROUNDING * mean, variance, 0.0) if differences else mean
+    That of pairs is 2n / (n - 1) times the variance over n runs; the factor, which all documents share, is left out.
+    What may be rounding is 0.
+    """
+    runs, total, squares = 0, np.zeros(()), np.zeros(())
+    for numbers in of_runs:
+        runs, total, squares = runs + 1, total + numbers, squares + numbers**2
+    mean = squares / runs
+    variance = mean - (total / runs) ** 2
+    return np.where(variance > ROUNDING * mean, variance, 0.0) if differences else mean, mean
 
 
 def sizes_of_question(measure: Measure, pool: LabelledPool, *, differences: bool) -> tuple[Floats, Floats]:
@@ -185,17 +180,19 @@ def sizes_of_question(measure: Measure, pool: LabelledPool, *, differences: bool
 
     Weight times how unsure the label is: the root mean square over runs, or over pairs of runs.
     """
-    steps, chance = prior_steps(measure, pool)
-    squares = SquaresOverRuns(slope for _, slope in expected_scores(measure, pool, steps, chance))
-    sizes = []
-    for mean_square in (squares.mean(differences=differences), squares.mean(differences=False)):
-        size = np.sqrt((mean_square * chance * (1 - chance)).sum(axis=0))
-        if not is_weighted_sum(measure):
-            # Slopes are themselves guesses before anybody judged: a part of the budget goes to documents by no weight,
-            # so that none that turns out to matter was next to impossible to draw.
-            size += EVEN_SHARE / (1 - EVEN_SHARE) * size.mean()
-        sizes.append(size)
-    return sizes[0], sizes[1]
+    steps, prior = prior_steps(measure, pool)
+    # Slopes are themselves guesses before anybody judged, except those of weighted sums: richer and poorer topics are
+    # looked at, and a part of the budget goes to documents by no weight, so that none that turns out to matter was next
+    # to impossible to draw.
+    shifts, even = ((0.0,), 0.0) if is_weighted_sum(measure) else (RICHNESS, EVEN_SHARE)
+    squared = np.zeros((2, len(pool)))
+    for shift in shifts:
+        chance = expit(np.log(prior / (1 - prior)) + shift)
+        slopes = (slope for _, slope in expected_scores(measure, pool, steps, chance))
+        squares = np.stack(mean_squares(slopes, differences=differences))
+        squared += (squares * chance * (1 - chance)).sum(axis=1)
+    size, of_scores = (one + even / (1 - even) * one.mean() for one in np.sqrt(squared))
+    return size, of_scores
 
 
 def prior_steps(measure: Measure, pool: LabelledPool) -> tuple[Steps, Floats]:

@@ -32,11 +32,6 @@ def keep_labelled(labels: Qrels) -> Qrels:
     return Qrels._of_pairs(labelled.pairs, np.maximum(labelled.grade, 0.0))
 
 
-def topics_of(labels: Qrels) -> set[str]:
-    """The topics of which something is labelled."""
-    return set(keep_labelled(labels).query_ids)
-
-
 @dataclass(frozen=True, eq=False)
 class LabelSet:
     """Labels by one judge, or by the votes of several."""
@@ -149,8 +144,8 @@ def vote(sets: Sequence[LabelSet], trusted: Floats) -> list[LabelSet]:
 
 def keep_shared_topics(trusted: Qrels, sets: dict[str, Qrels], name: str) -> tuple[Qrels, dict[str, Qrels], list[str]]:
     """All labels of the topics that every set has; and the trusted ones' topics that are left out, with a warning."""
-    had = topics_of(trusted)
-    of_sets = {other: had & topics_of(labels) for other, labels in sets.items()}
+    had, *others = (set(keep_labelled(labels).query_ids) for labels in (trusted, *sets.values()))
+    of_sets = {other: had & topics for other, topics in zip(sets, others, strict=True)}
     shared = set.intersection(*of_sets.values())
     if len(shared) < 2:
         lacking = next((other for other, topics in of_sets.items() if len(topics) < 2), next(iter(sets)))
