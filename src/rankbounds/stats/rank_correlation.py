@@ -212,20 +212,20 @@ def tau_p_value(a: Floats, b: Floats) -> float:
     """Compute the p-value of Kendall's tau against 0; exact for up to 33 runs without ties, else by the normal law."""
     from scipy.special import ndtr  # (scipy.stats takes long to load)
 
-    a, b = levels(a), levels(b)
-    runs, pairs = a.size, a.size * (a.size - 1) // 2
-    ahead = int((np.sign(a[:, None] - a) * np.sign(b[:, None] - b)).sum()) // 2
-    counts = [np.bincount(np.unique(each, return_inverse=True)[1]).astype(np.float64) for each in (a, b)]
-    tied = [float((count * (count - 1)).sum()) for count in counts]
-    if 2 * pairs in tied:
+    signs = order_signs(a), order_signs(b)
+    runs, pairs = a.size, a.size * (a.size - 1)  # pairs in either order
+    ahead = abs(int((signs[0] * signs[1]).sum()))
+    alike = [runs - 1 - np.count_nonzero(each, axis=-1) for each in signs]  # by run, how many it is tied with
+    tied = [int(each.sum()) for each in alike]
+    if pairs in tied:
         return float("nan")
-    inversions = (pairs - abs(ahead)) // 2
+    inversions = (pairs - ahead) // 4
     if not any(tied) and (runs <= EXACT_RUNS or inversions <= 1):
         return min(1.0, 2 * float(_shares_of_orders(runs, inversions).sum()))
-    fewer = sum(float((count * (count - 1) * (2 * count + 5)).sum()) for count in counts)
-    triples = np.prod([(count * (count - 1) * (count - 2)).sum() for count in counts]) / max(runs - 2, 1)
-    variance = (2 * pairs * (2 * runs + 5) - fewer) / 18 + (tied[0] * tied[1] + triples / 4.5) / (4 * pairs)
-    return float(2 * ndtr(-abs(ahead) / np.sqrt(variance)))
+    triples = np.prod([(each * (each - 1.0)).sum() for each in alike]) / max(runs - 2, 1)
+    variance = (pairs * (2 * runs + 5) - sum((each * (2 * each + 7)).sum() for each in alike)) / 18
+    variance += (tied[0] * tied[1] + triples / 4.5) / (2 * pairs)
+    return float(2 * ndtr(-ahead / 2 / np.sqrt(variance)))
 
 
 def _shares_of_orders(runs: int, most: int) -> Floats:
