@@ -3,6 +3,7 @@
     python benchmarks/all.py --collection FOLDER            # with qrels.txt and runs/, such as TREC-8; about 15 minutes
     python benchmarks/all.py --only compare report          # rows whose names hold one of these words
     python benchmarks/all.py --peers --spark                # other tools and a cluster of two workers, too
+    python benchmarks/all.py --write                        # and the tables of docs/speed.md are written anew
 
 Without --collection, 129 runs of 50 topics and 1,000 documents are simulated. ``wanted`` is what a row may take on two
 cores that do nothing else. Processor time is that of the process and of its threads; other work on the machine makes it
@@ -27,6 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+PAGE = HERE.parent / "docs" / "speed.md"
 RANKBOUNDS = [sys.executable, "-m", "rankbounds"]
 COMMANDS = (
     "evaluate", "uncertainty", "trec_eval", "compare", "collections", "replicates", "topics", "similarity", "check",
@@ -178,6 +180,30 @@ def first_document(folder: Path, data: Path) -> float:
             desk.terminate()
 
 
+def write_row(name: str, *cells: str) -> None:
+    """Put new numbers into the row of this name on the page, if it has one."""
+    new = f"| {' | '.join([name, *cells])} |"
+    page = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(re.sub(rf"^\| {re.escape(name)} \|.*$", lambda _: new, page, flags=re.MULTILINE), encoding="utf-8")
+
+
+def run_script(script: str, *, write: bool) -> None:
+    """Show what a script prints; the last table of it can go to its place on the page."""
+    process = subprocess.Popen([sys.executable, str(HERE / script)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    table: list[str] = []
+    last = ""
+    for line in process.stdout:
+        print(line, end="", flush=True)
+        if line.startswith("|"):
+            table = [*table, line] if last.startswith("|") else [line]
+        last = line
+    if process.wait() == 0 and write and table:
+        page = PAGE.read_text(encoding="utf-8")
+        place = re.compile(rf"(<!-- benchmarks/{re.escape(script)} -->\n).*?(<!-- end -->)", re.DOTALL)
+        PAGE.write_text(place.sub(lambda found: f"{found[1]}{''.join(table)}{found[2]}", page), encoding="utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--collection", type=Path, help="a folder with qrels.txt and runs/")
@@ -185,6 +211,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1, help="the least of so many counts")
     parser.add_argument("--peers", action="store_true", help="run compare_peers.py and in_memory.py, too")
     parser.add_argument("--spark", action="store_true", help="run spark_cluster.py, too")
+    parser.add_argument("--write", action="store_true", help="write the numbers into docs/speed.md")
     parser.add_argument("--data", type=Path, default=HERE / "data")
     options = parser.parse_args()
     options.data.mkdir(parents=True, exist_ok=True)
@@ -196,6 +223,8 @@ def main() -> None:
         taken, clock, peak = map(min, zip(*(measured(row.command) for _ in range(options.rounds)), strict=True))
         seconds, megabytes = (f"{limit:g}" if limit else "" for limit in (row.seconds, row.megabytes))
         print(f"| {row.name} | {taken:.2f} s | {seconds} | {clock:.2f} s | {peak:.0f} MB | {megabytes} |", flush=True)
+        if options.write:
+            write_row(row.name, f"{taken:.1f} s", f"{peak:,.0f} MB")
     if not options.only or "serve" in options.only:
         print(
             f"| serve, first document on the page | | | {first_document(folder, options.data):.2f} s | | |", flush=True
@@ -203,7 +232,7 @@ def main() -> None:
     scripts = ["compare_peers.py", "in_memory.py"] * options.peers + ["spark_cluster.py"] * options.spark
     for script in scripts:
         print(f"\n{script}\n", flush=True)
-        subprocess.run([sys.executable, str(HERE / script)], check=False)
+        run_script(script, write=options.write)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
-"""Score on a real cluster of Spark's, a master and two workers on 127.0.0.1, and kill one worker half way.
+"""Score on a real cluster of Spark's, a master and two workers on 127.0.0.1: how fast, and is every bit the same?
 
     python benchmarks/spark_cluster.py
 
-Starts Spark's own master and workers (``spark-class`` of the PySpark package), scores files and frames there with
-``engine="spark"``, and compares every number with evaluation in memory. Then it scores again while one of the workers,
-by its process id, is killed: the numbers must be the same. Takes some minutes; prints what was done and how long it
-took; exits with 1 if a number differs. Nothing listens on any address but the loopback.
+Starts Spark's own master and workers (``spark-class`` of the PySpark package) and scores files and frames there with
+``engine="spark"`` on 1, 2 and 4 cores, with speculation on. Every number is compared with evaluation in memory, to the
+last bit, and processor time of all of Spark's processes with that of evaluation in memory and that on one core. Then
+one of the workers is killed, by its process id, at a moment at which it has a task: the numbers must be the same. Takes
+some minutes; exits with 1 if a number differs. Nothing listens on any address but the loopback.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def free_port() -> int:
 
 @contextmanager
 def cluster(folder: Path, workers: int = 2) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
-    """The URL of a master with some workers of one core each, and the workers."""
+    """The URL of a master with some workers of two cores each, and the workers."""
     import pyspark
 
     home = Path(pyspark.__file__).parent
@@ -75,8 +76,8 @@ def cluster(folder: Path, workers: int = 2) -> Iterator[tuple[str, list[subproce
         _wait_for(lambda: b"Starting Spark master" in (folder / "master.log").read_bytes(), "the master")
         several = [
             start(
-                f"worker{number}", "org.apache.spark.deploy.worker.Worker", "--host", HOST, "--cores", "1", "--memory",
-                "1g", "--webui-port", str(free_port()), url,
+                f"worker{number}", "org.apache.spark.deploy.worker.Worker", "--host", HOST, "--cores", "2", "--memory",
+                "1500m", "--webui-port", str(free_port()), url,
             )
             for number in range(workers)
         ]  # fmt: skip
@@ -104,75 +105,112 @@ def _wait_for(ready: Callable[[], bool], what: str, seconds: float = 180) -> Non
 
 
 def same(scores: Any, local: Any) -> bool:
-    """Every number, topic by topic."""
+    """Every bit of every number, topic by topic."""
     if scores.runs != local.runs:
         return False
     order = [scores.query_ids.index(query) for query in local.query_ids]
     return all(
-        np.allclose(getattr(scores, name)[:, order], getattr(local, name), rtol=1e-12, atol=1e-14, equal_nan=True)
+        np.ascontiguousarray(getattr(scores, name)[:, order]).tobytes() == getattr(local, name).tobytes()
         for name in ("value", "low", "high", "judged")
     )
+
+
+def processor_seconds() -> float:
+    """Processor time of this process, and of all that runs in the sessions of those that it started."""
+    mine, total = {os.getpid()}, 0
+    fields = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):  # it has ended
+            fields[int(name)] = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()
+    mine |= {process for process, of_process in fields.items() if int(of_process[1]) == os.getpid()}
+    for process, of_process in fields.items():
+        if process == os.getpid() or {int(of_process[1]), int(of_process[3])} & mine:
+            total += sum(map(int, of_process[11:15]))
+    return total / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--topics", type=int, default=200)
     parser.add_argument("--runs", type=int, default=6)
+    parser.add_argument("--cores", type=int, nargs="+", default=[1, 2, 4])
     options = parser.parse_args()
     import rankbounds as rb
 
     wrong = 0
-
-    def check(what: str, work: Callable[[], Any], local: Any) -> None:
-        nonlocal wrong
-        started = time.monotonic()
-        alike = same(work(), local)
-        wrong += not alike
-        print(
-            f"{what}: {'the same numbers' if alike else 'OTHER NUMBERS'}, {time.monotonic() - started:.1f} s",
-            flush=True,
-        )
-
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         qrels, runs = write_collection(
             folder / "data", runs=options.runs, topics=options.topics, depth=1000, judged=100
         )
+        started = time.process_time()
         local = rb.evaluate(qrels, runs, MEASURES)
+        in_memory = time.process_time() - started
         with cluster(folder) as (url, workers):
-            from pyspark.sql import SparkSession
-
-            os.environ["SPARK_LOCAL_IP"], os.environ["PYSPARK_PYTHON"] = HOST, sys.executable
-            os.environ["PYTHONPATH"] = str(HERE.parent / "src")
-            builder = (
-                SparkSession.builder.master(url).config("spark.driver.host", HOST).config("spark.ui.enabled", "false")
-            )
-            builder = builder.config("spark.executor.memory", "600m").config("spark.ui.showConsoleProgress", "false")
-            session = builder.config("spark.driver.bindAddress", HOST).getOrCreate()
-            session.sparkContext.setLogLevel("OFF")
+            one_core: dict[str, float] = {}
 
             def on_cluster(*given: Any) -> Any:
                 return rb.evaluate(*given, MEASURES, engine="spark", master=url)
 
-            check("files", lambda: on_cluster(qrels, runs), local)
-            frame = _frame(session, runs)
-            check("frames of mixed rows", lambda: on_cluster(str(qrels), frame), local)
+            def check(what: str, cores: int, work: Callable[[], Any]) -> None:
+                nonlocal wrong
+                started, before = time.monotonic(), processor_seconds()
+                alike = same(work(), local)
+                wrong += not alike
+                used, clock = processor_seconds() - before, time.monotonic() - started
+                first = one_core.setdefault(what, used)
+                bits = "0 bits" if alike else "OTHER NUMBERS"
+                ratios = f"{used / in_memory:.1f} | {used / first:.2f}"
+                print(f"| {what} | {cores} | {clock:.1f} s | {used:.1f} s | {ratios} | {bits} |", flush=True)
+
+            print("| input | cores | clock | processor time | to memory | to fewest cores | difference |")
+            print("|---|---:|---:|---:|---:|---:|---|")
+            for cores in options.cores:
+                session = _session(url, cores)
+                for call in ("first call", "second call"):
+                    check(f"files, {call}", cores, lambda: on_cluster(qrels, runs))
+                frame = _frame(session, runs)
+                check("frame of mixed rows", cores, lambda frame=frame: on_cluster(str(qrels), frame))  # type: ignore[misc]
+                if cores < options.cores[-1]:
+                    session.stop()
 
             def with_a_loss() -> Any:
-                begun = folder / "begun"
-                begun.mkdir()
-                killer = threading.Thread(target=_kill_half_way, args=(workers[0], begun))
+                marks = folder / "marks"
+                marks.mkdir()
+                killer = threading.Thread(target=_kill_at_work, args=(workers[0], marks))
                 killer.start()
                 try:
-                    return on_cluster(str(qrels), frame.mapInArrow(_leaving_a_mark(str(begun)), frame.schema))
+                    return on_cluster(str(qrels), frame.mapInArrow(_marking(str(marks)), frame.schema))
                 finally:
                     killer.join()
 
-            check("frames of mixed rows, one worker of two killed meanwhile", with_a_loss, local)
+            check("frame of mixed rows, a worker killed at its task", cores, with_a_loss)
             assert workers[0].poll() is not None
-            check("files, with the worker that is left", lambda: on_cluster(qrels, runs), local)
+            check("files, with the worker that is left", cores, lambda: on_cluster(qrels, runs))
             session.stop()
     raise SystemExit(1 if wrong else 0)
+
+
+def _session(url: str, cores: int) -> Any:
+    """A session of so many cores on the cluster."""
+    from pyspark.sql import SparkSession
+
+    os.environ["SPARK_LOCAL_IP"], os.environ["PYSPARK_PYTHON"] = HOST, sys.executable
+    os.environ["PYTHONPATH"] = str(HERE.parent / "src")
+    builder = SparkSession.builder.master(url)
+    for name, value in {
+        "spark.driver.host": HOST,
+        "spark.driver.bindAddress": HOST,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.executor.memory": "600m",
+        "spark.cores.max": str(cores),
+        "spark.speculation": "true",
+    }.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    return session
 
 
 def _frame(session: Any, runs: list[Path]) -> Any:
@@ -197,23 +235,24 @@ def _frame(session: Any, runs: list[Path]) -> Any:
     return together.repartition(PARTITIONS, functions.rand(1))
 
 
-def _leaving_a_mark(folder: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Tasks that leave a file when they begin, and take some seconds more, so that a worker is lost while they run."""
+def _marking(folder: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Tasks that hold a file named by their worker while they run, which takes them some seconds more."""
 
     def wait(batches: Iterator[Any]) -> Iterator[Any]:
+        import os
         import tempfile
         import time
 
-        tempfile.mkstemp(dir=folder)
-        time.sleep(2)
-        yield from batches
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=f"{os.getsid(0)}-"):
+            time.sleep(5)
+            yield from batches
 
     return wait
 
 
-def _kill_half_way(worker: subprocess.Popen[bytes], begun: Path) -> None:
-    """End a worker and all that it started at once, as when a machine is lost, when half of the tasks have begun."""
-    _wait_for(lambda: len(list(begun.iterdir())) >= PARTITIONS // 2, "the tasks")
+def _kill_at_work(worker: subprocess.Popen[bytes], marks: Path) -> None:
+    """End a worker and all that it started at once, as when a machine is lost, while one of its tasks runs."""
+    _wait_for(lambda: any(marks.glob(f"{worker.pid}-*")), "a task of the worker")
     os.killpg(worker.pid, signal.SIGKILL)
     worker.wait()
 

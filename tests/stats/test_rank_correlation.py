@@ -25,6 +25,7 @@ from rankbounds.stats.rank_correlation import (
     rank_biased_overlap,
     spearman,
     tau_ap,
+    tau_p_value,
 )
 from rankbounds.stats.separation import discriminative_power
 from rankbounds.stats.significance import (
@@ -158,6 +159,14 @@ class TestAgreementOfOrders:
         row = agreement(scores_of(value, measures=("AP", "RR"))).rows()[0]
         tau = stats.kendalltau(*value.mean(axis=1).T)
         assert (row["tau"], row["p_value"]) == pytest.approx((tau.statistic, tau.pvalue))
+        for runs in [2, 3, *range(4, 50, 3)]:
+            apart = rng.normal(size=runs)
+            near = apart + rng.normal(size=runs) * rng.choice([0, 0.01, 1])
+            tied, constant = rng.integers(0, 4, runs), np.ones(runs)
+            for one, other in ((apart, near), (apart, -near), (apart, tied), (tied, rng.permutation(tied))):
+                expected = stats.kendalltau(one, other).pvalue
+                assert tau_p_value(one, other) == pytest.approx(expected, rel=1e-9, nan_ok=True)
+            assert np.isnan(tau_p_value(apart, constant))
 
     def test_tau_without_each_topic_is_that_of_the_other_topics(self):
         rng = np.random.default_rng(4)

@@ -298,9 +298,9 @@ def number_pairs(tables: Sequence[Pairs]) -> list[Ints]:
     ends = np.cumsum([len(table) for table in tables])
     starts = ends - [len(table) for table in tables]
     order = np.argsort(first)
+    parts = np.split(order, np.searchsorted(first[order], ends[:-1]))
     leaders: list[NDArray[Any]] = []
-    for at, (begin, end) in enumerate(zip(starts, ends, strict=True)):
-        inside = order[slice(*np.searchsorted(first[order], (begin, end)))]
+    for at, (begin, inside) in enumerate(zip(starts, parts, strict=True)):
         for number, column in enumerate(contents(at)):
             if len(leaders) == number:
                 leaders.append(np.empty(first.size, dtype=column.dtype))

@@ -119,21 +119,30 @@ class LinearTerms:
         """Return what pairs of lists share; cached for the reverse question."""
         key = one.tobytes() + other.tobytes()
         if key not in self._known_meetings:
-            held = self.documents.held[one]
-            pair = np.repeat(np.arange(one.size), held)
-            begin = (np.cumsum(self.documents.held) - self.documents.held)[one]
-            cell = np.arange(pair.size) + np.repeat(begin - (np.cumsum(held) - held), held)
-            there = self._cells[self.documents.document[cell], other[pair]]
-            met = np.flatnonzero(there >= 0)
-            pair, cell, there = pair[met], cell[met], there[met]
-            rank_here, rank_there = self.documents.rank[cell], self.documents.rank[there]
-            width = int(max(rank_here.max(initial=0), rank_there.max(initial=0))) + 2
-            lower, higher = np.maximum(rank_here, rank_there), np.minimum(rank_here, rank_there)
-            counted = np.bincount(pair * width + lower + 1, minlength=one.size * width)
-            down = np.cumsum(counted.reshape(-1, width), axis=-1, dtype=np.int32)
-            common = down.reshape(-1)[pair * width + higher]
-            self._known_meetings[key] = _Met(np.bincount(pair, minlength=one.size), cell, there, common)
+            starts = np.flatnonzero(np.diff(one, prepend=-1))
+            several = zip(one[starts].tolist(), np.split(other, starts[1:]), strict=True)
+            parts = zip(*(self._met_by(line, others) for line, others in several), strict=True)
+            self._known_meetings[key] = _Met(*map(np.concatenate, parts))
         return self._known_meetings[key]
+
+    def _met_by(self, line: int, others: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+        """What a list shares with each of the others."""
+        held, rank = self.documents.held, self.documents.rank
+        begin = int(held[:line].sum())
+        cells = self._cells[self.documents.document[begin : begin + held[line]]]
+        met = np.flatnonzero((cells >= 0).T[others])  # (several times as fast as for two axes)
+        pair = met // max(len(cells), 1)
+        cell = met - pair * len(cells)
+        there = cells[cell, others[pair]]
+        cell += begin
+        rank_here, rank_there = rank[cell], rank[there]
+        lower, higher = np.maximum(rank_here, rank_there), np.minimum(rank_here, rank_there)
+        width = int(lower.max(initial=0)) + 2
+        pair *= width
+        down = np.bincount(pair + lower + 1, minlength=others.size * width).reshape(-1, width)
+        common = np.cumsum(down, axis=-1, out=down).reshape(-1)[pair + higher]
+        counts = np.diff(np.searchsorted(met, np.arange(others.size + 1) * len(cells)))
+        return counts, cell, there.astype(np.int64), common
 
 
 @dataclass(frozen=True, eq=False)
