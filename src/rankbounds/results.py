@@ -137,6 +137,8 @@ class Result:
     """Which functions of ``rankbounds.plots`` draw it, the usual one first."""
     words_below: ClassVar[bool] = False
     """Do the sentences stand below a table on the command line?"""
+    title: ClassVar[str] = ""
+    """What a paper's caption says of the table; by default the first of the words."""
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict per row, with full precision; None for what is not known."""
@@ -187,10 +189,22 @@ class Result:
 
         return pyarrow.table(self._columns())
 
+    def to_latex(self, *, width: str | None = None, caption: bool = True, label: str = "") -> str:
+        r"""The table for a paper: ``"column"`` or ``"page"`` wide, a column if it can; it needs the package booktabs.
+
+        Without ``caption`` it is the tabular alone; ``label`` is for ``\ref``.
+        """
+        from rankbounds.paper import write_latex
+
+        label = label or f"tab:{type(self).__name__.lower()}"
+        return write_latex(self.table, self.title or self.words(), width, caption=caption, label=label)
+
     def render(self, kind: str, *, raw: bool = False) -> str:
         """Return any text format: ``json``, ``jsonl``, ``csv``, ``tsv``, or a table for people."""
         if kind in ROW_FORMATS:
             return render_rows(self.rows(), kind, self.fields, raw=raw)
+        if kind == "latex":
+            return self.to_latex()
         below = self.words() if kind == "table" and self.words_below else ""
         return self.table().render(kind) + (f"\n{below}\n" if below else "")
 
@@ -223,7 +237,9 @@ class CaptionedTables(Result):
         if kind in ROW_FORMATS:
             return super().render(kind, raw=raw)
         parts = [in_prose(paragraph, kind) for paragraph in self.words().strip("\n").split("\n\n")]
-        return "\n".join([*parts, *(in_prose(caption, kind) + table.render(kind) for caption, table in self.parts())])
+        for caption, table in self.parts():
+            parts.append(("" if kind == "latex" else in_prose(caption, kind)) + table.render(kind, caption))
+        return "\n".join(parts)
 
     def __repr__(self) -> str:
         return "\n".join([self.words(), *(f"{caption}\n{table.text()}" for caption, table in self.parts())])

@@ -65,9 +65,11 @@ class Table:
     bars: Mapping[int, Sequence[Bar | None]] = field(default_factory=dict)
     """By column, what notebooks draw beside each cell."""
 
-    def render(self, kind: str) -> str:
-        """The table as ``table`` (plain text), ``markdown``, ``latex`` or ``html``."""
-        return {"table": self.text, "markdown": self.markdown, "latex": self.latex, "html": self.html}[kind]()
+    def render(self, kind: str, caption: str = "") -> str:
+        """The table as ``table`` (plain text), ``markdown``, ``html``, or ``latex``, which alone has a caption."""
+        if kind == "latex":
+            return self.latex(caption)
+        return {"table": self.text, "markdown": self.markdown, "html": self.html}[kind]()
 
     def text(self) -> str:
         """Columns lined up for a terminal, within its width where that is known."""
@@ -104,15 +106,11 @@ class Table:
         rows = self._cells(in_markdown, "**{}**".format)
         return "".join("| " + " | ".join(row) + " |\n" for row in (map(in_markdown, self.header), rule, *rows))
 
-    def latex(self) -> str:
-        """A tabular with booktabs rules."""
-        columns = "".join("l" if column in self.left else "r" for column in range(len(self.header)))
-        cells = [map(in_latex, self.header), *self._cells(in_latex, r"\textbf{{{}}}".format)]
-        lines = (" & ".join(row) + r" \\" for row in cells)
-        # A row that begins so would be an argument of the end of the row above.
-        header, *rows = (f"{{{line[0]}}}{line[1:]}" if line.startswith(("[", "*")) else line for line in lines)
-        body = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header, r"\midrule", *rows, r"\bottomrule"]
-        return "\n".join([*body, r"\end{tabular}"]) + "\n"
+    def latex(self, caption: str = "") -> str:
+        """A table for papers that fits one column of two, or both, with the package booktabs."""
+        from rankbounds.paper import write_latex
+
+        return write_latex(lambda: self, caption)
 
     def _cells(self, written: Callable[[str], str], bold: Callable[[str], str]) -> list[list[str]]:
         """Return the cells in a format; in strong ones the number is bold, not its bounds."""

@@ -39,6 +39,8 @@ class Look:
     """Of scores, behind the point."""
     styled: bool = False
     """May headings and the best be bold?"""
+    paper: str | None = None
+    """What LaTeX fits: ``"column"`` or ``"page"``; None: a column if it can."""
 
 
 _LOOK: ContextVar[Look] = ContextVar("look", default=Look())  # noqa: B039 (it is frozen)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import html
 import itertools
 import re
-import shutil
-import subprocess
 
 import numpy as np
 import pytest
 
 import rankbounds as rb
+from latex import compiled
 from rankbounds.comparison.summary import ranges
 from rankbounds.measures import REGISTRY
 from rankbounds.measures.naming.sources import entries
@@ -244,27 +243,6 @@ def test_latex_is_balanced_and_needs_booktabs_alone(many, hostile):
     }  # fmt: skip
     assert r"\input{" not in hostile.to_latex()
     assert in_latex("a---b") == "a-{}-{}-b"
-
-
-TWO_COLUMNS = r"""\documentclass[10pt,twocolumn]{article}\usepackage{booktabs}
-\setlength{\textwidth}{506.3pt}\setlength{\columnsep}{24pt}\setlength{\oddsidemargin}{-30pt}
-\begin{document}\typeout{column \the\columnwidth}"""
-"""As wide as acmart's proceedings: columns of 241.15 pt."""
-
-
-def compiled(tables, folder, head=TWO_COLUMNS):
-    """The log of pdflatex; skips where there is none."""
-    if shutil.which("pdflatex") is None:
-        pytest.skip("no LaTeX is installed here (Debian: texlive-latex-recommended); balance is checked without it")
-    breaks = "\n\\clearpage\n"
-    (folder / "table.tex").write_text(f"{head}\n{breaks.join(tables)}\n\\end{{document}}\n", "utf-8")
-    done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"],
-        cwd=folder, capture_output=True, text=True, errors="replace", check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-2000:]
-    assert (folder / "table.pdf").stat().st_size > 5000
-    return done.stdout
 
 
 def test_latex_compiles_and_fits_two_columns(many, hostile, tmp_path):

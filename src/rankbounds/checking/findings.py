@@ -205,6 +205,7 @@ class Checks(Result):
     """What was found in each run: one can iterate over the ``CheckedRun`` objects."""
 
     runs: list[CheckedRun]
+    title = "Checks of run files, and by how much the order of tied documents moves each mean."
     judged_outside: JudgedOutside | None = None
     """What the judgments name and the corpus lacks, where both were given."""
     words_below = True

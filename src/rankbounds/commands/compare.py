@@ -314,7 +314,7 @@ class Part:
         look = {"small": options.small or "bounds", "top": options.top}
         parts: list[str | Table] = []
         if kind == "latex":
-            chosen = {"small": options.small, "width": options.width, "cite": bool(options.bibtex)}
+            chosen = {"small": options.small, "cite": bool(options.bibtex)}
             parts = [comparison.to_latex(options.style, top=options.top, **chosen)]
         elif kind == "markdown":
             parts = [comparison.to_markdown(options.style, **look)]

@@ -96,12 +96,12 @@ def run_collections(options: Options) -> None:
         content = {name: getattr(compared, name) for name in names} | words
         output.write_text(options, json_of(content, indent=1) + "\n")
     else:
-        parts = [compared.table(measure).render(kind) for measure in compared.measures]
+        parts = [compared.table(measure).render(kind, compared.method()) for measure in compared.measures]
         parts.append(in_prose(compared.method(), kind))
         for measure in compared.measures:
             a, b = options.pair or compared.leading_pair(measure)
-            parts.append(compared.pair_table(a, b, measure).render(kind))
-            parts.append(in_prose(compared.words(a, b, measure), kind))
+            said = compared.words(a, b, measure)
+            parts += [compared.pair_table(a, b, measure).render(kind, said), in_prose(said, kind)]
         output.write_text(options, "\n".join(parts))
 
 

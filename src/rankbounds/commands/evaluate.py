@@ -83,11 +83,7 @@ def run_evaluate(options: Options) -> None:
         say(f"intervals are by cluster: {len(scores.query_ids)} topics in {len(clusters)} clusters.")
         asked = replace(asked, clusters=clusters.of_queries(scores.query_ids))
     how = {} if options.format == "parquet" else {"interval": options.interval}
-    if options.format == "latex" and not options.per_topic:
-        output.write_figure(options, asked)
-        output.write_text(options, asked.to_latex(width=options.width))
-    else:
-        output.write_result(options, asked, per_topic=options.per_topic, **how)
+    output.write_result(options, asked, per_topic=options.per_topic, **how)
 
 
 def _digits_without_meaning(scores: Scores, digits: int) -> Iterator[str]:

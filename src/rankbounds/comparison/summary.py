@@ -20,7 +20,7 @@ from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import merge_equal, merit
 from rankbounds.evaluation.score_table import build_bars, numbers_and_bounds, open_words
 from rankbounds.notebook import Bar, Markup, html_table, note
-from rankbounds.paper import Cell, PaperTable
+from rankbounds.paper import Cell, PaperTable, means_table
 from rankbounds.results import Column, Result, interval
 from rankbounds.stats.equivalence import TOST
 from rankbounds.tables import Table, in_latex, in_markdown
@@ -91,8 +91,7 @@ class Summary(Result):
 
     def for_paper(self) -> PaperTable:
         """The table as LaTeX writes it."""
-        comments = [self.caption]
-        return PaperTable(self.measures, self.runs, self.cells, self.judged, self.brief, comments)
+        return means_table(self.measures, self.runs, self.cells, self.judged, self.brief, [self.caption])
 
     def markdown(self) -> str:
         """Write a pipe table, the caption below it."""

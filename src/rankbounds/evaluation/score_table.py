@@ -15,7 +15,7 @@ from rankbounds.frames import polars_frame
 from rankbounds.measures.counts import NumQ
 from rankbounds.measures.naming.parser import trec_name
 from rankbounds.notebook import SHOWN_ROWS, Bar
-from rankbounds.paper import Cell, PaperTable
+from rankbounds.paper import Cell, PaperTable, means_table
 from rankbounds.tables import Table, number, render_columns, render_rows
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def for_paper(scores: Scores, with_small: bool) -> PaperTable:
     caption = f"Means over {topics} topics; bold: best{f'; small: {open_words(scores)}' * small}."
     noted = run_notes(scores)
     heads = [str(measure) + (" ↓" if measure.lower_is_better else "") for measure in scores.measures]
-    return PaperTable(heads, scores.runs, rows, judged, caption, [noted] if noted else [], numbered=False)
+    return means_table(heads, scores.runs, rows, judged, caption, [noted] if noted else [], numbered=False)
 
 
 def _intervals(scores: Scores, place: int, counts: bool) -> list[list[str]]:

@@ -136,6 +136,7 @@ class Differences(Result):
     """By the names of measures that were drawn: how often."""
     seed: int
     confidence: float
+    title = "Differences of means (run minus against) with what unjudged documents leave open."
     figures = ("differences",)
 
     @property

@@ -226,6 +226,7 @@ class Uncertainty(Result):
     remarks: Sequence[str] = ()
     per_topic: bool = False
     """Are there rows for each topic, before those of the mean?"""
+    title = "Mean scores with what unjudged documents may add; judged: the mean if none of them is relevant."
     figures = ("leaderboard",)
 
     @property

@@ -54,6 +54,8 @@ class SamplingErrors(Result):
     per_topic: bool = False
     """Are there rows for each topic, before those of the mean?"""
 
+    title = "Mean scores estimated from a sample of judgments, with their standard errors."
+
     @property
     def columns(self) -> list[Column]:  # type: ignore[override]
         """The columns of rows and table."""

@@ -57,6 +57,7 @@ class Crossings(Result):
     """
 
     regions: list[dict[str, Any]]
+    title = "Which run is ahead in RBP, by persistence."
     columns = tuple(map(Column, ("query_id", "p", "from", "to", "change")))
 
     def rows(self) -> list[dict[str, Any]]:

@@ -29,6 +29,7 @@ class DiscriminativePower(Result):
     significance: dict[str, Floats]
     """For each measure, the pairs' significance levels in falling order: the curve that Sakai draws."""
 
+    title = "Discriminative power: pairs of runs that a test separates."
     columns = (
         Column("measure"),
         Column("test"),

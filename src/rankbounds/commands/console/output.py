@@ -182,7 +182,7 @@ def look_from(options: Options) -> Look:
     styled = options.color == "always" or (options.color == "auto" and on_terminal and knows_bold and not unwanted)
     digits = getattr(options, "table_digits", None)
     width = screen_width() if on_terminal and not getattr(options, "wide", False) else None
-    return Look(width, 4 if digits is None else digits, styled)
+    return Look(width, 4 if digits is None else digits, styled, getattr(options, "width", None))
 
 
 # ---- writing ----

@@ -97,6 +97,7 @@ class CollectionsComparison(Result):
     pairs: list[dict[str, Any]]
     cells: list[dict[str, Any]]
     differences: list[dict[str, Any]]
+    title = "Runs over all collections."
     figures = ("collections_forest", "leaderboard")
 
     @property

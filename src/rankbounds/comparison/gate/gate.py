@@ -122,6 +122,8 @@ class Gate(Result):
         """List a dict for each outcome, for other programs."""
         return [{name: plain(value) for name, value in asdict(outcome).items()} for outcome in self.outcomes]
 
+    title = "Conditions of the gate, and whether they hold."
+
     def words(self) -> str:
         """Write a line for each outcome: the answer, why, and what would decide it."""
         return "".join(f"{outcome.words()}\n" for outcome in self.outcomes)

@@ -54,6 +54,12 @@ class Audit(Result):
     remarks: Sequence[str] = ()
 
     @property
+    def title(self) -> str:  # type: ignore[override]
+        """What a paper's caption says of the table."""
+        what = "Differences of scores (run minus against)" if self.difference else "Scores"
+        return f"{what} by a model's labels, and estimates that a sample of human judgments corrects."
+
+    @property
     def figures(self) -> tuple[str, ...]:  # type: ignore[override]
         """Which function of ``rankbounds.plots`` draws it."""
         return ("differences",) if self.difference else ("leaderboard",)

@@ -26,6 +26,7 @@ class AuditedPlaces(Result):
     """Runs by their estimated scores, each with the places that it may have."""
 
     audited: Audit
+    title = "Runs by scores estimated from a model's labels and a judged sample; places hold for all runs at once."
     columns = (
         *map(Column, ("run", "measure", "by_labels", "estimate")),
         Column("rank", "place", place_cell),

@@ -51,6 +51,7 @@ class AuditPlan(Result):
     confidence: float
     pilot: int | None
     """How many judgments the pilot has; None where nobody has judged."""
+    title = "How many judgments intervals of a given half-width need."
     columns = (
         *map(Column, ("question", "measure")),
         Column("half_width", "half-width"),
