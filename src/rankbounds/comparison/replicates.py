@@ -21,7 +21,7 @@ from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.options import chosen_options
 from rankbounds.evaluation.run_notes import some
 from rankbounds.judging.judges.comparison import DEFAULT_MEASURES
-from rankbounds.judging.judges.label_sets import Scoring, score_by_labels, topics_of
+from rankbounds.judging.judges.label_sets import Scoring, keep_labelled, score_by_labels
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.results import CaptionedTables, Column, Row, build_table, interval
 from rankbounds.stats.power import check_level
@@ -269,7 +269,7 @@ def _labellings(sets: dict[str, Qrels], marks: re.Pattern[str]) -> dict[str, Qre
         )
     if len(sets) == 1:
         return sets
-    every = [topics_of(labels) for labels in sets.values()]
+    every = [set(keep_labelled(labels).query_ids) for labels in sets.values()]
     shared = set.intersection(*every)
     left_out = sorted(set.union(*every) - shared)
     if len(shared) < 2:

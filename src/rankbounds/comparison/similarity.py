@@ -333,7 +333,8 @@ def with_largest_differences(
     for place, measure in enumerate(chosen):
         topics = topic_bounds(lists, measure, evidence.assumptions, (alike.first, alike.second))
         for topic, bounds in zip(lists.topics.tolist(), topics, strict=True):
-            low[place, :, topic], high[place, :, topic] = drop_rounding(bounds.low, 1.0), drop_rounding(bounds.high, 1.0)
+            low[place, :, topic] = drop_rounding(bounds.low, 1.0)
+            high[place, :, topic] = drop_rounding(bounds.high, 1.0)
     return replace(
         alike,
         measures=[*alike.measures, *(f"{LARGEST}{measure}" for measure in chosen)],
