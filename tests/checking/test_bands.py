@@ -214,5 +214,5 @@ def test_bands_take_what_evaluate_takes():
     nested = RUN.to_dict()
     assert rb.Run(nested).banded(2).to_dict() == rb.Run(RUN).banded(2).to_dict()
     assert rb.Run(nested).rounded(digits=1).to_dict() == rb.Run(RUN).rounded(digits=1).to_dict()
-    with pytest.raises(rb.UsageError, match='no choice "expected" for ties'):
+    with pytest.raises(rb.UsageError, match='"expected" is not a choice for ties'):
         rb.Run(RUN).banded(2, ties="expected")

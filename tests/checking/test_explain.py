@@ -572,7 +572,7 @@ class TestTrecEvalsOutput:
     def test_says_so_when_nothing_explains(self):
         qrels, run = collection(5)
         found = explain(qrels, run, {("map", "q0"): "0.9999", ("map", "all"): "0.1"})[0]
-        assert found.why.startswith("not explained")
+        assert found.why.startswith("unexplained")
         assert not found.settled
         assert "topic q0: 0.9999 there" in found.example
 

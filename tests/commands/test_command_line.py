@@ -231,10 +231,10 @@ def test_missing_files_and_folders(command, files, tmp_path):
         (["-m", "AP(rel=0)"], "must be positive"),
         (["--ties", "wrost"], 'Did you mean "worst"?'),
         (["--unjudged", "relevent"], 'Did you mean "relevant"?'),
-        (["--unjudged", "expected"], "needs the probability"),
+        (["--unjudged", "expected"], "needs q, the probability"),
         (["--unjudged", "expected", "--q", "2", "-m", "P@5"], "between 0 and 1"),
         (["--unjudged", "expected", "--q", "0.2", "-m", "AP"], "no exact expected value"),
-        (["--bounds", "all"], "no choice"),
+        (["--bounds", "all"], "not a choice"),
         (["--gain", "1=two"], "gain rule"),
         (["--format", "jsn"], 'Did you mean "json"?'),
         (["--format", "parquet"], "name a file"),
@@ -267,8 +267,8 @@ def test_help_and_measures(command):
     code, out, _ = command("measures")
     assert code == 0
     assert all(name in out for name in ("RBP", "nDCG", "AP*", "Judged"))
-    assert "goes on to the next document" in command("measures", "RBP")[1]
-    assert "condensed" in command("measures", "AP'")[1] or "taken out" in command("measures", "AP'")[1]
+    assert "continues to the next document" in command("measures", "RBP")[1]
+    assert "without unjudged documents" in command("measures", "AP'")[1]
     assert {row["measure"] for row in json.loads(command("measures", "--format", "json")[1])} >= {"RBP", "AP"}
     assert command("measures", "XYZ")[0] == 2
 

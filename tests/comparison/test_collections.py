@@ -160,7 +160,7 @@ class TestComparison:
             rb.compare_collections(few, "AP")
         with pytest.raises(rb.UsageError, match="not a mean over topics"):
             rb.compare_collections(made, "GMAP")
-        with pytest.raises(rb.UsageError, match='no choice "median"'):
+        with pytest.raises(rb.UsageError, match='"median" is not a choice'):
             rb.compare_collections(made, "AP", mean="median")
 
     def test_warnings_name_the_collection(self, made):
@@ -293,7 +293,7 @@ class TestCommandLine:
             (["all", "all/web"], 2, 'Two collections are called "web"'),
             (["empty"], 3, "holds no judgments"),
             (["all", "--pair", "run1", "runx"], 2, "runx"),
-            (["all", "--names", "colour"], 2, 'no choice "colour"'),
+            (["all", "--names", "colour"], 2, '"colour" is not a choice'),
             (["bad.csv"], 3, "bad.csv:2: runs must be there"),
             (["bad.json"], 3, "cannot be read as JSON"),
             (["list.json"], 3, "a list of objects"),

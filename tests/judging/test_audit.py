@@ -556,9 +556,9 @@ class TestPlaces:
         assert "all 5 places are right at once" in found.places().notes()[0]
 
     def test_what_cannot_be_placed(self):
-        with pytest.raises(rb.UsageError, match="fixed before"):
+        with pytest.raises(rb.UsageError, match="fixed in advance"):
             rb.audit(MODEL, ROWS, SYSTEMS, sequential=True).places()
-        with pytest.raises(rb.UsageError, match="Two runs"):
+        with pytest.raises(rb.UsageError, match="two runs"):
             rb.audit(MODEL, ROWS, {"run0": SYSTEMS["run0"]}).places()
 
 
@@ -626,7 +626,7 @@ def test_judgments_of_other_documents_are_told():
         ({"measures": "RBP(p=0.8,graded=true,by_topic=true)"}, "largest grade"),
         ({"sources": "topics"}, "sources"),
         ({"confidence": 1.0}, "between 0 and 1"),
-        ({"runs": {"run0": SYSTEMS["run0"]}, "difference": True}, "Two runs"),
+        ({"runs": {"run0": SYSTEMS["run0"]}, "difference": True}, "two runs"),
         ({"gain": "0=1,1=2"}, "grade 0"),
     ],
 )

@@ -151,7 +151,7 @@ def test_tables_hold_verdict_and_numbers(command, files, kind):
         (["--labels-rel", "one=high"], 2, "takes a grade"),
         (["--labels-rel", "-1"], 2, "positive"),
         (["--labels-rel", "1", "--labels-rel", "one=2"], 2, "one grade for all"),
-        (["--pairs", "some"], 2, 'no choice "some"'),
+        (["--pairs", "some"], 2, '"some" is not a choice'),
         (["--confidence", "2"], 2, "between 0 and 1"),
         (["--alpha", "0"], 2, "alpha"),
         (["-m", "ESL(n=11)"], 3, "infinite"),

@@ -282,7 +282,7 @@ class TestCommands:
             (["reduce", "qrels", "--rate", "90,50"], "-o qrels.{rate}.txt"),
             (["reduce", "qrels", "--rate", "half"], "not percentages"),
             (["judge-next", "qrels", "runs", "--budget", "0"], "whole number from 1 on"),
-            (["judge-next", "qrels", "runs", "--strategy", "D"], '"D" for strategy'),
+            (["judge-next", "qrels", "runs", "--strategy", "D"], '"D" is not a choice for strategy'),
             (["judge-next", "qrels", "runs", "--compare", "run0", "runX"], 'no run "runX"'),
             (["judge-next", "qrels", "runs", "--for", "Judged@10"], "does not depend"),
             (["judge-next", "qrels", "runs", "--until", "settled"], "needs a comparison"),

@@ -433,7 +433,7 @@ def test_pairs_are_numbered_alike_even_when_hashes_collide():
         (["--q", "nonsense"], "neither a number, nor a file"),
         (["--confidence", "95"], "between 0 and 1"),
         (["--sources", "topic"], 'Did you mean "topics"?'),
-        (["--interval", "exact"], "no choice"),
+        (["--interval", "exact"], "not a choice"),
         (["--interval", "distribution", "--sources", "both"], "Student"),
         (["-m", "AP'"], "does not depend"),
         (["-m", "NumRelRet"], "a count"),

@@ -101,7 +101,7 @@ def test_persistence(command, files):
     ("arguments", "code", "told"),
     [
         (["rbp", "depth", "--p", "1"], 2, "below 1"),
-        (["rbp", "depth", "--p", "many"], 2, "nvalid"),
+        (["rbp", "depth", "--p", "many"], 2, "numbers are expected"),
         (["rbp", "depth", "--digits", "0"], 2, "digits"),
         (["rbp", "depth", "--depth", "0"], 2, "from 1 on"),
         (["rbp", "depth", "--depth", "9", "{qrels}", "{run}"], 2, "no files"),

@@ -143,7 +143,7 @@ def test_everybody_knows_it(z, tmp_path, capsys):
     labels = {"half": {str(topic): "first" if topic < 6 else "second" for topic in range(12)}}
     assert rb.compare(scores, test=z).slices(labels).method().startswith("Slices: z test, corrected")
     assert "(z test, p = " in rb.compare(scores, test=z).gate("RR worse").words()
-    with pytest.raises(rb.UsageError, match=r"Known: .*, z"):
+    with pytest.raises(rb.UsageError, match=r"Choose from: .*, z\b"):
         rb.compare(scores, test="zz")
     qrels, runs = tmp_path / "qrels", [tmp_path / "one", tmp_path / "two"]
     qrels.write_text("".join(f"{topic} 0 r 1\n{topic} 0 n 0\n" for topic in range(9)))

@@ -11,7 +11,6 @@ from rankbounds.studies import (
     agreement_by_judgment_rate,
     agreement_by_measure,
     change_by_leaving_a_group_out,
-    residual_by_judging_strategy,
     score_by_judgment_rate,
     score_by_pool_depth,
 )
@@ -122,25 +121,3 @@ def test_change_by_leaving_a_group_out():
         [row["change"] for row in rows_of(result, measure="Bpref")]
     )
     assert "RBP(p=0.8)" in axes.get_xlabel()
-
-
-def test_residual_by_judging_strategy():
-    result = residual_by_judging_strategy(JUDGMENTS, RUNS, depths=(1, 2, 5), rounds=1000)
-    pool = pools.pool(RUNS.values(), depth=2)
-    full = JUDGMENTS.to_dict()
-    judged = {q: {d: full[q].get(d, 0) for d in docs} for q, docs in pool.to_dict().items()}
-    scores = rb.evaluate(judged, RUNS, "RBP(p=0.8)").mean()
-    row = rows_of(result, strategy="depth", depth=2)[0]
-    assert row["judgments"] == len(pool)
-    assert row["residual"] == pytest.approx((scores.high - scores.low).mean())
-    for depth in (1, 2, 5):
-        pooled = rows_of(result, strategy="depth", depth=depth)[0]
-        targeted = rows_of(result, strategy="A", depth=depth)[0]
-        assert targeted["residual"] <= pooled["residual"] + 1e-9
-        assert targeted["judgments"] <= pooled["judgments"]  # A is the fastest way to lower the summed residual
-        assert targeted["saved"] == pytest.approx(1 - targeted["judgments"] / pooled["judgments"])
-    axes = residual_by_judging_strategy.draw(result)
-    line = drawn(axes)["pool to a depth"].get_xydata()
-    assert line[1] == pytest.approx([row["judgments"], row["residual"]])
-    with pytest.raises(rb.UsageError, match="fixed weights"):
-        residual_by_judging_strategy(JUDGMENTS, RUNS, measure="AP")
