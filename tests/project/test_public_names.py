@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib
 import inspect
@@ -272,6 +273,14 @@ def problems(public_name: str) -> list[str]:
     if ">>> " not in text.get("Examples", ""):
         missing.append("Examples")
     return missing
+
+
+def test_headings_of_docstrings_have_a_line_of_their_own():
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    for path in (SOURCE / "rankbounds").rglob("*.py"):
+        nodes = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, documented)]
+        for line in "\n".join(ast.get_docstring(node) or "" for node in nodes).splitlines():
+            assert "----" not in line or set(line.strip()) == {"-"}, f"{path}: {line}"
 
 
 class Examples(doctest.DocTestFinder):
