@@ -89,6 +89,6 @@ def p_column(name: str, heading: str, importance: int = 0) -> Column:
 JUDGED = Column(
     "judged_at_10", "judged@10", lambda row: "-" if row["judged_at_10"] is None else f"{row['judged_at_10']:.0%}", 8
 )
-TOPICS_LED = Column("topics_led", "best on topics", lambda row: f"{row['topics_led']:.3g}")
+TOPICS_LED = Column("topics_led", "best on topics", lambda row: f"{row['topics_led']:.1f}")
 BOUNDS = interval("low", "high", "bounds", importance=6)
 CERTAIN_ENDS = interval("certain_low", "certain_high", "whatever is judged", importance=5)
