@@ -98,7 +98,7 @@ class Evidence:
         """All judgments, also of topics that a run lacks."""
         self.left_out: list[str] = []
         """Judged topics that are left out, since a run lacks them."""
-        self.qrels, self.runs = qrels, list(runs)
+        self.qrels, self.runs, grades = qrels, list(runs), None
         if self.assumptions.topics == "shared" and len(self.runs) > 1:
             shared = set(qrels.query_ids).intersection(*(run.query_ids for run in self.runs))
             if not shared:
@@ -106,9 +106,10 @@ class Evidence:
             self.left_out = [query for query in qrels.query_ids if query not in shared]
             if self.left_out:
                 self.qrels, self.runs = qrels.filter(shared), [run.filter(shared) for run in self.runs]
+                grades = np.maximum(qrels.grade[qrels.grade != POOLED_NOT_JUDGED], 0.0)  # gains stay on their scale
         self.names = [run.name for run in self.runs]
         self.preparation = Preparation()
-        self.facts = TopicFacts(self.qrels, self.assumptions.gain)
+        self.facts = TopicFacts(self.qrels, self.assumptions.gain, grades=grades)
         self._made: dict[tuple[object, ...], Any] = {}
 
     @classmethod
