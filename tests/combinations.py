@@ -39,8 +39,8 @@ import numpy as np
 import rankbounds as rb
 from plain import Topic, value, value_and_greatest
 from rankbounds.cli import main
+from rankbounds.collection.order import as_tie_key
 from rankbounds.collection.preparation import Preparation
-from rankbounds.collection.tie_key import as_tie_key
 from rankbounds.columns import native
 from rankbounds.evaluation.engines import streaming
 from test_laws import MEASURES, NO_MEAN_OVER_BOTH, SCALES, averaged, bounded, close, extreme, plain

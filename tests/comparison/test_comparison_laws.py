@@ -606,7 +606,7 @@ def test_a_difference_is_that_of_the_scores_beside_it():
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 2**32 - 1))
 def test_under_every_combination_of_options_a_comparison_says_what_evaluate_and_enumeration_say(seed):
-    """Means are those of ``evaluate`` over the same topics; bounds of differences hold in every world of both lists (``combinations.py``)."""
+    """Means are those of ``evaluate`` over the same topics; bounds of differences hold in every world of both lists."""
     one, other = drawn_pair(Random(seed))
     runs = {name: rb.Run.from_columns(*zip(*((t, d, s, r) for t, d, r, s in case.rows), strict=True))
             for name, case in (("one", one), ("other", other))}  # fmt: skip

@@ -30,12 +30,14 @@ from rankbounds.rbp import curves
 from rankbounds.rbp.contributions import list_contributions
 from rankbounds.stats.rank_correlation import kendall_tau
 from rankbounds.stats.separation import discriminative_power
-from rankbounds.studies.drawing import BESIDE, draw_series, draw_shades
 from rankbounds.studies.study import (
+    BESIDE,
     Measures,
     Progress,
     Rows,
     StudyResult,
+    draw_series,
+    draw_shades,
     list_words,
     of_extreme,
     pivot,

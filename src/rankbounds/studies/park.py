@@ -26,8 +26,7 @@ from rankbounds.probability.models.estimates import estimate
 from rankbounds.probability.models.probabilities import Constant
 from rankbounds.probability.models.urn import sample_rankings, urn_moments
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.studies.drawing import BESIDE
-from rankbounds.studies.study import Progress, Rows, StudyResult, list_words, pivot, rows_by, study
+from rankbounds.studies.study import BESIDE, Progress, Rows, StudyResult, list_words, pivot, rows_by, study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

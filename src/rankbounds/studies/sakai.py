@@ -25,7 +25,6 @@ from rankbounds.measures import Measure, parse_measures
 from rankbounds.stats.rank_correlation import kendall_tau
 from rankbounds.stats.separation import discriminative_power
 from rankbounds.stats.significance import Resampling, p_values, pairs_of
-from rankbounds.studies.drawing import BESIDE, draw_series
 from rankbounds.studies.moffat_zobel import (
     bars,
     most_and_fewest,
@@ -35,7 +34,17 @@ from rankbounds.studies.moffat_zobel import (
     square,
     tau_of_measures,
 )
-from rankbounds.studies.study import Measures, Progress, StudyResult, list_words, of_extreme, rows_by, study
+from rankbounds.studies.study import (
+    BESIDE,
+    Measures,
+    Progress,
+    StudyResult,
+    draw_series,
+    list_words,
+    of_extreme,
+    rows_by,
+    study,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

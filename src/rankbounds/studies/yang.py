@@ -30,8 +30,17 @@ from rankbounds.measures import Measure, parse_measure, parse_measures
 from rankbounds.measures.naming.parser import MeasureLike
 from rankbounds.plots.style import COLOURS
 from rankbounds.stats.significance import p_values, pairs_of
-from rankbounds.studies.drawing import draw_boxes, draw_series
-from rankbounds.studies.study import Measures, Rows, StudyResult, list_words, of_extreme, pivot, study
+from rankbounds.studies.study import (
+    Measures,
+    Rows,
+    StudyResult,
+    draw_boxes,
+    draw_series,
+    list_words,
+    of_extreme,
+    pivot,
+    study,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.collection.run_groups import groups_of, read_groups
+from rankbounds.collection.run_names import groups_of, read_groups
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.evaluate import evaluate
@@ -22,8 +22,7 @@ from rankbounds.judging.candidates import ranks_of_judgments
 from rankbounds.judging.pools import unique_to_group
 from rankbounds.measures import Measure, parse_measure, parse_measures
 from rankbounds.stats.significance import check_finite, pairs_of
-from rankbounds.studies.drawing import BESIDE, draw_series
-from rankbounds.studies.study import Measures, Progress, Rows, StudyResult, study
+from rankbounds.studies.study import BESIDE, Measures, Progress, Rows, StudyResult, draw_series, study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
