@@ -184,11 +184,13 @@ def explain(qrels: QrelsLike, run: RunLike | None, output: Any, **options: Unpac
         ``switch`` of ``rankbounds evaluate`` that reproduces the numbers. For a number without a measure: the measures
         that give it, the simplest first.
 
-    Notes ----- Every choice that can make a difference is tried alone; then topics, the precision of scores and
-    preparation (duplicates, self-matches, chunks) together with every other. A choice explains a measure if it
-    reproduces all of its lines to the digits given, six at most. The simplest comes first, then the one that explains
-    most measures. A few lines with few digits may agree by chance: ``tried`` counts the computations compared, and
-    ``also`` has what else fits.
+    Notes
+    -----
+    Every choice that can make a difference is tried alone; then topics, the precision of scores and preparation
+    (duplicates, self-matches, chunks) together with every other. A choice explains a measure if it reproduces all of
+    its lines to the digits given, six at most. The simplest comes first, then the one that explains most measures. A
+    few lines with few digits may agree by chance: ``tried`` counts the computations compared, and ``also`` has what
+    else fits.
 
     Examples
     --------

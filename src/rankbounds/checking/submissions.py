@@ -174,10 +174,12 @@ def check(
         A ``Result`` with a row per run: ``run``, ``file``, ``ok``, ``errors``, ``warnings``, ``lines``, ``topics`` and
         ``findings``, each with its ``kind``, ``severity``, ``count``, ``share``, ``message`` and first ``places``.
 
-    Notes ----- Errors: unreadable lines, scores that are not numbers, repeated documents, topics that are missing or
-    were not asked for, more than ``depth`` documents, documents outside the corpus. Warnings: contradicting orders
-    (score, stated rank, line), gaps in ranks, empty lists; unjudged topics, if only judgments define the topics. Notes:
-    ties. An unusable line does not stop the check.
+    Notes
+    -----
+    Errors: unreadable lines, scores that are not numbers, repeated documents, topics that are missing or were not asked
+    for, more than ``depth`` documents, documents outside the corpus. Warnings: contradicting orders (score, stated
+    rank, line), gaps in ranks, empty lists; unjudged topics, if only judgments define the topics. Notes: ties. An
+    unusable line does not stop the check.
 
     Examples
     --------

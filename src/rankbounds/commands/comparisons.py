@@ -225,7 +225,12 @@ def run_similarity(options: Options) -> None:
             "how many topics rule out a difference of M between systems that are alike",
             type=scoring.share,
         ),
-        Option("--width W", "how many topics make a confidence interval no wider than W", type=scoring.share),
+        Option(
+            "--width W",
+            "how many topics make a confidence interval no wider than W",
+            type=scoring.share,
+            dest="interval_width",  # (width is that of tables for papers)
+        ),
         Option(
             "--systems N",
             "how many systems will be compared with each other (default 2)",
@@ -265,6 +270,6 @@ def run_topics(options: Options) -> None:
         options.measures = options.measures or ["nDCG@10"]
         pilot = scoring.evaluate_from(options)
     clusters = scoring.clusters_from(options, [] if pilot is None else pilot.query_ids)
-    plan = call(options, plan_topics, pilot, clusters=clusters)
+    plan = call(options, plan_topics, pilot, clusters=clusters, width=options.interval_width)
     output.write_rows(options, plan.rows(), plan.columns, below=lambda: f"\n{plan.words()}\n")
     say_all(plan.notes())

@@ -181,10 +181,12 @@ def compare_replicates(
     Replicates
         Rows of ``components``, ``floors``, ``flips``, ``pairs``, ``reliability`` and ``plan``, and ``words()``.
 
-    Notes ----- Variances are unbiased for any numbers of reruns; estimates below 0 count as 0. Their intervals use
-    draws from chi-square distributions (generalised confidence intervals): exact for one mean square and approximate
-    otherwise, for normal effects. The A/A floor is from the t distribution, so few reruns make it large. Verdicts are
-    those of the paired t test of two runs alone.
+    Notes
+    -----
+    Variances are unbiased for any numbers of reruns; estimates below 0 count as 0. Their intervals use draws from
+    chi-square distributions (generalised confidence intervals): exact for one mean square and approximate otherwise,
+    for normal effects. The A/A floor is from the t distribution, so few reruns make it large. Verdicts are those of the
+    paired t test of two runs alone.
 
     Examples
     --------

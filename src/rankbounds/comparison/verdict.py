@@ -122,11 +122,13 @@ def compare(
     Comparison
         Rows for systems and pairs, tables, sentences, and methods such as ``gate``, ``slices`` and ``power``.
 
-    Notes ----- For scores alone, bounds of a difference are one run's low minus the other's high: sound, but wider than
-    necessary if runs share documents. Measures such as AP and nDCG, which fall when relevant documents of *other* runs
-    are found, then have none. Scores that differ by no more than rounding are equal. If a topic's score is infinite for
-    both, there is no difference; for one, only ``sign`` and ``wilcoxon`` apply. Scores of ``topics="shared"`` are
-    compared over the topics that all runs have.
+    Notes
+    -----
+    For scores alone, bounds of a difference are one run's low minus the other's high: sound, but wider than necessary
+    if runs share documents. Measures such as AP and nDCG, which fall when relevant documents of *other* runs are found,
+    then have none. Scores that differ by no more than rounding are equal. If a topic's score is infinite for both,
+    there is no difference; for one, only ``sign`` and ``wilcoxon`` apply. Scores of ``topics="shared"`` are compared
+    over the topics that all runs have.
 
     Examples
     --------

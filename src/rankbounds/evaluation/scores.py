@@ -260,9 +260,11 @@ class Scores:
         Scores
             With the one topic ``"all"``, and ``ci_low`` and ``ci_high``.
 
-        Notes ----- The interval is for the mean over all topics like these, given the judgments. It stays within the
-        measure's range, is Wilson's with the variance of the topics' scores, and covers 93% or more on average over
-        runs of TREC-8 and TREC-COVID, from 5 topics on, at a confidence of 95%. Measures without a known range have a t
+        Notes
+        -----
+        The interval is for the mean over all topics like these, given the judgments. It stays within the measure's
+        range, is Wilson's with the variance of the topics' scores, and covers 93% or more on average over runs of
+        TREC-8 and TREC-COVID, from 5 topics on, at a confidence of 95%. Measures without a known range have a t
         interval. A single topic has none.
 
         Examples

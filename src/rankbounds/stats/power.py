@@ -245,9 +245,11 @@ def smallest_p_value(
         A p-value for each number of differing topics. Where it is not below alpha, the test cannot succeed. NaN where
         a test does not say what its smallest p-value is.
 
-    Notes ----- All differences have one sign then. The two-sided sign and randomisation tests give 2 ** (1 -
-    differing); so does Wilcoxon's if no sizes are equal; if all are, its normal approximation may give less. The t test
-    is most extreme if all differences are equal. For the bootstrap only 1 / (resamples + 1) is known.
+    Notes
+    -----
+    All differences have one sign then. The two-sided sign and randomisation tests give 2 ** (1 - differing); so does
+    Wilcoxon's if no sizes are equal; if all are, its normal approximation may give less. The t test is most extreme if
+    all differences are equal. For the bootstrap only 1 / (resamples + 1) is known.
 
     Examples
     --------

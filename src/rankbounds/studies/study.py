@@ -3,7 +3,7 @@
 A study is declared by its function, named observed_by_varied, under the tables and figures that it repeats. The first
 line of the docstring is the question, and everything that can be varied is a keyword argument with a default::
 
-    @study("Moffat and Zobel 2008, Figure 5", seconds=2)
+    @study("Moffat and Zobel 2008, Figure 5")
     def score_by_depth(qrels, runs, *, depths=(10, 100)) -> StudyResult:
         '''Do scores rise with the depth that is read?'''
 
@@ -142,8 +142,8 @@ class StudyResult(Result):
 class Study:
     """One experiment, made from the function that computes it."""
 
-    def __init__(self, compute: Callable[..., StudyResult], source: str, best: int, seconds: float) -> None:
-        self.compute, self.source, self.seconds = compute, source, seconds
+    def __init__(self, compute: Callable[..., StudyResult], source: str, best: int) -> None:
+        self.compute, self.source = compute, source
         self.name = compute.__name__.replace("_", "-")
         self.figures: dict[str, Callable[..., Any]] = {}
         signature = inspect.signature(compute)
@@ -292,13 +292,12 @@ STUDIES: dict[str, Study] = {}
 """Every study by its name: the package declares them all."""
 
 
-def study(source: str, *, best: int = 0, seconds: float = 1.0) -> Callable[[Callable[..., StudyResult]], Study]:
+def study(source: str, *, best: int = 0) -> Callable[[Callable[..., StudyResult]], Study]:
     """Declare a function as the study of tables and figures: ``Sakai 2007, Table 2; Yang ... 2016, Figure 3``.
 
-    ``best`` is how many of the best runs the paper keeps, ``seconds`` the study's time on the 129 runs of TREC-8, for
-    estimates of the time left.
+    ``best`` is how many of the best runs the paper keeps.
     """
-    return lambda compute: Study(compute, source, best, seconds)
+    return lambda compute: Study(compute, source, best)
 
 
 def _of_type(name: str, text: str, like: Any) -> Any:
