@@ -603,7 +603,7 @@ def test_a_difference_is_that_of_the_scores_beside_it():
 
 
 @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 2**32 - 1))
 def test_under_every_combination_of_options_a_comparison_says_what_evaluate_and_enumeration_say(seed):
     """Means are those of ``evaluate`` over the same topics; bounds of differences hold in every world of both lists."""

@@ -39,6 +39,7 @@ from rankbounds.probability.differences import SharedUnjudged, chances_of_sums, 
 from rankbounds.probability.documents import UnjudgedDocuments, find_unjudged, follows_grades
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions
 from rankbounds.probability.models.chosen import ChosenModels
+from rankbounds.probability.models.estimates import NotEstimatedError
 from rankbounds.probability.models.probabilities import ByDocument, Constant
 from rankbounds.rankings.join import Joined
 from rankbounds.rankings.rankings import Rankings
@@ -322,7 +323,7 @@ class Evidence:
                 better, worse, draws = likely
             return Pairs(first, second, {"probability_better": better, "probability_worse": worse}), draws
 
-        return self._once("chances", measure, make=estimate)
+        return self._once("chances", measure, make=lambda: self._if_estimated(estimate))
 
     @property
     def origin(self) -> Origin:
@@ -365,6 +366,14 @@ class Evidence:
 
         return self._once("models", make=estimate)
 
+    @staticmethod
+    def _if_estimated(make: Callable[[], Made | None]) -> Made | None:
+        """What is made from probabilities; None where judgments give none for the grades that the measure asks for."""
+        try:
+            return make()
+        except NotEstimatedError:
+            return None
+
     def topics_that_can_differ(self, measure: Measure, first: Ints, second: Ints) -> Ints:
         """Count the topics on which each pair can differ at most over all judgments."""
         lists = self.shared_lists()
@@ -404,8 +413,8 @@ class Evidence:
             return None
         from rankbounds.judging.next.question import Question
 
-        plan = Question(self._models, measure, (a, b), seed=SEED).plan([(0, 1)], JUDGMENTS)
-        return plan if len(plan) else None
+        question = Question(self._models, measure, (a, b), seed=SEED)
+        return self._if_estimated(lambda: question.plan([(0, 1)], JUDGMENTS)) or None
 
 
 def left_out_words(topics: Sequence[str], number: int, *, judged: bool = True) -> str:
