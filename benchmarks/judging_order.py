@@ -25,9 +25,8 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.judging.candidates import ranks_of_judgments
-from rankbounds.judging.next.question import Question
+from rankbounds.judging.next.question import Question, SimulatedJudging
 from rankbounds.judging.next.residuals import STRATEGIES, plan_by_residual
-from rankbounds.judging.next.simulation import SimulatedJudging
 from rankbounds.judging.pools import subset
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.probability.models.chosen import ChosenModels

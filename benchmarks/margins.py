@@ -13,8 +13,7 @@ import argparse
 
 import numpy as np
 
-from rankbounds.stats.bounded_means import p_of_bounded_margin
-from rankbounds.stats.equivalence import p_of_margin
+from rankbounds.stats.equivalence import p_of_bounded_margin, p_of_margin
 
 LIMITS = (-1.0, 1.0)
 TESTS = ("t", "gaffke", "betting")

@@ -30,7 +30,7 @@ from rankbounds.arrays import Flags, Floats
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
-from rankbounds.collection.run_groups import groups_by_prefix, read_groups
+from rankbounds.collection.run_names import groups_by_prefix, read_groups
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.judging.candidates import NOT_RETRIEVED, find_judgments, ranks, ranks_of_judgments
 from rankbounds.judging.pools import subset

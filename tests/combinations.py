@@ -27,7 +27,7 @@ import math
 import warnings
 from collections.abc import Iterator
 from contextlib import redirect_stderr
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from io import StringIO
 from pathlib import Path
@@ -39,8 +39,8 @@ import numpy as np
 import rankbounds as rb
 from plain import Topic, value, value_and_greatest
 from rankbounds.cli import main
+from rankbounds.collection.order import as_tie_key
 from rankbounds.collection.preparation import Preparation
-from rankbounds.collection.tie_key import as_tie_key
 from rankbounds.columns import native
 from rankbounds.evaluation.engines import streaming
 from test_laws import MEASURES, NO_MEAN_OVER_BOTH, SCALES, averaged, bounded, close, extreme, plain
@@ -528,3 +528,36 @@ def _numbers(row: dict[str, Any]) -> tuple[float, float, float]:
 
 def _alike(ours: tuple[float, ...], theirs: tuple[float, ...]) -> bool:
     return all(a == b or (math.isnan(a) and math.isnan(b)) for a, b in zip(ours, theirs, strict=True))
+
+
+def drawn_pair(rng: Random) -> tuple[Case, Case]:
+    """Two runs of one collection under the same options: the second has its own documents, topics, scores and lines."""
+    case, other = Case.drawn(rng), Case.drawn(rng)
+    rows = [row for row in other.rows if row[0] in case.judged]
+    case.prepared, case.measures = {}, [one for one in case.measures if one.total != "geometric"][:3]
+    return case, replace(case, rows=rows or case.rows)
+
+
+def pair_extremes(one: Case, other: Case, measure: Any, topic: str) -> tuple[float, float]:
+    """The least and the greatest difference of two lists of one topic, over all worlds of the documents of both."""
+    lists = [case.lists().get(topic, ()) for case in (one, other)]
+    known = {doc: grade for found in lists for doc, grade, _ in found}
+    holes = [doc for doc, grade in known.items() if grade is None]
+    rest = [grade for doc, grade in one.judged[topic].items() if doc not in known and grade != -1]
+    both = one.bounds == "both"
+    orders = [one.orders(found) if both or one.ties not in ORDERS else one.orders(found)[:1] for found in lists]
+    apart: list[float] = []
+    for chosen in itertools.product(one.levels(measure, topic), repeat=len(holes)):
+        world = known | dict(zip(holes, chosen, strict=True))
+        for more in one.elsewhere(measure, topic, [*world.values(), *rest]):
+            judged = [*world.values(), *rest, *more]
+            ends = []
+            for found, several in zip(lists, orders, strict=True):
+                grades = [world[doc] for doc, _, _ in found]
+                values = [
+                    value(Topic([grades[at] for at in order], judged, one.largest, one.table), measure)
+                    for order in several
+                ]
+                ends.append((min(values), max(values)) if both else (one.pick(measure, values),) * 2)
+            apart += [ends[0][0] - ends[1][1], ends[0][1] - ends[1][0]]
+    return min(apart), max(apart)

@@ -327,25 +327,6 @@ def bejeweled(topic: Topic, m, beyond: int = 0) -> float:
     return found / rank
 
 
-def remembered(topic: Topic, m, beyond: int = 0) -> float:
-    """Where the user stops, times what is remembered there; behind the list everything is alike."""
-    if m.graded:
-        worth = [topic.gain(grade) / topic.largest for grade in topic.ranking]
-    else:
-        worth = [float(relevant) for relevant in topic.relevance(m.rel)]
-
-    def memory(best: float, last: float) -> float:
-        return {"max": best, "end": last, "peak-end": (best + last) / 2}[m.aggregate]
-
-    def reading(rank: int) -> float:
-        return m.p ** (rank - 1) if m.T is None else (2 * m.T / (rank - 1 + 2 * m.T)) ** 2
-
-    total = 0.0
-    for rank, last in enumerate(worth, 1):
-        total += (reading(rank) - reading(rank + 1)) * memory(max(worth[:rank]), last)
-    return total + reading(len(worth) + 1) * memory(max([*worth, float(beyond)]), float(beyond))
-
-
 def nearly_err(unsatisfied):
     def definition(topic: Topic, m, beyond: int = 0) -> float:
         satisfies = [topic.gain(grade) / topic.largest for grade in topic.ranking]
@@ -366,7 +347,6 @@ READING_ON = {
     "IFT_C2": foraging(False, True),
     "IFT": foraging(True, True),
     "BPM": bejeweled,
-    "CWLA": remembered,
     "RBP2": rbp_by_relevance,
     "INST": inst,
 }

@@ -100,8 +100,7 @@ def bounded(measure) -> bool:
 
 def averaged(measure, ties: str = "expected") -> bool:
     """Is the mean over orders known, where the treatment of ties asks for it?"""
-    graded_peak = plain(measure).name == "CWLA" and plain(measure).graded and plain(measure).aggregate != "end"
-    return ties != "expected" or not (plain(measure).name in NO_MEAN_OVER_TIES or graded_peak)
+    return ties != "expected" or plain(measure).name not in NO_MEAN_OVER_TIES
 
 
 def extreme(measure, ties: str = "best") -> bool:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import rankbounds as rb
 from rankbounds.collection import inputs
 from rankbounds.collection.inputs import Reading
-from rankbounds.columns.packed import PackedPairs
+from rankbounds.columns.pairs import PackedPairs
 
 IDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
 QRELS = {"1": {"a": 1, "b": 0, "c": 2}, "2": {"a": 1, "d": 1}, "3": {"b": 1}}

@@ -31,6 +31,7 @@ COMMANDS = {
     "judge-next": "judge-next qrels.txt runs --budget 5",
     "discriminative-power": "discriminative-power qrels.txt runs",
     "topics": "topics --deviation 0.2 --difference 0.05 --systems 10",
+    "topics for an interval": "topics --deviation 0.2 --width 0.1",
 }
 
 

@@ -7,13 +7,15 @@ import itertools
 import json
 import math
 from dataclasses import replace
+from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
+from combinations import drawn_pair, pair_extremes
 from rankbounds.comparison import Evidence
 from rankbounds.comparison import compare_scores as compare
 from rankbounds.comparison.pairs import Pairs
@@ -598,3 +600,33 @@ def test_a_difference_is_that_of_the_scores_beside_it():
         words = compared.words(measure)
         assert f"and first {one['mean']:.4f}, a difference of {pair['difference']:+.4f} over 7 topics" in words
         assert ("(mean over topics)" in words) is (measure.total == "sum"), measure
+
+
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(0, 2**32 - 1))
+def test_under_every_combination_of_options_a_comparison_says_what_evaluate_and_enumeration_say(seed):
+    """Means are those of ``evaluate`` over the same topics; bounds of differences hold in every world of both lists."""
+    one, other = drawn_pair(Random(seed))
+    runs = {name: rb.Run.from_columns(*zip(*((t, d, s, r) for t, d, r, s in case.rows), strict=True))
+            for name, case in (("one", one), ("other", other))}  # fmt: skip
+    topics = [topic for topic in one.topics() if topic in other.topics()]
+    if len(topics) < 2 or not one.measures:
+        return
+    scores = rb.evaluate(one.judged, runs, one.measures, **one.asked)
+    compared = rb.compare(one.judged, runs, one.measures, test="sign", **one.asked)  # takes infinite scores
+    means = scores.filter(topic=topics).mean()
+    share = np.array([1 / len(topics) if measure.total == "sum" else 1.0 for measure in one.measures])
+    for name in ("low", "high"):
+        of_rows = np.array([row[name] for row in compared.systems.rows()], dtype=float)
+        wanted = (getattr(means, name)[:, 0] * share).T.ravel()
+        assert np.allclose(of_rows, wanted, rtol=1e-12, atol=1e-12, equal_nan=True), (name, of_rows, wanted)
+    assert np.allclose(compared.means(), (means.value[:, 0] * share).T, equal_nan=True, rtol=1e-12)
+    for row, measure in zip(compared.pairs.rows(), compared.measures, strict=True):
+        low, high = row["certain_low"], row["certain_high"]
+        if measure.as_retrieved or low is None or one.bounds == "ties" or not math.isfinite(high - low):
+            continue
+        ends = [pair_extremes(other, one, measure, topic) for topic in topics]
+        least, most = (math.fsum(side) / len(topics) for side in zip(*ends, strict=True))
+        assert not low > least + 1e-9, (one, measure, row, least, most)
+        assert not high < most - 1e-9, (one, measure, row, least, most)

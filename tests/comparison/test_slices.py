@@ -372,3 +372,32 @@ def test_a_mark_at_the_start_of_an_id_divides_nothing():
     labels = labels_by_prefix(["/1", "/hot/1", "hot/1", "hot", "nq/2/3", "/", "x//1"], "/")
     assert labels == {"prefix": {"hot/1": "hot", "nq/2/3": "nq", "x//1": "x"}}
     assert labels_by_prefix(["::1", "a::1", ":::1"], "::") == {"prefix": {"a::1": "a"}}
+
+
+@pytest.mark.parametrize("test", ["t", "wilcoxon", "randomization"])
+def test_clusters_of_equal_size_are_the_topics_of_their_means(test):
+    """Slices of clusters are slices of one topic per cluster, with its mean: every number, family and level alike."""
+    each, clusters = 3, 14
+    by_topic = drawn(5, runs=3, topics=each * clusters).value[..., 0]
+    means = scores_of(by_topic.reshape(3, clusters, each).mean(axis=-1))
+    of_cluster = {query: "many" if at < 9 else "few" if at < 13 else "one" for at, query in enumerate(means.query_ids)}
+    scores = scores_of(by_topic)
+    cluster_of = {query: means.query_ids[at // each] for at, query in enumerate(scores.query_ids)}
+    of_topic = {query: of_cluster[cluster] for query, cluster in cluster_of.items()}
+    alone = rb.compare(means, test=test, resamples=300).slices(of_cluster)
+    clustered = rb.compare(scores, test=test, resamples=300, clusters=cluster_of).slices(of_topic)
+    same = {name: value for name, value in alone.settings.items() if name not in ("topics", "clusters")}
+    assert {name: clustered.settings[name] for name in same} == same
+    for ours, theirs in ((clustered.rows(), alone.rows()), (clustered.interactions, alone.interactions)):
+        for one, other in zip(ours, theirs, strict=True):
+            numbers = [name for name in other if name not in ("topics", "won", "lost")]
+            assert [one[name] for name in numbers] == pytest.approx([other[name] for name in numbers]), other
+
+
+def test_a_cluster_in_several_slices_leaves_the_interaction_untested():
+    scores = drawn(2, topics=12)
+    sliced = rb.compare(scores, clusters={query: str(at % 5) for at, query in enumerate(scores.query_ids)}).slices(
+        {query: "first" if at < 6 else "last" for at, query in enumerate(scores.query_ids)}
+    )
+    assert [row["p_value"] for row in sliced.interactions] == [None]
+    assert "clusters that lie in one slice each" in sliced.words()

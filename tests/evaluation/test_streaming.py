@@ -25,8 +25,8 @@ from rankbounds.cli import main
 from rankbounds.collection.run import run_in
 from rankbounds.errors import DataError
 from rankbounds.evaluation.engines import streaming
+from rankbounds.evaluation.engines.streaming import remove_abandoned, scratch_folder
 from rankbounds.files.named_columns import RUN_COLUMNS
-from rankbounds.files.scratch import remove_abandoned, scratch_folder
 from rankbounds.files.topic_batches import LargeFile
 from same_outcome import assert_same_outcome, split, streamed
 

@@ -9,7 +9,7 @@ from hostile import LINES
 import rankbounds as rb
 from rankbounds.errors import DataError, OutOfMemoryError
 from rankbounds.files import compression, opening
-from rankbounds.files.text_blocks import read_fully
+from rankbounds.files.topic_batches import read_fully
 
 pytestmark = pytest.mark.usefixtures("both_ways")
 

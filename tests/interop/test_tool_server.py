@@ -17,8 +17,7 @@ import rankbounds as rb
 from rankbounds.cli import parse
 from rankbounds.errors import UsageError
 from rankbounds.interop import tool_server as served
-from rankbounds.interop.assistant_tools import NAMES, Tools
-from rankbounds.interop.confined import ConfinedFolder
+from rankbounds.interop.assistant_tools import NAMES, ConfinedFolder, Tools
 
 ROOT = Path(__file__).parents[2]
 MADE = rb.probability.simulate(

@@ -16,8 +16,7 @@ from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.judging.next.plan import SettlingPlan, difference_left
-from rankbounds.judging.next.question import DRAWS_OF_EFFECTS, Question
-from rankbounds.judging.next.simulation import SimulatedJudging, least_count
+from rankbounds.judging.next.question import DRAWS_OF_EFFECTS, Question, SimulatedJudging, least_count
 from rankbounds.probability.drawn_scores import DrawnCompletions
 from rankbounds.probability.models.chosen import ChosenModels
 from rankbounds.rankings.topic_facts import TopicFacts

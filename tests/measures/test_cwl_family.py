@@ -120,15 +120,13 @@ def test_one_user_is_another_where_parameters_say_so():
     assert scored(relevance, "IFT_C2(R2=0,b2=0.25)")[0] == pytest.approx(scored(relevance, "RBP(p=0.8)")[0])
     same_time = "TBG(halflife=10,seconds=10,seconds_relevant=10)"
     assert scored(relevance, same_time) == pytest.approx(scored(relevance, "RBP(p=0.5)"))
-    assert scored(relevance, "CWLA(aggregate=end,p=0.7)") == pytest.approx(scored(relevance, "RBP(p=0.7)"))
     assert scored([0, 0, 1, 1], "BPM(T=1,K=10)")[0] == pytest.approx(scored([0, 0, 1, 1], "RR")[0])
     assert scored([0, 0, 1, 1], "BPM(T=9,K=3)")[0] == pytest.approx(scored([0, 0, 1, 1], "P@3")[0])
 
 
 @pytest.mark.parametrize(
     "label",
-    ["INSQ(T=0)", "UMeasure(L=0)", "TBG(halflife=0)", "IFT_C1(b1=0)", "IFT_C2(R2=-1)", "BPM(T=0)", "BPM(median=2)",
-     "CWLA(aggregate=mean)", "CWLA(p=1)", "CWLA(p=0.5,T=2)"],
+    ["INSQ(T=0)", "UMeasure(L=0)", "TBG(halflife=0)", "IFT_C1(b1=0)", "IFT_C2(R2=-1)", "BPM(T=0)", "BPM(median=2)"],
 )  # fmt: skip
 def test_parameters_that_make_no_sense_are_refused(label):
     with pytest.raises(UsageError):

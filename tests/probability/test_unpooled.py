@@ -14,7 +14,7 @@ from scipy import optimize
 
 import rankbounds as rb
 from rankbounds.cli import main
-from rankbounds.collection.run_groups import groups_by_prefix
+from rankbounds.collection.run_names import groups_by_prefix
 from rankbounds.probability.differences import differences
 from rankbounds.probability.models.groups_left_out import Fit
 

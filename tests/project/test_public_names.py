@@ -272,6 +272,8 @@ def problems(public_name: str) -> list[str]:
         missing.append("Returns")
     if ">>> " not in text.get("Examples", ""):
         missing.append("Examples")
+    if broken := re.search(r"[A-Z]\w+ -{3,} ", "".join(text.values())):
+        missing.append(f"a line break in {broken[0]}")
     return missing
 
 

@@ -12,8 +12,14 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 import rankbounds as rb
-from rankbounds.stats.bounded_means import BOUNDED, betting_p_values, gaffke_p_values, least_topics, p_of_bounded_margin
-from rankbounds.stats.equivalence import p_of_margin
+from rankbounds.stats.equivalence import (
+    BOUNDED,
+    betting_p_values,
+    gaffke_p_values,
+    least_topics,
+    p_of_bounded_margin,
+    p_of_margin,
+)
 
 LIMITS = (-1.0, 1.0)
 SHARES = st.lists(st.floats(0, 1, width=32), min_size=1, max_size=12)

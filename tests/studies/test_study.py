@@ -11,7 +11,6 @@ import pytest
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
-from rankbounds.commands.study import Clock
 from rankbounds.stats.separation import discriminative_power
 from rankbounds.studies import bounds_by_depth, bounds_by_persistence, power_by_judgment_rate, power_by_measure
 from rankbounds.studies.moffat_zobel import TESTS
@@ -430,18 +429,3 @@ def test_the_interval_of_equation_8_by_enumeration():
     assert row["mean"] == pytest.approx(chance @ total)
     assert row["sd_of_mean"] == pytest.approx(np.sqrt(chance @ (total - row["mean"]) ** 2))
     assert row["held"] == pytest.approx(chance[(total >= row["low"]) & (total <= row["high"])].sum())
-
-
-def test_the_time_left_is_estimated_from_what_is_done(monkeypatch):
-    now = [100.0]
-    monkeypatch.setattr("rankbounds.commands.study.time.monotonic", lambda: now[0])
-    several = [STUDIES[name] for name in ("power-by-measure", "swaps-by-topics", "deciding-by-persistence")]
-    clock = Clock(several)
-    assert clock.words() == ""
-    clock.advance(several[0], counted=False)  # complete already: it says nothing of this machine
-    assert clock.words() == ""
-    now[0] += 3 * several[1].seconds
-    clock.advance(several[1], counted=True)
-    assert clock.words() == f", about {3 * several[2].seconds:.0f} s left"
-    clock.advance(several[2], counted=True)
-    assert clock.words() == ""

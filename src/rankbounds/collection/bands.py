@@ -14,9 +14,8 @@ from typing import TypeAlias
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.order import Order, Precision, ranked
+from rankbounds.collection.order import Order, Precision, TieKey, ranked
 from rankbounds.collection.run import Run
-from rankbounds.collection.tie_key import TieKey
 from rankbounds.errors import DataError, UsageError, did_you_mean
 
 Rho: TypeAlias = str | float | Fraction | Decimal

@@ -8,9 +8,8 @@ import numpy as np
 
 from rankbounds.arrays import Ints
 from rankbounds.choices import check_count
-from rankbounds.collection.order import Order, Precision, ranks
+from rankbounds.collection.order import Order, Precision, TieKey, ranks
 from rankbounds.collection.run import Run
-from rankbounds.collection.tie_key import TieKey
 from rankbounds.columns.ids import Ids
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import UsageError

@@ -13,11 +13,10 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints, read_only
 from rankbounds.calls import ends_in_a_sentence
 from rankbounds.choices import check_choice
+from rankbounds.collection.order import TieKey, as_tie_key
 from rankbounds.collection.pair_table import PairTable, counted
 from rankbounds.collection.run_names import with_unique_names
-from rankbounds.collection.tie_key import TieKey, as_tie_key
-from rankbounds.columns.packed import PackedPairs
-from rankbounds.columns.pairs import Pairs, Source
+from rankbounds.columns.pairs import PackedPairs, Pairs, Source
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.files import pair_files, text_formats
 from rankbounds.files.formats import read

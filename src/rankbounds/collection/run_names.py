@@ -1,12 +1,20 @@
-"""Names of runs that differ, so that every table can tell them apart."""
+"""Names of runs, which tell them apart in every table, and groups of runs: from a file, a mapping, or a prefix.
+
+Runs of one group (a team, or variants of a system) find the same documents, so leaving a run out of the pool means
+leaving out its whole group.
+"""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
+from rankbounds.calls import ends_in_a_sentence
+from rankbounds.errors import DataError, UsageError
 from rankbounds.files.opening import plain_name
+from rankbounds.files.records import rows_of_fields
 
 if TYPE_CHECKING:
     from rankbounds.collection.run import Run
@@ -41,3 +49,72 @@ def unique_names(names: list[str], files: list[str], given: Sequence[bool] | Non
             seen[name] = seen.get(name, 0) + 1
             unique[number] = f"{name} #{seen[name]}"
     return unique
+
+
+GroupsLike: TypeAlias = Mapping[str, str] | str | os.PathLike[str]
+"""The group of each run: a mapping, or a file with lines of "run group"."""
+
+
+@ends_in_a_sentence
+def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
+    r"""Read the group of each run from a file.
+
+    Parameters
+    ----------
+    path
+        A file with lines of two fields, ``run group``; ``#`` begins a comment line.
+
+    Returns
+    -------
+    dict
+        The group of each run.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import rankbounds as rb
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "groups.txt"
+    ...     _ = path.write_text("bm25 here\ndense there\n")
+    ...     print(rb.judging.pools.read_groups(path))
+    {'bm25': 'here', 'dense': 'there'}
+    """
+    groups: dict[str, str] = {}
+    for place, (run, group) in rows_of_fields(path, "run", "group"):
+        if groups.setdefault(run, group) != group:
+            raise DataError(place, f'the run "{run}" is in two groups.')
+    return groups
+
+
+def groups_of(names: Iterable[str], groups: Mapping[str, str]) -> list[str]:
+    """The group of each run, or an error for a run that has none."""
+    try:
+        return [groups[name] for name in names]
+    except KeyError as error:
+        raise DataError(f'The groups do not say which one the run "{error.args[0]}" belongs to.') from None
+
+
+def number_groups(names: list[str], given: GroupsLike | None) -> list[int]:
+    """Return the number of each run's group; a run without one is a group of its own."""
+    groups = read_groups(given) if isinstance(given, str | os.PathLike) else given or {}
+    named = [name for name in names if name in groups]
+    if groups and not named:
+        raise UsageError(
+            f'None of the runs belongs to a group: the groups name runs such as "{next(iter(groups))}", the runs are '
+            f'called "{names[0]}" and so on.'
+        )
+    keys: list[tuple[str, ...]] = [("group", groups[name]) if name in groups else ("run", name) for name in names]
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    return [numbers[key] for key in keys]
+
+
+def groups_by_prefix(names: Iterable[str], prefix: str) -> dict[str, str]:
+    """Group runs by the beginnings of their names: up to the first of these characters, or the first N characters."""
+    if not prefix:
+        raise UsageError('A prefix of run names ends at a character such as "-", or after a number of characters.')
+    if prefix.isdigit():
+        if int(prefix) < 1:
+            raise UsageError("A prefix has at least one character.")
+        return {name: name[: int(prefix)] for name in names}
+    ends = {name: [name.find(mark) for mark in prefix if mark in name] for name in names}
+    return {name: name[: min(found)] if found else name for name, found in ends.items()}

@@ -7,13 +7,14 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankbounds.arrays import Flags, Floats, Ints, Words
 from rankbounds.columns.hash_tables import HashTable, repeated_keys
-from rankbounds.columns.ids import Ids, mix
+from rankbounds.columns.ids import PADDING, Ids, mix, padded
 from rankbounds.columns.native.keys import Table, none_repeated, topic_ends
 from rankbounds.errors import DataError, Place
 from rankbounds.threads import in_threads
@@ -317,3 +318,40 @@ def number_pairs(tables: Sequence[Pairs]) -> list[Ints]:
             mine[row] = first.size + strangers.setdefault(pair, len(strangers))
         numbers.append(mine)
     return numbers
+
+
+_WORDS = 4
+"""Ids of more words of 8 bytes than this take less memory as they are."""
+
+
+class PackedPairs:
+    """Pairs with ids as words of one width, without text, places and keys, which can be made again."""
+
+    def __init__(self, pairs: Pairs, width: int) -> None:
+        self.topics, self.source = pairs.topics, Source(pairs.source.name)  # the text goes, and with it the lines
+        self._topic = pairs.topic.astype(np.min_scalar_type(len(pairs.topics)))
+        self._length, self._width = pairs.docs.length.astype(np.uint8), 8 * width
+        self._text = padded(len(pairs) * self._width)
+        words = self._text[PADDING:-PADDING].view("<u8").reshape(-1, width)
+        for number in range(width):
+            words[:, number] = pairs.docs.word(number)
+        self._made = ref(pairs)
+
+    @classmethod
+    def of(cls, pairs: Pairs) -> PackedPairs | None:
+        """Pack these pairs; None where their ids are long."""
+        width = pairs.docs.word_count()
+        return cls(pairs, width) if 0 < width <= _WORDS else None
+
+    def __len__(self) -> int:
+        return self._topic.size
+
+    def unpacked(self) -> Pairs:
+        """Make the pairs again; while somebody holds them, they are the same object."""
+        made = self._made()
+        if made is None:
+            start = PADDING + self._width * np.arange(len(self))
+            docs = Ids(self._text, start, self._length.astype(np.int32))
+            made = Pairs.numbered(self.topics, self._topic.astype(np.int32), docs, self.source)
+            self._made = ref(made)
+        return made

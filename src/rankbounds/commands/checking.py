@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
-from rankbounds.commands.console.messages import progress_on_terminal, say
+from rankbounds.commands.console.messages import doing, progress_on_terminal, say
 from rankbounds.commands.console.options import Option, Options, everyday, group_under, whole
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
@@ -211,3 +211,31 @@ def run_explain(options: Options) -> None:
         table=lambda: table if table.rows else None,
         below=lambda: "".join(f"{line}\n" for line in found.words().splitlines()),
     )
+
+
+@command(
+    "mcp",
+    "Can I trust these files and numbers?",
+    3,
+    Option("[FOLDER]", "what the tools may read; paths that lead out of it are refused (default: this folder)"),
+    Option("--read-only", "write no files; without it, long results go to FOLDER/rankbounds-results", everyday=True),
+)
+def run_mcp(options: Options) -> None:
+    """Serve tools to an assistant over standard input and output (Model Context Protocol).
+
+      rankbounds mcp .
+      rankbounds mcp runs --read-only
+
+    The tools are check, evaluate, compare, gate, explain, judge_next, sample and audit. Each takes paths below FOLDER,
+    or small data themselves, and answers with sentences and the first rows; what is too long for a conversation is
+    written to a file that the answer names. Needs the package mcp: pip install "rankbounds[mcp]".
+    """
+    from rankbounds.interop.assistant_tools import tool_server
+
+    server = tool_server(options.folder or ".", writes=not options.read_only)
+    say("serving check, evaluate, compare, gate, explain, judge_next, sample, audit on standard input and output.")
+    doing("")
+    try:
+        server.run("stdio")
+    except Exception as error:
+        raise UsageError(f"Standard input and output cannot be served ({error}): run this from an assistant.") from None

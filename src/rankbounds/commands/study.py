@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
-from rankbounds.commands.console.messages import doing, duration, progress_on_terminal, say
+from rankbounds.commands.console.messages import doing, progress_on_terminal, say
 from rankbounds.commands.console.options import Option, Options, everyday, pick
 from rankbounds.errors import RankboundsError, RankboundsWarning, UsageError, did_you_mean
 from rankbounds.files.opening import STANDARD_INPUT, expand
@@ -123,17 +123,16 @@ def run_study(options: Options) -> int:
     read = [path for path in (options.qrels, *files, options.groups) if path]
     sums = fingerprints(read) if read else {}
     collection = cache(lambda: reading.collection_from(options))  # read once, by the first study that is computed
-    codes, clock = [0], Clock(list(ready))
+    codes = [0]
     for number, (study, chosen) in enumerate(ready.items(), 1):
         label = study.name if one else f"{number} of {len(ready)}: {study.name}"
         try:
-            do(study, label, given | chosen, collection, sums, options, clock)
+            do(study, label, given | chosen, collection, sums, options)
         except RankboundsError as error:  # the others go on
             if one:
                 raise
             say(f"{label}: failed: {error}")
             codes.append(error.exit_code)
-            clock.advance(study, counted=False)
     if not one:
         write_pages(list(PAPERS.values()), [study for study in STUDIES.values() if study in ready], options)
     return max(codes)
@@ -198,28 +197,6 @@ def list_studies(options: Options, studies: list[Study]) -> None:
     output.write_rows(options, rows, columns)
 
 
-class Clock:
-    """Estimates the time left from finished studies and their times on TREC-8."""
-
-    def __init__(self, studies: list[Study]) -> None:
-        self.left = {study: study.seconds for study in studies}
-        self.begun, self.expected, self.passed = time.monotonic(), 0.0, 0.0
-
-    def advance(self, study: Study, *, counted: bool) -> None:
-        """Note that a study is done; ``counted`` if it was computed here."""
-        seconds, now = self.left.pop(study), time.monotonic()
-        if counted:
-            self.expected, self.passed = self.expected + seconds, self.passed + now - self.begun
-        self.begun = now
-
-    def words(self) -> str:
-        """What is left, once something is known about this machine and these files."""
-        if self.expected < 1 or not self.left:
-            return ""
-        left = sum(self.left.values()) * self.passed / self.expected
-        return f", about {duration(left)} left" if left >= 5 else ""
-
-
 def do(
     study: Study,
     label: str,
@@ -227,7 +204,6 @@ def do(
     collection: Callable[[], Any],
     sums: dict[str, str],
     options: Options,
-    clock: Clock,
 ) -> None:
     """Compute one study and write its folder, unless it is complete."""
     from rankbounds.studies.folders import is_complete, write_folder
@@ -243,18 +219,16 @@ def do(
     made_from = {"files": sums if reads else {}, "options": noted, "version": __version__}
     if not options.again and is_complete(place, made_from):
         say(f"{label}: complete already")
-        clock.advance(study, counted=False)
         return
     read = dict(zip(("qrels", "runs"), collection(), strict=True)) if reads else {}
-    started = clock.begun = time.monotonic()
-    doing(f"computing {study.name}{clock.words()}")
-    progress = progress_on_terminal(f"steps of {study.name}{clock.words()}")
+    started = time.monotonic()
+    doing(f"computing {study.name}")
+    progress = progress_on_terminal(f"steps of {study.name}")
     with warnings.catch_warnings():
         warnings.simplefilter("once", RankboundsWarning)  # not for each of many parts of the judgments
         result = study(**study.taken(given | read | {"progress": progress}))
     write_folder(study, result, place, made_from, command_line(study, options))
-    clock.advance(study, counted=True)
-    say(f"{label}: wrote {place} ({time.monotonic() - started:.1f} s{clock.words()})")
+    say(f"{label}: wrote {place} ({time.monotonic() - started:.1f} s)")
     output.write_text(options, f"{study.name}: {result.words()}\n")
 
 

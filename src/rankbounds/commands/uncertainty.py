@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankbounds.collection.run_groups import groups_by_prefix
+from rankbounds.collection.run_names import groups_by_prefix
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say

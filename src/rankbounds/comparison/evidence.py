@@ -39,6 +39,7 @@ from rankbounds.probability.differences import SharedUnjudged, chances_of_sums, 
 from rankbounds.probability.documents import UnjudgedDocuments, find_unjudged, follows_grades
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions
 from rankbounds.probability.models.chosen import ChosenModels
+from rankbounds.probability.models.estimates import NotEstimatedError
 from rankbounds.probability.models.probabilities import ByDocument, Constant
 from rankbounds.rankings.join import Joined
 from rankbounds.rankings.rankings import Rankings
@@ -98,7 +99,7 @@ class Evidence:
         """All judgments, also of topics that a run lacks."""
         self.left_out: list[str] = []
         """Judged topics that are left out, since a run lacks them."""
-        self.qrels, self.runs = qrels, list(runs)
+        self.qrels, self.runs, grades = qrels, list(runs), None
         if self.assumptions.topics == "shared" and len(self.runs) > 1:
             shared = set(qrels.query_ids).intersection(*(run.query_ids for run in self.runs))
             if not shared:
@@ -106,9 +107,10 @@ class Evidence:
             self.left_out = [query for query in qrels.query_ids if query not in shared]
             if self.left_out:
                 self.qrels, self.runs = qrels.filter(shared), [run.filter(shared) for run in self.runs]
+                grades = np.maximum(qrels.grade[qrels.grade != POOLED_NOT_JUDGED], 0.0)  # gains stay on their scale
         self.names = [run.name for run in self.runs]
         self.preparation = Preparation()
-        self.facts = TopicFacts(self.qrels, self.assumptions.gain)
+        self.facts = TopicFacts(self.qrels, self.assumptions.gain, grades=grades)
         self._made: dict[tuple[object, ...], Any] = {}
 
     @classmethod
@@ -321,7 +323,7 @@ class Evidence:
                 better, worse, draws = likely
             return Pairs(first, second, {"probability_better": better, "probability_worse": worse}), draws
 
-        return self._once("chances", measure, make=estimate)
+        return self._once("chances", measure, make=lambda: self._if_estimated(estimate))
 
     @property
     def origin(self) -> Origin:
@@ -364,6 +366,14 @@ class Evidence:
 
         return self._once("models", make=estimate)
 
+    @staticmethod
+    def _if_estimated(make: Callable[[], Made | None]) -> Made | None:
+        """What is made from probabilities; None where judgments give none for the grades that the measure asks for."""
+        try:
+            return make()
+        except NotEstimatedError:
+            return None
+
     def topics_that_can_differ(self, measure: Measure, first: Ints, second: Ints) -> Ints:
         """Count the topics on which each pair can differ at most over all judgments."""
         lists = self.shared_lists()
@@ -403,8 +413,8 @@ class Evidence:
             return None
         from rankbounds.judging.next.question import Question
 
-        plan = Question(self._models, measure, (a, b), seed=SEED).plan([(0, 1)], JUDGMENTS)
-        return plan if len(plan) else None
+        question = Question(self._models, measure, (a, b), seed=SEED)
+        return self._if_estimated(lambda: question.plan([(0, 1)], JUDGMENTS)) or None
 
 
 def left_out_words(topics: Sequence[str], number: int, *, judged: bool = True) -> str:
@@ -414,3 +424,19 @@ def left_out_words(topics: Sequence[str], number: int, *, judged: bool = True) -
         f"{len(topics)} of {number} {'judged ' * judged}topics are left out, since a run lacks them ({named}); "
         "everything here is over the topics that all runs have."
     )
+
+
+def keep_shared_topics(scores: Scores) -> Scores:
+    """Keep the topics of all runs, if means leave out topics that a run lacks."""
+    has = np.asarray(~np.isnan(scores.value).any(axis=(0, 2)))
+    if scores.topics != "shared" or has.all():
+        return scores
+    if not has.any():
+        for run, measure in np.argwhere(np.isnan(scores.value).all(axis=1)).tolist():
+            lacking = f"{scores.runs[run]} has no score by {scores.measures[measure]}."
+            raise DataError(f"{lacking} Compare by a measure that all runs have.")
+        raise DataError("No topic has scores of all runs: they are on different topics, or these are called otherwise.")
+    kept = [query for query, shared in zip(scores.query_ids, has.tolist(), strict=True) if shared]
+    left_out = [query for query in scores.query_ids if query not in set(kept)]
+    warn(left_out_words(left_out, has.size, judged=scores.has_judged))
+    return scores.filter(topic=kept)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.comparison.comparable_scores import keep_shared_topics
+from rankbounds.comparison.evidence import keep_shared_topics
 from rankbounds.comparison.pairs import (
     PairTesting,
     PairTestingOptions,

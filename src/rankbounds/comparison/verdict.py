@@ -11,9 +11,8 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_choice
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.comparison import wording
-from rankbounds.comparison.comparable_scores import keep_shared_topics
 from rankbounds.comparison.comparison import Comparison
-from rankbounds.comparison.evidence import Evidence
+from rankbounds.comparison.evidence import Evidence, keep_shared_topics
 from rankbounds.comparison.pairs import (
     Pairs,
     PairTesting,

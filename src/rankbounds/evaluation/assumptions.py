@@ -12,8 +12,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.collection.gains import GainRule, gain_rule
-from rankbounds.collection.order import Order, Precision
-from rankbounds.collection.tie_key import TieKey, as_tie_key
+from rankbounds.collection.order import Order, Precision, TieKey, as_tie_key
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.scores import PARTS
 from rankbounds.measures import Measure

@@ -14,7 +14,7 @@ from rankbounds.arrays import Flags, Ints
 from rankbounds.calls import ends_in_a_sentence
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
-from rankbounds.collection.run_groups import groups_of, read_groups
+from rankbounds.collection.run_names import groups_of, read_groups
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.columns.native import worth_starting
 from rankbounds.errors import DataError, UsageError

@@ -10,7 +10,6 @@ from rankbounds.measures.counts import NumRelRet as NumRelRet
 from rankbounds.measures.counts import NumRet as NumRet
 from rankbounds.measures.counts import Unjudged as Unjudged
 from rankbounds.measures.counts import Utility as Utility
-from rankbounds.measures.cwl.aggregated_gain import CWLA as CWLA
 from rankbounds.measures.cwl.continuing import INSQ as INSQ
 from rankbounds.measures.cwl.continuing import INST as INST
 from rankbounds.measures.cwl.continuing import RBP2 as RBP2

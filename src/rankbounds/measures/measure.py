@@ -124,6 +124,10 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
         """Return each document's worth, which orders ties from best to worst."""
         return rankings.relevant(self.rel)
 
+    def largest_gain(self, facts: TopicFacts) -> float:
+        """The largest gain that an unjudged document may have: ``max_grade``, if the measure has that parameter."""
+        return getattr(self, "max_grade", None) or facts.max_gain
+
     def depth(self, rankings: Rankings) -> int:
         """How many ranks of the arrays the measure reads."""
         return rankings.width if self.cutoff is None else min(self.cutoff, rankings.width)

@@ -74,7 +74,7 @@ class RBP(RankWeighted):
         if self.by_topic:
             largest = facts.top_gain[rankings.topic][:, None]
         else:
-            largest = np.asarray(facts.max_gain if self.max_grade is None else self.max_grade)
+            largest = np.asarray(self.largest_gain(facts))
         least = np.minimum(facts.nonrelevant_gain / largest, 1.0)
         worth = np.where(rankings.holes, least + rankings.chance * (1 - least), rankings.gain() / largest)
         if self.max_grade is not None and worth.max(initial=0.0) > 1:

@@ -103,7 +103,7 @@ class ERR(Stopping):
     graded = True
 
     def worth(self, rankings: Rankings) -> Floats:
-        largest = rankings.facts.max_gain if self.max_grade is None else self.max_grade
+        largest = self.largest_gain(rankings.facts)
         if largest < (seen := rankings.assume(0.0).gain().max(initial=0.0)):
             raise DataError(f"{self}: a document has gain {seen:g}, more than max_grade.")
         least, most = (satisfies(gain, largest) for gain in (rankings.facts.nonrelevant_gain, largest))

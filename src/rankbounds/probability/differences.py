@@ -23,7 +23,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.run import Run
-from rankbounds.collection.run_groups import GroupsLike
+from rankbounds.collection.run_names import GroupsLike
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.columns.pairs import number_pairs
 from rankbounds.errors import UsageError

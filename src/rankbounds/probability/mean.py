@@ -20,7 +20,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_choice
-from rankbounds.collection.run_groups import GroupsLike
+from rankbounds.collection.run_names import GroupsLike
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError, warn
 from rankbounds.evaluation.options import RankingOptions

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.collection.order import Order, Precision, compared_scores, ranking
+from rankbounds.collection.order import Order, Precision, TieKey, compared_scores, ranking
 from rankbounds.collection.run import Run
-from rankbounds.collection.tie_key import TieKey
 from rankbounds.columns.native import in_use
 from rankbounds.columns.native.ranking import ORDERS, RankedLists, RunRows, block_of
 from rankbounds.columns.pairs import row_numbers

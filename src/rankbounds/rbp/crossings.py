@@ -184,7 +184,7 @@ def _template(measure: RBP | None) -> RBP:
 
 
 def _largest_gain(measure: RBP, facts: TopicFacts) -> float:
-    return (measure.max_grade or facts.max_gain) if measure.graded else 1.0
+    return measure.largest_gain(facts) if measure.graded else 1.0
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,5 @@ from rankbounds.studies.zhang import deciding_by_persistence as deciding_by_pers
 from rankbounds.studies.zhang import range_by_persistence as range_by_persistence
 from rankbounds.studies.zhang import ranks_by_persistence as ranks_by_persistence
 from rankbounds.studies.zobel import change_by_leaving_a_group_out as change_by_leaving_a_group_out
-from rankbounds.studies.zobel import swaps_by_topics as swaps_by_topics
 
 __all__: list[str]

@@ -30,12 +30,14 @@ from rankbounds.rbp import curves
 from rankbounds.rbp.contributions import list_contributions
 from rankbounds.stats.rank_correlation import kendall_tau
 from rankbounds.stats.separation import discriminative_power
-from rankbounds.studies.drawing import BESIDE, draw_series, draw_shades
 from rankbounds.studies.study import (
+    BESIDE,
     Measures,
     Progress,
     Rows,
     StudyResult,
+    draw_series,
+    draw_shades,
     list_words,
     of_extreme,
     pivot,
@@ -71,7 +73,7 @@ NOTICEABLE = 0.05
 """Bounds this far apart can be seen in Figure 6."""
 
 
-@study("Moffat and Zobel 2008, Table 1, Table 2", seconds=0.1)
+@study("Moffat and Zobel 2008, Table 1, Table 2")
 def contribution_by_document(
     *, ranking: str = EXAMPLE, measures: Measures = tuple(PRINTED_CONTRIBUTIONS)
 ) -> StudyResult:
@@ -135,7 +137,7 @@ def _sets_of_judgments(qrels: QrelsLike, runs: RunsLike, pool_depth: int) -> tup
     return read, sets
 
 
-@study("Moffat and Zobel 2008, Figure 5", seconds=2)
+@study("Moffat and Zobel 2008, Figure 5")
 def bounds_by_depth(
     qrels: QrelsLike,
     runs: RunsLike,
@@ -204,7 +206,7 @@ def bands_by_depth(result: StudyResult, axes: Any) -> None:
     axes.flat[-1].legend(**BESIDE)
 
 
-@study("Moffat and Zobel 2008, Figure 6", seconds=2)
+@study("Moffat and Zobel 2008, Figure 6")
 def bounds_by_persistence(
     qrels: QrelsLike,
     runs: RunsLike,
@@ -272,7 +274,7 @@ def bands_by_persistence(result: StudyResult, axes: Axes) -> None:
     axes.legend(fontsize=8, **BESIDE)
 
 
-@study("Moffat and Zobel 2008, Figure 2, Figure 4", seconds=2)
+@study("Moffat and Zobel 2008, Figure 2, Figure 4")
 def score_by_pool_depth(
     qrels: QrelsLike,
     runs: RunsLike,
@@ -324,7 +326,7 @@ def shallow_and_full_scores(result: StudyResult, axes: Axes) -> None:
     axes.legend(fontsize="x-small", frameon=False)
 
 
-@study("Moffat and Zobel 2008, Table 3", seconds=4)
+@study("Moffat and Zobel 2008, Table 3")
 def agreement_by_measure(
     qrels: QrelsLike,
     runs: RunsLike,
@@ -431,7 +433,7 @@ def square(result: StudyResult) -> tuple[float, float]:
 agreement_by_measure.figure(figsize=square)(tau_of_measures)
 
 
-@study("Moffat and Zobel 2008, Table 4", seconds=9)
+@study("Moffat and Zobel 2008, Table 4")
 def power_by_measure(
     qrels: QrelsLike,
     runs: RunsLike,

@@ -38,12 +38,6 @@ PAPERS = {
         Paper("yang", "Yang, Moffat and Turpin 2016", "How Precise Does Document Scoring Need to Be?", "AIRS 2016"),
         Paper("park", "Park 2016", "Uncertainty in Rank-Biased Precision", "ADCS 2016"),
         Paper(
-            "moffat-webber-zobel",
-            "Moffat, Webber and Zobel 2007",
-            "Strategic System Comparisons via Targeted Relevance Judgments",
-            "SIGIR 2007",
-        ),
-        Paper(
             "zobel",
             "Zobel 1998",
             "How Reliable Are the Results of Large-Scale Information Retrieval Experiments?",

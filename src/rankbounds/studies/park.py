@@ -26,8 +26,7 @@ from rankbounds.probability.models.estimates import estimate
 from rankbounds.probability.models.probabilities import Constant
 from rankbounds.probability.models.urn import sample_rankings, urn_moments
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.studies.drawing import BESIDE
-from rankbounds.studies.study import Progress, Rows, StudyResult, list_words, pivot, rows_by, study
+from rankbounds.studies.study import BESIDE, Progress, Rows, StudyResult, list_words, pivot, rows_by, study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +35,7 @@ ROUNDING = 1e-12
 WAYS = ("true share", "judged rate", "logistic", "both sources")
 
 
-@study("Park 2016, Figure 1, Figure 2, Equation 7, Equation 8", seconds=2)
+@study("Park 2016, Figure 1, Figure 2, Equation 7, Equation 8")
 def distribution_by_share(
     *,
     shares: Sequence[float] = SHARES,
@@ -106,7 +105,7 @@ def _ranks_of(result: StudyResult) -> dict[str, Any]:
     return {"p": settings["p"], "judged_depth": settings["judged_depth"], "depth": settings["n_documents"]}
 
 
-@study("Park 2016, Figure 3, Equation 12", seconds=3)
+@study("Park 2016, Figure 3, Equation 12")
 def uncertainty_by_relevance_ratio(
     *,
     relevance_ratios: Sequence[float] = (0.05, 0.1, 0.2, 0.5, 0.7, 1.0),
@@ -175,7 +174,7 @@ def moments_by_ratio(result: StudyResult, axes: Axes) -> None:
     axes.legend(frameon=False)
 
 
-@study("Park 2016, Section 3", seconds=5)
+@study("Park 2016, Section 3")
 def coverage_by_relevance_ratio(
     *,
     collections: int = 1000,

@@ -25,7 +25,6 @@ from rankbounds.measures import Measure, parse_measures
 from rankbounds.stats.rank_correlation import kendall_tau
 from rankbounds.stats.separation import discriminative_power
 from rankbounds.stats.significance import Resampling, p_values, pairs_of
-from rankbounds.studies.drawing import BESIDE, draw_series
 from rankbounds.studies.moffat_zobel import (
     bars,
     most_and_fewest,
@@ -35,7 +34,17 @@ from rankbounds.studies.moffat_zobel import (
     square,
     tau_of_measures,
 )
-from rankbounds.studies.study import Measures, Progress, StudyResult, list_words, of_extreme, rows_by, study
+from rankbounds.studies.study import (
+    BESIDE,
+    Measures,
+    Progress,
+    StudyResult,
+    draw_series,
+    list_words,
+    of_extreme,
+    rows_by,
+    study,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +58,7 @@ BEST = 30
 LEVEL = 0.05
 
 
-@study("Sakai 2007, Table 1", seconds=2)
+@study("Sakai 2007, Table 1")
 def judgments_by_topic(qrels: QrelsLike, runs: RunsLike) -> StudyResult:
     """How much is judged, and how much of it is relevant?
 
@@ -82,7 +91,7 @@ def judgments_of_topics(result: StudyResult, axes: Axes) -> None:
     axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0))
 
 
-@study("Sakai 2007, Table 2", best=BEST, seconds=2)
+@study("Sakai 2007, Table 2", best=BEST)
 def agreement_by_alternative(
     qrels: QrelsLike,
     runs: RunsLike,
@@ -113,7 +122,7 @@ def agreement_by_alternative(
 agreement_by_alternative.figure(figsize=square)(tau_of_measures)
 
 
-@study("Sakai 2007, Table 3", best=BEST, seconds=3)
+@study("Sakai 2007, Table 3", best=BEST)
 def power_by_alternative(
     qrels: QrelsLike,
     runs: RunsLike,
@@ -214,7 +223,7 @@ def _draw_by_rate(result: StudyResult, axes: Axes, column: str, label: str, **li
     axes.legend(fontsize="x-small", **BESIDE)
 
 
-@study("Sakai 2007, Figure 1", best=BEST, seconds=8)
+@study("Sakai 2007, Figure 1", best=BEST)
 def score_by_judgment_rate(
     qrels: QrelsLike,
     runs: RunsLike,
@@ -264,7 +273,7 @@ def scores_by_rate(result: StudyResult, axes: Axes) -> None:
     _draw_by_rate(result, axes, "value", "mean over topics and runs", bottom=0)
 
 
-@study("Sakai 2007, Figure 2", best=BEST, seconds=8)
+@study("Sakai 2007, Figure 2", best=BEST)
 def agreement_by_judgment_rate(
     qrels: QrelsLike,
     runs: RunsLike,
@@ -314,7 +323,7 @@ def orders_by_rate(result: StudyResult, axes: Axes) -> None:
     _draw_by_rate(result, axes, "tau", "Kendall's tau with all judgments", top=1.0)
 
 
-@study("Sakai 2007, Figure 3", best=BEST, seconds=6)
+@study("Sakai 2007, Figure 3", best=BEST)
 def power_by_judgment_rate(
     qrels: QrelsLike,
     runs: RunsLike,

@@ -3,7 +3,7 @@
 A study is declared by its function, named observed_by_varied, under the tables and figures that it repeats. The first
 line of the docstring is the question, and everything that can be varied is a keyword argument with a default::
 
-    @study("Moffat and Zobel 2008, Figure 5", seconds=2)
+    @study("Moffat and Zobel 2008, Figure 5")
     def score_by_depth(qrels, runs, *, depths=(10, 100)) -> StudyResult:
         '''Do scores rise with the depth that is read?'''
 
@@ -33,7 +33,7 @@ from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.best_runs import keep_best
 from rankbounds.measures import Measure, parse_measure, parse_measures
-from rankbounds.plots.style import colour_of, fresh_panels, styled
+from rankbounds.plots.style import COLOURS, colour_of, fresh_panels, marker_of, styled
 from rankbounds.results import Result
 from rankbounds.studies.papers import PAPERS, Source, items_in, papers_called, sources_in
 from rankbounds.tables import plain
@@ -142,8 +142,8 @@ class StudyResult(Result):
 class Study:
     """One experiment, made from the function that computes it."""
 
-    def __init__(self, compute: Callable[..., StudyResult], source: str, best: int, seconds: float) -> None:
-        self.compute, self.source, self.seconds = compute, source, seconds
+    def __init__(self, compute: Callable[..., StudyResult], source: str, best: int) -> None:
+        self.compute, self.source = compute, source
         self.name = compute.__name__.replace("_", "-")
         self.figures: dict[str, Callable[..., Any]] = {}
         signature = inspect.signature(compute)
@@ -292,13 +292,12 @@ STUDIES: dict[str, Study] = {}
 """Every study by its name: the package declares them all."""
 
 
-def study(source: str, *, best: int = 0, seconds: float = 1.0) -> Callable[[Callable[..., StudyResult]], Study]:
+def study(source: str, *, best: int = 0) -> Callable[[Callable[..., StudyResult]], Study]:
     """Declare a function as the study of tables and figures: ``Sakai 2007, Table 2; Yang ... 2016, Figure 3``.
 
-    ``best`` is how many of the best runs the paper keeps, ``seconds`` the study's time on the 129 runs of TREC-8, for
-    estimates of the time left.
+    ``best`` is how many of the best runs the paper keeps.
     """
-    return lambda compute: Study(compute, source, best, seconds)
+    return lambda compute: Study(compute, source, best)
 
 
 def _of_type(name: str, text: str, like: Any) -> Any:
@@ -372,3 +371,51 @@ def pivot(rows: Rows, down: str, across: str, value: str) -> Rows:
     for row in rows:
         table.setdefault(row[down], {down: row[down]})[str(row[across])] = row[value]
     return list(table.values())
+
+
+BESIDE: dict[str, Any] = {"frameon": False, "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+"""A legend to the right of the axes, where it covers nothing."""
+
+
+def draw_series(axes: Axes, rows: Rows, x: str, y: str, label: str = "{measure}", **style: Any) -> None:
+    """Draw one column of the rows against another, a line with marks per label; a band if rows have ends."""
+    series: dict[str, Rows] = {}
+    for row in rows:
+        series.setdefault(label.format_map(row), []).append(row)
+    for number, (name, members) in enumerate(series.items()):
+        across, along = [row[x] for row in members], _numbers(members, y)
+        # The palette has fewer colours than there may be measures: the second time round lines are dashed.
+        line = {"linestyle": "-" if number < len(COLOURS) else "--", "color": colour_of(number)} | style
+        axes.plot(across, along, marker=marker_of(number), label=name, **line)
+        if "low_draw" in members[0]:
+            low, high = (_numbers(members, end) for end in ("low_draw", "high_draw"))
+            axes.fill_between(across, low, high, color=line["color"], alpha=0.1, linewidth=0)
+
+
+def _numbers(rows: Rows, name: str) -> Floats:
+    return np.array([row[name] for row in rows], dtype=np.float64)
+
+
+def draw_boxes(axes: Axes, values: Sequence[Floats], names: Sequence[str], label: str) -> None:
+    """Draw a box from quartile to quartile per set of values, the median in colour; whiskers within 1.5 boxes."""
+    axes.axhline(0, color="0.8", linewidth=0.8, zorder=0)
+    flier = {"markersize": 2, "alpha": 0.3, "rasterized": True}
+    boxes = axes.boxplot(values, whis=1.5, widths=0.6, patch_artist=True, flierprops=flier)
+    for box in boxes["boxes"]:
+        box.set(facecolor="white", edgecolor=COLOURS[0])
+    for line in boxes["medians"]:
+        line.set(color=COLOURS[1])
+    axes.set_xticks(range(1, len(names) + 1), names, rotation=30 if len(names) > 6 else 0)
+    axes.set_ylabel(label)
+
+
+def draw_shades(axes: Axes, table: Floats, names: Sequence[str], title: str) -> None:
+    """A square table of numbers up to 1, the darker the larger."""
+    least = float(np.nanmin(table))
+    axes.imshow(table, cmap="Blues", vmin=least - 0.1 * (1 - least), vmax=1.0)
+    for (a, b), shade in np.ndenumerate(table):
+        colour = "white" if shade > least + 0.5 * (1 - least) else "black"
+        axes.text(b, a, f"{shade:.2f}", ha="center", va="center", fontsize=6, color=colour)
+    axes.set_xticks(range(len(names)), names, rotation=45, ha="right", fontsize=7)
+    axes.set_yticks(range(len(names)), names, fontsize=7)
+    axes.set_title(title, fontsize=9)

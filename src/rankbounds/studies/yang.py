@@ -30,8 +30,17 @@ from rankbounds.measures import Measure, parse_measure, parse_measures
 from rankbounds.measures.naming.parser import MeasureLike
 from rankbounds.plots.style import COLOURS
 from rankbounds.stats.significance import p_values, pairs_of
-from rankbounds.studies.drawing import draw_boxes, draw_series
-from rankbounds.studies.study import Measures, Rows, StudyResult, list_words, of_extreme, pivot, study
+from rankbounds.studies.study import (
+    Measures,
+    Rows,
+    StudyResult,
+    draw_boxes,
+    draw_series,
+    list_words,
+    of_extreme,
+    pivot,
+    study,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +71,7 @@ PRINTED_LOSSES = {
 """Table 2, by rho."""
 
 
-@study("Yang, Moffat and Turpin 2016, Table 1", seconds=3)
+@study("Yang, Moffat and Turpin 2016, Table 1")
 def ties_by_level(qrels: QrelsLike, runs: RunsLike) -> StudyResult:  # noqa: ARG001 (they say which runs are best)
     """How common are tied scores, and ranks and lines that contradict the scores?
 
@@ -102,7 +111,7 @@ def shares_by_level(result: StudyResult, axes: Axes) -> None:
     axes.legend(frameon=False, fontsize="small")
 
 
-@study("Yang, Moffat and Turpin 2016, Table 2", seconds=0.2)
+@study("Yang, Moffat and Turpin 2016, Table 2")
 def loss_by_rho(*, measures: Measures = tuple(PRINTED_LOSSES), rhos: Sequence[Rho] = RHOS) -> StudyResult:
     """How much can bands of ranks take from any list at all?
 
@@ -136,7 +145,7 @@ def losses_by_rho(result: StudyResult, axes: Axes) -> None:
     axes.legend(frameon=False)
 
 
-@study("Yang, Moffat and Turpin 2016, Figure 2", best=BEST, seconds=4)
+@study("Yang, Moffat and Turpin 2016, Figure 2", best=BEST)
 def range_by_ties(qrels: QrelsLike, runs: RunsLike, *, measure: MeasureLike = "AP") -> StudyResult:
     """How far can ties move a system's score, and does the order of systems depend on how they are broken?
 
@@ -179,7 +188,7 @@ def ranges_of_runs(result: StudyResult, axes: Axes) -> None:
     figure.colorbar(points, ax=axes, label="share of documents tied to the one before")
 
 
-@study("Yang, Moffat and Turpin 2016, Figure 3, Table 3, Figure 4", best=BEST, seconds=6)
+@study("Yang, Moffat and Turpin 2016, Figure 3, Table 3, Figure 4", best=BEST)
 def change_by_banding(
     qrels: QrelsLike,
     runs: RunsLike,

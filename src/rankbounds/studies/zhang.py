@@ -44,7 +44,7 @@ VECTOR_SHOWN = 40
 """How many ranks of R_G and R_L a table shows."""
 
 
-@study("Zhang, Park and Moffat 2008, Table 1, Figure 1", seconds=0.2)
+@study("Zhang, Park and Moffat 2008, Table 1, Figure 1")
 def ranks_by_persistence(
     *, persistences: Sequence[float] = tuple(PRINTED_RANKS), precisions: Sequence[float] = PRECISIONS
 ) -> StudyResult:
@@ -91,7 +91,7 @@ def contributions_by_rank(result: StudyResult, axes: Axes) -> None:
     contribution_of_ranks(persistences[:: max(1, len(persistences) // 3)], ax=axes)
 
 
-@study("Zhang, Park and Moffat 2008, Figure 2, Figure 3, Figure 4", seconds=2)
+@study("Zhang, Park and Moffat 2008, Figure 2, Figure 3, Figure 4")
 def range_by_persistence(
     *,
     score: str = "0.4000",
@@ -161,7 +161,7 @@ def range_with_residual(result: StudyResult, axes: Axes) -> None:
     range_over_persistence(Published(settings["score"], settings["p"], settings["residual"]), axes, methods=METHODS)
 
 
-@study("Zhang, Park and Moffat 2008, Section 7", seconds=20)
+@study("Zhang, Park and Moffat 2008, Section 7")
 def deciding_by_persistence(
     qrels: QrelsLike,
     runs: RunsLike,

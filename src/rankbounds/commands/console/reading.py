@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from rankbounds.collection.gains import gain_rule
 from rankbounds.collection.inputs import Reading, RunToRead
-from rankbounds.collection.order import Order
+from rankbounds.collection.order import Order, as_tie_key
 from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
-from rankbounds.collection.tie_key import as_tie_key
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say
 from rankbounds.commands.console.options import Option, Options, group_under, options_given
 from rankbounds.commands.console.output import files_given, in_brief, name_and_path

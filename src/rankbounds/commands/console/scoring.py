@@ -298,7 +298,7 @@ def evaluate_from(options: Options, *, qrels: Any = None, runs: Any = None) -> S
         if not best:
             raise UsageError("--best-by goes with --best N.")
     if getattr(options, "scores", None):
-        from rankbounds.comparison.comparable_scores import keep_shared_topics
+        from rankbounds.comparison.evidence import keep_shared_topics
 
         tables = score_tables_from(options)
         return _best_of(options, tables, by, keep_shared_topics(tabled_from(options, tables)))

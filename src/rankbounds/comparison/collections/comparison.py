@@ -19,7 +19,7 @@ from rankbounds.choices import check_choice, check_share
 from rankbounds.collection.folders import NAMES, CollectionFiles, collections_at
 from rankbounds.comparison.collections.arithmetic import compare_scores
 from rankbounds.comparison.collections.result import CollectionsComparison
-from rankbounds.comparison.comparable_scores import keep_shared_topics
+from rankbounds.comparison.evidence import keep_shared_topics
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.options import chosen_options

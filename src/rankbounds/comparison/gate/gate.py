@@ -39,9 +39,8 @@ from rankbounds.evaluation.saved_scores import fingerprint
 from rankbounds.evaluation.scores import Origin, Scores
 from rankbounds.notebook import shown
 from rankbounds.results import Column, Result, Row, build_table, interval
-from rankbounds.stats.bounded_means import BOUNDED
 from rankbounds.stats.corrections import CORRECTIONS, correct_p_values
-from rankbounds.stats.equivalence import TOST, check_margin
+from rankbounds.stats.equivalence import BOUNDED, TOST, check_margin
 from rankbounds.tables import Table, number, plain, signed
 
 EXIT_CODES = {PASS: 0, FAIL: 1, UNDECIDED: 4}

@@ -28,8 +28,7 @@ from rankbounds.evaluation.score_differences import (
 )
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures.counts import Judged
-from rankbounds.stats.bounded_means import BOUNDED, least_topics, p_of_bounded_margin
-from rankbounds.stats.equivalence import p_of_margin
+from rankbounds.stats.equivalence import BOUNDED, least_topics, p_of_bounded_margin, p_of_margin
 from rankbounds.stats.power import topics_for_effects, topics_that_must_differ
 from rankbounds.stats.significance import TESTS, Resampling, deviation_of
 from rankbounds.tables import p_words, plain

@@ -114,7 +114,8 @@ def possible_worths(measure: Measure, facts: TopicFacts) -> Floats:
     """Return an unjudged document's possible values: any gain; for binary measures 0 or the least relevant grade."""
     if not measure.graded:
         return np.array([0.0, measure.rel])
-    return np.unique(np.append(facts.levels, facts.nonrelevant_gain))
+    largest = measure.largest_gain(facts)
+    return np.unique([*facts.levels[facts.levels < largest], facts.nonrelevant_gain, largest])
 
 
 def every_way(choices: Floats, number: int) -> Floats:
@@ -200,8 +201,7 @@ def greatest_when_monotone(measure: Measure, topic: OpenTopic) -> Greatest:
     a close one, since low ranks count little.
 
     For graded measures the extreme grades suffice where the value is linear in each document's worth, as a difference
-    of two such values is; otherwise all gains are tried. difference of two such values is; else all its gains are
-    tried.
+    of two such values is; otherwise all gains are tried.
     """
     rankings = topic.rankings
     choices = possible_worths(measure, rankings.facts)

@@ -5,11 +5,15 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import shutil
+import signal
+import tempfile
+import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -30,7 +34,6 @@ from rankbounds.files.formats import pair_of_names
 from rankbounds.files.leniency import REPEATED, LeftOutWarning
 from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames
 from rankbounds.files.opening import STANDARD_INPUT, expand
-from rankbounds.files.scratch import scratch_folder
 from rankbounds.files.topic_batches import LargeFile, MixedTopicsError
 from rankbounds.measures import parse_measures
 from rankbounds.measures.naming.parser import MeasuresLike
@@ -39,6 +42,74 @@ from rankbounds.threads import Progress
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks: what a killed process left there is not told from what is in use
+    fcntl = None  # type: ignore[assignment]
+
+PREFIX = "rankbounds-"
+LOCK = "lock"
+"""A file in the folder that is locked as long as the folder is used. The system lets go of it when a process dies."""
+SIGNALS = ("SIGTERM", "SIGHUP")
+
+
+@contextlib.contextmanager
+def scratch_folder(below: str | os.PathLike[str] | None = None) -> Iterator[Path]:
+    """Create a folder in this one (default: the system's temporary one), removed at the end."""
+    parent = Path(below or tempfile.gettempdir())
+    remove_abandoned(parent)
+    try:
+        made = tempfile.TemporaryDirectory(prefix=PREFIX, dir=parent, ignore_cleanup_errors=True)
+    except OSError as error:
+        raise DataError(parent, f"no temporary files can be written here ({error.strerror or error}).") from None
+    with _ended_by_signals(), made as name, _locked(Path(name)):
+        yield Path(name)
+
+
+def remove_abandoned(parent: Path) -> None:
+    """Remove the folders of processes that were killed: their locks are free."""
+    if fcntl is None:
+        return
+    with contextlib.suppress(OSError):
+        for folder in parent.glob(f"{PREFIX}*"):
+            with contextlib.suppress(OSError), open(folder / LOCK, "rb") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the folder's lock, which is named only once locked, so that nobody finds it unlocked."""
+    lock: IO[bytes]
+    with open(folder / f"{LOCK}.new", "wb") as lock:
+        if fcntl is not None:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            (folder / f"{LOCK}.new").rename(folder / LOCK)
+        yield
+
+
+@contextlib.contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Meanwhile, signals that end a process do so by an exception, on whose way out everything is cleaned up.
+
+    Whoever has handlers of their own keeps them; other threads than the main one cannot have any.
+    """
+    before: dict[int, Any] = {}
+
+    def leave(number: int, _frame: Any) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is threading.main_thread():
+        for number in (getattr(signal, name) for name in SIGNALS if hasattr(signal, name)):
+            if signal.getsignal(number) is signal.SIG_DFL:
+                before[number] = signal.signal(number, leave)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
 
 MEMORY = 512 << 20
 """How many bytes to use, about, where nothing is said."""

@@ -13,7 +13,7 @@ from rankbounds.arrays import Floats
 from rankbounds.choices import check_share
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED
 from rankbounds.collection.run import Run
-from rankbounds.collection.run_groups import GroupsLike, number_groups
+from rankbounds.collection.run_names import GroupsLike, number_groups
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions

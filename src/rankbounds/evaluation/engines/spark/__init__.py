@@ -5,6 +5,6 @@ and words its errors.
 """
 
 from rankbounds.evaluation.engines.spark.evaluation import evaluate
-from rankbounds.evaluation.engines.spark.session import session_here
+from rankbounds.evaluation.engines.spark.tasks import session_here
 
 __all__ = ["evaluate", "session_here"]

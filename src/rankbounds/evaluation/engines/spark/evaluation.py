@@ -17,7 +17,6 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import DataError, RankboundsError, RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.engines.pieces import RunInPieces
-from rankbounds.evaluation.engines.spark.session import context_of, plain_errors, session_here
 from rankbounds.evaluation.engines.spark.sources import (
     TABLE_ENDINGS,
     Source,
@@ -26,7 +25,14 @@ from rankbounds.evaluation.engines.spark.sources import (
     sources_of_runs,
     together,
 )
-from rankbounds.evaluation.engines.spark.tasks import Found, Scorer, SharedJudgments
+from rankbounds.evaluation.engines.spark.tasks import (
+    Found,
+    Scorer,
+    SharedJudgments,
+    context_of,
+    plain_errors,
+    session_here,
+)
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.options import Options, chosen_options, shows_options
 from rankbounds.evaluation.scores import Scores

@@ -13,8 +13,14 @@ from typing import TYPE_CHECKING, Any
 from rankbounds.collection.inputs import Reading
 from rankbounds.errors import DataError, RankboundsError, UsageError
 from rankbounds.evaluation.engines.pieces import check_one_file, named_runs
-from rankbounds.evaluation.engines.spark.session import context_of, first_sentence, without_scheme
-from rankbounds.evaluation.engines.spark.tasks import PIECE_BYTES, FilePart, FrameRows
+from rankbounds.evaluation.engines.spark.tasks import (
+    PIECE_BYTES,
+    FilePart,
+    FrameRows,
+    context_of,
+    first_sentence,
+    without_scheme,
+)
 from rankbounds.files.compression import is_compressed
 from rankbounds.files.formats import pair_of_names
 from rankbounds.files.named_columns import RUN_COLUMNS, found_columns
