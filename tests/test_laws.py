@@ -366,7 +366,7 @@ def test_a_rule_that_would_change_nothing_is_refused(measure, unjudged):
     options = {"unjudged": unjudged} | ({"q": 0.5} if unjudged == "expected" else {})
     problem = None
     if measure.judged_only:
-        problem = f'drops unjudged documents by definition, so that unjudged="{unjudged}" would change nothing'
+        problem = f'ignores unjudged documents by definition, so unjudged="{unjudged}" would change nothing'
     elif unjudged == "expected" and not (measure.multilinear or measure.as_retrieved):
         problem = "no exact expected value"
     assert measure.judged_only == (isinstance(measure, Condensed) or "pref" in measure.name.lower())

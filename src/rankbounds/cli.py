@@ -184,13 +184,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         package = error.name.partition(".")[0]
         return _fail(f"this needs the package {package}, which is not installed: pip install {package}.", 2)
     except UnicodeEncodeError as error:
-        return _fail(f"The text {error.object!a} holds half a character, which no file and no name can hold.", 2)
+        return _fail(
+            f"The text {error.object!a} contains half a character (a lone surrogate), which no file or name "
+            "can contain.",
+            2,
+        )
     except Exception as error:
         if os.environ.get("RANKBOUNDS_TRACEBACK"):
             raise
         complain(
-            f"this is a mistake in rankbounds, not in your files: {type(error).__name__}: {error}. Please report it "
-            "with the command; RANKBOUNDS_TRACEBACK=1 before the command shows where it happened."
+            f"this is a bug in rankbounds, not a problem with your files: {type(error).__name__}: {error}. Please "
+            "report it with the command. Set RANKBOUNDS_TRACEBACK=1 to see where it happened."
         )
         return 70
 

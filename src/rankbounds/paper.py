@@ -29,7 +29,7 @@ NEEDS = r"needs \usepackage{booktabs}"
 FEW_DIGITS, LEAST_NAME, LEAST_HEAD, LEAST_SENTENCE = 3, 10, 9, 16
 EM = {"mwMW%@": 0.85, "ijlIt.,:;'()[]|-/f": 0.36, "0123456789": 0.5, "+<>": 0.78}
 """How wide letters of Computer Modern are, in ems; others: capitals and small letters."""
-LEFT_OUT = "What unjudged documents leave open of the means is left out: --width page has room for it."
+LEFT_OUT = "The bounds for unjudged documents are left out; --width page shows them."
 MARKS = re.compile(r"; (superscripts: systems|systems that share a letter).*?\)(?=[;.])")
 """The words of a caption on what is raised beside means."""
 TOO_MANY_MARKS = "Which systems differ significantly is left out: a column has no room for so many marks."

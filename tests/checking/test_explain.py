@@ -473,7 +473,7 @@ class TestHonesty:
         assert main(["explain", f"nDCG@10={value:.5f}", *map(str, files)]) == 0
         out = capsys.readouterr().out
         assert "by chance" in out
-        assert "no option that computes so" in out
+        assert "no option for this" in out
         assert main(["explain", "nDCG@10=0.98765", *map(str, files)]) == 0
         assert "closest of" in capsys.readouterr().out
         for kind in ("json", "csv", "markdown"):
@@ -574,7 +574,7 @@ class TestTrecEvalsOutput:
         found = explain(qrels, run, {("map", "q0"): "0.9999", ("map", "all"): "0.1"})[0]
         assert found.why.startswith("unexplained")
         assert not found.settled
-        assert "topic q0: 0.9999 there" in found.example
+        assert "topic q0: 0.9999 reported" in found.example
 
     def test_interpolation_of_version_9(self):
         pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
@@ -593,7 +593,7 @@ class TestTrecEvalsOutput:
         assert main(["explain", *files]) == 0
         out = capsys.readouterr().out
         assert "missing topics" in out
-        assert "topic all: 0.5000 there, 0.2500 here" in out
+        assert "topic all: 0.5000 reported, 0.2500 computed" in out
         assert "Not in rankbounds: prefs_avgjg_Rnonrel." in out
         assert main(["explain", "nDGC@10=0.5", *files[1:]]) == 2
         assert "nDCG" in capsys.readouterr().err

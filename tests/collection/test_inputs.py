@@ -372,7 +372,7 @@ def test_judgments_and_runs_in_each_others_place_are_told():
 def test_one_run_is_wanted_where_one_is_asked_for():
     with pytest.raises(rb.UsageError, match="One run was expected, but 2 were given"):
         Reading().run({"a": RETRIEVED, "b": OTHER})
-    with pytest.raises(rb.UsageError, match='"mine" stands for one run'):
+    with pytest.raises(rb.UsageError, match='"mine" is for one run'):
         rb.evaluate(JUDGED, {"mine": Path(__file__).parent}, "AP")
 
 

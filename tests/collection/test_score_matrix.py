@@ -145,5 +145,5 @@ def test_lists_of_ids_by_query_ids():
 
 def test_ties_without_end_are_refused(monkeypatch):
     monkeypatch.setattr(score_matrix, "MOST_ROWS", 100)
-    with pytest.raises(rb.DataError, match="have the same score as that at rank 1,000"):
+    with pytest.raises(rb.DataError, match="their scores are at least that of rank 1,000"):
         rb.evaluate(QRELS, np.zeros((6, 40)), "AP", **IDS)

@@ -81,7 +81,7 @@ def test_an_interruption_while_a_command_is_loaded(command, monkeypatch):
         (RecursionError(), 3, "nested too deeply"),
         (OverflowError("big"), 3, "too large"),
         (PermissionError(13, "Permission denied", "name"), 3, "name: cannot be used (Permission denied)"),
-        (TypeError("oops"), 70, "a mistake in rankbounds, not in your files: TypeError: oops"),
+        (TypeError("oops"), 70, "a bug in rankbounds, not a problem with your files: TypeError: oops"),
     ],
 )
 def test_the_last_line_of_defence_disguises_no_bug(command, monkeypatch, error, code, told):

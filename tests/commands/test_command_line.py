@@ -138,7 +138,7 @@ def test_ties_that_move_the_score_are_noted(command, tmp_path):
 def test_bounds_that_are_not_exact_are_told(command, tmp_path):
     (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 0\n")
     (tmp_path / "run").write_text("1 Q0 a 1 1.0 tied\n1 Q0 b 2 1.0 tied\n")
-    told = "the bounds of AP are safe, but may be wider than necessary"
+    told = "the bounds of AP are valid, but may be wider than necessary"
     assert told in command("evaluate", tmp_path / "qrels", tmp_path / "run", "--ties", "expected", "-m", "AP")[2]
     assert command("evaluate", tmp_path / "qrels", tmp_path / "run", "--bounds", "both", "-m", "AP")[2] == ""
 
@@ -446,7 +446,7 @@ def test_a_path_that_exists_is_no_name(command, tmp_path, monkeypatch):
     }  # fmt: skip
     assert command("evaluate", "qrels", "x=?", "-m", "AP")[0] == 0
     code, _, err = command("evaluate", "qrels", "x=*", "-m", "AP")
-    assert (code, err) == (2, 'rankbounds: The name "x" stands for one run, but * are 3 files.\n')
+    assert (code, err) == (2, 'rankbounds: The name "x" is for one run, but * are 3 files.\n')
     code, _, err = command("evaluate", "qrels", "x=nowhere", "-m", "AP")
     assert (code, err) == (3, "rankbounds: nowhere: there is no such file.\n")
     code, out, _ = command("evaluate", "qrels", "x=b", "-m", "AP", "--engine", "stream", "--format", "json")

@@ -78,7 +78,7 @@ def test_no_input_is_replaced(command, files, monkeypatch, output):
     for runs in (["runs"], ["runs/*"], ["runs/run"], ["hard", "runs/run"]):
         code, out, err = command("evaluate", "qrels", *runs, "-o", output)
         assert (code, out) == (2, "")
-        assert "would be replaced" in err
+        assert "would be overwritten" in err
     assert ((files / "qrels").read_text(), (files / "runs" / "run").read_text()) == (QRELS, RUN)
 
 
@@ -488,7 +488,7 @@ class TestNamesOfOutputs:
                 [sys.executable, "-m", "rankbounds", "evaluate", str(DEMO_QRELS), "-", "-o", str(run)],
                 stdin=given, capture_output=True, text=True,
             )  # fmt: skip
-        assert (ended.returncode, "would be replaced" in ended.stderr) == (2, True)
+        assert (ended.returncode, "would be overwritten" in ended.stderr) == (2, True)
         assert run.read_bytes() == DEMO_RUN.read_bytes()
 
     def test_a_report_that_nobody_named_replaces_none(self, tmp_path, monkeypatch, capsys):

@@ -81,7 +81,7 @@ class TestComparison:
     def test_collections_can_be_left_out_instead(self, made):
         found = rb.compare_collections(made, "AP", missing="collections")
         assert (found.collections, found.settings["left_out"], found.missing) == (["web", "news", "code"], ["mail"], [])
-        assert "Left out, since a run lacks it: mail." in found.method()
+        assert "Left out, because a run lacks it: mail." in found.method()
         assert all(row["rank"] for row in found.systems)
 
     def test_summaries_are_those_of_the_collections_differences(self, compared):
@@ -297,7 +297,7 @@ class TestCommandLine:
             (["bad.csv"], 3, "bad.csv:2: runs must be there"),
             (["bad.json"], 3, "cannot be read as JSON"),
             (["list.json"], 3, "a list of objects"),
-            (["all", "-o", "all/web/runs/run1.txt"], 2, "would be replaced"),
+            (["all", "-o", "all/web/runs/run1.txt"], 2, "would be overwritten"),
             (["two.csv"], 3, "two files of judgments"),
         ],
     )
@@ -354,7 +354,7 @@ def test_collections_that_differ_from_each_other_do_not_hide_a_difference(tmp_pa
     assert row["ci_low"] > 0.02
     assert row["p_value"] < 0.001
     assert row["verdict"] == "better"
-    assert "Chance in the topics does not explain it: a is better here" in found.words()
+    assert "Chance alone would rarely produce a difference this large: a is better here" in found.words()
 
 
 def test_no_interval_reaches_beyond_what_a_measure_can_be():

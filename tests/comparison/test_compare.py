@@ -206,7 +206,7 @@ class TestCommands:
         qrels, bad, good = files
         code, _, err = self.call(capsys, "compare", qrels, good, bad, "--fail-if", "nDCG@10 worse")
         assert code == 1
-        assert "gate failed: nDCG@10 worse by" in err
+        assert "gate failed: bad is worse than good by" in err
         assert "Topics that fell most: 0, 1, 2, 3, 4" in err
         assert self.call(capsys, "compare", qrels, bad, good, "--fail-if", "nDCG@10 worse")[0] == 0
         assert self.call(capsys, "compare", qrels, bad, good, "--fail-if", "RR different")[0] == 1
@@ -217,7 +217,7 @@ class TestCommands:
         few = ("--alpha", "0.0001", "--test", "randomization")
         code, _, err = self.call(capsys, "compare", qrels, good, bad, "--fail-if", "P@1 worse", *few)
         assert code == 4
-        assert "there are 8, and the test takes at least 15" in err
+        assert "there are 8, and the test needs at least 15" in err
         options = ["--fail-if", "AP worse", "--margin", "0.9"]
         assert self.call(capsys, "compare", qrels, good, bad, *options)[0] == 0
 
@@ -269,7 +269,7 @@ class TestCommands:
         replace(rb.evaluate(qrels, good, "nDCG@5"), origin=None).save(saved)
         code, _, err = self.call(capsys, "compare", qrels, bad, *asked)
         assert code == 0
-        assert "whether the saved scores were made with the same judgments and options is not known" in err
+        assert "it is not known whether the saved scores were made with the same judgments and options" in err
 
     def test_results_carry_a_fingerprint_of_judgments_runs_and_settings(self, files, capsys, tmp_path):
         qrels, bad, good = files
@@ -331,7 +331,7 @@ class TestCommands:
             (["--test", "tee"], "for test"),
             (["--correction", "hom"], 'Did you mean "holm"?'),
             (["--alpha", "0"], "alpha"),
-            (["--fail-if", "better"], "should name a measure"),
+            (["--fail-if", "better"], "must name a measure"),
             (["--fail-if", "nDGC worse"], "no measure"),
             (["--resamples", "0"], "whole number from 1"),
         ],

@@ -387,7 +387,7 @@ class TestTests:
     @pytest.mark.parametrize("test", [test.name for test in TESTS.values() if test.of_mean])
     def test_infinite_differences_need_a_test_of_order(self, test):
         scores = scores_of([[1, 2, np.inf], [2, 1, 3]], "ESL(n=1)")
-        with pytest.raises(DataError, match=r"^ESL\(n=1\) is infinite on a topic.*Take the sign or the wilcoxon test"):
+        with pytest.raises(DataError, match=r"^ESL\(n=1\) is infinite on a topic.*Use the sign or the wilcoxon test"):
             compare(scores, test=test)
         both = scores_of([[1, 2, np.inf], [2, 1, np.inf]], "ESL(n=1)")
         assert compare(both, test=test).pairs.rows()[0]["difference"] == 0
@@ -445,14 +445,14 @@ class TestCommands:
         assert code == 0
         assert "a difference of +0.0000 over 20 topics (0 won, 0 lost)" in out
         assert "no difference shown" in out
-        assert err.count("gate passed: P@10 is the same on all 20 topics") == 2
+        assert err.count("score the same by P@10 on all 20 topics") == 2
         assert "There is no difference: both score the same on every topic." in out
         pair = json.loads(command(*arguments, "--format", "json", "--per-topic")[1])
         assert pair["pairs"][0]["p_value"] == 1
         assert (pair["pairs"][0]["certain_low"], pair["pairs"][0]["certain_high"]) == (0, 0)
         assert {row["difference"] for row in pair["topics"]} == {0}
 
-    @pytest.mark.parametrize(("tied", "told"), [(16, "Could ties make one? Not visibly"), (1, "Over all orders")])
+    @pytest.mark.parametrize(("tied", "told"), [(16, "Could ties make one? Hardly"), (1, "Over all orders")])
     def test_of_no_difference_ties_are_told_by_what_is_seen(self, command, tmp_path, tied, told):
         ranks = range(1, 21)
         (tmp_path / "qrels").write_text(
@@ -479,12 +479,15 @@ class TestCommands:
         assert "ESL(n=1) (lower is better): backward scores 2.5000 and forward 0.0000, a difference of +2.5000" in out
         assert "(0 won, 20 lost)" in out
         assert "worse  " in out
-        assert "gate failed: ESL(n=1) (lower is better) worse by 2.5000, backward against forward (" in err
+        assert "gate failed: backward is worse than forward by 2.5000 in ESL(n=1) (lower is better) (" in err
         assert "Topics that rose most: 0, 4, 8, 12, 16." in err
         code, _, err = command("compare", files / "qrels", long, short, *measures)
-        assert (code, "gate passed: ESL(n=1) (lower is better) better by 2.5000, forward against" in err) == (0, True)
+        assert (
+            code,
+            "gate passed: forward is better than backward by 2.5000 in ESL(n=1) (lower is better)" in err,
+        ) == (0, True)
         code, _, err = command("compare", files / "qrels", long, short, "--fail-if", "RankPower different")
-        assert (code, "gate failed: RankPower (lower is better) better by" in err) == (1, True)
+        assert (code, " in RankPower (lower is better) (" in err) == (1, True)
         assert "Topics that" not in err  # none of them got worse
 
     def test_endless_searches(self, files, command):
@@ -501,7 +504,7 @@ class TestCommands:
         assert (code, found["pairs"][0]["difference"], found["pairs"][0]["ci_low"]) == (1, "Infinity", None)
         assert [row["mean"] for row in found["systems"]] == [0, "Infinity"]
         assert found["pairs"][0]["verdict"].startswith("worse")
-        assert "worse by inf" in err
+        assert "by inf in" in err
         (files / "copy").write_text((files / "empty").read_text())
         twice = ["compare", files / "qrels", files / "empty", files / "copy", "-m", "ESL(n=1)", "--format", "json"]
         found = json.loads(command(*twice)[1])

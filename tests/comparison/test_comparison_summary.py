@@ -185,7 +185,7 @@ def test_small_print_is_what_is_open_or_the_interval():
     text = found.to_markdown()
     assert "0.0000 <small>+1.0000</small>" in text  # P@1 of what nobody judged
     assert "0.5000<small>" not in text
-    assert "what unjudged documents leave open" in text
+    assert "what unjudged documents could change" in text
     assert "<small>[" in found.to_markdown(small="interval")
     assert "<small>" not in found.to_markdown(small="none")
     for wrong in ({"style": "beat"}, {"small": "bound"}, {"top": 0}):
@@ -268,7 +268,7 @@ def test_a_table_shows_what_fits(tmp_path):
     found = drawn(5, topics=20, names=["bm25", "bm25-expanded", "dense", "reranked", "learned"], measures=four)
     narrow, wide, one = found.to_latex(), found.to_latex(width="page"), found[four[0]].to_latex()
     assert r"\begin{table}" in narrow
-    assert "% What unjudged documents leave open of the means is left out" in narrow
+    assert "% The bounds for unjudged documents are left out" in narrow
     assert r"\begin{table*}" in wide
     assert "left out" not in wide
     assert r"{\scriptsize [" in wide

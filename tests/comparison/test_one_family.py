@@ -130,7 +130,7 @@ def check_gate(compared):
             assert outcome.answer == ("pass" if passes else "fail" if shown else "undecided")
             if verdict != "no difference shown":
                 assert (
-                    f"P@10 {verdict} by {abs(row['difference']):.4f}, {outcome.run} against {outcome.baseline} ("
+                    f"{outcome.run} is {verdict} than {outcome.baseline} by {abs(row['difference']):.4f} in P@10 ("
                     in outcome.why
                 )
 
@@ -181,7 +181,7 @@ class TestConsistency:
         assert "favours the run with the worse mean" in compared.words(pair=("0", "1"))
         assert "no difference is shown" in compared.words(pair=("1", "0"))
         outcome = rb.compare(made(value[:2]), test=test).gate("P@10 worse").outcomes[0]
-        assert (outcome.answer, "favours the run of the worse mean" in outcome.why) == ("undecided", True)
+        assert (outcome.answer, "favours the run with the worse mean" in outcome.why) == ("undecided", True)
 
     @pytest.mark.parametrize("test", list(TESTS))
     @pytest.mark.parametrize("correction", ["auto", "tukey", "max-t"])
@@ -478,5 +478,5 @@ class TestClusters:
         table.write_text("query_id,a,b\n" + "".join(f"{query},0.5,0.{at % 9}\n" for at, query in enumerate(turns)))
         _, _, err = command("compare", "--scores", table)
         assert "query ids such as 0_0 look like clusters" in err
-        assert "add --clusters-prefix _" in err
+        assert "Add --clusters-prefix _" in err
         assert "look like clusters" not in command("compare", "--scores", table, "--clusters-prefix", "_")[2]

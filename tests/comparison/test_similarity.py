@@ -296,7 +296,7 @@ def test_what_is_not_known_of_a_measure_is_said_and_what_is_zero_has_no_sign():
     runs = {"a": {"1": list("abcdefghij")}, "b": {"1": list("abcdefgxyz")}}
     words = rb.similarity(runs, measures=["P-IA@5", "P@3"]).words()
     assert "How far P_IA@5 can differ is not known. " in words
-    assert "differ by no more than this: P@3 by 0.0000." in words
+    assert "the means differ by at most: P@3 by 0.0000." in words
     lists = [{"d0": 3.0, "d1": 2.0, "d2": 1.0}, {"d2": 3.0, "d0": 2.0, "d3": 1.0, "d1": 0.5}]
     for depth in range(1, 13):
         row = rb.similarity({"a": {"1": lists[0]}, "b": {"1": lists[1]}}, measures=[f"P@{depth}"]).rows()[-1]

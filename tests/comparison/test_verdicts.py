@@ -73,7 +73,7 @@ class TestEqualDifferences:
             (1.0, pytest.approx(1 - unseen), 1.0),
         ]
         assert "interval +" not in compared.words()
-        assert "More topics: on these the difference is the same everywhere" in question(compared.words(), SETTLE)
+        assert "More topics: here the difference is the same everywhere" in question(compared.words(), SETTLE)
 
     @pytest.mark.parametrize("topics", [2, 3])
     @pytest.mark.parametrize("other", [0.5, 1.0])
@@ -277,11 +277,13 @@ class TestWhatWouldSettle:
         assert compared.pairs.rows()[0]["verdict"] == "better as judged"
         qrels, runs = collection("rnm", "xry", topics=8)
         words = Evidence.read(qrels, runs).compare("RBP(p=0.5)").words()
-        assert question(words, SETTLE) == f"{SETTLE} Judging the unjudged documents; more topics would not."
+        assert question(words, SETTLE) == f"{SETTLE} Judging the unjudged documents. More topics would not help."
 
     def test_topics_alone_do_not_where_judgments_decide_too(self):
         words = Evidence.read(QRELS, [EXPANDED, DENSE]).compare("RBP(p=0.8)").words()
-        assert question(words, SETTLE).endswith("More topics would not settle what unjudged documents leave open.")
+        assert question(words, SETTLE).endswith(
+            "More topics would not settle what the unjudged documents could change."
+        )
         plain = rb.compare(scores_of([1, 0.5, 0.2, 0.1], [0.3, 0.5, 0.4, 0])).words()
         assert "More topics would not settle" not in plain
 

@@ -46,7 +46,7 @@ def test_what_is_wrong_is_said(tmp_path):
         resolve_clusters(dict.fromkeys(IDS, "x"), IDS)
     wide = tmp_path / "wide.csv"
     wide.write_text("query_id,a,b\n1_a,1,2\n")
-    with pytest.raises(DataError, match="one column of clusters beside the query, not 2"):
+    with pytest.raises(DataError, match="one column of clusters besides the query, not 2"):
         resolve_clusters(wide, ["1_a"])
     with pytest.raises(UsageError, match="the mark that ends it"):
         clusters_by_prefix(IDS, "")

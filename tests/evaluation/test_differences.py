@@ -198,10 +198,10 @@ def test_command_and_verdicts(tmp_path, capfd):
 
     row = difference(good, bad)
     assert {"difference", "sd", "probability_better", "certain_low", "certain_high"} <= set(row)
-    assert row["verdict"] == "good is better whatever the unjudged documents turn out to be"
+    assert row["verdict"] == "good is better however the unjudged documents are judged"
     assert difference(bad, good)["verdict"].startswith("good is better whatever")
     assert difference(good, open_)["verdict"] == "good is better with probability above 0.999 (q=0.2)"
-    assert difference(open_, half)["verdict"] == "the unjudged documents decide"
+    assert difference(open_, half)["verdict"] == "depends on the unjudged documents"
     assert difference(open_, half, q=0.5)["verdict"].startswith("open is better with probability 0.")
     assert difference(good, good)["verdict"] == "no difference"
     for arguments in (["--tail"], ["-q"], ["--sources", "both"], ["-m", "Judged@10"], ["-m", "AP", "--samples", "1"]):

@@ -393,7 +393,7 @@ class TestJoining:
 class TestSparseJudgments:
     """One relevant document per query, as in MS MARCO: the reader is told what can be said."""
 
-    SAID = "Hardly anything is judged"
+    SAID = "Few documents are judged"
 
     def collection(self, topics=12, judged=2):
         documents = [f"d{number}" for number in range(10)]

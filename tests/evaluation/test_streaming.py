@@ -529,8 +529,7 @@ def test_parquet_in_a_compressed_file_is_refused_with_what_to_do(tmp_path, kind,
         with pytest.raises(DataError) as raised:
             evaluate(qrels, run, "AP")
         assert str(raised.value) == (
-            f"{path}: this is Parquet where text is expected. Decompress it if it is compressed, and name no other "
-            "format for it."
+            f"{path}: this is Parquet where text is expected. Decompress it if it is compressed, and check --formats."
         )
 
 

@@ -302,7 +302,7 @@ def test_several_files_are_several_systems_against_the_same_lists(tmp_path, caps
         1 - TRUTH.mean()["AP"].value.item()
     )
     write_lines(tmp_path / "b.jsonl", [{**row, "expected_ids": ["d2"]} for row in rows()])
-    with pytest.raises(rb.DataError, match=r'b\.jsonl: the question "q1" expects other documents'):
+    with pytest.raises(rb.DataError, match=r'b\.jsonl: the question "q1" expects different documents'):
         rb.evaluate(first, second, "AP")
 
 
@@ -417,5 +417,7 @@ def test_turns_that_cannot_be_read(row, problem):
 def test_turns_of_a_question_expect_the_same():
     rows = [{**row, "expected_ids": EVIDENCE[row["question"]]} for row in LOG]
     rows[2]["expected_ids"] = ["d"]
-    with pytest.raises(rb.DataError, match='row 3: the question "q1" expects other documents than in its first row'):
+    with pytest.raises(
+        rb.DataError, match='row 3: the question "q1" expects different documents than in its first row'
+    ):
         rb.evaluate(rows, measures="Recall")

@@ -254,7 +254,7 @@ def test_the_command_compares_and_says_what_is_left_out(command, tmp_path, score
     assert code == 0
     pair = json.loads(out)["pairs"][0]
     assert (pair["run"], pair["against"], pair["measure"]) == ("dense", "bm25", "AP")
-    assert "do not tell" in err
+    assert "do not show the effect" in err
     code, out, _ = command("compare", "--scores", *paths, "-m", "map")
     assert code == 0
     assert "judged@10" not in out
@@ -415,7 +415,7 @@ def test_other_judgments_and_tables_of_scores_do_not_go_together(command, tmp_pa
     path.write_text(scores.render("csv", per_topic=True))
     code, out, err = command("agreement", "--against", path, "--scores", path)
     assert (code, out) == (2, "")
-    assert "--against is for judgments and runs" in err
+    assert "--against needs judgments and runs" in err
 
 
 # ---- one number per item: booleans, seeds, leaderboards of shared tasks ----

@@ -464,8 +464,10 @@ class TestLooks:
         gap = [row | {"relevance": None} if row["order"] == 51 else row for row in rows]
         whole, early, holed = (rb.audit(labels, sample, runs, "P@5") for sample in (rows[:50], part, gap))
         assert early.rows() == holed.rows() == whole.rows()
-        assert [any("An early look" in note for note in one.notes()) for one in (whole, early)] == [False, True]
-        assert not any("An early look" in note for note in rb.audit(labels, part, runs, "P@5", sequential=True).notes())
+        assert [any("use sequential=True" in note for note in one.notes()) for one in (whole, early)] == [False, True]
+        assert not any(
+            "use sequential=True" in note for note in rb.audit(labels, part, runs, "P@5", sequential=True).notes()
+        )
         assert any("39 judgments are not used" in note for note in holed.notes())
 
     def test_intervals_at_every_look_are_wider_and_mirror_when_runs_are_swapped(self):
@@ -586,7 +588,7 @@ BAD = {
     "probability 0": (changed(probability=0.0), "above 0 and up to 1"),
     "probability above 1": (changed(probability=1.5), "above 0 and up to 1"),
     "probability that is no number": (changed(probability="often"), "not a finite number"),
-    "judged outside the sample": (changed(probability=None), "has no probability: it is not of the sample"),
+    "judged outside the sample": (changed(probability=None), "has no probability: it does not belong to the sample"),
     "relevance that is no number": (changed(relevance="yes"), "not a finite number"),
     "twice": ([*ROWS, ROWS[0]], "Keep one row"),
     "empty": ([], "empty"),

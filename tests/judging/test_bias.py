@@ -174,7 +174,7 @@ def test_the_opposite_of_people_is_not_trusted():
     assert (found.agreement[0]["kappa"], found.orderings[0]["tau"], found.orderings[0]["mean_bias"]) == (-1, -1, 0)
     told = found.words()
     assert "no problem was found" not in told
-    assert "For the scores themselves: no, its labels are not shown to agree with trusted by more than chance" in told
+    assert "For the scores themselves: no, its labels are not shown to agree with trusted more than by chance" in told
     # Labels that agree well enough, by which clear differences turn around all the same.
     others = {f"d{number}": number % 2 for number in range(40)}
     mostly = {topic: {**people[topic], **others} for topic in people}

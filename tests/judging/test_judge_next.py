@@ -267,22 +267,22 @@ def test_the_paragraph_says_what_to_judge_for_any_measure():
 @pytest.mark.parametrize(
     ("bounds", "began", "told"),
     [
-        ((-0.2, 0.1), None, "Whatever unjudged documents turn out to be, A minus B lies between -0.2000 and +0.1000."),
+        ((-0.2, 0.1), None, "However the unjudged documents are judged, A minus B lies between -0.2000 and +0.1000."),
         (
             (-0.2, -0.1),
             (-0.2, 0.3),
-            "Whatever unjudged documents turn out to be, A minus B lies between -0.2000 and -0.1000. When judging "
+            "However the unjudged documents are judged, A minus B lies between -0.2000 and -0.1000. When judging "
             "began, it lay between -0.2000 and +0.3000.",
         ),
         (
             (-0.0047, -0.0047),
             (-0.0047, -0.0047),
-            "A minus B is -0.0047, whatever else is judged: nothing that matters is unjudged.",
+            "A minus B is -0.0047: every document that matters is judged.",
         ),
         (
             (0.00471, 0.00472),
             (0.004711, 0.004719),
-            "Whatever unjudged documents turn out to be, A minus B is +0.0047 to four digits.",
+            "However the unjudged documents are judged, A minus B is +0.0047 to four digits.",
         ),
     ],
 )

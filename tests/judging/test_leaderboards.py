@@ -51,7 +51,7 @@ def test_the_same_leaderboard_agrees_and_a_reversed_one_does_not(tmp_path):
     found = rb.judging.compare_leaderboards(people, {"same": people, "turned": turned})
     assert [row["tau"] for row in found.rows()] == [1.0, -1.0]
     assert [row["tau_low"] for row in found.rows()] == [None, None]  # no resample changes it: no error is known
-    assert "Kendall's tau is 1.000 over 30 topics, on which no resample changes it" in found.words()
+    assert "Kendall's tau is 1.000 over 30 topics, the same in every resample" in found.words()
 
 
 def test_intervals_cover_the_tau_of_very_many_topics():
@@ -80,7 +80,9 @@ def test_measures_of_other_names_are_compared_where_each_side_has_one(tmp_path):
     both.write_text(
         write(tmp_path / "x", drawn(2)).read_text() + write(tmp_path / "y", drawn(4), measure="RR").read_text()
     )
-    with pytest.raises(rb.DataError, match=r"no measure has the same name.*nDCG@10, RR there, AP on the trusted side"):
+    with pytest.raises(
+        rb.DataError, match=r"no measure has the same name.*nDCG@10, RR in this file, AP in the trusted one"
+    ):
         rb.judging.compare_leaderboards(people, both)
 
 
@@ -89,8 +91,8 @@ def test_what_is_not_shared_is_left_out_and_too_little_is_an_error(tmp_path):
     lines = write(tmp_path / "model", drawn(2)).read_text().splitlines()
     fewer = tmp_path / "fewer"
     fewer.write_text("\n".join(line for line in lines if "run0" not in line and " t3 " not in line) + "\n")
-    runs, topics = (f"fewer: {told} of the trusted side" for told in (
-        "5 runs are compared, of 5 there and 6", "29 topics are compared, of 29 there and 30"
+    runs, topics = (f"fewer: {told} in the trusted one" for told in (
+        "5 runs are compared, of 5 in this file and 6", "29 topics are compared, of 29 in this file and 30"
     ))  # fmt: skip
     with pytest.warns(rb.RankboundsWarning, match=runs), pytest.warns(rb.RankboundsWarning, match=topics):
         (row,) = rb.judging.compare_leaderboards(people, fewer).rows()

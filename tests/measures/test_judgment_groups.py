@@ -109,7 +109,7 @@ def test_a_file_of_preferences(tmp_path, command):
     code, out, _ = command("compare", path, run, other, "-m", "prefs_simp")
     assert code == 0
     known = "no bounds of differences are known for this measure"
-    assert f"Not known: {known} (it uses more of the judgments than grades)." in out
+    assert f"Not known: {known} (the measure uses more than the grades of the judgments)." in out
 
 
 def test_numbers_as_document_ids_need_the_format_named(tmp_path):

@@ -283,7 +283,7 @@ def sentences(measure, documents: int) -> str:
 def test_comparisons_give_bounds_or_a_true_reason(added, label, documents):
     said = sentences(added[label], documents)
     reasons = {
-        "it is an estimate itself": label == "Guess",
+        "the measure is itself an estimate": label == "Guess",
         "it reads more of the judgments than grades": False,
         "its values have no known limits": label == "Balance" and documents == 40,
     }

@@ -148,7 +148,10 @@ def test_the_report_shows_the_same_scores_and_says_what_they_rest_on(files):
         (("compare", "-m", "AP", "--source", "human,llm", "--calibrate"), "uncertainty"),
         (("report", "-m", "AP", "--source", "human,llm", "--calibrate", "-o", "x.html"), "uncertainty"),
         (("uncertainty", "-m", "DCG@10", "--source", "human,llm", "--calibrate"), "counts grades"),
-        (("compare", "-m", "P@5", "-m", "P(rel=2)@5", "--source", "human,llm", "--calibrate"), "one grade"),
+        (
+            ("compare", "-m", "P@5", "-m", "P(rel=2)@5", "--source", "human,llm", "--calibrate"),
+            "one lowest relevant grade",
+        ),
         (("compare", *ASKED, "--unjudged", "condensed"), "--unjudged"),
         (("uncertainty", *ASKED, "--q", "0.5"), "not from both"),
     ],

@@ -324,7 +324,7 @@ class TestEstimates:
         for grade in (0, 1):
             row = rb.uncertainty({"t": {"d0": grade, "d1": grade}}, run, q="sample").rows()[0]
             assert (row["mean"] - row["base"] > 0.5 * (row["high"] - row["base"])) is bool(grade)
-        with pytest.raises(rb.UsageError, match="nothing to estimate"):
+        with pytest.raises(rb.UsageError, match="no data to estimate"):
             rb.uncertainty({"t": {"x": 1}}, run, q="sample")
 
 
@@ -434,7 +434,7 @@ def test_pairs_are_numbered_alike_even_when_hashes_collide():
         (["--confidence", "95"], "between 0 and 1"),
         (["--sources", "topic"], 'Did you mean "topics"?'),
         (["--interval", "exact"], "not a choice"),
-        (["--interval", "distribution", "--sources", "both"], "Student"),
+        (["--interval", "distribution", "--sources", "both"], "t intervals"),
         (["-m", "AP'"], "does not depend"),
         (["-m", "NumRelRet"], "a count"),
         (["-m", "AP", "--tail"], "beyond the end"),

@@ -210,7 +210,7 @@ def test_real_data_is_run_where_it_is_and_left_alone_where_not(tmp_path, monkeyp
 
 
 def test_sentences_wrap_and_tables_do_not(reference):
-    sentence = "Is it noise? Probably not: such a large difference would rarely arise by chance (p = 0.0001)."
+    sentence = "Is it noise? Probably not: chance alone would rarely produce a difference this large (p = 0.0001)."
     table = "run       nDCG@10      95% interval            bounds  group  judged@10  best on topics"
     page = f'<pre><code>{sentence}\n{table}\n<span class="go">{sentence}</span>\n</code></pre><p>{sentence}</p>'
     wrapped = reference.on_page_content(page)

@@ -42,7 +42,7 @@ def test_summary_says_where_measures_disagree():
     scores = rb.Scores(["early", "many", "poor"], ["1", "2", "3"], measures,
                        value, value, value, value[..., 0])  # fmt: skip
     told = " ".join(content.gather_scores(scores, [])["summary"])
-    assert "The measures disagree on who leads: early by RR; many by Recall@100." in told
+    assert "The measures disagree about the leader: early by RR; many by Recall@100." in told
 
 
 def test_summary_names_a_run_that_leads_everywhere_as_such():

@@ -97,10 +97,10 @@ class TestTwoOneSidedTests:
         [
             ({"test": "tost"}, "needs a margin"),
             ({"test": "tost", "margin": 0}, "needs a margin"),
-            ({"test": "tost", "margin": -0.1}, "A margin is a number from 0 on"),
-            ({"test": "tost", "margin": float("nan")}, "A margin is a number from 0 on"),
-            ({"test": "tost", "margin": 0.1, "alternative": "less"}, "two sides"),
-            ({"test": "tost", "margin": 0.1, "correction": "tukey"}, "take holm"),
+            ({"test": "tost", "margin": -0.1}, "A margin is the largest difference"),
+            ({"test": "tost", "margin": float("nan")}, "A margin is the largest difference"),
+            ({"test": "tost", "margin": 0.1, "alternative": "less"}, "two-sided"),
+            ({"test": "tost", "margin": 0.1, "correction": "tukey"}, "use holm"),
         ],
     )
     def test_what_does_not_go_together(self, scores, options, told):
@@ -205,9 +205,9 @@ class TestHeadroomInWords:
 
     def test_what_can_still_differ_is_counted(self):
         (settled,) = headroom(*lists(3, 50))
-        assert "at most 3 of 50 topics can differ, and at least 6 must for p < 0.05" in settled
+        assert "at most 3 of 50 topics can differ, and at least 6 must differ for p < 0.05" in settled
         (as_judged,) = headroom(*lists(5, 50, unjudged=True))
-        assert "Not as judged: 5 of 50 topics differ, and at least 6 must" in as_judged
+        assert "Not with these judgments: 5 of 50 topics differ, and at least 6 must" in as_judged
         (settled,) = headroom(*lists(4, 50, unjudged=True))
         assert "at most 5 of 50 topics can differ, and at least 6 must" in settled
 
@@ -215,14 +215,14 @@ class TestHeadroomInWords:
         (few,) = headroom(*lists(4, 4))
         assert "With 4 topics no p is below 0.05 by the randomization test, whatever the scores" in few
         (few,) = headroom(*lists(20, 20), resamples=9)
-        assert "With 9 resamples no p is below 0.05: take more than 20 (--resamples), or the t test." in few
+        assert "With 9 resamples no p is below 0.05: use more than 20 (--resamples), or the t test." in few
 
     def test_many_pairs_take_more_resamples(self):
         """The outcome at hand counts as one, so that p times the number of pairs may never be small enough."""
         qrels, runs = lists(20, 20)
         three = {**runs, "three": runs["two"]}
         (few,) = headroom(qrels, three, resamples=59)
-        assert "With 59 resamples no corrected p is below 0.05: take more than 60" in few
+        assert "With 59 resamples no corrected p is below 0.05: use more than 60" in few
         assert headroom(qrels, three, resamples=60) == []
         assert headroom(qrels, three, correction="none", resamples=59) == []
         assert "no corrected p is below" in rb.compare(qrels, three, "P@1", test="sign", alpha=1e-6).method()
@@ -240,4 +240,4 @@ class TestHeadroomInWords:
             assert outcome.answer == "undecided"
             assert "3 of 50 can differ, and at least 6 must for p < 0.05, however large" in outcome.decide
         (alone,) = headroom(qrels, runs, "nDCG@3")
-        assert "Not as judged: 3 of 50 topics differ" in alone
+        assert "Not with these judgments: 3 of 50 topics differ" in alone

@@ -162,7 +162,7 @@ def test_a_difference_too_small_for_any_topics_is_told_of():
 def test_a_topic_missing_on_one_side_is_never_dropped():
     value = np.ones((2, 5, 1))
     value[1, 2, 0] = np.nan
-    with pytest.raises(DataError, match="no score on one side"):
+    with pytest.raises(DataError, match="a score for only one run"):
         compare(scores_of(value))
     with pytest.raises(DataError, match="at least two topics"):
         compare(scores_of(np.ones((2, 1, 1))))

@@ -94,7 +94,7 @@ def test_a_pilot_pools_the_deviations_of_all_pairs():
     order = [rows[goal]["topics"] for goal in ("difference", "range of all", "difference among several")]
     assert order == sorted(order)
     assert len(plan.words().splitlines()) == len(plan.rows()) == 6
-    assert "10 topics tell it roughly" in repr(plan)
+    assert "10 topics estimate it only roughly" in repr(plan)
 
 
 def test_one_run_plans_its_interval():
@@ -151,7 +151,7 @@ def test_a_pilot_in_clusters_plans_clusters():
     assert deviations == pytest.approx([sums.std(ddof=1), spread, sums.std(ddof=1)])
     assert plan.rows()[0]["topics"] == rb.stats.topics_needed(0.05, sums.std(ddof=1))
     assert f"{plan.rows()[0]['topics']} clusters find a difference of 0.05" in plan.words()
-    assert "for 12 clusters tell it roughly" in plan.notes()[0]
+    assert "because 12 clusters estimate it only roughly" in plan.notes()[0]
     compared = rb.compare(scores, clusters=clusters).power(difference=0.05).rows()[0]
     assert compared["topics_needed"] == plan.rows()[0]["topics"]
     with pytest.raises(rb.UsageError, match="Clusters are those of a pilot"):

@@ -136,7 +136,7 @@ def test_rows_and_words():
 def test_two_runs_are_not_picked():
     qrels = {"1": {"r": 1}, "2": {"r": 1}}
     pair = rb.compare(qrels, {"a": {"1": ["r"], "2": ["r"]}, "b": {"1": ["n", "r"], "2": ["r"]}}, "RR")
-    with pytest.raises(rb.UsageError, match="none was picked"):
+    with pytest.raises(rb.UsageError, match="no winner was selected"):
         pair.winner()
 
 

@@ -142,15 +142,16 @@ class Explanations(Result):
                 )
             if explanation.also:
                 others = "; ".join(reason.switch or reason.why for reason in explanation.also)
-                said.append(f"{explanation.name} also comes out with: {others}.")
+                said.append(f"{explanation.name} is also the result of: {others}.")
         changed = [explanation for explanation in differing if explanation.changes]
         if any(explanation.settled and explanation.lines < BY_CHANCE for explanation in changed):
             tried = max(explanation.tried for explanation in differing)
             said.append(
-                f"Up to {tried} ways were tried on few numbers, so one may fit by chance: scores by topic would tell."
+                f"Up to {tried} variants were tried on few numbers, so one may fit by chance. Scores by topic would "
+                "show which."
             )
         if any(not explanation.switch for explanation in changed):
-            said.append('"-": rankbounds has no option that computes so.')
+            said.append('"-": rankbounds has no option for this.')
         if unknown := [explanation.name for explanation in self.found if explanation.measure is None]:
             said.append(f"Not in rankbounds: {', '.join(unknown)}.")
         return "\n".join(said)
@@ -217,9 +218,9 @@ def explain_read(qrels: Qrels, run: Run, output: Any, repeated: Run | None = Non
     if not known:
         if len(names) == 1:
             parse_measure(names[0])  # the error has a suggestion
-        raise DataError(f"None of the measures in this output is known here: {', '.join(names[:3])}, ...")
+        raise DataError(f"rankbounds knows none of the measures in this output: {', '.join(names[:3])}, ...")
     found = _explain_known(printed, known, qrels, run, repeated)
-    lines, why = Counter(name for name, _ in printed), "rankbounds has no such measure"
+    lines, why = Counter(name for name, _ in printed), "unknown measure"
     return Explanations([found.get(name) or Explanation(name, None, lines[name], 0, None, "", why) for name in names])
 
 
@@ -390,7 +391,7 @@ def _compare_lines(printed: Printed, name: str, scores: Scores, number: int) -> 
                 digits = min(max(given, 4), MOST_DIGITS)
                 ours = f"{value:.{digits}f}" if value == value else "nothing"
                 theirs = text if given <= digits else f"{_number(text):.{digits}f}"
-                furthest, example = gap, f"topic {topic}: {theirs} there, {ours} here"
+                furthest, example = gap, f"topic {topic}: {theirs} reported, {ours} computed"
     return lines, equal, furthest, example
 
 

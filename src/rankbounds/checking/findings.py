@@ -340,7 +340,7 @@ def places(runs: Iterable[CheckedRun], measure: int = 0) -> list[dict[str, Any]]
     """
     effects = {run.run: run.effects[measure] for run in runs if run.effects}
     if not effects:
-        raise DataError("No run could be scored: none shares a topic with the judgments.")
+        raise DataError("No run could be scored: no run has a judged topic.")
     value, expected, low, high = np.array(
         [(effect.value, effect.expected, effect.low, effect.high) for effect in effects.values()]
     ).T
@@ -388,5 +388,5 @@ def in_words(ranking: Sequence[Row]) -> str:
     moved = [row for row in ranking if row["place"] != row["expected_place"]]
     example = ", such as {run} from {place} to {expected_place}".format(**moved[0]) if moved else ""
     changed = f"{len(moved)} run{'s' * (len(moved) != 1)} would change place{example}"
-    sentences.append(f"With the mean over all orders instead of trec_eval's order, {changed}.")
+    sentences.append(f"With the mean over all orders of ties instead of trec_eval's order, {changed}.")
     return " ".join(sentences)

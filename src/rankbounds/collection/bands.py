@@ -64,7 +64,7 @@ def put_in_bands(run: Run, rho: Rho, order: Order, precision: Precision, tie_key
 def round_scores(run: Run, bits: str | int | None, digits: int | None, decimals: int | None) -> Run:
     """Return the run with rounded scores, by bits, digits or decimals."""
     if (bits is not None) + (digits is not None) + (decimals is not None) != 1:
-        raise UsageError("Say how to round: by bits, digits or decimals, and only one of them.")
+        raise UsageError("Choose how to round: one of bits, digits or decimals.")
     score: Floats = run.score.astype(np.float64)
     if bits is not None:
         score = _in_bits(run, score, bits)

@@ -91,7 +91,7 @@ def _in_folder(name: str | None, folder: str, runs: str | os.PathLike[str] | Non
             raise DataError(
                 folder,
                 'there is no folder "runs" beside the judgments.',
-                "Say where: a folder with a folder of runs for each collection (--runs FOLDER), or a manifest.",
+                "Give a folder with a folder of runs for each collection (--runs FOLDER), or a manifest.",
             )
         yield CollectionFiles(own, judgments, [(None, path) for path in expand([place])])
         return
@@ -158,7 +158,7 @@ def _in_manifest(path: str) -> list[CollectionFiles]:
             continue
         files = expand([beside(run) for run in (runs if isinstance(runs, list) else [runs])])
         if row.get("run") and len(files) > 1:
-            raise DataError(place, f'the run "{row["run"]}" stands for one file, but there are {len(files)}.')
+            raise DataError(place, f'the run "{row["run"]}" must be one file, but there are {len(files)}.')
         collection.runs += [(row.get("run") or None, file) for file in files]
     if not collections:
         raise DataError(path, "this manifest names no collection.")

@@ -165,7 +165,7 @@ class Reading:
         own = next((name for name in columns if name.lower() not in others), "NAME")
         return (
             f"No run was given, and no column lists the {lacking[0]} documents: this table has {', '.join(columns)}. "
-            f"Say which one it is: --columns {lacking[0]}={own} (in Python columns={{'{lacking[0]}': '{own}'}})."
+            f"Name the column: --columns {lacking[0]}={own} (in Python columns={{'{lacking[0]}': '{own}'}})."
         )
 
     def _columns(self, given: Any, of: int = 0) -> list[str]:
@@ -209,8 +209,8 @@ class Reading:
             if query in first and first[query] != other[query]:
                 raise DataError(
                     job.place,
-                    f'the question "{query[:60]}" expects other documents than in the first rows.',
-                    "Give rows that expect the same, or the judgments first in a file of their own.",
+                    f'the question "{query[:60]}" expects different documents than in the first rows.',
+                    "Make the rows agree, or give the judgments first in a separate file.",
                 )
 
     def _to_read(self, given: Any) -> list[RunToRead]:
@@ -260,9 +260,7 @@ class Reading:
         if isinstance(given, str | os.PathLike):
             files = expand([given])
             if len(files) > 1:
-                raise UsageError(
-                    f'The name "{name}" stands for one run, but {os.fspath(given)} are {len(files)} files.'
-                )
+                raise UsageError(f'The name "{name}" is for one run, but {os.fspath(given)} are {len(files)} files.')
             return self._in_file(files[0], threads, name)
         return RunToRead(name, lambda: self._as_run(given, name).renamed(name), name=name, given=given)
 

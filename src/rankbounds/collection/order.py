@@ -175,8 +175,8 @@ def _order_within_groups(tied: Flags, keys: list[NDArray[Any]]) -> Ints | None:
 def _stated_ranks(run: Run) -> Ints:
     if run.stated_rank is None:
         raise DataError(
-            f"{run.pairs.source.name}: documents cannot be ordered by rank, because this run states none. Use another "
-            'order, such as "trec" or "run".'
+            f"{run.pairs.source.name}: documents cannot be ordered by rank, because this run has no ranks. "
+            'Use another order, such as "trec" or "run".'
         )
     return run.stated_rank
 

@@ -28,7 +28,9 @@ class Preparation:
 
     def __post_init__(self) -> None:
         if self.documents_of == "":
-            raise UsageError("What separates a document's id from its chunk's cannot be empty: name it, as in #.")
+            raise UsageError(
+                "The separator between a document's id and its chunk's cannot be empty; it is a character such as #."
+            )
         if self.depth is not None:
             check_count("The depth of lists", self.depth)
         if self.depth is not None and (self.order == "key") != (self.tie_key is not None):

@@ -435,7 +435,7 @@ class LabelSources:
         """The sources that the table states."""
         if table.label_sources is None:
             name = table.pairs.source.name
-            raise DataError(f'{name}: labels cannot be chosen by source, because there is no column "source".')
+            raise DataError(f'{name}: there is no column "source" to choose labels by.')
         seen: dict[str, int] = {}
         stated = ("" if one is None else str(one) for one in table.label_sources)
         number = np.fromiter((seen.setdefault(one, len(seen)) for one in stated), np.int64, len(table))
@@ -475,7 +475,7 @@ class LabelSources:
                 raise DataError(
                     f"{pairs.where(row)}: sources disagree on {pairs.describe(row)}: {grade[one]:g} by "
                     f'"{self.names[self.number[one]]}", {grade[row]:g} by "{self.names[self.number[row]]}" (column '
-                    f'"source"). Choose: --source {self.names[self.number[one]]} uses one source, --source '
+                    f'"source"). Choose one: --source {self.names[self.number[one]]} uses one source, --source '
                     f"{self.names[self.number[one]]},{self.names[self.number[row]]} the first that has a label (in "
                     "Python source=)."
                 )

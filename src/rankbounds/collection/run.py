@@ -522,8 +522,7 @@ def run_in(table: Columns, file: str, name: str | None = None) -> Run:
     if table.pairs.source.unit == "line" and table.ranks is None and _counts_up(table):
         warn(
             f"{file}: the third column holds whole numbers that rise from line to line in every topic, as ranks do. It "
-            "is read as a score, so that the last document comes first; if it is a rank, write the run with six "
-            "columns."
+            "is read as a score, so the last document ranks first. If it is a rank, write the run with six columns."
         )
     return Run._of(table, name or "".join(tags) or plain_name(file))
 
@@ -531,8 +530,8 @@ def run_in(table: Columns, file: str, name: str | None = None) -> Run:
 def several_runs(file: str, two: Sequence[str], how_many: str = "several") -> DataError:
     """What is wrong with a file that should hold one run."""
     return DataError(
-        f'{file}: this table holds {how_many} runs ("{two[0]}", "{two[1]}", ...). Write a file for each, or hand it to '
-        "Python as a frame."
+        f'{file}: this table holds {how_many} runs ("{two[0]}", "{two[1]}", ...). '
+        "Write one file per run, or pass the table to Python as a frame."
     )
 
 

@@ -91,7 +91,7 @@ def groups_of(names: Iterable[str], groups: Mapping[str, str]) -> list[str]:
     try:
         return [groups[name] for name in names]
     except KeyError as error:
-        raise DataError(f'The groups do not say which one the run "{error.args[0]}" belongs to.') from None
+        raise DataError(f'The groups do not list the run "{error.args[0]}".') from None
 
 
 def number_groups(names: list[str], given: GroupsLike | None) -> list[int]:

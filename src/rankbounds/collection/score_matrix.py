@@ -75,7 +75,7 @@ def _array(scores: Any) -> NDArray[Any]:
         scores = scores.float() if "bfloat16" in str(scores.dtype) else scores
     if np.ma.is_masked(scores):
         problem = "the matrix of scores is masked."
-        raise DataError("run", problem, "Fill it with what is meant: scores.filled(-np.inf), if nothing is retrieved.")
+        raise DataError("run", problem, "Fill it first: scores.filled(-np.inf) if masked documents are not retrieved.")
     array = np.asarray(scores) if hasattr(scores, "__array__") else np.from_dlpack(scores)
     if array.dtype.kind not in "fiub":
         raise DataError("run", f"a matrix of scores holds numbers, not {array.dtype}.")
@@ -105,8 +105,8 @@ def _best(matrix: NDArray[Any], depth: int, name: str) -> tuple[NDArray[Any], ND
         if kept > MOST_ROWS:
             raise DataError(
                 name,
-                f"so many documents have the same score as that at rank {depth:,} that {kept:,} would be kept.",
-                "Scores that hardly differ rank nothing: round them less.",
+                f"{kept:,} documents would be kept, because their scores are at least that of rank {depth:,}.",
+                "Round the scores less: ties this large do not rank anything.",
             )
         found.append(((row + begin).astype(np.int32), column, best))
     if not found:
@@ -117,4 +117,4 @@ def _best(matrix: NDArray[Any], depth: int, name: str) -> tuple[NDArray[Any], ND
 
 def _not_finite(name: str, begin: int, place: Any) -> DataError:
     problem = f"the score in row {begin + int(place[0])} and column {int(place[1])} is not a finite number."
-    return DataError(name, problem, "Only -inf may stand for a document that is not retrieved.")
+    return DataError(name, problem, "Use -inf, and only -inf, for a document that is not retrieved.")

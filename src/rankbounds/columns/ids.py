@@ -99,7 +99,7 @@ def _text_of_id(value: Any, what: str, place: Callable[[int], Place], row: int) 
     except UnicodeDecodeError:
         problem = "is not UTF-8"
     except ValueError:  # thousands of digits
-        value, problem = "...", "is a number too long for an id"
+        value, problem = "...", "is a number with too many digits for an id"
     else:
         is_float = isinstance(value, float | np.floating)
         kind = "a floating-point number" if is_float else f"of the type {type(value).__name__}"

@@ -20,24 +20,24 @@ from rankbounds.results import Result
     reading.RUNS,
     *group_under(
         "input",
-        Option("--qrels QRELS", "judgments: which judged topics are missing, and what ties do to the scores"),
-        Option("--topics-file FILE", "the topics that every run must have, and no others: ids, or any file of queries"),
-        Option("--corpus FILE", "ids of all documents, one per line: report documents that are not among them"),
+        Option("--qrels QRELS", "judgments, to find missing topics and what ties do to the scores"),
+        Option("--topics-file FILE", "the topics that every run must have, and no others: a file of ids or of queries"),
+        Option("--corpus FILE", "ids of all documents, one per line, to report documents outside the corpus"),
         everyday=True,
     ),
     *everyday(
         Option("--depth N", "largest number of documents per topic", type=whole("a topic may have", 1)),
         Option("--strict", "warnings fail too"),
     ),
-    Option("--examples N", "number of places of each kind to show (default 3)", 3),
-    replace(scoring.MEASURES, help="with --qrels: measures to try ties on; may be repeated"),
+    Option("--examples N", "how many examples of each kind to show (default 3)", 3),
+    replace(scoring.MEASURES, help="with --qrels: the measures whose ties are checked; may be repeated"),
     Option("--best N", "with --qrels: show the N best runs by the first measure only", type=scoring.how_many),
     *(option for option in reading.READING if option.dest != "lenient"),
     *output.figures("findings", "leaderboard (with --qrels)"),
     *output.OUTPUT,
 )
 def run_check(options: Options) -> int:
-    """Check whether runs are fit to be submitted and scored: a gate with exit code 0 (ok) or 1 (errors).
+    """Check whether runs can be submitted and scored; exit code 0 (ok) or 1 (errors).
 
       rankbounds check runs
       rankbounds check runs --qrels qrels.txt --depth 1000
@@ -62,7 +62,7 @@ def run_check(options: Options) -> int:
     )
     if options.best:
         if options.qrels is None:
-            raise UsageError("--best asks for scores: name judgments (--qrels).")
+            raise UsageError("--best needs scores: give judgments (--qrels).")
         found = found.best(options.best)
     output.finish(options, found)
     return 0 if found.ok else 1
@@ -102,7 +102,7 @@ def run_describe(options: Options) -> Result:
         Option("-q, --query_eval_wanted", "show every topic too"),
         Option("-m, --measure MEASURE", "may be repeated (default: official)", dest="measures", repeated=True),
         Option(
-            "-c, --complete_rel_info_wanted", "judged topics that the run lacks count as 0 (default: they are left out)"
+            "-c, --complete_rel_info_wanted", "count judged topics that the run lacks as 0 (default: leave them out)"
         ),
         Option("-l, --level_for_rel N", "lowest grade that is relevant (default 1)", 1),
         Option("-M, --Max_retrieved_per_topic N", "read only N documents per topic", type=int),
@@ -122,7 +122,7 @@ def run_describe(options: Options) -> Result:
     *output.options_for(("trec", "json", "jsonl", "csv", "tsv")),
 )
 def run_trec_eval(options: Options) -> None:
-    """Print what trec_eval 10 prints, with its names, options and digits.
+    """Print the same output as trec_eval 10, with its names, options and digits.
 
       rankbounds trec_eval qrels.txt runs/bm25.txt
       rankbounds trec_eval -q -m map -m ndcg_cut.10 qrels.txt runs/bm25.txt
@@ -170,9 +170,11 @@ def run_trec_eval(options: Options) -> None:
     "explain",
     "Can I trust these files and numbers?",
     2,
-    Option("OUTPUT", "what a tool reported: a file, or a number as in nDCG@10=0.534", dest="trec_output", file="read"),
+    Option(
+        "OUTPUT", "the other tool's output: a file, or a number as in nDCG@10=0.534", dest="trec_output", file="read"
+    ),
     reading.QRELS,
-    replace(reading.RUN, usage="[RUN]", help=f"{reading.RUN.help}; rows of expected and retrieved ids need none"),
+    replace(reading.RUN, usage="[RUN]", help=f"{reading.RUN.help}; not needed if QRELS lists retrieved ids too"),
     Option("--all", "show measures that agree too", everyday=True),
     *reading.READING,
     *output.OUTPUT,
@@ -217,8 +219,14 @@ def run_explain(options: Options) -> None:
     "mcp",
     "Can I trust these files and numbers?",
     3,
-    Option("[FOLDER]", "what the tools may read; paths that lead out of it are refused (default: this folder)"),
-    Option("--read-only", "write no files; without it, long results go to FOLDER/rankbounds-results", everyday=True),
+    Option(
+        "[FOLDER]", "the folder that the tools may read; paths outside it are refused (default: the current folder)"
+    ),
+    Option(
+        "--read-only",
+        "write no files; without this option, long results go to FOLDER/rankbounds-results",
+        everyday=True,
+    ),
 )
 def run_mcp(options: Options) -> None:
     """Serve tools to an assistant over standard input and output (Model Context Protocol).

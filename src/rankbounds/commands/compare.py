@@ -49,7 +49,7 @@ FOR_PAPERS = ("latex", "markdown")
         "test",
         Option(
             "--ranks HOW",
-            "intervals of ranks: all (hold for all runs together; default) or own (each run by itself, from its own "
+            "intervals of ranks: all (valid for all runs together; default) or own (each run separately, from its "
             "comparisons with the others)",
             "all",
             words=words_in("stats.rank_intervals", "KINDS"),
@@ -74,18 +74,19 @@ FOR_PAPERS = ("latex", "markdown")
         ),
         Option(
             "--margin X",
-            "largest difference that does not matter: 0.01 or 1% (default 0); also for --test tost (equivalence)",
+            "the largest difference that does not matter: 0.01 or 1% (default 0); also for --test tost (equivalence)",
             type=scoring.share,
             everyday=True,
         ),
         Option(
             "--margin-test test|betting|gaffke",
-            "rule out the margin by --test, or by a test that holds for rare large losses too, for more topics",
+            "the test that rules out the margin: that of --test, or one that stays valid with rare, large losses but "
+            "needs more topics",
         ),
         Option("--undecided HOW", "count undecided as pass or fail (default: exit code 4)", words=("pass", "fail")),
-        Option("--settled", "undecided if judging the unjudged documents could change the answer"),
-        Option("--save FILE", "save the runs' scores, to be a baseline later", file="written"),
-        Option("--baseline FILE", "compare with scores saved before (--save); for a run file, use --baseline-run"),
+        Option("--settled", "answer undecided if judging more documents could change the answer"),
+        Option("--save FILE", "save the runs' scores, for --baseline later", file="written"),
+        Option("--baseline FILE", "compare with scores saved by --save; for a run file, use --baseline-run"),
     ),
     *scoring.ASSUMING,
     reading.CALIBRATE,
@@ -140,12 +141,12 @@ def run_compare(options: Options) -> int:
         scores = scoring.tabled_from(options, tables, [condition.measure for condition in conditions])
         compared = [measure for measure in scores.measures if measure not in held]
         if not scores.has_judged:
-            say("Tables of scores do not tell what unjudged or tied documents leave open: that is left out.")
+            say("Tables of scores do not show the effect of unjudged or tied documents, so it is left out.")
         clustered = options.clusters or options.clusters_prefix is not None or scores.clusters
         if not clustered and (mark := clusters_in_ids(scores.query_ids)):
             say(
-                f"warning: query ids such as {scores.query_ids[0]} look like clusters of queries that belong together; "
-                f"if they do, p-values are too small: add --clusters-prefix {mark}, or --clusters FILE."
+                f"warning: query ids such as {scores.query_ids[0]} look like clusters of related queries; if they are, "
+                f"p-values are too small. Add --clusters-prefix {mark}, or --clusters FILE."
             )
     else:
         trusted = reading.trusted_from(options, compared)
@@ -165,7 +166,7 @@ def run_compare(options: Options) -> int:
     if options.baseline:
         saved = Scores.load(options.baseline)
         if saved.origin is None or scores.origin is None:
-            say("warning: whether the saved scores were made with the same judgments and options is not known.")
+            say("warning: it is not known whether the saved scores were made with the same judgments and options.")
         scores = join_baseline(saved, scores)
         candidates = scores.runs[-len(candidates) :]
     doing("testing differences")
@@ -220,11 +221,11 @@ def _check(options: Options) -> None:
     if asked and not options.fail_if:
         raise UsageError(f'{asked[0]} is for a gate: add --fail-if, as in --fail-if "nDCG@10 worse".')
     if options.figure and len(set(options.baseline_run or ())) > 1:
-        raise UsageError("--figure draws one comparison: name one --baseline-run.")
+        raise UsageError("--figure draws one comparison: give one --baseline-run.")
     if in_slices and options.test == "tost":
-        raise UsageError("--by asks where runs differ, --test tost whether they are alike: ask for one.")
+        raise UsageError("--by asks where runs differ, --test tost asks whether they are alike: use one of them.")
     if options.by_prefix == "":
-        raise UsageError("--by-prefix needs what ends the prefix, as in --by-prefix /.")
+        raise UsageError("--by-prefix needs the character that ends the prefix, as in --by-prefix /.")
 
 
 # ---- what is computed ----
@@ -344,7 +345,7 @@ def render(parts: Mapping[str | None, Part]) -> str:
     if len(parts) == 1:
         return one.text()
     texts = [text for name, part in parts.items() for text in (in_prose(f"Against {name}:", kind), part.text())]
-    end = f"p-values are not corrected for the number of baselines ({len(parts)})."
+    end = f"p-values are not corrected for the {len(parts)} baselines."
     return "\n".join([*texts, in_prose(end, kind)])
 
 

@@ -30,14 +30,14 @@ from rankbounds.tables import in_prose, json_of
         group="input",
         everyday=True,
     ),
-    Option("--names tag|file", "match runs across collections by the tag inside the files, or by the files' names"),
+    Option("--names tag|file", "match runs across collections by the tag in the files, or by the files' names"),
     scoring.measures(("nDCG@10",)),
     *everyday(
         Option("--mean collections|queries", "mean of the collections' means, or over all queries"),
-        Option("--pair RUN AGAINST", "describe these two runs, the first minus the second (default: the best two)"),
+        Option("--pair RUN AGAINST", "describe this pair, the first run minus the second (default: the best two)"),
         Option("--against NAME", "compare all other runs with this one only", dest="reference"),
     ),
-    Option("--missing runs|collections", "if a run lacks a collection: leave out the run, or the collection"),
+    Option("--missing runs|collections", "when a run lacks a collection: leave out the run, or the collection"),
     Option("--estimator reml|dl", "estimator of the variance between collections (dl: DerSimonian and Laird)"),
     scoring.alpha("level of verdicts and ranks"),
     scoring.confidence("intervals"),
@@ -47,7 +47,7 @@ from rankbounds.tables import in_prose, json_of
     *output.OUTPUT,
 )
 def run_collections(options: Options) -> None:
-    """Compare systems on several collections (BEIR, MTEB): on average, where they differ, and on a new collection.
+    """Compare systems on several collections (BEIR, MTEB): on average, per collection, and on a new collection.
 
       rankbounds collections first=. second=.
       rankbounds collections first=. second=. --pair reranked dense
@@ -120,8 +120,8 @@ def run_collections(options: Options) -> None:
     ),
     Option(
         "--replicates REGEX",
-        "the part of a run's name that marks a rerun; the rest (or the first group) is the system (default: # and what "
-        "follows)",
+        "the part of a run's name that marks a rerun; the rest (or the first group) names the system (default: # and "
+        "what follows)",
         "#[^#]*$",
         dest="pattern",
         everyday=True,
@@ -129,7 +129,7 @@ def run_collections(options: Options) -> None:
     scoring.measures(("RBP(p=0.8)",)),
     Option(
         "--reliability R[,R...]",
-        "say how many topics these reliabilities of the order of systems need (default 0.8,0.9,0.95)",
+        "how many topics do these reliabilities of the order of systems need? (default 0.8,0.9,0.95)",
         [0.8, 0.9, 0.95],
         type=output.numbers,
     ),
@@ -140,7 +140,7 @@ def run_collections(options: Options) -> None:
     *output.OUTPUT,
 )
 def run_replicates(options: Options) -> Any:
-    """Measure the noise floor (A/A test): how much scores differ between reruns of the same system.
+    """Measure the noise floor (A/A test): how much scores of the same system differ between reruns.
 
       rankbounds replicates qrels.txt "a#1=runs/bm25.txt" "a#2=runs/learned.txt"
       rankbounds replicates qrels.txt runs --judged-again labels.txt
@@ -182,7 +182,7 @@ def run_replicates(options: Options) -> Any:
     *output.OUTPUT,
 )
 def run_similarity(options: Options) -> None:
-    """Compare rankings without judgments: overlap (RBO), and how much any measure could differ.
+    """Compare rankings without judgments: overlap (RBO), and how much a measure can differ at most.
 
       rankbounds similarity runs/bm25.txt runs/bm25-expanded.txt
       rankbounds similarity runs --depth 20
@@ -219,15 +219,15 @@ def run_similarity(options: Options) -> None:
     *reading.INPUTS_IF_ANY,
     *reading.SCORE_TABLES,
     *everyday(
-        Option("--difference D", "how many topics find a true difference of D", type=scoring.share),
+        Option("--difference D", "how many topics it takes to find a true difference of D", type=scoring.share),
         Option(
             "--margin M",
-            "how many topics rule out a difference of M between systems that are alike",
+            "how many topics it takes to rule out a difference of M between equally good systems",
             type=scoring.share,
         ),
         Option(
             "--width W",
-            "how many topics make a confidence interval no wider than W",
+            "how many topics it takes for a confidence interval no wider than W",
             type=scoring.share,
             dest="interval_width",  # (width is that of tables for papers)
         ),
@@ -239,11 +239,11 @@ def run_similarity(options: Options) -> None:
         ),
         Option(
             "--deviation S",
-            "without a pilot: the standard deviation over topics of the difference between two systems (for --width, "
-            "of whatever the interval is for)",
+            "without a pilot: the standard deviation, over topics, of the difference between two systems (with "
+            "--width: of the number that the interval is for)",
             type=float,
         ),
-        Option("--power P", "how often a true difference should be found (default 0.8)", 0.8),
+        Option("--power P", "the probability of finding a true difference (default 0.8)", 0.8),
     ),
     scoring.measures(("nDCG@10",)),
     scoring.alpha(),

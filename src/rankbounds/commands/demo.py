@@ -97,7 +97,7 @@ HELP = {
     "documents": "documents in the collection",
     "depth": "length of each ranked list",
     "relevant": "share of relevant documents",
-    "variation": "how much that share differs between topics (sd of its log odds)",
+    "variation": "how much this share differs between topics (sd of its log odds)",
     "best": "relevance ratio of the best system",
     "worst": "relevance ratio of the worst system",
     "difficulty": "how much topics differ in difficulty (sd of the log relevance ratio)",
@@ -105,7 +105,7 @@ HELP = {
     "ties": "share of documents that are tied with the one before",
     "grades": "relevant documents have grades from 1 to this",
     "pool_depth": "the pool takes this many documents from each list",
-    "pooled_runs": "number of runs, drawn at random, that contribute to the pool (default: all)",
+    "pooled_runs": "how many runs, drawn at random, contribute to the pool (default: all)",
     "seed": "seed of the random numbers",
 }
 
@@ -114,7 +114,7 @@ HELP = {
     "simulate",
     "How do I try things out?",
     2,
-    Option("FOLDER", "a new or empty folder to write to"),
+    Option("FOLDER", "the folder to write: new or empty"),
     *(
         Option(
             f"--{name.replace('_', '-')} N",
@@ -154,13 +154,13 @@ FORMAT, _, *LOOK = output.options_for(digits=False)
     "bands",
     "How do I try things out?",
     3,
-    Option("[RUN]", "the run; - is stdin", dest="run_file"),
+    Option("[RUN]", "the run; - reads stdin", dest="run_file"),
     *everyday(
-        Option("--rho RHO", "put ranks in bands: each begins RHO times as deep as the one before (1.4)"),
+        Option("--rho RHO", "group ranks into bands, each beginning RHO times as deep as the one before (1.4)"),
         Option("--bits BITS", "round scores: float32, float16, bfloat16, or a number of bits such as 8"),
         Option("--digits DIGITS", "round scores to this many significant digits", type=int),
         Option("--decimals DECIMALS", "round scores to this many decimal places", type=int),
-        Option("--table", "print the worst difference for each RHO instead (several, separated by commas)"),
+        Option("--table", "print the worst difference for each RHO instead (separate several by commas)"),
     ),
     Option("--order RULE", f"how to rank before banding: {', '.join(ORDERS)}", "trec", words=ORDERS, closed=True),
     *reading.READING_RUNS,
@@ -170,7 +170,7 @@ FORMAT, _, *LOOK = output.options_for(digits=False)
     *LOOK,
 )
 def run_bands(options: Options) -> None:
-    """Write a run with ties on purpose: its ranks in bands, or its scores rounded.
+    """Put ties into a run: group its ranks into bands, or round its scores.
 
       rankbounds bands runs/bm25.txt --rho 1.4 -o banded.txt
       rankbounds bands runs/bm25.txt --digits 3 -o rounded.txt

@@ -24,7 +24,7 @@ from rankbounds.files.opening import expand
 from rankbounds.measures.naming.sources import bibtex
 
 LARGE_SHARE = 6
-"""A run that takes more than this share of the machine's memory as a file would not fit well while it is scored."""
+"""Run files larger than this share of the machine's memory are streamed."""
 
 
 @command(
@@ -37,7 +37,8 @@ LARGE_SHARE = 6
     scoring.PER_TOPIC,
     Option(
         "--interval",
-        "in tables, show the confidence interval of each mean over topics (ci_low and ci_high of other formats)",
+        "show the confidence interval of each mean over topics in tables (other formats always have ci_low and "
+        "ci_high)",
         everyday=True,
     ),
     scoring.confidence(),
@@ -71,7 +72,7 @@ def run_evaluate(options: Options) -> None:
     scores = scoring.sort_runs(options, evaluate_by_engine(options, _engine(options)))
     if scores.outer:
         named = ", ".join(map(str, scores.outer))
-        say(f"the bounds of {named} are safe, but may be wider than necessary.")
+        say(f"the bounds of {named} are valid, but may be wider than necessary.")
     if options.table_digits is not None:
         say_all(_digits_without_meaning(scores, options.table_digits))
     output.write_bibtex(options, bibtex(scores.measures))
@@ -96,8 +97,8 @@ def _digits_without_meaning(scores: Scores, digits: int) -> Iterator[str]:
             meaningful = max(1, math.ceil(-math.log10(residual) - 1e-9)) if residual > 0 else digits
             if digits > meaningful:
                 yield (
-                    f"of {measure}, digits behind the {'first' if meaningful == 1 else f'first {meaningful}'} say "
-                    f"nothing: residuals go up to {residual:.2g}."
+                    f"of {measure}, digits after the {'first' if meaningful == 1 else f'first {meaningful}'} are not "
+                    f"meaningful: residuals go up to {residual:.2g}."
                 )
 
 

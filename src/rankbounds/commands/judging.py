@@ -32,12 +32,13 @@ DEFAULT_RATES = ",".join(f"{rate:g}" for rate in pools.RATES)
         ),
         replace(
             reading.COMPARE,
-            help="the question to decide: which of two runs is better (--compare bm25 dense), or which runs beat the "
+            help="the question to settle: which of two runs is better (--compare bm25 dense), or which runs beat the "
             "leader (--compare all)",
         ),
         Option(
             "--until WHEN",
-            "with --compare: simulate judgments until the question is settled, or decided with a probability (0.95)",
+            "with --compare: estimate how many judgments settle the question, or decide it with this probability "
+            "(0.95)",
         ),
     ),
     Option("--strategy S", "A (default), B or C, for RBP, P and DCG without --compare", "A", words=STRATEGIES),
@@ -49,7 +50,7 @@ DEFAULT_RATES = ",".join(f"{rate:g}" for rate in pools.RATES)
     *output.options_for((*output.FORMATS[:5], "trec", *output.FORMATS[5:])),
 )
 def run_judge_next(options: Options) -> None:
-    """List the unjudged documents that are most worth judging, the most valuable first.
+    """List the unjudged documents that are worth judging first.
 
       rankbounds judge-next qrels.txt runs
       rankbounds judge-next qrels.txt runs --compare reranked dense --budget 50
@@ -100,14 +101,14 @@ def run_judge_next(options: Options) -> None:
         Option("--budget N", "pool at most N documents per topic", type=int),
         Option("--restrict QRELS", "judgments to take grades from"),
         Option("--groups FILE", 'the group of each run: lines of "run group"'),
-        Option("--without GROUP", "leave out documents that only this group found"),
+        Option("--without GROUP", "leave out documents that only this group retrieved"),
     ),
     scoring.ORDER,
     *reading.READING,
     output.JUDGMENTS_FILE,
 )
 def run_pool(options: Options) -> None:
-    """Build a pool of documents to judge, or the judgments that another pool would have given.
+    """Build a pool of documents to judge, or restrict judgments to another pool.
 
       rankbounds pool runs --depth 10 -o pool.txt
       rankbounds pool runs --depth 5 --restrict qrels.txt -o shallow.txt
@@ -150,12 +151,12 @@ def run_pool(options: Options) -> None:
     "preferences",
     "What should be judged next?",
     4,
-    Option("FILE", "lines of query, better document, worse document; - is stdin", dest="preferences"),
+    Option("FILE", "lines of query, better document, worse document; - reads stdin", dest="preferences"),
     Option("--method NAME", f"{' or '.join(METHODS)} (default {METHODS[0]})", METHODS[0], words=METHODS, everyday=True),
     output.JUDGMENTS_FILE,
 )
 def run_preferences(options: Options) -> None:
-    """Make graded judgments from preferences between pairs of documents.
+    """Derive graded judgments from preferences between pairs of documents.
 
       rankbounds preferences preferences.txt
       rankbounds preferences preferences.txt -o graded.txt
@@ -184,7 +185,7 @@ def run_preferences(options: Options) -> None:
     replace(output.JUDGMENTS_FILE, help="write to this file; {rate} in its name stands for the rate"),
 )
 def run_reduce(options: Options) -> None:
-    """Draw smaller samples of judgments, to see what a cheaper test collection would have shown.
+    """Draw smaller samples of judgments, to simulate a cheaper test collection.
 
       rankbounds reduce qrels.txt --rate 50 -o half.txt
       rankbounds reduce qrels.txt --rate 50,10 -o qrels.{rate}.txt

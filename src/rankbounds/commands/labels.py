@@ -21,31 +21,31 @@ if TYPE_CHECKING:
     "judges",
     "Can I trust the labels of a model (LLM as a judge)?",
     1,
-    Option("TRUSTED", "trusted labels, in any format of judgments", dest="qrels", file="read"),
+    Option("TRUSTED", "the trusted labels, in any format of judgments", dest="qrels", file="read"),
     Option("[LABELS ...]", "the labels to check: files, patterns or folders; name=FILE", dest="label_files"),
     Option("--runs RUN ...", f"{reading.RUNS_HELP} (default: compare labels only)", [], group="input", everyday=True),
     Option(
         "--leaderboards",
-        "TRUSTED and LABELS are scores by run, measure and topic: do they order the runs alike?",
+        "TRUSTED and LABELS are tables of scores by run, measure and topic: compare how they order the runs",
         everyday=True,
     ),
     scoring.measures(("RBP(p=0.8)",)),
     Option(
         "--rel GRADE",
-        "lowest trusted grade that counts as relevant (default: that of the first measure, or 1)",
+        "lowest trusted grade that counts as relevant (default: rel of the first measure, or 1)",
         type=float,
         everyday=True,
     ),
     Option(
         "--labels-rel [NAME=]GRADE",
-        "the same for the labels to check; needed where scales differ, unless they are 0/1",
+        "the same for the labels to check; required if the scales differ, unless they are 0/1",
         repeated=True,
     ),
-    Option("--same-scale", "all labels have the same scale, though their highest grades differ"),
-    Option("--votes", "check the majority and the mean grade of all labels too", everyday=True),
+    Option("--same-scale", "treat all labels as one scale, even if their highest grades differ"),
+    Option("--votes", "also check the majority and the mean grade of all labels", everyday=True),
     Option(
         "--pairs all|shared",
-        "score runs by all labels of each judge, or only by the documents that all of them labelled",
+        "score runs by all labels of each judge, or only by documents that all judges labelled",
     ),
     scoring.alpha(),
     scoring.confidence(),
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     *output.OUTPUT,
 )
 def run_judges(options: Options) -> Any:
-    """Compare labels, such as those of a language model, with trusted ones: agreement, bias, order of the runs.
+    """Compare labels, such as those of a language model, with trusted ones: agreement, bias, order of runs.
 
       rankbounds judges qrels.txt labels.txt
       rankbounds judges qrels.txt labels.txt --runs runs -m nDCG@10
@@ -192,12 +192,18 @@ def run_sample(options: Options) -> None:
     *everyday(
         scoring.measures((), "RBP(p=0.8) (default), P@10, DCG@20; nDCG@10, AP, Recall@100 by linearisation"),
         Option("--difference", "compare the runs in pairs"),
-        Option("--judgments FILE", "read the sample's judgments from this file, not from its column relevance"),
-        Option("--sequential", "give intervals that hold at every look while people judge, and say when it is settled"),
-        Option("--ranks", "rank the runs, with intervals of ranks that hold for all runs together"),
-        Option("--plan H", "say how many judgments an interval of half-width H needs", type=float),
+        Option("--judgments FILE", "read the sample's judgments from this file instead of its column relevance"),
+        Option(
+            "--sequential",
+            "give intervals that stay valid if you look repeatedly while people judge, and say "
+            "when the question is settled",
+        ),
+        Option("--ranks", "rank the runs, with intervals of ranks that are valid for all runs together"),
+        Option("--plan H", "estimate how many judgments an interval of half-width H needs", type=float),
     ),
-    Option("--sources judgments|both", "the interval covers the missing judgments, or also topics as a sample"),
+    Option(
+        "--sources judgments|both", "what the interval covers: the missing judgments, or also the sampling of topics"
+    ),
     Option("--label-rel L", "lowest label that counts as relevant (default: the rel of the measure)", type=float),
     scoring.confidence(),
     replace(reading.COMPARE, everyday=False),

@@ -131,19 +131,19 @@ def _bounds(kind: type[Measure]) -> str:
     ),
     Option(
         "--pool-depth N[,N...]",
-        "compare with the judgments of a pool of this depth alone",
+        "compare with the judgments of a pool of this depth",
         type=output.whole_numbers,
         about_runs=True,
         everyday=True,
     ),
-    replace(scoring.PER_TOPIC, help="show Kendall's tau without each topic: those that drive the disagreement first"),
+    replace(scoring.PER_TOPIC, help="show Kendall's tau without each topic, those that drive the disagreement first"),
     *scoring.BEST,
     Option("--p P", "persistence of RBO (default 0.9)", 0.9),
     *scoring.ASSUMING_NO_BOUNDS,
     *output.OUTPUT,
 )
 def run_agreement(options: Options) -> Any:
-    """Compare how measures order the runs (Kendall's tau), or how the same measures do with other judgments.
+    """Compare how measures, or different judgments, order the runs (Kendall's tau).
 
       rankbounds agreement qrels.txt runs -m nDCG@10,AP,RR
       rankbounds agreement qrels.txt runs -m nDCG@10 --against labels.txt
@@ -201,7 +201,7 @@ def run_agreement(options: Options) -> Any:
     *output.OUTPUT,
 )
 def run_discriminative_power(options: Options) -> Any:
-    """Count the pairs of runs that each measure separates significantly, and how large a difference that takes.
+    """Count the pairs of runs that each measure separates significantly, and the difference it needs.
 
       rankbounds discriminative-power qrels.txt runs
       rankbounds discriminative-power qrels.txt runs -m nDCG@10,RR --test t

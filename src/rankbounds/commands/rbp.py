@@ -38,7 +38,7 @@ ORDERED_BY = ("AP", "nDCG", "P@10")
     *output.OUTPUT,
 )
 def run_contributions(options: Options) -> None:
-    """Show what each document of one topic adds to a score.
+    """Show how much each document of one topic adds to a score.
 
       rankbounds rbp contributions qrels.txt runs/dense.txt --topic 1
       rankbounds rbp contributions qrels.txt runs/bm25.txt --topic 1 -m AP,P@10
@@ -100,7 +100,7 @@ def _contribution(row: Row) -> str:
     *output.OUTPUT,
 )
 def run_crossings(options: Options) -> None:
-    """Find the persistences p at which two runs change places in RBP, and where the lead is certain.
+    """Find the persistences p at which the lead in RBP changes between two runs, and where it is certain.
 
       rankbounds rbp crossings qrels.txt runs/bm25-expanded.txt runs/dense.txt
       rankbounds rbp crossings qrels.txt runs/bm25.txt runs/dense.txt --per-topic
@@ -135,7 +135,11 @@ def run_crossings(options: Options) -> None:
             repeated=True,
         ),
         Option("--digits DIGITS", "decimal digits that must be certain (default 4)", 4),
-        Option("--depth D", "what judging so deep leaves open for --p; alone: the largest p it supports", type=int),
+        Option(
+            "--depth D",
+            "with --p: what judging to this depth leaves open; alone: the largest p that it supports",
+            type=int,
+        ),
     ),
     Option("--relevant R", "with --p and --depth: the highest score of a topic with R relevant documents", type=int),
     Option("--rank K", "with --p and --depth: the chance that the user looks at rank K", type=int),
@@ -144,7 +148,7 @@ def run_crossings(options: Options) -> None:
     *output.options_for(digits=False),
 )
 def run_depth(options: Options) -> None:
-    """Plan how deep to judge for RBP, or find the persistence that a depth supports.
+    """Plan how deep to judge for RBP, or find the persistence p that a depth supports.
 
       rankbounds rbp depth --p 0.8,0.95 --digits 3
       rankbounds rbp depth qrels.txt runs --digits 2
@@ -236,8 +240,8 @@ def _write_columns(options: Options, rows: list[dict[str, Any]], columns: tuple[
     1,
     *reading.INPUTS_IF_ANY,
     *everyday(
-        Option("--depths FILE", "sessions that ended at each rank, as CSV: rank,count"),
-        Option("--examined FILE", "sessions that looked at each rank, as CSV: rank,count"),
+        Option("--depths FILE", "CSV of sessions that ended at each rank: rank,count"),
+        Option("--examined FILE", "CSV of sessions that looked at each rank: rank,count"),
         scoring.measures(ORDERED_BY),
         Option("--all", "show every p of the grid, not only the best"),
     ),
@@ -323,7 +327,7 @@ def _read_counts(file: str) -> list[tuple[str, str]]:
     Option("--depth K", "only the first K ranks were scored, as in RBP@10", type=int),
     Option(
         "--method tightest|exact|relaxed|greedy",
-        "tightest: exact, or as close as the time limit allows; greedy: that of the paper, which can be wrong",
+        "tightest: exact, or as close as the time limit allows; greedy: the paper's method, which can be wrong",
     ),
     Option("--time-limit SECONDS", "for each end of a range (default 1)", 1.0),
     Option("--measure MEASURE", "the measure of SCORE, if not RBP: P@10, DCG@10, SDCG(base=2)@20 (converted by --to)"),
@@ -332,7 +336,7 @@ def _read_counts(file: str) -> list[tuple[str, str]]:
     *output.options_for(digits=False),
 )
 def run_transfer(options: Options) -> None:
-    """Convert a published RBP score to another persistence, and say which of two published systems is better.
+    """Convert a published RBP score to another persistence p, and say which of two published systems is better.
 
       rankbounds rbp transfer 0.4321 --p 0.95 --to 0.8 --residual 0.0200
       rankbounds rbp transfer 0.83 --p 0.95 --to 0.8 --topics 50 --against 0.41

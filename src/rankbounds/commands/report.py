@@ -34,7 +34,7 @@ TEXTS = (
 )
 CHOICES = (
     scoring.MEASURES,
-    Option("--title TITLE", "heading of the page (default: the names of the runs, or how many there are)", ""),
+    Option("--title TITLE", "heading of the page (default: the names of the runs, or their number)", ""),
     Option(
         "--worklist FILE",
         'under "What to judge next", show the documents of this table (from "rankbounds sample" or "judge-next") that '
@@ -47,7 +47,7 @@ CHOICES = (
         "grades, options, runs",
         about_runs=True,
     ),
-    Option("--all-pairs", "with more than 20 runs, compare all pairs, not only those of the best 20 (slower)"),
+    Option("--all-pairs", "compare all pairs of more than 20 runs, not only those of the best 20 (slower)"),
     *scoring.BY,
     *scoring.TESTS,
     *scoring.ASSUMING,
@@ -64,7 +64,7 @@ CHOICES = (
     *reading.SCORE_TABLES,
     *everyday(*TEXTS),
     *CHOICES,
-    output.file_option(("html",), f"the page to write (default {PAGE}, unless it exists)"),
+    output.file_option(("html",), f"the page to write (default {PAGE}, if it does not exist)"),
 )
 def run_report(options: Options) -> None:
     """Write an HTML report: leaderboard, plots, comparisons in words, topics, and what to judge next.
@@ -110,7 +110,7 @@ def choices_from(options: Options) -> Choices:
     *reading.INPUTS,
     *everyday(
         *TEXTS,
-        Option("--judge NAME", "who judges; may be repeated, and the page asks which", repeated=True),
+        Option("--judge NAME", "the judge's name; if repeated, the page asks who is judging", repeated=True),
         Option("--grades G", "grades: 3 for 0 to 3, or 0=off topic,1=related,2=answers (default: those of QRELS)"),
         replace(
             reading.COMPARE,
@@ -119,16 +119,19 @@ def choices_from(options: Options) -> Choices:
         ),
         Option(
             "--labels FILE",
-            "the labels that --worklist was sampled from: the page audits them while people judge (with --compare A B)",
+            "the labels that --worklist was sampled from; the page audits them while people judge (with --compare A B)",
             file="read",
         ),
         Option("--port PORT", "port (default 8765; 0: any free port)", 8765, type=whole("a port is", 0, 65535)),
         Option("--read-only", "show only the report, without judging"),
     ),
     Option("--host HOST", "address to listen on (default 127.0.0.1, only this machine)", "127.0.0.1"),
-    Option("--token TOKEN", "secret that opens the page, required with --host; new: make one; or RANKBOUNDS_TOKEN"),
+    Option(
+        "--token TOKEN",
+        "the secret that opens the page, required with --host; new makes one; RANKBOUNDS_TOKEN sets it too",
+    ),
     Option("--until WHEN", "with --compare: settled (default), or decided with a probability (0.95)", "settled"),
-    Option("--shared SHARE", "share of documents that every judge is asked about (default 0)", 0.0),
+    Option("--shared SHARE", "share of the documents that every judge sees (default 0)", 0.0),
     *CHOICES,
 )
 def run_serve(options: Options) -> None:
@@ -161,7 +164,10 @@ def run_serve(options: Options) -> None:
         with server(office, options.host, options.port, token) as listening:
             port = listening.server_address[1]
             if token:
-                say("warning: who has this address can read and judge, and traffic is not encrypted: keep it secret.")
+                say(
+                    "warning: anyone who has this address can read and judge, and traffic is not encrypted. Keep the "
+                    "address secret."
+                )
             say(f"open {address(options.host, port, token)}")
             doing("")  # now it is others who take their time
             listening.serve_forever()

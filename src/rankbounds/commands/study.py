@@ -77,7 +77,7 @@ def _default_text(default: Any) -> str:
     scoring.GAIN,
     *reading.READING,
     scoring.SEED,
-    Option("--again", "compute studies again that are complete"),
+    Option("--again", "recompute studies that are already complete"),
     Option(
         "-o, --output FOLDER",
         "folder to write to (default studies)",

@@ -28,7 +28,7 @@ from rankbounds.probability.mean import uncertainty
     ),
     Option(
         "--groups FILE",
-        'the group of each run, such as its team: lines of "run group"; others are groups of their own',
+        'the group of each run, such as its team: lines of "run group"; runs not listed form groups by themselves',
         file="read",
         group="unjudged and ties",
         everyday=True,
@@ -40,10 +40,10 @@ from rankbounds.probability.mean import uncertainty
         group="unjudged and ties",
     ),
     scoring.confidence("the interval"),
-    Option("--tail", "mean and sd include what lies beyond the ends of the lists"),
+    Option("--tail", "include ranks beyond the ends of the lists in mean and sd"),
     Option(
         "--sources documents|topics|both",
-        "what the interval covers: unjudged documents, topics as a sample, or both",
+        "what the interval covers: unjudged documents, the sampling of topics, or both",
         everyday=True,
     ),
     Option("--interval normal|distribution", "from the mean and sd, or from the distribution itself"),
@@ -59,7 +59,7 @@ from rankbounds.probability.mean import uncertainty
     *output.OUTPUT,
 )
 def run_uncertainty(options: Options) -> Any:
-    """Estimate each run's score, with an interval, when unjudged documents are relevant with some probability.
+    """Estimate each run's score, with an interval, from the probability that unjudged documents are relevant.
 
       rankbounds uncertainty qrels.txt runs
       rankbounds uncertainty qrels.txt runs/bm25.txt runs/dense.txt --difference

@@ -48,7 +48,7 @@ class Comparison(Compared):
 
     It prints as the command line does: for two runs a verdict in words and a row per measure, for more a leaderboard,
     with the pairs if they are few. ``ci_low`` and ``ci_high`` concern topics, a sample. ``certain_low`` and
-    ``certain_high`` concern judgments: whatever the unjudged documents turn out to be, the mean difference on these
+    ``certain_high`` concern judgments: however the unjudged documents are judged, the mean difference on these
     topics lies between them.
 
     Attributes

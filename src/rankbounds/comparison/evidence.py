@@ -1,6 +1,6 @@
 """Judgments and runs, read and joined once, as evidence on any two runs.
 
-Scores alone show how two runs differ. The lists also show what shared unjudged documents leave open, what ties do,
+Scores alone show how two runs differ. The lists also show what shared unjudged documents could change, what ties do,
 which persistence reverses the lead, and which judgments would decide.
 """
 
@@ -421,8 +421,8 @@ def left_out_words(topics: Sequence[str], number: int, *, judged: bool = True) -
     """Say which topics are left out of a comparison, and why."""
     named = ", ".join(topics[:NAMED]) + (", ..." if len(topics) > NAMED else "")
     return (
-        f"{len(topics)} of {number} {'judged ' * judged}topics are left out, since a run lacks them ({named}); "
-        "everything here is over the topics that all runs have."
+        f"{len(topics)} of {number} {'judged ' * judged}topics are left out, because a run lacks them ({named}); all "
+        "results are over the topics that all runs have."
     )
 
 
@@ -435,7 +435,7 @@ def keep_shared_topics(scores: Scores) -> Scores:
         for run, measure in np.argwhere(np.isnan(scores.value).all(axis=1)).tolist():
             lacking = f"{scores.runs[run]} has no score by {scores.measures[measure]}."
             raise DataError(f"{lacking} Compare by a measure that all runs have.")
-        raise DataError("No topic has scores of all runs: they are on different topics, or these are called otherwise.")
+        raise DataError("No topic has scores of all runs: the runs have different topics, or different ids for them.")
     kept = [query for query, shared in zip(scores.query_ids, has.tolist(), strict=True) if shared]
     left_out = [query for query in scores.query_ids if query not in set(kept)]
     warn(left_out_words(left_out, has.size, judged=scores.has_judged))

@@ -278,7 +278,7 @@ def _labellings(sets: dict[str, Qrels], marks: re.Pattern[str]) -> dict[str, Qre
         raise DataError("The sets of judgments share fewer than two topics.")
     if left_out:
         warn(
-            f"{len(left_out)} topics are left out, since not all sets of judgments have them ({some(left_out)}).",
+            f"{len(left_out)} topics are left out, because not all sets of judgments have them ({some(left_out)}).",
         )
     return {name: labels.filter(shared) for name, labels in sets.items()}
 
@@ -302,7 +302,7 @@ def _sentences(measure: str, rows: Mapping[str, Sequence[Row]], settings: Row) -
 def _components_sentence(components: Sequence[Row]) -> str:
     shares = [(row["part"], row["share"]) for row in components if row["share"]]
     if not shares:
-        return "Where does the spread of scores come from? There is none: all scores are the same."
+        return "Where does the spread of scores come from? There is no spread: all scores are the same."
     shares.sort(key=lambda part: -part[1])
     found = ", ".join(f"{part} {share:.0%}" if share >= 0.005 else f"{part} below 1%" for part, share in shares)
     nothing = [row["part"] for row in components if row["share"] == 0]
@@ -319,7 +319,7 @@ def _floor(row: Row, settings: Row) -> str:
     beyond = {0: "none lies", 1: "1 lies"}.get(row["observed_beyond"], f"{row['observed_beyond']:,} lie")
     observed = _several(row["observed_pairs"], "such pair")
     seen = f"of {observed} at hand {beyond} beyond, the largest at {row['observed_largest']:.4f}"
-    end = " A smaller difference between two systems says nothing about them." * (row["kind"] == "rerun")
+    end = " A smaller difference between two systems is within the noise." * (row["kind"] == "rerun")
     return (
         f"{who} differ by up to {row['floor']:.4f} in {settings['confidence']:.0%} of cases (t distribution, "
         f"{_several(row['degrees'], 'degree')} of freedom; {seen}).{end}"
@@ -329,11 +329,10 @@ def _floor(row: Row, settings: Row) -> str:
 def _flips(row: Row, settings: Row) -> Iterator[str]:
     if row["verdict_flips"] is not None:
         yield (
-            f"Do verdicts flip? Made again, a comparison of two systems gets another verdict (better, worse, no "
+            "Do verdicts flip? If repeated, a comparison of two systems gets another verdict (better, worse, no "
             f"difference shown) in {row['verdict_flips']:.0%} of cases, another leader in {row['winner_flips']:.0%}, "
-            f"and in {row['reversals']:.0%} the opposite verdict (t test of two runs, level "
-            f"{settings['alpha']:g}; {_several(row['pairs_of_systems'], 'pair')} of systems, "
-            f"{_several(row['outcomes'], 'outcome')})."
+            f"and the opposite verdict in {row['reversals']:.0%} (t test of two runs, level {settings['alpha']:g}; "
+            f"{_several(row['pairs_of_systems'], 'pair')} of systems, {_several(row['outcomes'], 'outcome')})."
         )
     if row["rerun_pairs"]:
         yield (
@@ -352,7 +351,7 @@ def _reliable(row: Row, plan: Sequence[Row], settings: Row) -> str:
     labels = f" and {row['labels']} labellings" if row["labels"] > 1 else ""
     found = (
         f"How reliable is the order of the systems? With {row['topics']} topics{reruns}{labels}, "
-        f"{row['reliability']:.2f}{between} of the variance of their means is their own."
+        f"{row['reliability']:.2f}{between} of the variance of their means is due to the systems."
     )
     highest = max((other["reliability"] for other in plan), default=None)
     asked = [other for other in plan if other["reliability"] == highest and other["labels"] == 1]

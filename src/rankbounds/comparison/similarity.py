@@ -194,8 +194,8 @@ class Similarity(Result):
             if kind == "Overlap":
                 whole = int(np.count_nonzero(self.value[self._place(measure), 0] > 1 - 1e-12))
                 sentences.append(
-                    f"{' and '.join(self.runs)} have {value:.0%} of their first {depth} documents in common; all of "
-                    f"them in {whole} of {len(self.query_ids)} topics."
+                    f"{' and '.join(self.runs)} have {value:.0%} of their first {depth} documents in common, and all "
+                    f"of them in {whole} of {len(self.query_ids)} topics."
                 )
             elif measure.startswith(LARGEST):
                 name = measure.removeprefix(LARGEST)
@@ -204,7 +204,7 @@ class Similarity(Result):
                 else:
                     largest.append(f"{name} by {value:.4f}")
         if largest:
-            sentences.append(f"Whatever the judgments, means differ by no more than this: {', '.join(largest)}.")
+            sentences.append(f"For any judgments, the means differ by at most: {', '.join(largest)}.")
         changed = self.changed_most()
         more = f"Topics that changed most: {', '.join(changed)}." if changed else "No topic changed."
         return " ".join([*sentences, more])
@@ -352,7 +352,7 @@ def shared_topics(runs: Sequence[Run]) -> list[str]:
         raise DataError("The runs have no topic in common: their rankings cannot be compared.")
     others = len(set().union(*(run.query_ids for run in runs)) - shared)
     if others:
-        warn(f"{others} of {others + len(topics)} topics are left out, since not every run has them.")
+        warn(f"{others} of {others + len(topics)} topics are left out, because not every run has them.")
     return topics
 
 

@@ -139,15 +139,16 @@ class Slices(Result):
         if row["p_value"] is None:
             clusters = ", and clusters that lie in one slice each" if self.settings["clusters"] else ""
             takes = f"two slices of two topics or more{clusters}"
-            return f"Whether it depends on the slice cannot be tested: that takes {takes}."
+            return f"Whether it depends on the slice cannot be tested, because the test needs {takes}."
         first = [other for other in self.interactions if other["measure"] == str(self.measures[0])]
         several = sum(other["p_value"] is not None for other in first) > 1 and self.settings["correction"] != "none"
         p = f"interaction {p_words(row['p_value'])}" + (f", corrected {p_number(row['p_adjusted'])}" if several else "")
         if row["p_adjusted"] >= self.settings["alpha"]:
             return f"That the difference depends on {row['by']} is not shown ({p})."
         few = (
-            f" The smallest slice has {row['smallest']} topics, and with fewer than {FEW_TOPICS} chance alone says so "
-            f"more often than the level of {self.settings['alpha']:g} promises: take it as a hint."
+            f" The smallest slice has {row['smallest']} topics; with fewer than {FEW_TOPICS} topics the test finds a "
+            f"dependence by chance more often than the level {self.settings['alpha']:g} allows, so treat this as a "
+            "hint."
         )
         return f"The difference depends on {row['by']} ({p}).{few * (row['smallest'] < FEW_TOPICS)}"
 
@@ -307,7 +308,9 @@ def _cut_topics(
             )
         places[by] = {name: np.array([at for at, label in enumerate(found) if label == name]) for name in names}
         if all(topics.size < 2 for topics in places[by].values()):
-            raise DataError(f'By "{by}" every slice has a single topic: group the labels, so that slices have several.')
+            raise DataError(
+                f'By "{by}" every slice has a single topic: group the labels, so that each slice has several.'
+            )
         left_out[by] = [query for query, label in zip(queries, found, strict=True) if label is None]
         if left_out[by]:
             warn(

@@ -65,7 +65,7 @@ class Winner(Result):
         if row["corrected_lead"] is None:
             if not row["differing"]:
                 return f"{row['measure']}: {row['run']} and {row['against']} lead with the same score on every topic."
-            return f"{start}, {row['against']}, by the same on every topic: how much is chance cannot be estimated."
+            return f"{start}, {row['against']}, by the same on every topic: the part due to chance cannot be estimated."
         picked = "it was" if named == "the baseline" else "both were"
         within = f"{self.settings['confidence']:.0%} interval {signed(row['ci_low'])} to {signed(row['ci_high'])}"
         return (
@@ -85,7 +85,7 @@ class Winner(Result):
         if p is None or p < self.settings["alpha"] or not excludes:
             return ""
         return (
-            f" The interval is for this lead alone: corrected for {self.settings['comparisons']:,} comparisons, no "
+            f" This interval is for the lead alone: corrected for {self.settings['comparisons']:,} comparisons, no "
             f"difference is shown ({p_words(p)})."
         )
 
@@ -93,7 +93,7 @@ class Winner(Result):
 def find_winners(comparison: Comparison) -> Winner:
     """Find the best run by each measure, against the baseline, if any, and the second."""
     if len(comparison.runs) < PICKED:
-        raise UsageError("Of two runs none was picked among several: the interval of their difference is what holds.")
+        raise UsageError("With two runs, no winner was selected among several: use the interval of their difference.")
     baseline = comparison.settings["baseline"]
     confidence = comparison.settings["confidence"]
     rows: list[dict[str, Any]] = []

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from rankbounds.measures import Measure
 
 POWER = 0.8
-"""How often a difference should be found that the words call one that is found."""
+"""The power at which a difference counts as one that the test can find."""
 SHOWN = 0.00005
-"""Less than this is not seen in numbers with four digits."""
+"""Smaller numbers print as zero with four digits."""
 SHOWN_CHANGES = 4
-"""So many places where the lead changes are told one by one."""
+"""Up to this many changes of the lead are listed one by one."""
 
-_SPAN = "hatever they turn out to be, the difference lies between {certain_low:+.4f} and {certain_high:+.4f}"
+_SPAN = "owever they are judged, the difference lies between {certain_low:+.4f} and {certain_high:+.4f}"
 _OVER_ORDERS = "ver all orders of tied documents the difference lies between {ties_low:+.4f} and {ties_high:+.4f}."
 _FOUND = "With {sampled} {units} {found} is found {power:.0%} of the time (t test)"
 _LACKED = "of these {topics} topics, which count as empty lists: --topics shared compares over the others."
@@ -38,7 +38,7 @@ _LACKING = "{lacks_a}{lacks_b}"
 _RULED_OUT = "differences of {margin} or more are ruled out"
 _NOT_RULED_OUT = "differences of {margin} or more are not ruled out"
 _ELSEWHERE = "{reading}; only unknown relevant documents elsewhere could"
-_IF_IT_STAYS = "If the difference stays as it is,"
+_IF_IT_STAYS = "If the difference stays the same,"
 _MORE_TO_JUDGE = '"rankbounds judge-next --compare" lists more, and with --until settled estimates how many are needed.'
 
 
@@ -70,8 +70,8 @@ TEMPLATES: dict[str, dict[str, str]] = {
     "lacks_b": {"none": "", "some": f" But {{b}} lacks {{missing_b}} {_LACKED}"},
     "noise": _answers(
         "Is it noise?",
-        unlikely=f"Probably not: such a large difference would rarely arise by chance ({{test}}).{_LACKING}",
-        likely=f"It may well be: a difference like this can arise by chance ({{test}}).{_LACKING}",
+        unlikely=f"Probably not: chance alone would rarely produce a difference this large ({{test}}).{_LACKING}",
+        likely=f"It may be: chance alone can produce a difference this large ({{test}}).{_LACKING}",
         same=f"There is no difference: both score the same on every topic.{_LACKING}",
         opposed="The test and the means disagree, so that no difference is shown: the test favours the run with the "
         f"worse mean, because it does not compare means ({{test}}).{_LACKING}",
@@ -81,17 +81,17 @@ TEMPLATES: dict[str, dict[str, str]] = {
     "carried": {
         "none": "",
         "few_differ": "Only {differing} of {sampled} {units} differ: the test says little about rare, large "
-        "differences on others.",
-        "few_carry": "{carrying} of {sampled} {units} account for half of the total difference: the test says "
-        "little about rare, large differences on others.",
+        "differences on other topics.",
+        "few_carry": "{carrying} of {sampled} {units} account for half of the total difference: the test says little "
+        "about rare, large differences on other topics.",
     },
     "headroom": _answers(
         "Can the test succeed?",
         none="",
-        as_judged="Not as judged: {differing} of {sampled} {units} differ, and at least {must_differ} must for p < "
-        "{alpha}, however large the differences.",
-        whatever_judged="No: whatever is judged, at most {can_differ} of {topics} topics can differ, and at least "
-        "{must_differ} must for p < {alpha}.",
+        as_judged="Not with these judgments: {differing} of {sampled} {units} differ, and at least {must_differ} must "
+        "differ for p < {alpha}, however large the differences.",
+        whatever_judged="No: even with more judgments, at most {can_differ} of {topics} topics can differ, and at "
+        "least {must_differ} must differ for p < {alpha}.",
         never="No. {cannot_succeed}",
     ),
     "equivalence": _answers(
@@ -114,8 +114,8 @@ TEMPLATES: dict[str, dict[str, str]] = {
         "with probability {probability:.2f}.",
     },
     "unbounded": {
-        "estimate": "it is an estimate itself",
-        "subtopics": "it uses more of the judgments than grades",
+        "estimate": "the measure is itself an estimate",
+        "subtopics": "the measure uses more than the grades of the judgments",
         "no_limits": "its values have no known limits, and too much is unjudged or tied to try all cases",
     },
     "holes": _answers(
@@ -124,19 +124,18 @@ TEMPLATES: dict[str, dict[str, str]] = {
         "Compare the runs together with their judgments.",
         no_bounds="Not known: these scores have no bounds for them.",
         nothing_open="No: nothing that matters is unjudged.",
-        no=f"No: w{_SPAN}.",
-        yes=f"Yes: w{_SPAN}.{{probability}}",
-        perhaps=f"Perhaps: w{_SPAN}; these bounds are valid, but may be wider than necessary.{{probability}}",
+        no=f"No: h{_SPAN}.",
+        yes=f"Yes: h{_SPAN}.{{probability}}",
+        perhaps=f"Perhaps: h{_SPAN}; these bounds are valid, but may be wider than necessary.{{probability}}",
         unknown_for_measure="Not known: no bounds of differences are known for this measure ({unbounded}).",
-        none_retrieved="Not the retrieved ones: all that count are judged.",
-        levels=f"No; at most they can reduce it to 0: w{_SPAN}.",
+        none_retrieved="Not the retrieved ones: all documents that count are judged.",
+        levels=f"No; at most they can reduce it to 0: h{_SPAN}.",
     )
     | {
-        "moves": f"How could {{which}} change it? W{_SPAN}.{{probability}}",
+        "moves": f"How could {{which}} change it? H{_SPAN}.{{probability}}",
         "table_alone": "Could {which} or ties overturn it? Scores alone cannot tell: compare the runs with "
         "their judgments.",
-        "unseen": "Could {which} make one? Not visibly: whatever they turn out to be, it stays below 0.0001 "
-        "either way.",
+        "unseen": "Could {which} make one? Hardly: however they are judged, it stays below 0.0001 either way.",
     },
     "reading": {"all": "All retrieved documents are judged", "to_depth": "All of the first {depth:.0f} are judged"},
     "elsewhere": {
@@ -160,8 +159,7 @@ TEMPLATES: dict[str, dict[str, str]] = {
     )
     | {
         "moves": f"O{_OVER_ORDERS}",
-        "unseen": "Could ties make one? Not visibly: over all orders of tied documents it stays below 0.0001 "
-        "either way.",
+        "unseen": "Could ties make one? Hardly: over all orders of tied documents it stays below 0.0001 either way.",
     },
     "lead": _answers(
         "Does it hold for other p?",
@@ -171,16 +169,16 @@ TEMPLATES: dict[str, dict[str, str]] = {
         more_changes="Not for all: as judged, the lead changes at p = {changes} and {more} more.",
     ),
     "found": {"some": "a true difference of {detectable:.4f}", "none": "no difference of any size"},
-    "besides": {"none": "", "open": " More topics would not settle what unjudged documents leave open."},
+    "besides": {"none": "", "open": " More topics would not settle what the unjudged documents could change."},
     "settle": _answers(
         "What would settle it?",
         none="",
-        constant="More {units}: on these the difference is the same everywhere, so how it varies is unknown.{besides}",
+        constant="More {units}: here the difference is the same everywhere, so how much it varies is unknown.{besides}",
         found=f"{_FOUND}.{{besides}}",
         never=f"{_FOUND}; one as small as this cannot be found with any realistic number of {{units}}.{{besides}}",
         topics=f"{_FOUND}; to find one of {{size:.4f}}, about {{topics_needed:,}} {{units}} are needed.{{besides}}",
-        judgments="Judging the unjudged documents; more topics would not.",
-        same="Topics on which they differ: on these both score the same.{besides}",
+        judgments="Judging the unjudged documents. More topics would not help.",
+        same="Topics on which the runs differ: on these topics both score the same.{besides}",
         equivalence=f"{_IF_IT_STAYS} about {{topics_needed:,}} {{units}} rule out differences of {{margin}} or more "
         "{power:.0%} of the time.{besides}",
         equivalence_never=f"{_IF_IT_STAYS} no realistic number of {{units}} rules out differences of {{margin}} or "
@@ -196,9 +194,9 @@ TEMPLATES: dict[str, dict[str, str]] = {
         first=f"topic/document {{named}}; {_MORE_TO_JUDGE}",
     ),
 }
-"""Sentences and parts of sentences, and for each the ways it can be said, by name."""
+"""By name: the sentences and their parts, each with its wordings."""
 LEAD_CHANGE = "{p:.3f} ({below} below, {above} above)"
-"""One place where the lead changes."""
+"""How one change of the lead is printed."""
 SENTENCES = (
     "scores",
     "noise",
@@ -212,7 +210,7 @@ SENTENCES = (
     "settle",
     "judge",
 )
-"""What a paragraph is made of, in its order."""
+"""The sentences of a paragraph, in order."""
 WHOLE = ("won", "lost", "topics_needed", "differing", "carrying", "can_differ", "missing_a", "missing_b")
 """Numbers that count topics."""
 
@@ -254,10 +252,10 @@ def method(settings: Mapping[str, Any], runs: int) -> str:
     if settings["baseline"] is None and runs > 2 and settings["test"] != TOST:
         sure = f"{1 - settings['alpha']:.0%} sure"
         if settings["ranks"] == "own" and family.holm_within:
-            together = f"{sure} for a run named in advance, from its own {runs - 1} comparisons with Holm's correction"
+            together = f"{sure} for a run named in advance, from its {runs - 1} comparisons, with Holm's correction"
         else:
             together = f"{sure} for all runs together" if family.family_wise else "not corrected for all runs together"
-        said.append(f"rank: the place and its interval, {together}.")
+        said.append(f"rank: the rank and its interval, {together}.")
     test = TESTS.get(settings["test"])
     if test is not None and not test.of_mean and test.level:
         said.append(f"Measured at 5%, the {alone} finds a difference between equal means in {test.level}.")
@@ -281,7 +279,7 @@ def cannot_succeed(settings: Mapping[str, Any]) -> str:
         return ""
     none = f"no {'corrected ' * corrected}p is below {alpha:g}"
     if test.resamples and count > test.exact_topics:
-        more = f"take more than {times / alpha:,.0f} (--resamples), or the t test"
+        more = f"use more than {times / alpha:,.0f} (--resamples), or the t test"
         return f"With {resamples:,} resamples {none}: {more}."
     units = "clusters" if settings["clusters"] else "topics"
     return (

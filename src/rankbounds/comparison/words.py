@@ -94,7 +94,7 @@ class PairWords:
         return found
 
     def _elsewhere(self) -> dict[str, Floats]:
-        """Return what unretrieved relevant documents leave open of fully judged pairs."""
+        """Return how far relevant documents that no run retrieved could move fully judged pairs."""
         comparison, pairs = self.comparison, self.comparison.tested
         certain = zip(comparison.certain["certain_low"], comparison.certain["certain_high"], strict=True)
         left = [

@@ -30,9 +30,9 @@ TOPICS = get_args(Topics)
 PRECISIONS = get_args(Precision)
 OPEN = ("retrieved", "collection")
 CHOICES = {"ties": TIE_RULES, "bounds": BOUNDS, "topics": TOPICS, "score_precision": PRECISIONS, "open": OPEN}
-"""What may be said, by the name of the argument."""
+"""The choices of each argument, by its name."""
 MOST_RELEVANT = 10_000_000
-"""More relevant documents than this are not a limit that tells anything."""
+"""A larger limit would not limit anything."""
 
 
 @dataclass(frozen=True)
@@ -117,21 +117,19 @@ class Assumptions:
             raise UsageError('ties="key" goes with a key for ties: a file or a dict of documents and their values.')
         if self.open == "collection" and self.bounds not in ("unjudged", "both"):
             raise UsageError(
-                f'What nobody retrieved (open="collection") widens bounds over unjudged documents, and bounds="'
-                f'{self.bounds}" has none. Take bounds="unjudged" or "both".'
+                f'open="collection" widens the bounds for unjudged documents, but bounds="{self.bounds}" has '
+                'none. Use bounds="unjudged" or "both".'
             )
         if self.most_relevant is None:
             return
         if self.open != "collection":
             raise UsageError(
-                "How many documents are relevant at most (most_relevant) concerns those that nobody retrieved: it goes "
-                'with open="collection".'
+                'most_relevant limits the relevant documents that no run retrieved, so it needs open="collection".'
             )
         whole = isinstance(self.most_relevant, int | np.integer) and not isinstance(self.most_relevant, bool)
         if not whole or not 1 <= self.most_relevant <= MOST_RELEVANT:
             raise UsageError(
-                "How many documents are relevant at most (most_relevant) must be a whole number from 1 to "
-                f"{MOST_RELEVANT:,}, not {self.most_relevant}."
+                f"most_relevant must be a whole number from 1 to {MOST_RELEVANT:,}, not {self.most_relevant}."
             )
 
     @property
@@ -151,13 +149,13 @@ class Assumptions:
         for measure in measures:
             if measure.reads_judgments and not in_memory:
                 raise UsageError(
-                    f"{measure} reads more of the judgments than grades (subtopics, strata), which only evaluation in "
-                    'memory does. Use engine="local" (--engine local).'
+                    f"{measure} uses subtopics or strata of the judgments, which only evaluation in memory supports. "
+                    'Use engine="local" (--engine local).'
                 )
             if measure.judged_only and self.unjudged.name in ("relevant", "expected"):
                 raise UsageError(
-                    f'{measure} drops unjudged documents by definition, so that unjudged="{self.unjudged.name}" would '
-                    "change nothing. Leave the rule or the measure out."
+                    f'{measure} ignores unjudged documents by definition, so unjudged="{self.unjudged.name}" would '
+                    "change nothing. Leave out the rule or the measure."
                 )
             if self.unjudged.name == "expected" and not (measure.multilinear or measure.as_retrieved):
                 raise UsageError(
@@ -295,7 +293,7 @@ class Assumptions:
         return Cells(value, low, high, parts)
 
     def _parts(self, measure: Measure, rankings: Rankings, found: Bounds) -> tuple[Floats, Floats, Floats]:
-        """What unjudged documents, the list's end and ties leave open.
+        """Return the range due to unjudged documents, the list's end and ties.
 
         Where the bounds cover ties, ``low`` to ``high`` is split so: first the best order, then the documents relevant.
         """
@@ -328,4 +326,4 @@ def _range_over_orders(measure: Measure, assumed: Rankings) -> Floats:
 
 
 ASSUMPTIONS = tuple(signature(Assumptions).parameters)
-"""The arguments of ``evaluate`` that say how rankings are looked at."""
+"""The arguments of ``evaluate`` that decide what rankings are scored."""

@@ -101,7 +101,7 @@ class Clusters:
 def clusters_by_prefix(query_ids: Sequence[str], mark: str) -> dict[str, str]:
     """Cluster ids by the part before the first such mark; an id without one is its own cluster."""
     if not mark:
-        raise UsageError("A prefix needs the mark that ends it, such as _ for 31_1 and 31_2.")
+        raise UsageError("A prefix needs the character that ends it, such as _ for 31_1 and 31_2.")
     return dict(zip(query_ids, query_ids, strict=True)) | labels_by_prefix(list(query_ids), mark)["prefix"]
 
 
@@ -111,7 +111,7 @@ def resolve_clusters(given: ClustersLike | Clusters | None, query_ids: Sequence[
         return None
     found = find_clusters(given, query_ids)
     if len(found) < 2:
-        raise DataError(f'All queries are in one cluster, "{found.names[0]}": there is nothing to compare clusters by.')
+        raise DataError(f'All queries are in one cluster, "{found.names[0]}", but tests need at least two clusters.')
     return found
 
 
@@ -119,14 +119,16 @@ def find_clusters(given: ClustersLike | Clusters, query_ids: Sequence[str]) -> C
     """Find the cluster of every query, from a mapping or a file; every query needs one."""
     if isinstance(given, Clusters):
         if given.number.size != len(query_ids):
-            raise UsageError(f"The clusters are those of {given.number.size} queries, and there are {len(query_ids)}.")
+            raise UsageError(
+                f"The clusters are for {given.number.size} queries, but there are {len(query_ids)} queries."
+            )
         return given
     of_query = _labels(given)
     lacking = [query for query in query_ids if query not in of_query]
     if lacking:
         raise DataError(
-            f"{len(lacking)} of {len(query_ids)} queries have no cluster ({some(lacking)}). Give every query one; a "
-            "query that belongs to no other is a cluster of its own."
+            f"{len(lacking)} of {len(query_ids)} queries have no cluster ({some(lacking)}). Give every query a "
+            "cluster; a query unrelated to the others is its own cluster."
         )
     names, number = np.unique([of_query[query] for query in query_ids], return_inverse=True)
     return Clusters(number, names.tolist())
@@ -142,7 +144,7 @@ def _labels(given: Any) -> dict[str, str]:
         raise UsageError(f"Clusters are a dict {{query: cluster}} or a path, not {given!r}.")
     if len(ways) != 1:
         where = "The clusters" if isinstance(given, Mapping) else f"{os.fspath(given)}"
-        raise DataError(f"{where} must have one column of clusters beside the query, not {len(ways)}.")
+        raise DataError(f"{where} must have one column of clusters besides the query, not {len(ways)}.")
     return next(iter(ways.values()))
 
 

@@ -123,7 +123,7 @@ def evaluate(
 
     Notes
     -----
-    Inputs are never changed. ``low`` and ``high`` are what missing judgments (or ties) leave open; they contain no
+    Inputs are never changed. ``low`` and ``high`` are bounds over missing judgments (or ties); they contain no
     randomness. ``Scores.outer`` names measures whose bounds are safe but may be wider than necessary.
 
     Examples

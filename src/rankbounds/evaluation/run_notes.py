@@ -94,9 +94,10 @@ def sparse_judgments(judged: Floats) -> str:
     if not 0 < by_run.max() < HARDLY_JUDGED:
         return ""
     return (
-        f"Hardly anything is judged (judged@10 is below {HARDLY_JUDGED:.0%} for every run): bounds of scores are wide. "
-        "What still works: compare (bounds of a difference are narrower), similarity (needs no judgments), judge-next "
-        "(how many judgments would decide), sample and audit (a model's labels, checked by people)."
+        f"Few documents are judged (judged@10 is below {HARDLY_JUDGED:.0%} for every run), so bounds of scores are "
+        "wide. You can still use compare (bounds of a difference are narrower), similarity (needs no judgments), "
+        "judge-next (lists what to judge), or sample and audit (correct a model's labels with a sample that people "
+        "judge)."
     )
 
 
@@ -130,8 +131,8 @@ def warnings_of(scores: Scores) -> list[str]:
         without_limit = [str(measure) for measure in scores.measures if measure.vanishes]
         if without_limit:
             sentences.append(
-                f"low is 0 for {', '.join(without_limit)}: nobody knows how many relevant documents the collection "
-                "holds that were not retrieved, and the more there are, the lower the score. Say how many a topic "
-                "has at most (--most-relevant N, most_relevant=N)."
+                f"low is 0 for {', '.join(without_limit)}: no limit is known on how many relevant documents no run "
+                "retrieved, and each lowers the score. Limit the number per topic with --most-relevant N "
+                "(most_relevant=N)."
             )
     return sentences

@@ -338,7 +338,7 @@ def _check_alike(saved: Scores, new: Scores) -> None:
             for one, other in ((saved, new), (new, saved))
         )
         told = [f"{what} {some(topics)}" for what, topics in (("saved alone:", gone), ("new:", added)) if topics]
-        raise DataError(f"The two sets of scores are on different topics ({'; '.join(told)}): they cannot be compared.")
+        raise DataError(f"The two sets of scores cannot be compared, because their topics differ ({'; '.join(told)}).")
     lacking = [measure for measure in new.measures if measure not in saved.measures]
     if lacking:
         raise DataError(f"The saved scores lack {lacking[0]}. Save them again with this measure.")
@@ -361,8 +361,8 @@ def _check_alike(saved: Scores, new: Scores) -> None:
     changes = _origin_changes(saved.origin, new.origin)
     if changes:
         raise DataError(
-            f"The saved scores cannot be compared with these: {'; '.join(changes)}. Save them again with the same "
-            "judgments and options, or give the baseline's run in place of its scores."
+            f"The saved scores cannot be compared with these scores: {'; '.join(changes)}. Save them again with the "
+            "same judgments and options, or use the baseline's run instead of its scores."
         )
 
 

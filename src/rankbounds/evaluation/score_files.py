@@ -215,6 +215,6 @@ def _check_means(table: ScoreTable, measure_of: Mapping[str, Measure]) -> None:
     if wrong:
         more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
         warn(
-            f"{table.file}: a mean that is stated is not that of the topics ({wrong[0]}{more}). Topics may be lacking "
-            "that the mean counts, as with trec_eval -c; here only those in the table count."
+            f"{table.file}: a stated mean differs from the mean over topics ({wrong[0]}{more}). The stated mean may "
+            "count topics that the table lacks, as trec_eval -c does; here only the topics in the table count."
         )

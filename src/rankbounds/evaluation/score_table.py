@@ -123,10 +123,10 @@ def open_words(scores: Scores) -> str:
     """What the bounds of scores cover."""
     unjudged = UNJUDGED[scores.open].rstrip(",")
     return {
-        "none": "nothing that is left open",
-        "unjudged": f"what {unjudged} leave open",
-        "ties": "what orders of tied documents leave open",
-        "both": f"what {unjudged} and orders of tied documents leave open",
+        "none": "nothing",
+        "unjudged": f"what {unjudged} could change",
+        "ties": "what the order of tied documents could change",
+        "both": f"what {unjudged} and the order of tied documents could change",
     }[scores.bounds]
 
 
@@ -214,7 +214,7 @@ def pivot(scores: Scores, index: str, columns: str, values: str) -> polars.DataF
     rows, across = ("query_id" if name == "topic" else name for name in (index, columns))
     for name, axis in ((index, rows), (columns, across)):
         if axis not in AXES:
-            raise UsageError(f'Rows and columns stand for run, topic or measure, not for "{name}".')
+            raise UsageError(f'Rows and columns must be run, topic or measure, not "{name}".')
     if rows == across:
         raise UsageError(f"Rows and columns cannot both be {index}: choose two of run, topic and measure.")
     left = next(axis for axis in AXES if axis not in (rows, across))
@@ -222,7 +222,7 @@ def pivot(scores: Scores, index: str, columns: str, values: str) -> polars.DataF
     names = {"run": scores.runs, "query_id": scores.query_ids, "measure": [str(one) for one in scores.measures]}
     if len(names[left]) != 1:
         how = "scores.run(name)" if left == "run" else "scores[measure]"
-        raise UsageError(f"There are {len(names[left])} {left}s: choose one for such a table, with {how}.")
+        raise UsageError(f"There are {len(names[left])} {left}s: choose one for this table, with {how}.")
     if rows in names[across]:
         raise UsageError(f'A {across} is called "{rows}", as the first column is. Rename it first.')
     known = ("value", "low", "high", *(() if scores.interval is None else INTERVAL), "judged_at_10")

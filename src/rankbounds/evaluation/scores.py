@@ -349,7 +349,7 @@ class Scores:
             return take(self, runs=sorted(range(len(self.runs)), key=self.runs.__getitem__, reverse=worst_first))
         chosen = self if by is None else self[by]
         if by is not None and len(chosen.measures) != 1:
-            raise UsageError(f"Sort by one of these: {', '.join(map(str, chosen.measures))}.")
+            raise UsageError(f"Sort by one of: {', '.join(map(str, chosen.measures))}.")
         means = merge_equal(merit(chosen.mean().value[:, 0, 0], chosen.measures[0]))
         return take(self, runs=np.argsort(means if worst_first else -means, kind="stable").tolist())
 

@@ -30,7 +30,7 @@ from rankbounds.threads import Progress, in_threads, start_thread
 
 COVERAGE = Judged(cutoff=10)
 WORTH_A_WARNING = 20
-"""So many documents, none of them judged, are hardly what somebody meant to score; fewer may be."""
+"""This many documents, none of them judged, are hardly what somebody meant to score; fewer may be."""
 
 
 @dataclass(frozen=True)
@@ -193,8 +193,8 @@ def _strange_documents(run: Run, qrels: Qrels) -> str:
         return ""
     ours, theirs = run.pairs.docs[0], qrels.pairs.docs[0]
     return (
-        f"not one of its {len(run):,} documents is judged, for any topic: do the ids have a prefix? The run has "
-        f'documents like "{ours}", the judgments like "{theirs}".'
+        f"not one of its {len(run):,} documents is judged, for any topic: do the ids differ by a prefix? "
+        f'The run has documents such as "{ours}", the judgments such as "{theirs}".'
     )
 
 
@@ -306,8 +306,8 @@ class JudgedTopics:
         if more := self.knowing_more:
             know = "topic knows" if len(more) == 1 else "topics know"
             yield (
-                f"{len(more)} {know} more than {assumptions.most_relevant} relevant documents already ({some(more)}): "
-                "no others are allowed for there."
+                f"{len(more)} {know} more than {assumptions.most_relevant} relevant documents already "
+                f"({some(more)}): there the bounds allow for no further ones."
             )
         # Grades between 0 and 1 are gains to graded measures, but not relevant to binary ones.
         fractions = int(np.count_nonzero((self.grades > 0) & (self.grades < 1)))

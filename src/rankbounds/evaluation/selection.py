@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rankbounds.evaluation.scores import Scores
 
 Names: TypeAlias = str | Iterable[str] | Callable[[str], bool]
-"""A name, several, or a function that says yes or no of a name."""
+"""A name, several names, or a function that returns whether to keep a name."""
 MeasureName: TypeAlias = str | Measure | type[Measure]
 """A measure, its label or any name it has elsewhere, or a class for all measures of the class."""
 Measures: TypeAlias = MeasureName | Iterable[MeasureName] | Callable[[Measure], bool]
@@ -79,8 +79,8 @@ def places_of_measures(wanted: Measures, known: Sequence[Measure], runs: Sequenc
         return [place for place, measure in enumerate(known) if wanted(measure)]
     if not isinstance(wanted, Iterable):
         raise UsageError(
-            f"Scores are asked for by measure, as in scores[{str(known[0])!r}], not by {wanted!r}; runs by "
-            "scores.run(name), topics by scores.topic(id)."
+            f"Index scores by measure, as in scores[{str(known[0])!r}], not by {wanted!r}; for runs use "
+            "scores.run(name), for topics scores.topic(id)."
         )
     return list(dict.fromkeys(place for measure in wanted for place in _places_of_measure(measure, known, runs)))
 

@@ -131,7 +131,7 @@ def _from_json(text: Text, kind: str | None, names: ColumnNames) -> Columns:
             try:
                 return reader(content, text.name)
             except (AttributeError, KeyError, IndexError, TypeError, RecursionError):
-                raise DataError(text.name, f"this JSON has not the shape of {name} ({known.what}).") from None
+                raise DataError(text.name, f"this JSON does not have the shape of {name} ({known.what}).") from None
     if is_row(content, names) and isinstance(content, dict):
         content = [content]
     if isinstance(content, list) and any(isinstance(row, dict) for row in content):

@@ -64,13 +64,13 @@ def columns_of_list_table(header: list[str], get: Callable[[str], Any], names: C
     if len(lists) > 1:
         two = " and ".join(list(lists)[:2])
         raise UsageError(
-            f"{source}: {two} may both list the {role} documents. Say which one counts: --columns "
+            f"{source}: {two} may both list the {role} documents. Name the column to use: --columns "
             f"{role}={next(iter(lists))} (in Python columns={{'{role}': '{next(iter(lists))}'}})."
         )
     ((column, cells),) = lists.items()
     question, turn = question_column(header, names), turn_column(header, names)
     if question is None:
-        warn(f"{source}: no column names the questions: rows are numbered from 1.")
+        warn(f"{source}: no column identifies the questions, so rows are numbered from 1.")
     queries = list(range(1, len(cells) + 1)) if question is None else list(map(_question, get(question)))
     where = Source(source, "row")
     topics = Ids.checked(queries, id_in(question, "query id"), where.place).to_list()
@@ -82,7 +82,7 @@ def columns_of_list_table(header: list[str], get: Callable[[str], Any], names: C
         for row, (topic, entry) in enumerate(zip(topics, entries, strict=True)):
             if list(entry or ()) != list(entries[first_rows[topic]] or ()):
                 problem = f'the question "{topic[:60]}" expects other documents than in its first row.'
-                raise DataError(where.place(row), problem, "Its searches are expected to find the same.")
+                raise DataError(where.place(row), problem, "All rows of a question must expect the same documents.")
         rows = sorted(first_rows.values())
         topics, entries = [topics[row] for row in rows], [entries[row] for row in rows]
         return columns_of_lists(topics, entries, names, source, column)
@@ -283,7 +283,7 @@ def columns_of_lists(
         kept = pairs.best_rows(table.numbers)
         entries = "1 entry repeats" if again.size == 1 else f"{again.size:,} entries repeat"
         first = pairs.describe(int(again[0]))
-        warn(f"{source}: {entries} a document of the same list, which counts once, at its best place (first: {first}).")
+        warn(f"{source}: {entries} a document of the same list, which counts once, at its best rank (first: {first}).")
         table = Columns(pairs.take(kept), table.numbers[kept], names.value_name)
     _note_what_is_odd(counts, falls, names, source, column)
     if names.of_judgments:
@@ -294,12 +294,12 @@ def columns_of_lists(
 def _note_what_is_odd(counts: Ints, falls: list[bool], names: ColumnNames, source: str, column: str) -> None:
     if len(falls) > 1 and not any(falls):
         warn(
-            f"{source}: in every list scores rise from first to last. Documents are ranked by score, so that the last "
-            "comes first; if these are distances, the order of the lists is the ranking: --ties run (in Python "
+            f"{source}: in every list the scores rise from first to last. Documents are ranked by score, so the last "
+            "one ranks first. If these are distances, rank by the order of the lists: --ties run (in Python "
             'ties="run").'
         )
     empty = int(np.count_nonzero(counts == 0))
     if empty and names.of_judgments:
         called = f' (column "{column}")' if column else ""
         questions = "1 question expects" if empty == 1 else f"{empty:,} questions expect"
-        warn(f"{source}: {questions} no document{called}: a query without documents to find is not scored.")
+        warn(f"{source}: {questions} no document{called}: a query that expects no document is not scored.")

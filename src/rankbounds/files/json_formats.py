@@ -78,8 +78,8 @@ def _mteb_run(content: Any, name: str) -> Columns:
     if is_mteb_scores(content):
         raise DataError(
             name,
-            "these are MTEB's scores, not rankings: nothing can be evaluated again from them. Let MTEB save "
-            "its predictions (prediction_folder=...) and give that file.",
+            "these are MTEB's scores, not rankings, so they cannot be evaluated again. Have MTEB save its predictions "
+            "(prediction_folder=...) and use that file.",
         )
     parts = {
         f"{subset}/{split}/": queries
@@ -152,7 +152,7 @@ def _by_id(rows: list[Any], name: str) -> list[tuple[Any, ...]]:
             raise DataError(
                 name,
                 f'the _id "{doc}" of query "{query}" comes from two indices ("{first}" and '
-                f'"{index}"). Documents are known by their _id; evaluate the indices apart.',
+                f'"{index}"). Documents are identified by _id; evaluate the indices separately.',
             )
     return [(query, hit["_id"], *rest) for query, hit, *rest in rows]
 

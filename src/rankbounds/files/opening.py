@@ -165,7 +165,7 @@ class Content:
             raise DataError(self.name, "the file is empty.")
         if holds_nul(buffer, begin, end):
             if self.starts_with(PARQUET_MAGIC):
-                remedy = "Decompress it if it is compressed, and name no other format for it."
+                remedy = "Decompress it if it is compressed, and check --formats."
                 raise DataError(self.name, "this is Parquet where text is expected.", remedy)
             raise DataError(self.name, "this is not a text file (it holds NUL bytes).", "Give plain text in UTF-8.")
         if buffer[end - 1] != ord("\n"):

@@ -102,9 +102,9 @@ def reported(content: Any, is_measure: IsMeasure, source: str = "the scores") ->
     if not scores:
         raise DataError(
             source,
-            "the file has no score in a known form.",
-            "Known: {measure: mean}, {query: {measure: score}}, {measure: {query: score}}, BEIR's and MTEB's results, "
-            "ranx' report.",
+            "the file has no score in a known format.",
+            "Known formats: {measure: mean}, {query: {measure: score}}, {measure: {query: score}}, BEIR's and MTEB's "
+            "results, ranx' report.",
         )
     return _with_digits(scores)
 

@@ -54,7 +54,7 @@ COLUMNS = {
     "seed": ("seed", "trial", "epoch", "repeat", "replicate", "attempt", "random_seed"),
     "cluster": ("cluster", "cluster_id", "conversation", "conversation_id", "session", "session_id"),
 }
-"""Our names of columns, and those that tables have for them."""
+"""The names of columns, and the names that tables use for them."""
 GROUPS = ("group", "group_id")
 """Columns that may be of clusters, or of something else."""
 NOT_SCORES = (
@@ -76,7 +76,7 @@ ENDINGS = (".trec_eval", ".eval", ".scores")
 """Of files of scores, beside those of any table; no part of a run's name."""
 TEXT_ROWS = ("runid", "relstring")
 """What trec_eval prints as text, not as a number."""
-MEANS_ALONE = "the file holds only means over topics, and every test and interval needs the scores of single topics."
+MEANS_ALONE = "the file has only means over topics, but tests and intervals need the scores of each topic."
 
 IsMeasure = Callable[[str], bool]
 Key = tuple[str, str, str]
@@ -95,9 +95,9 @@ class ScoreTable:
     means: dict[tuple[str, str], float] = field(default_factory=dict)
     """(run, measure): the mean that the file states."""
     clusters: dict[str, str] = field(default_factory=dict)
-    """Which cluster each query belongs to, where the file says so."""
+    """The cluster of each query, if the file has a column of clusters."""
     by_seed: dict[Key, dict[str, float]] = field(default_factory=dict)
-    """The scores of an item by seed, where the file has several: they are one observation, their mean."""
+    """The scores of an item by seed, where the file has several: their mean is one observation."""
 
     def add(
         self, key: Key, place: Place, value: Any, low: Any = None, high: Any = None, seed: str | None = None
@@ -131,8 +131,8 @@ class ScoreTable:
             if most > 1:
                 seeds = str(most) if most == least else f"{least} to {most}"
                 warn(
-                    f"{self.file}: {seeds} seeds per item are averaged before anything is tested: an item that is "
-                    "asked again is no further item."
+                    f"{self.file}: {seeds} seeds per item are averaged before testing, because repeated items are not "
+                    "independent."
                 )
         if not self.cells:
             raise DataError(
@@ -183,9 +183,9 @@ def read_score_table(
         if separator_in(first_line_of(text), "\t,;") is None:
             raise DataError(
                 Place(table.file, 1),
-                "this is not a table of scores in a known form.",
-                "Known are CSV, TSV, JSON and Parquet with a score or a topic per row, trec_eval -q's output, and "
-                "lines of run, measure, topic and value.",
+                "this is not a table of scores in a known format.",
+                "Known formats are CSV, TSV, JSON and Parquet with one score or topic per row, the output of "
+                "trec_eval -q, and lines of run, measure, topic and value.",
             )
         rows = table_rows(text, table.file, "\t,;")
         _, header = next(rows, (None, []))
@@ -339,8 +339,8 @@ class _Layout:
         group = find_column(header, GROUPS)
         if group is not None and self.found["cluster"] is None:
             warn(
-                f'{file}: the column "{group}" is not used, and items count as independent of each other. If those of '
-                f"a group go up and down together: --columns cluster={group}."
+                f'{file}: the column "{group}" is not used, and items count as independent. '
+                f"If the items of a group are related, use --columns cluster={group}."
             )
         wide = [name for name in header if name not in self.found.values() and name.lower() not in GROUPS]
         self.wide, self.across = self._wide_columns(wide, any(map(is_measure, wide)))
@@ -416,7 +416,7 @@ def _nested_cells(
         raise DataError(
             table.file,
             f"these are MTEB's results: {MEANS_ALONE}",
-            "Let MTEB save its predictions (prediction_folder=...), and compare these with the judgments.",
+            "Have MTEB save its predictions (prediction_folder=...), and compare those with the judgments.",
         )
     if is_ranx_report(content):
         raise DataError(
@@ -435,16 +435,16 @@ def _nested_cells(
     if layers not in (2, 3):
         raise DataError(
             table.file,
-            "this is not a table of scores in a known form.",
+            "this is not a table of scores in a known format.",
             "In JSON: rows, {query: {measure: score}}, {measure: {query: score}}, or these by run.",
         )
     by_run: Mapping[str, Any] = {table.name: content} if layers == 2 else content
     for run, outer in by_run.items():
         if not isinstance(outer, Mapping) or not all(isinstance(inner, Mapping) for inner in outer.values()):
-            raise DataError(table.file, f'what stands under "{run}" is nested less deep than the rest.')
+            raise DataError(table.file, f'the entry "{run}" is nested less deeply than the others.')
         by_measure = mostly(outer, is_measure)
         if by_measure and mostly(dict.fromkeys(name for inner in outer.values() for name in inner), is_measure):
-            remedy = "BEIR's evaluate gives no more: compare the rankings with the judgments."
+            remedy = "BEIR's evaluate returns only means: compare the rankings with the judgments instead."
             raise DataError(table.file, MEANS_ALONE, remedy)
         for first, inner in outer.items():
             for second, value in inner.items():

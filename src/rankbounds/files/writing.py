@@ -48,7 +48,7 @@ def reject_compressed(name: str) -> None:
     """Reject names with an ending of compressed files: output is not compressed."""
     ending = os.path.splitext(name)[1].lower()
     if ending in ENDINGS.values():
-        raise UsageError(f"{name}: what is written here is not compressed; leave out {ending}.")
+        raise UsageError(f"{name}: rankbounds does not compress its output; leave out {ending}.")
 
 
 def check_writable(path: str | os.PathLike[str], remedy: str) -> None:
@@ -120,7 +120,8 @@ def reject_inputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
                 if Path(output).samefile(name):
                     same = "" if output == name else f" (it is the same file as {name})"
                     raise UsageError(
-                        f"{output}: this is one of the files to read{same}, and would be replaced. Name another file."
+                        f"{output}: this is one of the files to read{same}, and would be overwritten. Name another "
+                        "file."
                     )
 
 

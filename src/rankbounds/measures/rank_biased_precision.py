@@ -71,10 +71,7 @@ class RBP(RankWeighted):
         if not self.graded:
             return rankings.relevant(self.rel)
         facts = rankings.facts
-        if self.by_topic:
-            largest = facts.top_gain[rankings.topic][:, None]
-        else:
-            largest = np.asarray(self.largest_gain(facts))
+        largest = facts.top_gain[rankings.topic][:, None] if self.by_topic else np.asarray(self.largest_gain(facts))
         least = np.minimum(facts.nonrelevant_gain / largest, 1.0)
         worth = np.where(rankings.holes, least + rankings.chance * (1 - least), rankings.gain() / largest)
         if self.max_grade is not None and worth.max(initial=0.0) > 1:

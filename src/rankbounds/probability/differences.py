@@ -93,14 +93,14 @@ class Difference:
         ahead, behind = (self.against, self.run) if self.lower_is_better else (self.run, self.against)
         for low, name in ((self.certain_low, ahead), (-self.certain_high, behind)):
             if low > 0:
-                return f"{name} is better whatever the unjudged documents turn out to be"
+                return f"{name} is better however the unjudged documents are judged"
         if self.unpooled:
             whose = " and ".join(self.unpooled)
-            return f"the unjudged documents decide; fewer than {POOLED} of {whose} are judged, too few for an estimate"
+            return f"depends on the unjudged documents; fewer than {POOLED} of {whose} are judged: no estimate"
         for probability, name in ((self.probability_better, self.run), (self.probability_worse, self.against)):
             if probability >= LIKELY:
                 return f"{name} is better with probability {self._rounded(probability)} ({self.model})"
-        return "the unjudged documents decide"
+        return "depends on the unjudged documents"
 
     def turned(self) -> Difference:
         """The same, had the two runs been named the other way round."""
@@ -136,7 +136,7 @@ class Differences(Result):
     """By the names of measures that were drawn: how often."""
     seed: int
     confidence: float
-    title = "Differences of means (run minus against) with what unjudged documents leave open."
+    title = "Differences of means (run minus against), with the uncertainty from unjudged documents."
     figures = ("differences",)
 
     @property
@@ -331,8 +331,8 @@ def _drawn_columns(
         raise UsageError("The runs have no topic in common.")
     if completions.samples * completions.cells(len(pairs)) > MANY_DRAWN:
         raise UsageError(
-            f"Drawing {measure} {completions.samples} times for {len(pairs):,} pairs of runs would take hours. Name "
-            "fewer runs, or draw less often (samples=, --samples)."
+            f"Drawing {measure} {completions.samples} times for {len(pairs):,} pairs of runs would take hours. Use "
+            "fewer runs or fewer draws (samples=, --samples)."
         )
     bounds = difference_bounds(collection, measure, collection.assumptions)
     found = draw_differences(completions, pairs)

@@ -205,16 +205,16 @@ def open_measures(measures: MeasuresLike, assumptions: Assumptions) -> list[Meas
     for measure in chosen:
         if measure.reads_judgments:
             raise UsageError(
-                f"{measure} reads more of the judgments than grades: a probability of relevance is not enough."
+                f"{measure} needs more than the grades of the judgments: a probability of relevance is not enough."
             )
         if measure.as_retrieved or measure.plain is not measure:
-            raise UsageError(f"{measure} does not depend on what unjudged documents turn out to be.")
+            raise UsageError(f"{measure} does not depend on unjudged documents.")
         if measure.total == "sum":
             raise UsageError(f"{measure} is a count, not a mean over topics.")
         if measure.total == "geometric":
-            raise UsageError(f"{measure} has a geometric mean over topics, of which no distribution is known.")
+            raise UsageError(f"{measure} uses a geometric mean over topics, whose distribution is not known.")
         if assumptions.ties not in ORDERS and not is_weighted_sum(measure):
-            raise UsageError(f'{measure} is drawn in one order of tied documents. Use ties="trec".')
+            raise UsageError(f'{measure} is drawn with one order of tied documents. Use ties="trec".')
     return chosen
 
 

@@ -102,7 +102,7 @@ class UncertainScore:
         variance = 0.0
         if sources != "documents":
             if self.topics < 2:
-                raise UsageError("With one topic nothing can be said about other topics.")
+                raise UsageError("One topic says nothing about other topics.")
             variance = float(np.nanvar(self.mean, ddof=1)) / self.topics
         if sources != "topics" and self.draws is not None:  # estimated probabilities move together in all topics
             variance += float(self.draws[:, ~np.isnan(self.base)].mean(axis=-1).var(ddof=1))
@@ -226,7 +226,7 @@ class Uncertainty(Result):
     remarks: Sequence[str] = ()
     per_topic: bool = False
     """Are there rows for each topic, before those of the mean?"""
-    title = "Mean scores with what unjudged documents may add; judged: the mean if none of them is relevant."
+    title = "Mean scores with the uncertainty from unjudged documents; judged: the mean if none of them is relevant."
     figures = ("leaderboard",)
 
     @property
@@ -377,17 +377,19 @@ def uncertainty(
     check_choice("sources", sources, SOURCES)
     check_choice("interval", interval, INTERVALS)
     if interval == "distribution" and sources != "documents":
-        raise UsageError("The distribution is that of unjudged documents alone; intervals over topics are Student's.")
+        raise UsageError(
+            "--interval distribution covers unjudged documents only; intervals over topics are t intervals."
+        )
     models, chosen = ChosenModels.read(qrels, runs, measures, q, otherwise, options, confidence, samples, groups)
     if interval == "distribution" and models.kind in ("groups", "sample"):
-        raise UsageError("The distribution is that of documents with known probabilities: give them by q (--q NUMBER).")
+        raise UsageError("--interval distribution needs known probabilities: set q (--q NUMBER).")
     scores = []
     for at in range(len(models.runs)):
         for measure in chosen:
             if is_weighted_sum(measure):
                 scores.append(exact_score(models.unjudged(at, measure, tail=tail), measure, models.of(measure)))
             elif tail:
-                raise UsageError(f"{measure} says nothing about what lies beyond the end of a list.")
+                raise UsageError(f"{measure} does not depend on documents beyond the end of a list.")
             else:
                 scores.append(draw_score(models, at, measure, samples, seed))
         if progress:

@@ -99,8 +99,8 @@ class SamplingErrors(Result):
         """What a reader of the numbers must know, in sentences."""
         if not self.sampled.any():
             return [
-                "Nothing was sampled: every document of these judgments is judged, so that no estimate is uncertain. "
-                "Judgments of a sample list the whole pool, with -1 for documents that were not drawn."
+                "These judgments are not a sample: every document is judged, so no estimate is uncertain. A sample "
+                "lists the whole pool, with -1 for documents that were not drawn."
             ]
         lacking = np.flatnonzero((np.isnan(self.standard_error) & ~np.isnan(self.value)).any(axis=(0, 2)))
         topics = [self.query_ids[number] for number in lacking.tolist()]

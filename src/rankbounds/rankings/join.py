@@ -47,8 +47,7 @@ def no_topic_judged(run: str, topic: str, judgments: str, judged_topic: str) -> 
     """Return the message for a run that shares no topic with the judgments, with a topic of each."""
     return DataError(
         run,
-        f'no topic of this run is among the judged ones. The run has topics like "{topic}", {judgments} like '
-        f'"{judged_topic}".',
+        f'no topic of this run is judged. The run has topics such as "{topic}", {judgments} like "{judged_topic}".',
     )
 
 

@@ -67,8 +67,8 @@ class TopicFacts(Memory):
         least = float(min(self.nonrelevant_gain, *in_table, seen.min(initial=np.inf)))
         if least < self.nonrelevant_gain:
             raise UsageError(
-                f"The gain rule gives grade 0, which stands for non-relevant, {self.nonrelevant_gain:g}, and another "
-                f"grade less: {least:g}. Give every grade at least as much."
+                f"The gain rule gives grade 0, which means non-relevant, a gain of {self.nonrelevant_gain:g}, and "
+                f"another grade less: {least:g}. Give every other grade at least as much."
             )
         if kept is not None:
             judged &= kept

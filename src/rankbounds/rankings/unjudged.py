@@ -27,10 +27,11 @@ class UnjudgedRule:
             raise UsageError(f'There is no rule "{self.name}" for unjudged documents.{hint} Known: {", ".join(RULES)}.')
         if self.name == "expected" and self.q is None:
             raise UsageError(
-                'The rule "expected" for unjudged documents needs q, the probability that one is relevant (--q 0.1).'
+                'The rule "expected" for unjudged documents needs q, the probability that an unjudged document is '
+                "relevant (--q 0.1)."
             )
         if self.name != "expected" and self.q is not None:
-            raise UsageError('q is for the rule "expected" for unjudged documents only (--unjudged expected).')
+            raise UsageError('q is only for the rule "expected" for unjudged documents (--unjudged expected).')
         if self.q is not None and not (isinstance(self.q, Real) and 0 <= self.q <= 1):
             raise UsageError(f"The probability q must lie between 0 and 1, not {self.q!r}.")
 

@@ -90,9 +90,9 @@ def _summary(compared: CollectionsComparison) -> list[str]:
             alone = f"{best[0]['run']} leads {over}{place}."
             sentences.append(alone if len(best) == 1 else f"{some([row['run'] for row in best])} lead together {over}.")
     if leaders and not set.intersection(*leaders):
-        sentences.append("The measures disagree on who leads.")
+        sentences.append("The measures disagree about the leader.")
     sentences.append(compared.words())
     if missing := compared.missing:
         named = ", ".join(f"{cell['run']} on {cell['collection']}" for cell in missing[:12])
-        sentences.append(f"Not there, and not filled in: {named}{', ...' if len(missing) > 12 else ''}.")
+        sentences.append(f"Missing, and not filled in: {named}{', ...' if len(missing) > 12 else ''}.")
     return sentences

@@ -69,8 +69,8 @@ SYSTEM_KEYS = (
 )  # fmt: skip
 """What is shown of each run."""
 LEFT_OUT = (
-    "Made from tables of scores, without judgments and rankings. Left out, since scores alone do not show it: what "
-    "unjudged and tied documents leave open, other persistences, rankings of a topic, coverage, and what to judge."
+    "Made from tables of scores, without judgments and rankings. Scores alone do not show the effect of unjudged and "
+    "tied documents, other persistences, the rankings of a topic, coverage, or what to judge, so these are left out."
 )
 ELSEWHERE_COLUMNS = ("depth", "elsewhere_low", "elsewhere_high", "elsewhere_least", "elsewhere_most")
 """Those of the sentence on what nobody retrieved, where it stands."""
@@ -166,7 +166,7 @@ def gather(
     jobs = reading.runs_to_read(list(runs))
     files = files_of(jobs)
     if [os.fspath(qrels), *files].count(STANDARD_INPUT):
-        raise UsageError("A report names the files it was made from: give files, not standard input (-).")
+        raise UsageError("A report lists its input files: give files, not standard input (-).")
     measures = parse_measures(choices.measures)
     assumptions, trusted = choices.assumptions(), None
     if choices.calibrate:
@@ -462,7 +462,7 @@ def files_of(jobs: Sequence[RunToRead]) -> list[str]:
     """The files of the runs, which a report names."""
     paths = [job.path for job in jobs if job.path is not None]
     if len(paths) < len(jobs):
-        raise UsageError("A report names the files it was made from: give files, not objects in memory.")
+        raise UsageError("A report lists its input files: give files, not objects in memory.")
     return paths
 
 

@@ -113,14 +113,16 @@ def _how_sure(compared: Comparison, leader: int, *, alone: bool) -> list[str]:
         said += [compared.leader_words()] if compared.leader_words() else []
     if alike:
         whose = "it" if alone else runs[leader]
-        said.append(f"Not separable from {whose}: {counted(alike, runs)}; differences like theirs can arise by chance.")
+        said.append(
+            f"Not separable from {whose}: {counted(alike, runs)}; chance alone can produce differences this large."
+        )
     else:
         said.append("Every other run is significantly worse.")
     if len(runs) > 2:
         apart = int(separated.sum())
         said.append(
-            f"Of all {separated.size:,} pairs of runs, the topics separate {apart:,} and leave "
-            f"{separated.size - apart:,} open ({settings['tested_by']}, level {settings['alpha']:g})."
+            f"Of all {separated.size:,} pairs of runs, {apart:,} differ significantly and {separated.size - apart:,} "
+            f"do not ({settings['tested_by']}, level {settings['alpha']:g})."
         )
         said += compared[compared.measures[0]].winner().words().splitlines()
     return said
@@ -143,7 +145,7 @@ def _over_measures(scores: Scores, agreement: Sequence[dict[str, Any]]) -> list[
         parts = [
             f"{leader} by {wording.listed([str(measure) for measure in named])}" for leader, named in by_leader.items()
         ]
-        said = [f"The measures disagree on who leads: {'; '.join(parts)}."]
+        said = [f"The measures disagree about the leader: {'; '.join(parts)}."]
     if len(scores.runs) > 2 and agreement:
         least = min(agreement, key=lambda row: 2.0 if row["tau"] is None else row["tau"])
         if least["tau"] is not None and least["tau"] < MUCH_ALIKE:
@@ -167,7 +169,8 @@ def _unjudged(scores: Scores, leaders: Sequence[int]) -> list[str]:
     if not could_lead:
         stays = "stays" if len(leaders) == 1 else "stay"
         return [
-            f"Whatever the unjudged documents are, {counted(leaders, runs)} {stays} first on these topics by {measure}."
+            f"However the unjudged documents are judged, {counted(leaders, runs)} {stays} first on these topics by "
+            f"{measure}."
         ]
     return [
         f"If the unjudged documents favour them, {counted(could_lead, runs)} could score "
@@ -198,7 +201,7 @@ def _ties(content: dict[str, Any], measure: Measure) -> list[str]:
         return []
     widest, run = max(moved)
     return [
-        f"The order of tied documents alone can change the places of {len(moved)} run{'s' * (len(moved) > 1)} by "
+        f"The order of tied documents alone can change the ranks of {len(moved)} run{'s' * (len(moved) > 1)} by "
         f"{measure}; it moves {run} most, by {widest:.4f}."
     ]
 

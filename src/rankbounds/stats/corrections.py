@@ -28,7 +28,7 @@ LEAST_ERROR = 0.5
 """A resampled standard error counts as at least this share of the observed one: where two runs differ on few topics, a
 resample may hold none of them, and one such pair would make all others look like chance."""
 MOST_LETTERS = 52
-"""Of more letters nobody sees who shares one."""
+"""More letters than this are too many to read."""
 _CELLS_AT_ONCE = 1 << 19
 _T_AT_ONCE = 1 << 18
 
@@ -46,7 +46,7 @@ class Correction:
     Scores have axes measure, system and topic; the last argument is the baseline.
     """
     family_wise: bool = True
-    """Does it bound the chance of any false alarm over all pairs?"""
+    """Does it bound the probability of any false positive over all pairs?"""
     holm_within: bool = True
     """Does Holm's correction over a run's own pairs separate whatever this one separates of them? Where not, places of
     a run by itself could lie outside of those for all runs, and they are taken to be the same."""
@@ -251,7 +251,7 @@ CORRECTIONS = {
         ),
         Correction(
             "tukey", of_scores=over_all_pairs, holm_within=False, words="randomised, paired Tukey HSD over {pairs}",
-            level="0 to 14% of samples, and least is found where one system is far off",
+            level="0 to 14% of samples, with the least power where one system is far off",
             source="carterette2012multiple",
         ),
         Correction(

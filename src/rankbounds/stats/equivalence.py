@@ -50,7 +50,7 @@ SOURCE = "schuirmann1987comparison"
 def check_margin(margin: float) -> None:
     """Reject a margin that is none."""
     if not (isinstance(margin, Real) and 0 <= margin < math.inf):
-        raise UsageError(f"A margin is a number from 0 on: the largest difference that does not matter, not {margin}.")
+        raise UsageError(f"A margin is the largest difference that does not matter, 0 or more, not {margin}.")
 
 
 def check_equivalence(margin: float | None, alternative: str, correction: str) -> None:
@@ -61,9 +61,9 @@ def check_equivalence(margin: float | None, alternative: str, correction: str) -
             "margin=0.01 in Python's compare."
         )
     if alternative != "two-sided":
-        raise UsageError("Equivalence has two sides; one side of it is what the gate tests.")
+        raise UsageError("An equivalence test is two-sided; for one side use the gate (--fail-if).")
     if CORRECTIONS[correction].resamples:
-        raise UsageError(f"The correction {correction} is for differences; with the test tost take holm.")
+        raise UsageError(f"The correction {correction} is for differences; with the test tost use holm.")
 
 
 def p_of_margin(

@@ -30,7 +30,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 
 READINGS = ("a", "b", "w")
 NEGLIGIBLE = 1e-17
-"""Depths whose weights sum to less than this are not looked at."""
+"""Depths whose weights sum to less than this are ignored."""
 
 
 @dataclass(frozen=True, eq=False)

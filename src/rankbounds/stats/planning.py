@@ -111,15 +111,14 @@ class TopicPlan(Result):
 
     def notes(self) -> list[str]:
         """Return what is assumed."""
-        assumed = "By t and F distributions: numbers over topics are taken to be about normal"
+        assumed = "Computed from t and F distributions, which assume that values are about normal over topics"
         topics = self.settings["pilot_topics"]
         if topics is None:
             return [f"{assumed}."]
         return [
             f"{assumed}, with the deviation of the pilot, pooled over its runs; {self._units} safe: with the upper end "
-            f"of the deviation's one-sided {SAFE:.0%} interval, for {topics} {self._units} tell it roughly."
-            + " Clusters are taken to have as many topics as the pilot's."
-            * bool(self.settings["clusters"])
+            f"of the deviation's one-sided {SAFE:.0%} interval, because {topics} {self._units} estimate it only "
+            "roughly." + " This assumes clusters of the same size as the pilot's." * bool(self.settings["clusters"])
         ]
 
 
@@ -177,17 +176,13 @@ def plan_topics(
     275
     """
     if (pilot is None) == (deviation is None):
-        raise UsageError(
-            "A plan needs either a pilot (judgments and runs, or scores) or a standard deviation (--deviation)."
-        )
+        raise UsageError("A plan needs a pilot (judgments and runs, or scores) or a standard deviation (--deviation).")
     if clusters is not None and pilot is None:
         raise UsageError("Clusters are those of a pilot: without one, plan with the deviation over clusters.")
     sizes = {"difference": difference, "margin": margin, "width": width}
     asked = {name: size for name, size in sizes.items() if size is not None}
     if not asked:
-        raise UsageError(
-            "What should the topics show? Give a difference, margin or width (--difference, --margin, --width)."
-        )
+        raise UsageError("What should the topics show? Give --difference, --margin or --width.")
     for name, size in [*asked.items(), *([("deviation", deviation)] if deviation is not None else [])]:
         if not (isinstance(size, Real) and 0 < size < np.inf):
             raise UsageError(f"The {name} must be a number above 0, not {size!r}.")
@@ -207,7 +202,7 @@ def plan_topics(
         settings["clusters"] = None if grouped is None else len(grouped)
         topics = settings["pilot_topics"] = settings["clusters"] or scores.shape[1]
         if topics < 2:
-            raise UsageError("A pilot of one topic says nothing about how scores vary: take two topics or more.")
+            raise UsageError("A pilot of one topic does not show how scores vary: use two topics or more.")
         if len(pilot.runs) < 2 and set(asked) != {"width"}:
             raise UsageError(
                 "A pilot for differences needs two runs or more; of one run the width of its mean can be planned."
@@ -234,7 +229,10 @@ def _deviations(scores: Floats, measure: str, clusters: Clusters | None) -> dict
             np.sqrt(2 * apart.var(axis=1, ddof=1).sum() / (len(scores) - 1))
         )
         if found[""] <= TOLERANCE:
-            raise UsageError(f"By {measure} the runs of the pilot differ by the same on every topic: nothing varies.")
+            raise UsageError(
+                f"By {measure}, the runs of the pilot differ by the same amount on every topic, so there "
+                "is no variation to plan with."
+            )
     return found
 
 

@@ -27,10 +27,10 @@ from rankbounds.choices import check_choice, check_share
 
 ESTIMATORS = ("reml", "dl")
 _GRID = 48
-"""At so many values of tau^2 the restricted likelihood is looked at before its greatest one is refined."""
+"""How many values of tau^2 are tried before the best one is refined."""
 _BISECTIONS = 50
 _NODES = 48
-"""At so many quantiles the distribution of tau^2 is looked at."""
+"""How many quantiles of the distribution of tau^2 are used."""
 _ROWS_PREDICTED_AT_ONCE = 256
 
 

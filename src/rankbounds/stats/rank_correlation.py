@@ -123,9 +123,9 @@ def tau_ap_of_signs(observed: Ints, reference: Ints) -> Floats:
 def _scores_of_same(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
     one, other = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if one.ndim != 1 or one.shape != other.shape:
-        raise UsageError(f"Two orders need scores of the same systems, but there are {one.size} and {other.size}.")
+        raise UsageError(f"Both orders need scores of the same systems, but there are {one.size} and {other.size}.")
     if one.size < 2:
-        raise UsageError("The order of runs needs at least two of them.")
+        raise UsageError("An order of runs needs at least two runs.")
     return one, other
 
 
@@ -337,7 +337,7 @@ class Agreement(Result):
             elif any(row["change"] is not None for row in rows):
                 sentences.append(f"No single topic lowers tau of {of}.")
             else:
-                sentences.append(f"There is no tau of {of}: by one of them all runs have the same mean.")
+                sentences.append(f"Kendall's tau is not defined for {of}: by one of them, all runs have the same mean.")
         return " ".join(sentences)
 
     def render(self, kind: str, *, raw: bool = False) -> str:

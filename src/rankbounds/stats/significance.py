@@ -26,7 +26,7 @@ DEFAULT_TEST = "t"
 """The test where none is named: in ``compare``, slices, the gate, reports and on the command line."""
 ALTERNATIVES = ("two-sided", "greater", "less")
 EXACT_TOPICS = 16
-"""Up to this number of topics the randomisation test goes through all sign flips (2^16), beyond it samples them."""
+"""Up to this number of topics, the randomisation test enumerates all sign flips (2^16); beyond it, it samples them."""
 EXACT_SIZES = 50
 """Up to this number of differences, no two of one size, Wilcoxon's test counts all sign flips."""
 EXACT_EQUAL_SIZES = 25
@@ -61,9 +61,9 @@ def check_differences(differences: Floats) -> Floats:
     """Reject fewer than two topics, and a topic that one side lacks."""
     differences = np.atleast_2d(np.asarray(differences, dtype=np.float64))
     if differences.shape[-1] < 2:
-        raise DataError("A paired test needs at least two topics that both systems answered.")
+        raise DataError("A paired test needs at least two topics with scores of both systems.")
     if np.isnan(differences).any():
-        raise DataError('A topic has no score on one side of a pair. Score both runs with topics="judged".')
+        raise DataError('A topic has a score for only one run of a pair. Score both runs with topics="judged".')
     return differences
 
 
@@ -75,24 +75,23 @@ class PairedTest:
     p_values: Callable[[Floats, str, Resampling], Floats]
     """The p-value of each row of differences, given the alternative and the resampling."""
     one_sided_least: Callable[[Floats, int], Floats] | None = None
-    """The smallest p-value of one side, given on how many topics two systems differ and how many topics there are.
-
-    None where it is not known, and then nothing is said of whether the test can succeed.
+    """The smallest one-sided p-value, given the number of topics on which two systems differ and the number of topics.
+    None if unknown: then the words do not say whether the test can succeed.
     """
     resamples: bool = False
     """Does it draw random numbers?"""
     exact_topics: int = 0
-    """Up to this number of topics a test that resamples goes through all sign flips instead."""
+    """Up to this number of topics, a resampling test enumerates all sign flips instead."""
     of_mean: bool = True
-    """Is it about the mean difference? Others use the signs and the order of sizes, also of infinite differences."""
+    """Does it test the mean difference? Other tests use signs and ranks, which infinite differences have too."""
     correction: str = "holm"
-    """The correction that fits it where several pairs are tested."""
+    """The correction used with it when several pairs are tested."""
     level: str = ""
     """How often it finds a difference between equal means at the level 5%, by ``benchmarks/levels.py`` (one pair)."""
     source: str | None = None
     """What to cite, by its key in ``measures/naming/sources.bib``."""
     called: tuple[str, ...] = ()
-    """What others call it: whoever asks for such a name is told ours."""
+    """Other names of the test, for "did you mean"."""
 
     def draws(self, settings: Mapping[str, Any]) -> list[str]:
         """Say how p-values were drawn: nothing for tests that do not resample."""
@@ -111,7 +110,7 @@ class PairedTest:
 
 
 TESTS: dict[str, PairedTest] = {}
-"""All paired tests, by name. Whatever is registered here works everywhere."""
+"""All paired tests, by name. A test registered here works everywhere."""
 
 
 def register(test: PairedTest) -> PairedTest:
@@ -266,7 +265,7 @@ def _least_of_ranks(differing: Floats, _: int) -> Floats:
 register(
     PairedTest(
         "wilcoxon", wilcoxon_test, _least_of_ranks, of_mean=False, source="wilcoxon1945individual",
-        level="0 to 12% of samples: it is not about means, and errs where differences are skewed (AP, 50 topics)",
+        level="0 to 12% of samples: it does not test means, and errs where differences are skewed (AP, 50 topics)",
     )
 )  # fmt: skip
 
@@ -285,7 +284,7 @@ def sign_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
 register(
     PairedTest(
         "sign", sign_test, lambda differing, _: 0.5**differing, of_mean=False,
-        level="0 to 17% of samples: it is not about means, and errs where differences are skewed (AP, 50 topics)",
+        level="0 to 17% of samples: it does not test means, and errs where differences are skewed (AP, 50 topics)",
     )
 )  # fmt: skip
 
@@ -404,8 +403,8 @@ def check_finite(differences: Floats, what: str, measure: object) -> None:
     if np.isinf(differences).any():
         usable = " or the ".join(sorted(test.name for test in TESTS.values() if not test.of_mean))
         raise DataError(
-            f"{measure} is infinite on a topic for one of two runs, which {what} cannot use. Take the {usable} test, "
-            "or a measure that stays finite, such as ESL(collection=N)."
+            f"{measure} is infinite on a topic for one of two runs, which {what} cannot use. Use the {usable} test, or "
+            "a measure that stays finite, such as ESL(collection=N)."
         )
 
 

@@ -154,9 +154,7 @@ def completion_script(parser: Parser, shell: str) -> str:
     try:
         import shtab
     except ImportError:
-        raise UsageError(
-            "Completion is made by the package shtab, which is not installed: pip install shtab."
-        ) from None
+        raise UsageError("Completion needs the package shtab, which is not installed: pip install shtab.") from None
 
     pairs = (pair for each in (parser, *parser.commands.values()) for pair in each.actions.items())
     for option, action in pairs:

@@ -59,8 +59,10 @@ def options_for(formats: Sequence[str] = FORMATS, *, digits: bool = True) -> tup
     return group_under("output", *options)
 
 
-RAW = Option("--raw", "csv, tsv: ids that begin with = + - @ get no ' in front, which protects them in spreadsheets")
-WIDE = Option("--wide", "show all columns and whole names, even if the terminal is too narrow")
+RAW = Option(
+    "--raw", "csv, tsv: do not prefix ids that begin with = + - @ with ' (which keeps spreadsheets from running them)"
+)
+WIDE = Option("--wide", "show all columns and full names, even if the terminal is too narrow")
 DIGITS = Option(
     "--digits N", "digits of scores in tables (default 4)", type=whole("digits are", 0, 15), dest="table_digits"
 )
@@ -70,7 +72,7 @@ JUDGMENTS_FILE = file_option(("trec", "csv", "tsv", "jsonl"))
 BIBTEX = Option("--bibtex FILE", "write the sources of measures and tests to this file", file="written", group="output")
 TERMINAL = group_under(
     "output",
-    Option("--quiet", "no progress, notes or warnings, only errors"),
+    Option("--quiet", "print errors only: no progress, notes or warnings"),
     Option("--color auto|always|never", "bold text in tables (auto: on a terminal, unless NO_COLOR is set)"),
     Option("-h, --help", "show the help"),
     Option("--help-all", "show the help with every option"),

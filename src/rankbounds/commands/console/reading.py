@@ -37,16 +37,16 @@ def columns(text: str) -> dict[str, str]:
     return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
 
 
-RUNS_HELP = "runs: files, folders or patterns; name=FILE names a run; - is stdin"
-QRELS = Option("QRELS", "judgments: a file, or ir_datasets:ID; - is stdin")
+RUNS_HELP = "runs: files, folders or patterns; name=FILE names a run; - reads stdin"
+QRELS = Option("QRELS", "judgments: a file, or ir_datasets:ID; - reads stdin")
 RUNS = Option("RUN ...", RUNS_HELP, dest="runs")
-RUN = Option("RUN", "the run; name=FILE gives it a name; - is stdin", dest="run_file")
+RUN = Option("RUN", "the run; name=FILE gives it a name; - reads stdin", dest="run_file")
 INPUTS = (
     QRELS,
-    replace(RUNS, usage="[RUN ...]", help=f"{RUNS_HELP}; rows of expected and retrieved ids need none"),
+    replace(RUNS, usage="[RUN ...]", help=f"{RUNS_HELP}; not needed if QRELS lists retrieved ids too"),
 )
 INPUTS_IF_ANY = (replace(QRELS, usage="[QRELS]"), replace(RUNS, usage="[RUN ...]"))
-LABELS = Option("LABELS", "labels of a model, in any format of judgments; - is stdin", dest="qrels")
+LABELS = Option("LABELS", "labels of a model, in any format of judgments; - reads stdin", dest="qrels")
 SCORE_TABLES = group_under(
     "input",
     Option(
@@ -65,14 +65,18 @@ SCORE_TABLES = group_under(
 """Tables of scores in the place of judgments and runs."""
 FORMATS = Option(
     "--formats FORMAT",
-    f"format of the files, where their contents should not decide: {', '.join(FORMAT_NAMES)}",
+    f"format of the files (default: detected from their contents): {', '.join(FORMAT_NAMES)}",
     words=FORMAT_NAMES,
     about_runs=True,
 )
-SOURCE = Option("--source SOURCE", "judgments of this source; of several (a,b) the first that has one", about_runs=True)
+SOURCE = Option(
+    "--source SOURCE",
+    "use the judgments of this source; for several (a,b), the first source that judged the document",
+    about_runs=True,
+)
 COLUMNS = Option(
     "--columns NAMES",
-    "columns of a table: query_id=q,doc_id=d,score=s (relevance, retrieved, expected, ...)",
+    "names of a table's columns: query_id=q,doc_id=d,score=s (relevance, retrieved, expected, ...)",
     type=columns,
     everyday=True,
 )
@@ -89,17 +93,15 @@ READING = group_under(
 """How to read judgments and runs."""
 PREPARING = group_under(
     "input",
-    Option("--drop-self", "leave out documents whose id is that of the query (as BEIR does: ArguAna, Quora)"),
-    Option(
-        "--documents-of SEP", "ids are those of chunks (d7#3 where SEP is #): score documents, each by its best chunk"
-    ),
+    Option("--drop-self", "leave out documents whose id is the query's id (as BEIR does: ArguAna, Quora)"),
+    Option("--documents-of SEP", "ids name chunks (d7#3 where SEP is #): score documents, each by its best chunk"),
     Option("--depth N", "score only the first N documents of each list", type=int),
     about_runs=True,
 )
 CALIBRATE = Option(
     "--calibrate",
-    "with --source human,llm: a label of the second source counts as the probability of what the first would say, "
-    "estimated from documents that both judged",
+    "with --source human,llm: a label of the second source counts as the probability that the first would say "
+    "relevant, estimated from documents that both judged",
     group="input",
     about_runs=True,
 )
@@ -175,7 +177,7 @@ def runs_from(options: Options, *, repeated: bool = False) -> list[RunToRead]:
     qrels = options.qrels if any(each.names == ["QRELS"] and not each.flags for each in options.declared) else None
     if not arguments and (qrels is None or not reading.holds_run(qrels)):
         lacking = reading.lacking_list(qrels) if qrels is not None else ""
-        only = "No run was given: name run files after the judgments (unless these also list retrieved ids)."
+        only = "No run was given: name run files after the judgments."
         raise UsageError(lacking or only)
     for argument in arguments:
         name, path = name_and_path(argument)
@@ -254,9 +256,9 @@ def score_tables_from(options: Options) -> Scores:
     from rankbounds.evaluation.score_files import scores_of_files
 
     if options.qrels or options.runs:
-        raise UsageError("--scores takes the place of judgments and runs: give either.")
+        raise UsageError("--scores replaces judgments and runs: give one or the other.")
     for flag in options_given(options, *(option.dest for option in options.declared if option.about_runs)):
-        raise UsageError(f"{flag} is for judgments and runs; it has no effect on tables of --scores.")
+        raise UsageError(f"{flag} needs judgments and runs; it has no effect on tables of --scores.")
     check_inputs(options)
     files = score_table_files(options)
     return scores_of_files(files, columns=options.columns, lower_is_better=options.lower_is_better or ())

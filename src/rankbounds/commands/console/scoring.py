@@ -71,8 +71,8 @@ BEST = (
 """Which runs are looked at, where weak ones would decide."""
 ORDER = Option(
     "--ties RULE",
-    "order of documents with equal scores: trec (as trec_eval; default), docid, rank (stated), line (of the file); run "
-    "(line order) and stated (rank) ignore scores",
+    "how to order documents with equal scores: trec (as trec_eval; default), docid, rank (stated), line (of the "
+    "file); run (line order) and stated (rank) ignore scores",
     "trec",
     words=ORDERS,
     closed=True,
@@ -98,7 +98,7 @@ RANKING = group_under(
     replace(TIES[0], help=f"{TIES[0].text}, best, worst, expected (mean of all orders)"),
     TIES[1],
     GAIN,
-    Option("--topics judged|shared", "judged topics that a run lacks count as 0 (judged), or are left out (shared)"),
+    Option("--topics judged|shared", "count judged topics that a run lacks as 0 (judged), or leave them out (shared)"),
     about_runs=True,
 )
 """How runs become rankings: ties, gains, missing topics, the precision of scores."""
@@ -107,15 +107,15 @@ ASSUMING = (
         "unjudged and ties",
         Option(
             "--unjudged nonrelevant|relevant|condensed|expected",
-            "what an unjudged document counts as; condensed leaves it out",
+            "how to count an unjudged document; condensed leaves it out",
             everyday=True,
         ),
-        Option("--q Q", "with --unjudged expected: the probability that it is relevant", type=float),
+        Option("--q Q", "with --unjudged expected: the probability that an unjudged document is relevant", type=float),
         Option("--bounds unjudged|ties|both|none", "what the bounds cover"),
         Option(
             "--open retrieved|collection",
-            "which unjudged documents the bounds cover: those that were retrieved, or all of the collection (relevant "
-            "documents that nobody retrieved lower nDCG, AP and recall)",
+            "which unjudged documents the bounds cover: retrieved ones, or all of the collection (relevant documents "
+            "that no run retrieved lower nDCG, AP and recall)",
         ),
         Option(
             "--most-relevant N",
@@ -126,7 +126,7 @@ ASSUMING = (
         *RANKING,
         Option(
             "--ties-key FILE",
-            "order tied documents by a value of your own: lines of document and value, smallest first",
+            "order tied documents by your own values: lines of document and value, smallest first",
         ),
         about_runs=True,
     ),
@@ -180,13 +180,13 @@ def clusters(group: str = "test", what: str = "tests and intervals") -> tuple[Op
         group,
         Option(
             "--clusters FILE",
-            "queries that belong together (paraphrases, turns of a conversation): lines of query and cluster, or a CSV "
-            f"with a header; {what} are then by cluster",
+            "queries that belong together (paraphrases, turns of a conversation): lines of query and cluster, or a "
+            f"CSV with a header; {what} then treat clusters as independent",
             file="read",
         ),
         Option(
             "--clusters-prefix SEP",
-            "as --clusters, with the part of the query id before SEP as the cluster: 31_1 and 31_2 with _",
+            "as --clusters, where the cluster is the part of the query id before SEP: with _, 31_1 and 31_2 share one",
         ),
     )
 
@@ -194,11 +194,12 @@ def clusters(group: str = "test", what: str = "tests and intervals") -> tuple[Op
 BY = (
     Option(
         "--by FILE",
-        "compare per class of topics too: lines of query and class, or a CSV with a header",
+        "compare per class of topics (slices) too: lines of query and class, or a CSV with a header",
         everyday=True,
     ),
     Option(
-        "--by-prefix SEP", "as --by, with the part of the query id before SEP as the class: nq/17 and hotpot/3 with /"
+        "--by-prefix SEP",
+        "as --by, where the class is the part of the query id before SEP: with /, nq/17 is of class nq",
     ),
 )
 """Which kinds of queries there are."""

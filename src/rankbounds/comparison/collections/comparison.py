@@ -181,7 +181,7 @@ def _score_collection(name: str, job: Callable[[], Scores]) -> Scores:
 
 def _check_scores(scored: Mapping[str, Scores]) -> None:
     if len(scored) < 2:
-        raise UsageError("Give at least two collections; of one, compare says more.")
+        raise UsageError("Give at least two collections; for one collection, use compare.")
     labels = {name: [str(measure) for measure in scores.measures] for name, scores in scored.items()}
     first = next(iter(labels))
     for name, own in labels.items():
@@ -212,7 +212,7 @@ def _without_lacking(scored: dict[str, Scores], missing: str) -> tuple[dict[str,
     if missing == "runs":
         if len(set.intersection(*(set(scores.runs) for scores in scored.values()))) < 2:
             raise DataError(
-                "Fewer than two runs have all collections, so that there is no leaderboard over them. Leave out the "
+                "Fewer than two runs have all collections, so there is no leaderboard over them. Leave out the "
                 "collections that a run lacks (--missing collections), or the runs."
             )
         return scored, []

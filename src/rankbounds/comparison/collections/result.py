@@ -26,17 +26,17 @@ NAMED_COLLECTIONS = 6
 SPANS = ("ci", "summary", "new")
 NO_INTERVAL = "without an interval (within each collection all topics differ by the same)"
 _SUMMARY = "Over collections like these the mean difference is {summary:+.4f} ({level} interval {over_like})"
-_ALIKE = "That collections differ by more than their topics explain is not shown ({varying}, tau = {tau:.4f})"
+_ALIKE = "It is not shown that collections differ by more than their topics explain ({varying}, tau = {tau:.4f})"
 TEMPLATES = {
     "apart": "{measure}: {run} and {against} have no collection in common.",
     "same": "{measure}: {run} and {against} have the same scores on all topics of {collections} collections.",
     "difference": "{name}: {run} minus {against} is {difference:+.4f} in the {mean}{of_all}, {interval}. {run} is "
     "better in {won} and worse in {lost} of {collections}.",
-    "chance": "That may be chance ({tested}).",
-    "shown": "Chance in the topics does not explain it: {better} is better here ({tested}).",
-    "one_collection": "What other collections would show is not estimated: one collection says nothing about others.",
-    "no_error": "What other collections would show is not estimated: in a collection all topics differ by the same, so "
-    "that its error is not known.",
+    "chance": "Chance alone can produce a difference this large ({tested}).",
+    "shown": "Chance alone would rarely produce a difference this large: {better} is better here ({tested}).",
+    "one_collection": "Other collections are not estimated: one collection says nothing about others.",
+    "no_error": "Other collections are not estimated: in one collection all topics differ by the same amount, so its "
+    "error is not known.",
     "varies": "Collections differ by more than their topics explain ({varying}): true differences vary between them "
     "with a standard deviation of {tau:.4f}.",
     "perhaps_alike": f"{_ALIKE}.",
@@ -233,7 +233,7 @@ class CollectionsComparison(Result):
             )
         if settings["left_out"]:
             which = "it" if len(settings["left_out"]) == 1 else "them"
-            sentences.append(f"Left out, since a run lacks {which}: {some(settings['left_out'])}.")
+            sentences.append(f"Left out, because a run lacks {which}: {some(settings['left_out'])}.")
         return " ".join(sentences)
 
     def words(self, a: str | None = None, b: str | None = None, measure: str | Measure | None = None) -> str:

@@ -16,7 +16,7 @@ from rankbounds.stats.equivalence import check_margin
 CHANGES = ("worse", "different")
 """What a run can be beside the baseline."""
 SIDES = {"<": "below", "<=": "at most", ">": "above", ">=": "at least"}
-"""How a score can stand to a number, and how that is said."""
+"""How a score can stand to a number, and the word for each."""
 EXAMPLES = '"nDCG@10 worse", "nDCG@10 worse by 0.01", "AP different", "nDCG@10 < 0.5", "judged@10 < 80%"'
 _CHANGE = re.compile(r"(?P<measure>\S.*?)\s+(?P<change>[A-Za-z]+)(?:\s+by(?:\s+more\s+than)?\s+(?P<margin>\S+))?")
 _SIDE = re.compile(r"(?P<measure>\S.*?)\s*(?P<side><=|>=|<|>)\s*(?P<limit>\S+)")
@@ -68,7 +68,7 @@ def parse_condition(text: str, known: Iterable[Measure] = ()) -> Condition:
     if not change or change["change"] not in CHANGES:
         hint = did_you_mean(change["change"], [*CHANGES]) if change else ""
         raise UsageError(
-            f'The gate "{text}" should name a measure and what must not hold of it.{hint} Examples: {EXAMPLES}.'
+            f'The gate "{text}" must name a measure and the condition that fails it.{hint} Examples: {EXAMPLES}.'
         )
     margin = None if change["margin"] is None else _number(change["margin"], text)
     if margin is not None:

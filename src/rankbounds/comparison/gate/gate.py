@@ -218,7 +218,7 @@ def hold(
     if candidates is None:
         candidates = [run for run in runs if run != baseline]
     if not candidates:
-        raise UsageError("There is no run besides the baseline to test against the conditions.")
+        raise UsageError("There is no run besides the baseline to test.")
     outcomes = []
     for condition in asked:
         if not condition.of_change:

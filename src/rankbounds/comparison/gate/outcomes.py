@@ -41,9 +41,9 @@ PASS, FAIL, UNDECIDED = "pass", "fail", "undecided"
 SAID = {PASS: "passed", FAIL: "failed", UNDECIDED: "undecided"}
 TURNED = {True: "Judgments could reverse it", None: "It is not known whether judgments could reverse it"}
 SAME_TEST = "test"
-"""A margin is tested as differences are, unless a test of ``BOUNDED`` is asked for."""
+"""The margin is tested by the same test as differences, unless the caller names one of ``BOUNDED``."""
 NAMED_TOPICS = 5
-"""So many of the topics that fell most are named."""
+"""How many of the topics that fell most are named."""
 
 
 @dataclass(frozen=True)
@@ -102,10 +102,10 @@ def hold_value(condition: Condition, scores: Scores, run: str, settled: bool, ev
     name = measure_words(str(measure), lower_is_better=measure.lower_is_better)
     stands = f"{'' if fails else 'not '}{SIDES[condition.relation]} {condition.limit:g}"
     why = f"{name} of {run} is {value:.4f} over these {np.count_nonzero(~np.isnan(scored.value))} topics, {stands}"
-    span = f"whatever unjudged documents turn out to be, it lies between {low:.4f} and {high:.4f}"
+    span = f"however the unjudged documents are judged, it lies between {low:.4f} and {high:.4f}"
     open_words = {
-        None: ", as judged; what unjudged documents could do to it is not known.",
-        True: f", as judged; {span}.",
+        None: "; it is not known how far unjudged documents could move it.",
+        True: f"; more judgments could change this: {span}.",
         False: "." if equal(low, high) else f"; {span}.",
     }
     why += open_words[could_turn]
@@ -134,11 +134,11 @@ def _unjudged(evidence: Evidence | None, runs: Sequence[str], measure: Measure) 
         return ""
     among = f"the first {measure.cutoff} documents" if measure.cutoff else "the documents"
     are = f"{count:,} {'is' if count == 1 else 'are'} unjudged"
-    return f"Of {among} of {' and '.join(runs)}, {are}: rankbounds judge-next says which of them to judge first."
+    return f"Of {among} of {' and '.join(runs)}, {are}: rankbounds judge-next lists the ones to judge first."
 
 
 class HeldChange:
-    """A run held against the baseline by a test over topics."""
+    """The test of a run's change from the baseline over topics."""
 
     def __init__(
         self,
@@ -187,8 +187,8 @@ class HeldChange:
             return float(p_of_bounded_margin(self.sample, *how, losses_only=self.worse)[0])
         if not TESTS[self.test].of_mean and np.isfinite(self.gain).all():
             raise UsageError(
-                f'The gate "{self.condition}" is about the mean, and the {self.test} test is not: it goes by signs and '
-                "ranks. With a margin, take the t test or randomization."
+                f'The gate "{self.condition}" is about the mean, but the {self.test} test compares signs and '
+                "ranks. With a margin, use the t test or randomization."
             )
         resampling = Resampling(self.comparison.settings["resamples"], self.comparison.settings["seed"])
         tested = self.test, resampling, self.measure
@@ -242,26 +242,27 @@ class HeldChange:
     # ---- words ----
 
     def _why(self, answer: str, could_turn: bool | None) -> str:
-        name, pair = compared_words(self.measure), f"{self.run} against {self.baseline}"
+        name = compared_words(self.measure)
         judged = self._judged(could_turn) if answer != UNDECIDED else ""
         if self._same:
-            return f"{name} is the same on all {self.gain.size} topics, {pair}.{judged}"
-        changed = f"changed by {self.change:+.4f}"
+            return f"{self.run} and {self.baseline} score the same by {name} on all {self.gain.size} topics.{judged}"
+        changed = f"{self.run} minus {self.baseline} is {self.change:+.4f}"
         if self.shown:
-            changed = f"{'better' if self.lead > 0 else 'worse'} by {abs(self.change):.4f}"
+            better = "better" if self.lead > 0 else "worse"
+            changed = f"{self.run} is {better} than {self.baseline} by {abs(self.change):.4f}"
         side = "" if self.alternative == "two-sided" else "one-sided "
         p_change = self._p_words(self.row["p_adjusted"], self.row["p_value"])
-        why = f"{name} {changed}, {pair} ({side}{self.test} test, {p_change})"
+        why = f"{changed} in {name} ({side}{self.test} test, {p_change})"
         lost = "a loss" if self.worse else "a difference"
         if self.row["opposed"]:
-            why += ", and the test favours the run of the worse mean"
+            why += ", and the test favours the run with the worse mean"
         if not self.shown and not self._ruled_out:
             if self.margin:
                 why, lost = f"{why}: {lost} is not shown, and ", "one"
             elif self.worse:
-                why += ": neither a loss nor a gain is shown, and without a margin no loss is accepted"
+                why += ": neither a loss nor a gain is shown, and without --margin no loss is accepted"
             else:
-                why += ": a difference is not shown, and without a margin none is accepted"
+                why += ": no difference is shown, and without --margin none is accepted"
         elif self.margin:
             why += ": " if answer == PASS else "; "
         if self.margin:
@@ -273,7 +274,7 @@ class HeldChange:
         return f"{why}.{judged}{self._fragility_words()}{self._topics() if answer == FAIL else ''}"
 
     def _fragility_words(self) -> str:
-        """Say if most changes are 0, or few topics carry the mean, so that the test knows little of new topics."""
+        """Say if most changes are 0 or few topics carry the mean, so that the test says little about new topics."""
         sample, size = self.sample, self.sample.size
         if self.bounded or not sample.any() or not np.isfinite(sample).all():
             return ""
@@ -281,12 +282,12 @@ class HeldChange:
         if 2 * differing < size:
             few = f"Only {differing} of {size} {self.units} changed"
         elif holding <= CARRYING * size:
-            few = f"{holding} of {size} {self.units} hold{'s' * (holding == 1)} half of all that changed"
+            few = f"{holding} of {size} {self.units} account{'s' * (holding == 1)} for half of the total change"
         else:
             return ""
-        level = "of rare large changes on other topics the test knows little, so that its level may not hold."
+        level = "the test says little about rare, large changes on other topics, so its level may not hold."
         bounded = self.margin and np.isfinite(self._limits).all()
-        hint = f" --margin-test {next(iter(BOUNDED))} holds for them, with more topics." if bounded else ""
+        hint = f" --margin-test {next(iter(BOUNDED))} allows for them, but needs more topics." if bounded else ""
         return f" {few}: {level}{hint}"
 
     def _p_words(self, corrected: float | None, alone: float | None) -> str:
@@ -298,10 +299,10 @@ class HeldChange:
     def _judged(self, could_turn: bool | None) -> str:
         low, high = self.bounds
         if could_turn is None:
-            return " That is as judged: what unjudged documents could do to it is not known."
-        span = f"whatever unjudged documents turn out to be, the change lies between {low:+.4f} and {high:+.4f}"
+            return " How far unjudged documents could move it is not known."
+        span = f"however the unjudged documents are judged, the change lies between {low:+.4f} and {high:+.4f}"
         if could_turn:
-            return f" That is as judged: {span}."
+            return f" More judgments could change this: {span}."
         return "" if equal(low, high) else f" No judgment can reverse it: {span}."
 
     def _topics(self) -> str:
@@ -316,8 +317,8 @@ class HeldChange:
             least = least_topics(self.margin, self._limits, self.alpha)
             lost = "loss" if self.worse else "difference"
             return (
-                f"The {self.bounded} test takes at least {least:,} {self.units} to rule out a {lost} of "
-                f"{self.margin:g} of a run that does not change; there are {self.sample.size}."
+                f"To rule out a {lost} of {self.margin:g}, the {self.bounded} test needs at least {least:,} "
+                f"{self.units}, even if nothing changes; there are {self.sample.size}."
             )
         resamples = self.comparison.settings["resamples"]
         sides = "greater" if self.margin else self.alternative
@@ -326,14 +327,14 @@ class HeldChange:
         if must is None:
             return ""
         if must == 0:
-            return f"With {resamples:,} resamples no p is below {self.alpha:g}: take more of them."
+            return f"With {resamples:,} resamples no p can be below {self.alpha:g}: use more (--resamples)."
         differing = int(np.count_nonzero(self.sample))
         # With a margin, topics without a change speak for the run too.
         if (size if self.margin else differing) >= must:
             return ""
         level = f"for p < {self.alpha:g}{' with one side' if sides != 'two-sided' else ''}"
         if size < must:
-            few = f"there are {size}, and the test takes at least {must}"
+            few = f"there are {size}, and the test needs at least {must}"
             return f"These {self.units} cannot decide it: {few} {level}."
         first, second, can = *np.array(self._pair)[:, None], size
         if self.comparison.clusters is None:
@@ -355,18 +356,16 @@ class HeldChange:
         if by_margin:
             shown = f"that there is no {lost} of {self.margin:g} or more"
         elif one_sided and (self.lead > 0) != (self.alternative == "greater"):
-            return (
-                f'The alternative "{self.alternative}" does not ask for a change in this direction: take "two-sided".'
-            )
+            return f'The alternative "{self.alternative}" does not ask for a change in this direction: use "two-sided".'
         else:
             shown = "a gain" if self.worse and self.lead > 0 else f"a {lost}"
         effect = np.array([(self.room if by_margin else abs(self.lead)) / deviation])
         needed = int(topics_for_effects(effect, 2 * self.alpha if one_sided else self.alpha, POWER)[0])
         if not needed:
-            return f"No realistic number of {self.units} decides so small a change."
+            return f"No realistic number of {self.units} would decide a change this small."
         if needed <= self.sample.size:
             return f"More {self.units} like these would decide it."
         return (
-            f"If the change stays what it is, about {needed:,} {self.units} like these show {shown}, {POWER:.0%} of "
+            f"If the change stays the same, about {needed:,} {self.units} like these would show {shown} {POWER:.0%} of "
             f"the time ({'one-sided ' if one_sided else ''}t test)."
         )

@@ -36,7 +36,7 @@ def named_runs(given: Any, is_run: Callable[[Any], bool] = lambda _: False) -> I
 def check_one_file(name: str | None, given: Any, files: Sequence[str]) -> None:
     """Reject one name for several files."""
     if name is not None and len(files) > 1:
-        raise UsageError(f'The name "{name}" stands for one run, but {given} are {len(files)} files.')
+        raise UsageError(f'The name "{name}" is for one run, but {given} are {len(files)} files.')
 
 
 @dataclass(frozen=True)

@@ -184,7 +184,7 @@ class Audit(Result):
         linearised = [str(estimate.measure) for estimate in self.estimates if estimate.method == LINEARISED]
         if linearised:
             sentences.append(
-                f"{', '.join(linearised)}: not a sum over documents, so the estimate and its interval rest on "
+                f"{', '.join(linearised)}: not a sum over documents, so the estimate and its interval use "
                 "linearisation, which is approximate."
             )
         if self.sequential and self.difference:
@@ -197,14 +197,16 @@ class Audit(Result):
         """Whether the pairs of these rows, of one measure, are settled, in a sentence."""
         if len(rows) > 1:
             decided = sum(row["decided"] for row in rows)
-            return f"{decided:,} of {len(rows):,} pairs are settled by {rows[0]['measure']}, each taken by itself."
+            return (
+                f"{decided:,} of {len(rows):,} pairs are settled by {rows[0]['measure']}, each considered separately."
+            )
         (row,) = rows
         names, measure = (row["run"], row["against"]), row["measure"]
         if not row["decided"]:
             return (
                 f"Not settled after {counted(row['judged'], 'judgment')}: {measure} of {names[0]} minus that of "
                 f"{names[1]} is between {row['ci_low']:.4f} and {row['ci_high']:.4f}. If it is about "
-                f"{row['estimate']:.4f}, as it seems now, about {row['judgments_needed']:,} judgments in all will "
+                f"{row['estimate']:.4f}, the current estimate, about {row['judgments_needed']:,} judgments in all will "
                 "settle it."
             )
         if row["ci_low"] == row["ci_high"] == 0:
@@ -292,7 +294,7 @@ def audit(
     if sequential and sources == "both":
         raise UsageError("Sequential intervals hold for these topics only: use sequential with sources=judgments.")
     if sources == "both" and pool.number_of_topics < 2:
-        raise UsageError("One topic says nothing about others: sources=both needs at least two.")
+        raise UsageError("One topic does not represent others: sources=both needs at least two.")
     judged = JudgedSample.of(sample, pool, None if judgments is None else pool.reading.judgments(judgments))
     levels = {measure: label_level(measure, pool, label_rel) for measure in chosen}
     estimates = estimates_of(levels, pool, judged, difference=difference)
@@ -316,15 +318,15 @@ def _remarks_on_order(judged: JudgedSample, sequential: bool) -> Iterator[str]:
     """What is special about how far judging has come."""
     if judged.left and not sequential:
         yield (
-            f"An early look: {len(judged):,} of the sample's {judged.drawn:,} documents are judged. These intervals "
-            "hold for one look at a number of judgments that was fixed in advance. If you look repeatedly and stop "
-            "when one excludes 0, they miss the truth far more often than they state: use sequential=True "
+            f"Only {len(judged):,} of the sample's {judged.drawn:,} documents are judged. These intervals are valid "
+            "for one look after a number of judgments fixed in advance. If you look repeatedly and stop when an "
+            "interval excludes 0, they miss the true value far more often than they claim: use sequential=True "
             "(--sequential), or judge the whole sample."
         )
     if judged.unused:
         yield (
-            f"{judged.unused:,} judgments are not used, because a document before them in the order has none. Judge "
-            "the documents in their order."
+            f"{judged.unused:,} judgments are not used, because an earlier document in the order has no judgment. "
+            "Judge the documents in order."
         )
 
 
@@ -335,14 +337,14 @@ def _remarks(
     labels, judgments = (f"{grade.min():g} to {grade.max():g}" for grade in (pool.labels.grade, judged.grade))
     if labels != judgments:
         yield (
-            f"Labels and judgments are on different scales: {pool.source} has {labels}, the sample {judgments}. What "
-            "each label means is estimated from the sample."
+            f"Labels and judgments are on different scales: {pool.source} has {labels}, the sample {judgments}. The "
+            "sample shows what each label means."
         )
     for measure, read in levels.items():
         if read is None:
             yield (
-                f"{measure} by labels is not known, because no label reaches {measure.rel:g}: give the lowest label "
-                "that means relevant (label_rel=, --label-rel)."
+                f"{measure} by labels is not known, because no label reaches {measure.rel:g}: set the lowest label "
+                "that counts as relevant (label_rel=, --label-rel)."
             )
         elif read != measure:
             yield f"{measure} by labels counts documents as relevant whose label is at least {read.rel:g}."
@@ -350,7 +352,7 @@ def _remarks(
     if lacking:
         yield (
             f"{lacking:,} of {listed:,} documents in the first ten of the lists have no label and count as "
-            "non-relevant: the estimates do not cover how people would judge them."
+            "non-relevant: the estimates do not allow for how people would judge them."
         )
     for estimate in estimates:
         weight, total = estimate.share, float(estimate.share.sum())
@@ -360,6 +362,6 @@ def _remarks(
         if total - expanded > max(LEAST_LACKING * total, CHANCE * error) and len(judged) > 1:
             yield (
                 f"{estimate.measure}: by its probabilities, the sample represents {expanded / total:.0%} of the weight "
-                "of this question, and chance does not explain the rest: it was drawn for another question, and "
-                "documents that count here could not be drawn. Draw a sample for this question."
+                "of this question, and chance does not explain the rest: the sample was drawn for another question, "
+                "and some documents that count here had no chance of being drawn. Draw a sample for this question."
             )

@@ -75,7 +75,7 @@ class Steps:
         one_list = Rankings(grades, np.array([grades.size]), np.zeros(1, dtype=np.int64), self.facts)
         worth = measure.worth(one_list)[0]
         if not measure.averaged and worth[0] > 0:
-            raise UsageError("Labels are only audited for gain rules that map grade 0 to 0.")
+            raise UsageError("Audits need a gain rule that maps grade 0 to 0.")
         return cast(Floats, np.diff(worth))
 
 

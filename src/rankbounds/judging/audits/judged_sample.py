@@ -65,11 +65,13 @@ class JudgedSample:
         """
         drawn = _columns(given, PROBABILITIES)
         if None in (values := _values(drawn)):
-            _reject(drawn.pairs, values.index(None), "{} has no probability: it is not of the sample.", OUTSIDE)
+            _reject(
+                drawn.pairs, values.index(None), "{} has no probability: it does not belong to the sample.", OUTSIDE
+            )
         pairs, probability = drawn.pairs, drawn.numbers
         pairs.reject_repeats("Keep one row for each document.")
         for row in np.flatnonzero(~((probability > 0) & (probability <= 1)))[:1].tolist():
-            wrong = f"the probability of {{}} is {probability[row]:g}, but a document that was drawn had one above 0 "
+            wrong = f"the probability of {{}} is {probability[row]:g}, but a drawn document has a probability above 0 "
             _reject(pairs, row, f"{wrong}and up to 1.")
         turn = _places_in_order(_columns(given, ORDERS))
         here, there = pool.labels.pairs.index.find(pairs)
@@ -93,7 +95,7 @@ class JudgedSample:
         used = turn[: np.argmin(np.append(has_grade, False))]
         if not used.size:
             none = f"{{}}, the first document of the sample of {len(pairs):,}, has no relevance."
-            _reject(pairs, int(turn[0]), none, "Judge the documents in their order, from the first on.")
+            _reject(pairs, int(turn[0]), none, "Judge the documents in order, starting with the first.")
         kept = Qrels._of_pairs(pairs.take(used), grade[used])
         unused = int(np.count_nonzero(has_grade)) - used.size
         return cls(in_pool[used], probability[used], np.maximum(grade[used], 0.0), kept, len(pairs), unused)

@@ -67,14 +67,15 @@ class AuditPlan(Result):
     def notes(self) -> list[str]:
         """What a reader of the numbers must know, in sentences."""
         basis = (
-            "Nobody has judged yet: the plan assumes that documents of the lowest label are relevant with probability "
-            "0.15 and those of the highest with 0.65. Good labels need fewer judgments; a pilot sample shows how many."
+            "No document is judged yet, so the plan assumes that documents of the lowest label are relevant with "
+            "probability 0.15 and those of the highest with 0.65. Good labels need fewer judgments; a pilot sample "
+            "shows how many."
         )
         if self.pilot is not None:
             basis = f"The uncertainty of the labels is estimated from a pilot of {counted(self.pilot, 'judgment')}."
         return [
-            f"{basis} The half-width is that expected of {100 * self.confidence:.6g}% intervals (for several runs or "
-            "pairs, their root mean square); single intervals will be wider or narrower."
+            f"{basis} The half-width is the expected one of {100 * self.confidence:.6g}% intervals (for several runs "
+            "or pairs, their root mean square); single intervals will be wider or narrower."
         ]
 
 

@@ -64,11 +64,11 @@ class Sample(DocumentsToJudge):
     def notes(self) -> list[str]:
         """What a reader must know, in sentences."""
         drawn = (
-            f"{len(self):,} of {self.labelled:,} labelled documents, in the order in which to judge them, drawn for "
-            f"{self.question} (seed {self.seed}); {self.counting:,} have a weight in that."
+            f"{len(self):,} of {self.labelled:,} labelled documents, in the order to judge them, drawn for "
+            f"{self.question} (seed {self.seed}); {self.counting:,} have a weight in it."
         )
         if self.counting <= len(self):
-            drawn += " All that have a weight are in the sample, so that the audit will be exact."
+            drawn += " The sample contains every document with a weight, so the audit will be exact."
         return [drawn]
 
     def table(self) -> Table:

@@ -103,8 +103,8 @@ def find_scales(
                 labels.pairs.source.name,
                 f'the labels "{name}" have grades {scale_words(grades)}, the trusted ones {scale_words(trusted)}: '
                 "these are different scales.",
-                f"Say which grade of them counts as relevant (--labels-rel {name}=GRADE, in Python labels_rel={{"
-                f'"{name}": grade}}), or that they are one scale (--same-scale).',
+                f"Set the lowest of their grades that counts as relevant (--labels-rel {name}=GRADE, in Python "
+                f'labels_rel={{"{name}": grade}}), or treat them as one scale (--same-scale).',
             )
         if level is None:
             level = rel if alike else 1.0
@@ -157,7 +157,7 @@ def keep_shared_topics(trusted: Qrels, sets: dict[str, Qrels], name: str) -> tup
     left_out = [query for query in trusted.query_ids if query in had and query not in shared]
     if left_out:
         warn(
-            f"{len(left_out)} of {len(had)} topics of {name} are left out, since not all labels have them "
+            f"{len(left_out)} of {len(had)} topics of {name} are left out, because not all labels have them "
             f"({some(left_out)})."
         )
     return trusted.filter(shared), {other: labels.filter(shared) for other, labels in sets.items()}, left_out
@@ -218,5 +218,5 @@ def score_by_labels(scorings: Sequence[Scoring], runs: Sequence[Run]) -> tuple[F
     stacked = np.stack(several)
     known = ~np.isnan(stacked).any(axis=(0, 1, 2))
     if np.count_nonzero(known) < 2:
-        raise DataError("The runs share fewer than two labelled topics: nothing can be said about other topics.")
+        raise DataError("The runs share fewer than two labelled topics, too few for intervals over topics.")
     return stacked[..., known], names

@@ -65,12 +65,12 @@ class Leaderboards(Result):
     def _sentence(self, row: Mapping[str, Any]) -> str:
         of = f"{row['judge']} and {self.settings['trusted']}, {row['runs']} runs by {row['measure']}"
         if row["tau"] is None:
-            return f"{of}: one of them gives all runs the same mean, so that there is no order to agree with."
+            return f"{of}: one of them gives all runs the same mean, so there are no orders to compare."
         over = f"over {row['topics']} topics"
         if row["tau_low"] is None:
-            return f"{of}: Kendall's tau is {row['tau']:.3f} {over}, on which no resample changes it."
+            return f"{of}: Kendall's tau is {row['tau']:.3f} {over}, the same in every resample."
         ends = f"{self.settings['confidence']:.0%} interval {row['tau_low']:.3f} to {row['tau_high']:.3f}"
-        related = "" if row["tau_low"] > 0 else " That the orders are related is not shown."
+        related = "" if row["tau_low"] > 0 else " It is not shown that the orders are related."
         return f"{of}: Kendall's tau is {row['tau']:.3f} ({ends} {over}).{related}"
 
 
@@ -161,11 +161,14 @@ def _shared(ours: Sequence[str], theirs: Sequence[str], what: str, name: str) ->
     if len(both) < 2:
         raise DataError(
             name,
-            f"it shares {len(both)} of its {what} with the trusted leaderboard, and two are needed. It has {what} like "
-            f"{some(list(theirs))}, the trusted one {some(list(ours))}.",
+            f"it shares {len(both)} of its {what} with the trusted leaderboard, and two are needed. "
+            f"Its {what} are {some(list(theirs))}, those of the trusted one {some(list(ours))}.",
         )
     if len(both) < max(len(ours), len(theirs)):
-        warn(f"{name}: {len(both)} {what} are compared, of {len(theirs)} there and {len(ours)} of the trusted side.")
+        warn(
+            f"{name}: {len(both)} {what} are compared, of {len(theirs)} in this file and {len(ours)} in the trusted "
+            "one."
+        )
     return both
 
 
@@ -177,7 +180,9 @@ def _pairs_of_measures(truth: Scores, other: Scores, name: str) -> list[tuple[Me
         pairs = [(truth.measures[0], other.measures[0])]
     if not pairs:
         here, there = (some([str(measure) for measure in scores.measures]) for scores in (truth, other))
-        raise DataError(name, f"no measure has the same name on both sides: {there} there, {here} on the trusted side.")
+        raise DataError(
+            name, f"no measure has the same name in both files: {there} in this file, {here} in the trusted one."
+        )
     return pairs
 
 

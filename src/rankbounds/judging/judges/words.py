@@ -9,7 +9,7 @@ from rankbounds.judging.judges.bias import COEFFICIENTS, RUNS_FOR_SCALE, TOP
 from rankbounds.results import Row
 
 NAMED = 3
-"""So many runs or pairs are named."""
+"""How many runs or pairs are named."""
 FEW_TURNED = 0.05
 """Up to this share of turned pairs, an order is called one that mostly holds."""
 MANY_LOST = 0.2
@@ -164,9 +164,9 @@ def _trust_in_scores(agreed: Row, orderings: Sequence[Row], trusted: str) -> str
         return bool(row["mean_bias"]) if low is None or high is None else low > 0 or high < 0
 
     surely = agreed["kappa"] if agreed["kappa_low"] is None else agreed["kappa_low"]
-    by_chance = f"no, its labels are not shown to agree with {trusted} by more than chance"
+    by_chance = f"no, its labels are not shown to agree with {trusted} more than by chance"
     for problem, holds in (
-        ("no, by {} they are off on average", off),
+        ("no, by {} they are biased on average", off),
         (by_chance, lambda _: surely is None or surely <= 0),
         ("no, by {} they reverse clear differences", lambda row: row["reversed"] > FEW_TURNED * row["separated"]),
         ("not for the runs that it favours or penalises by {}", lambda row: row["favoured"] or row["punished"]),
@@ -175,7 +175,7 @@ def _trust_in_scores(agreed: Row, orderings: Sequence[Row], trusted: str) -> str
         if named:
             answer = problem if problem is by_chance else problem.format(", ".join(named))
             return f'{answer}; "rankbounds audit" corrects them with a sample that people judge'
-    return "no problem was found here, which is not a proof"
+    return "no problem was found, which does not prove that there is none"
 
 
 def side_by_side(agreement: Sequence[Row], orderings: Sequence[Row], settings: Row) -> list[str]:
@@ -183,7 +183,7 @@ def side_by_side(agreement: Sequence[Row], orderings: Sequence[Row], settings: R
     found = []
     if lead := settings["kappa_lead"]:
         low, high = lead["low"], lead["high"]
-        verdict = "more than by chance" if low is not None and low > 0 else "which may be chance"
+        verdict = "more than by chance" if low is not None and low > 0 else "which may be due to chance"
         if low is not None:
             verdict += f"; {settings['confidence']:.0%} interval [{low:+.3f}, {high:+.3f}]"
         judges = len(agreement) - len(settings["votes"])

@@ -16,7 +16,7 @@ from rankbounds.results import Column
 from rankbounds.tables import number
 
 SETTLED = "settled"
-NOTHING_LEFT = "Every document that counts is judged: no judgment would change anything."
+NOTHING_LEFT = "Every document that counts is judged: no further judgment would change a score."
 
 
 def _columns(digits: int, *names: str) -> tuple[Column, ...]:
@@ -91,7 +91,7 @@ class JudgingPlan(DocumentsToJudge):
             return [NOTHING_LEFT]
         before, after = self.open_means()
         return [
-            f"{self.number_unjudged:,} unjudged documents; a run's mean is open by {before:.4f} on average, and by "
+            f"{self.number_unjudged:,} unjudged documents; a run's bounds are {before:.4f} wide on average, and "
             f"{after:.4f} after these {len(self):,} judgments."
         ]
 
@@ -112,7 +112,7 @@ class SettlingPlan(DocumentsToJudge):
     better: tuple[float, ...]
     """For each pair, how likely the first run is the better one, taken as normal."""
     settled: tuple[bool, ...]
-    """For each pair, is it settled whatever the unjudged documents turn out to be?"""
+    """For each pair, is it settled however the unjudged documents are judged?"""
     number_unjudged: int
     needed: Needed | None = None
     remarks: tuple[str, ...] = ()
@@ -137,14 +137,14 @@ class SettlingPlan(DocumentsToJudge):
         leader = self.pairs[0][0]
         if self.is_settled and len(self.pairs) == 1:
             ahead, behind = self._in_order()
-            return f"Settled: {ahead} is better than {behind} by {measure}, whatever else is judged."
+            return f"Settled: {ahead} is better than {behind} by {measure}, however the remaining documents are judged."
         if self.is_settled:
             return f"Settled: how {leader}, which leads by {measure}, compares with all {len(self.pairs)} others."
         rivals = [other for (_, other), settled in zip(self.pairs, self.settled, strict=True) if not settled]
         question = f"{leader} against {rivals[0] if len(rivals) == 1 else f'the {len(rivals)} others that are open'}"
         needed = self.needed
         if needed is None:
-            return f"{question} is open by {measure}."
+            return f"{question} is still open by {measure}."
         if needed.median is None:
             return (
                 f"{question} by {measure} may never be {needed.goal}, even with all {needed.unjudged:,} documents "
@@ -162,14 +162,14 @@ class SettlingPlan(DocumentsToJudge):
             first += f"; {self._who_is_better(measure)}"
         elif self.pairs:
             first += (
-                f"; as judged, {self.pairs[0][0]} leads by {measure}. Whatever they turn out to be, it is settled how "
+                f"; as judged, {self.pairs[0][0]} leads by {measure}. However they are judged, it is settled how "
                 f"it compares with {sum(self.settled)} of {len(self.pairs)} others"
             )
         found = [f"{first}.", *self.remarks]
         if self.needed is None:
             return found
         if self.is_settled:
-            return [*found, "The question is settled: no further judgments are needed for it."]
+            return [*found, "The question is settled: no further judgments are needed."]
         return [*found, self.needed.sentence(self.settings["seed"])]
 
     def _in_order(self) -> tuple[str, str]:
@@ -181,9 +181,9 @@ class SettlingPlan(DocumentsToJudge):
         """What is known of one pair."""
         if self.settled[0]:
             ahead, behind = self._in_order()
-            return f"whatever they turn out to be, {ahead} is better than {behind} by {measure}"
+            return f"however they are judged, {ahead} is better than {behind} by {measure}"
         if self.likely is None:
-            decide = f"they decide which of {' and '.join(self.pairs[0])} is better by {measure}"
+            decide = f"which of {' and '.join(self.pairs[0])} is better by {measure} depends on them"
             apart = [run for run in self.pairs[0] if run in self.unpooled]
             few = f"; fewer than {POOLED} of {' and '.join(apart)} are judged, too few for an estimate" if apart else ""
             return f"{decide}{few}"
@@ -200,9 +200,9 @@ def difference_left(
     """Where the mean difference of two runs can lie, and could when judging ``began``."""
     (one, other), (low, high) = runs, bounds
     if equal(low, high):
-        left = f"{one} minus {other} is {low:+.4f}, whatever else is judged: nothing that matters is unjudged."
+        left = f"{one} minus {other} is {low:+.4f}: every document that matters is judged."
     else:
-        left = f"Whatever unjudged documents turn out to be, {one} minus {other} {_span(low, high)}."
+        left = f"However the unjudged documents are judged, {one} minus {other} {_span(low, high)}."
     if began is None or _span(*began) == _span(low, high):
         return left
     return f"{left} When judging began, it {_span(*began, lies='lay', is_='was')}."

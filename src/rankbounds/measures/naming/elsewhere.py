@@ -152,7 +152,7 @@ DIFFERENT: tuple[tuple[str, str, str, str], ...] = (
     ("Recall", "trulens", "", "with scores, all documents count whose score is that of the k-th"),
     ("P", "llama-index", "SetP", "the distinct ids retrieved that are expected, over all distinct ids retrieved"),
     ("P", "torchmetrics", "SetP", "without top_k, k is the number of scored documents"),
-    ("Recall", "torchmetrics", "", "only relevant documents that were scored are counted, so that a whole list has 1"),
+    ("Recall", "torchmetrics", "", "only relevant documents that were scored are counted, so a complete list has 1"),
     ("Success", "llama-index", "Success", "hit_rate asks whether any expected id was retrieved, at whatever rank"),
     ("Success", "haystack", "Success", "DocumentRecallEvaluator with mode single_hit, at whatever rank"),
     ("Hits", "papers on knowledge graphs", "Success", "the share of questions with a hit, where ranx counts the hits"),

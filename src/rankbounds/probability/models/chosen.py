@@ -70,7 +70,7 @@ class ChosenModels:
         self.batches = batches or [list(join_lists(run, facts, assumptions).batches) for run in runs]
         self.groups = groups
         self.unknown = ""
-        """Why even probabilities stand in for those that were to be estimated."""
+        """Why the probabilities could not be estimated."""
         self.kind = given if isinstance(given, str) and given in KINDS else None
         self.given = None if self.kind else as_relevance_probability(given, otherwise)
         self._fitted: dict[Any, RelevanceProbability] = {}
@@ -127,8 +127,8 @@ class ChosenModels:
         if any(rankings.holes[:, :deepest].any() for rankings in self.batches[0]):
             raise UsageError(
                 f"{self.runs[0].name} has unjudged documents, and one run alone cannot show how often these are "
-                "relevant: its judged documents are those that other runs found too. Give the runs of the pool too, "
-                "a probability (--q 0.1), or --q sample if judgments are a random sample."
+                "relevant: its judged documents are those that other runs retrieved too. Add the runs of the pool, or "
+                "give a probability (--q 0.1), or --q sample if the judgments are a random sample."
             )
 
     def unjudged(self, at: int, measure: RankWeighted, *, tail: bool = False) -> UnjudgedDocuments:
@@ -218,24 +218,24 @@ class ChosenModels:
     def remarks(self) -> list[str]:
         """What a reader of estimated probabilities must know, in sentences."""
         if self.unknown:
-            return [f"q cannot be estimated from these judgments: {self.unknown}. The order takes it as 0.5."]
+            return [f"q cannot be estimated from these judgments: {self.unknown}. The order assumes q = 0.5."]
         unpooled = self.unpooled()
         remark = (
             f"{some(unpooled)}: fewer than {POOLED} are judged, so the estimate relies on the documents of other runs."
         )
-        return [f"{remark} Trust the certain bounds, not the probabilities."] if unpooled else []
+        return [f"{remark} Rely on the certain bounds instead of the probabilities."] if unpooled else []
 
     def pool_remarks(self, measures: Sequence[Measure], confidence: float) -> list[str]:
         """Which runs were pooled, and what intervals are calibrated on, in sentences."""
         runs, pooled = len(self.runs), self.depth.pooled
         outside = [run.name for run, inside in zip(self.runs, pooled.tolist(), strict=True) if not inside]
         if not outside:
-            sentences = [f"As far as the judgments show, each run was pooled: its first {self.depth.pool} documents."]
+            sentences = [f"The judgments suggest that each run was pooled to depth {self.depth.pool}."]
         elif len(outside) == runs:
-            sentences = ["As far as the judgments show, none of the runs was pooled."]
+            sentences = ["The judgments suggest that none of the runs was pooled."]
         else:
             sentences = [
-                f"As far as the judgments show, the pool holds the first {self.depth.pool} documents of "
+                f"The judgments suggest that the pool holds the first {self.depth.pool} documents of "
                 f"{runs - len(outside)} of {runs} runs; not pooled: {some(outside)}."
             ]
         if self.kind != "groups":
@@ -254,9 +254,9 @@ class ChosenModels:
             return sentences
         if min(left_out) < needed:
             sentences.append(
-                f"A {100 * confidence:.6g}% interval needs {needed} other groups that contributed documents of their "
-                f"own to the pool; there {'is' if max(left_out) == 1 else 'are'} {max(left_out)}, so the intervals are "
-                "the certain bounds. Give more runs of the pool, a lower --confidence, or --q NUMBER."
+                f"A {100 * confidence:.6g}% interval needs {needed} other groups that added documents to the pool; "
+                f"there {'is' if max(left_out) == 1 else 'are'} {max(left_out)}, so the intervals are the certain "
+                "bounds. Use more runs of the pool, a lower --confidence, or --q NUMBER."
             )
             return sentences
         few, many = min(left_out), max(left_out)
@@ -264,13 +264,13 @@ class ChosenModels:
         unseen = dict.fromkeys(str(model.measure) for model, name in asked if model.out_of_sight(name))
         if unseen:
             sentences.append(
-                f"{', '.join(unseen)}: no expected score, and intervals are the certain bounds, where most of what is "
-                f"open of a run lies below rank {2 * self.depth.pool}, twice the pool's depth, for measures that count "
-                "all relevant documents of a topic (AP, recall), and for nDCG with more than two grades above 0."
+                f"{', '.join(unseen)}: no expected score is given and intervals are the certain bounds where most of a "
+                f"run's residual lies below rank {2 * self.depth.pool}, twice the pool's depth, for measures that "
+                "count all relevant documents of a topic (AP, recall), and for nDCG with more than two grades above 0."
             )
         if self.groups is None:
             sentences.append(
-                "Every run counts as a group of its own. Runs of one team find the same documents: name teams by "
-                "--groups or --groups-prefix."
+                "Every run counts as its own group. Runs of one team retrieve the same documents, so name the teams "
+                "with --groups or --groups-prefix."
             )
         return sentences

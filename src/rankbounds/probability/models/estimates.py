@@ -24,7 +24,7 @@ from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.logistic import expit, fit_logistic, robust_covariance
 
 ALL_RELEVANT = (
-    "every judged document that the runs retrieved is relevant, which does not show how often unjudged ones are"
+    "every judged document that the runs retrieved is relevant, so they do not show how often unjudged documents are"
 )
 RIDGE = 1.0
 """A pull towards coefficients of 0 (as if each had a normal distribution of sd 1), felt where judgments are few."""
@@ -102,7 +102,7 @@ def estimate(
     """
     use = documents.judged
     if not use.any():
-        raise NotEstimatedError("no retrieved document is judged, so there is nothing to estimate it from")
+        raise NotEstimatedError("no retrieved document is judged, so there is no data to estimate it from")
     relevant = relevance_of(documents.grade[use], facts, measure, rel)
     if not random and all_relevant(documents.grade[use], relevant):
         raise NotEstimatedError(ALL_RELEVANT)

@@ -186,8 +186,8 @@ def _read(path: str, otherwise: float | None) -> RelevanceProbability:
     key = next((name for name in ("rank", "run", *named_columns.QUERY_NAMES) if name in header), None)
     if key is None:
         raise DataError(
-            f"{path}: the columns are {', '.join(header)}. Beside {value} there must be one called rank, run or "
-            "query_id, or query_id and doc_id."
+            f"{path}: the columns are {', '.join(header)}. "
+            f"Besides {value} it needs a column rank, run or query_id, or query_id and doc_id."
         )
     table: dict[str, float] = {}
     rows = table_rows(decoded(text), path)

@@ -91,7 +91,7 @@ def label_probabilities(labels: QrelsLike, truth: QrelsLike, rel: float = 1.0) -
         if not rates[level].both:
             raise DataError(
                 f"No document that is labelled {level:g} ({labelled.pairs.source.name}) has a trusted judgment "
-                f"({trusted.pairs.source.name}), so what this label means is unknown."
+                f"({trusted.pairs.source.name}), so the meaning of this label is unknown."
             )
     judged[rows] = False
     chosen = np.flatnonzero(judged)
@@ -146,7 +146,7 @@ class TrustedFirst:
         given = reading.source or ()
         names = [name.strip() for name in (given.split(",") if isinstance(given, str) else given) if name.strip()]
         if len(set(names)) < 2:
-            raise UsageError("--calibrate goes with two sources or more, the trusted one first: --source human,llm.")
+            raise UsageError("--calibrate needs two sources or more, the trusted one first: --source human,llm.")
         wanted = list(measures)
         if not drawn:
             reject_drawn(wanted)
@@ -236,7 +236,7 @@ def level_of(measures: Iterable[Measure], trusted: Qrels) -> float:
     levels = sorted({lowest_relevant_grade(measure, facts) for measure in wanted})
     if len(levels) > 1:
         raise UsageError(
-            f"Labels are calibrated for one grade that counts as relevant, but these measures have {len(levels)} (rel="
-            f"{', '.join(f'{level:g}' for level in levels)}). Ask for one after the other."
+            f"Labels are calibrated for one lowest relevant grade, but these measures have {len(levels)} (rel="
+            f"{', '.join(f'{level:g}' for level in levels)}). Use one at a time."
         )
     return levels[0]
