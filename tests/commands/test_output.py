@@ -119,7 +119,7 @@ def test_every_argument_that_names_a_file_is_known_as_one():
 def test_nothing_is_written_under_the_name_of_a_compressed_file(tmp_path, command, ending):
     """It would not be compressed, and reading it back would fail."""
     for write in (judged("1", "a").write, rb.Run.from_columns(["1"], ["a"], [1.0], name="r").write):
-        with pytest.raises(rb.UsageError, match="not compressed"):
+        with pytest.raises(rb.UsageError, match="does not compress"):
             write(tmp_path / f"file{ending}")
     (tmp_path / "run").write_text("1 Q0 a 1 1.0 r\n")
     code, out, err = command("pool", tmp_path / "run", "--depth", "1", "-o", tmp_path / f"pool{ending}")

@@ -261,7 +261,7 @@ class TestCommands:
         (tmp_path / "more").write_text("\n".join(lines[1:]) + "\n")
         assert "judged documents were removed" in self.call(capsys, "compare", tmp_path / "more", bad, *asked)[2]
         (tmp_path / "more").write_text("\n".join([*lines, "unheard-of 0 new 1"]) + "\n")
-        assert "different topics (new: unheard-of)" in self.call(capsys, "compare", tmp_path / "more", bad, *asked)[2]
+        assert "topics differ (new: unheard-of)" in self.call(capsys, "compare", tmp_path / "more", bad, *asked)[2]
         code, _, err = self.call(capsys, "compare", qrels, bad, *asked, "--ties", "best", "--gain", "1=3", "--depth", 5)
         assert code == 3
         for told in ("--ties was trec and is best", "--gain was linear and is 1=3", "--depth was not given and is 5"):

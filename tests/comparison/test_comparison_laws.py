@@ -627,7 +627,7 @@ def test_under_every_combination_of_options_a_comparison_says_what_evaluate_and_
     assert np.allclose(compared.means(), (means.value[:, 0] * share).T, equal_nan=True, rtol=1e-12)
     for row, measure in zip(compared.pairs.rows(), compared.measures, strict=True):
         low, high = row["certain_low"], row["certain_high"]
-        if measure.as_retrieved or low is None or one.bounds == "ties" or not math.isfinite(high - low):
+        if measure.as_retrieved or None in (low, high) or one.bounds == "ties" or not math.isfinite(high - low):
             continue
         ends = [pair_extremes(other, one, measure, topic) for topic in topics]
         least, most = (math.fsum(side) / len(topics) for side in zip(*ends, strict=True))

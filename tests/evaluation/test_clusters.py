@@ -48,7 +48,7 @@ def test_what_is_wrong_is_said(tmp_path):
     wide.write_text("query_id,a,b\n1_a,1,2\n")
     with pytest.raises(DataError, match="one column of clusters besides the query, not 2"):
         resolve_clusters(wide, ["1_a"])
-    with pytest.raises(UsageError, match="the mark that ends it"):
+    with pytest.raises(UsageError, match="the character that ends it"):
         clusters_by_prefix(IDS, "")
     with pytest.raises(UsageError, match="those of 3 queries"):
         resolve_clusters(Clusters(np.array([0, 0, 1]), ["a", "b"]), IDS)

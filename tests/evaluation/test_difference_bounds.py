@@ -124,7 +124,10 @@ def attained(bounds, low, high):
 
 
 def grades_for(measure):
-    return GRADES if measure.graded else (0, int(max(1, measure.rel)))
+    """The grades that unjudged documents may get: one that the measure names exists, though no judgment has it."""
+    if not measure.graded:
+        return (0, int(max(1, measure.rel)))
+    return (*GRADES, *(() if getattr(measure, "max_grade", None) is None else (int(measure.max_grade),)))
 
 
 @pytest.fixture

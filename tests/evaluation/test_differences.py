@@ -199,7 +199,7 @@ def test_command_and_verdicts(tmp_path, capfd):
     row = difference(good, bad)
     assert {"difference", "sd", "probability_better", "certain_low", "certain_high"} <= set(row)
     assert row["verdict"] == "good is better however the unjudged documents are judged"
-    assert difference(bad, good)["verdict"].startswith("good is better whatever")
+    assert difference(bad, good)["verdict"].startswith("good is better however")
     assert difference(good, open_)["verdict"] == "good is better with probability above 0.999 (q=0.2)"
     assert difference(open_, half)["verdict"] == "depends on the unjudged documents"
     assert difference(open_, half, q=0.5)["verdict"].startswith("open is better with probability 0.")
@@ -221,7 +221,7 @@ def test_no_probability_decides_for_a_run_that_is_hardly_judged():
     assert pairs["judged", "other"].unpooled == ()
     assert pairs["judged", "stranger"].unpooled == ("stranger",)
     few = "fewer than 95% of the first 5 documents of stranger are judged"
-    told = f"the unjudged documents decide; {few}, too few for an estimate"
+    told = f"depends on the unjudged documents; {few}: no estimate"
     assert pairs["judged", "stranger"].verdict == pairs["other", "stranger"].verdict == told
     for one in pairs.values():
         assert 0 <= one.probability_better <= 1

@@ -318,7 +318,7 @@ def test_errors_come_from_tasks_with_all_their_parts(spark_session, tmp_path, mo
         ({"score": "string"}, '"score" is of type string, not a number'),
         ({"doc_id": None}, "no column for the document id"),
         ({"ties": "rank"}, "there is no column rank"),
-        ({"qrels": "other"}, 'run "run": no topic of this run is among the judged ones'),
+        ({"qrels": "other"}, 'run "run": no topic of this run is judged'),
         ({"source": "human"}, 'no column "source"'),
         ({"runs": {"q": {"a": 1}}}, "runs are frames of Spark's or paths"),
         ({"runs": "-"}, "which is not a file"),

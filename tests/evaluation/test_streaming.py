@@ -266,7 +266,7 @@ def test_what_cannot_be_read_in_pieces(tmp_path):
     with pytest.raises(rb.DataError, match="there is no such file"):
         streaming.evaluate(qrels, tmp_path / "absent")
     (tmp_path / "other").write_text("x Q0 a 1 1 t\n")
-    with pytest.raises(rb.DataError, match=r'no topic of this run is among the judged.*"x"'):
+    with pytest.raises(rb.DataError, match=r'no topic of this run is judged.*"x"'):
         streaming.evaluate(qrels, tmp_path / "other")
     polars.DataFrame({"query_id": ["1"], "score": [1.0]}).write_parquet(tmp_path / "p")
     with pytest.raises(rb.DataError, match="no column for the document id"):

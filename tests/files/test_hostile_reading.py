@@ -93,7 +93,7 @@ class TestIds:
             (["a"], "type list"),
             ({"a": 1}, "type dict"),
             (True, "type bool"),
-            pytest.param(10**5000, "too long", id="digits"),
+            pytest.param(10**5000, "too many digits", id="digits"),
         ],
     )
     def test_what_is_no_id_is_refused_with_its_row(self, value, told):

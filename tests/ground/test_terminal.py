@@ -358,8 +358,8 @@ def test_files_may_stand_behind_options(command, tmp_path):
     ("arguments", "told"),
     [
         (("compare", "-o", "x.csv"), '"compare" cannot write csv'),
-        (("evaluate", "-o", "x.csv.gz"), "not compressed"),
-        (("compare", "--save", "x.json.xz"), "not compressed"),
+        (("evaluate", "-o", "x.csv.gz"), "does not compress"),
+        (("compare", "--save", "x.json.xz"), "does not compress"),
         (("report", "-o", "x.csv"), '"report" cannot write csv'),
         (("judge-next", "-o", "x.parquet"), '"judge-next" cannot write parquet'),
     ],

@@ -69,7 +69,7 @@ def test_a_sample_is_written_judged_and_audited(folder):
     header, *lines = path.read_text().splitlines()
     assert len(lines) == 12
     assert header == "query_id,doc_id,order,probability,relevance"
-    with pytest.raises(rb.RankboundsError, match=r"has no relevance\. Judge the documents in their order"):
+    with pytest.raises(rb.RankboundsError, match=r"has no relevance\. Judge the documents in order"):
         tools.audit("qrels.txt", drawn["file"], "runs", "P@5")
     judged = [f"{line}{truth[line.split(',')[0]][line.split(',')[1]]:g}" for line in lines]
     path.write_text("\n".join([header, *judged]) + "\n")

@@ -75,7 +75,7 @@ def test_outer_bounds_are_said_to_be_outer(tmp_path, capsys):
     for bounds in ("unjudged", "both"):
         files = [str(tmp_path / "qrels"), str(tmp_path / "run")]
         assert main(["evaluate", *files, "-m", "Q", "-m", "Q'", "-m", "P@1", "--bounds", bounds]) == 0
-        assert "the bounds of Q, Q' are safe, but may be wider" in capsys.readouterr().err
+        assert "the bounds of Q, Q' are valid, but may be wider" in capsys.readouterr().err
         scores = rb.evaluate(*files, ["Q", "Q'", "P@1"], bounds=bounds)
         assert [str(measure) for measure in scores.outer] == ["Q", "Q'"]
 

@@ -192,7 +192,7 @@ def test_a_sample_without_spread_has_no_interval():
 
 def test_judgments_that_are_no_sample_are_told():
     found = rb.probability.estimate_sampling_errors(table([("a", "x", 0), ("b", "x", 1)]), {"t": ["b"]}, "xinfAP")
-    assert [note.split(":")[0] for note in found.notes()] == ["Nothing was sampled"]
+    assert [note.split(":")[0] for note in found.notes()] == ["These judgments are not a sample"]
     assert found.rows()[0]["standard_error"] == 0
 
 

@@ -266,6 +266,6 @@ def test_vectors_on_the_command_line(capsys):
 def test_digits_that_say_nothing_are_named(capsys):
     files = [str(DATA / "qrels.txt"), str(DATA / "runs")]
     assert main(["evaluate", *files, "-m", "RBP(p=0.8)", "--digits", "4"]) == 0
-    assert "digits behind the first say nothing" in capsys.readouterr().err
+    assert "digits after the first are not meaningful" in capsys.readouterr().err
     assert main(["evaluate", *files, "-m", "RBP(p=0.8)"]) == 0
     assert "say nothing" not in capsys.readouterr().err

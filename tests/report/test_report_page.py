@@ -360,7 +360,7 @@ def test_browser_says_what_could_change_it_as_compare_does(chromium, demo_page, 
         shown = texts(chromium, "#changes-chart svg > text:not([text-anchor])")
         for run, told in zip(order[1:], shown, strict=True):
             sentences = demo_compared.sentences(measure, (leader, demo["runs"][run]))
-            asked = {"noise": "noise. It may well be", "unjudged documents": "overturn it. (Yes|Perhaps)",
+            asked = {"noise": "noise. It may be", "unjudged documents": "overturn it. (Yes|Perhaps)",
                      "ties": "Could ties. Yes", "another p": "other p. Not"}  # fmt: skip
             turns = [name for name, words in asked.items() if re.search(words, " ".join(sentences))]
             places = [float(p) for p in re.findall(r"(0\.\d{3}) \(", " ".join(sentences))]

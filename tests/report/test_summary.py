@@ -18,7 +18,7 @@ def test_summary_says_only_what_holds(demo, demo_compared):
     assert "Fewer than 80% of the top 10 documents of dense are judged" in told
     comparison = demo_compared["RBP(p=0.8)"]
     separated = sum(row["p_adjusted"] < 0.05 for row in comparison.pairs.rows())
-    assert f"Of all 10 pairs of runs, the topics separate {separated} and leave {10 - separated} open" in told
+    assert f"Of all 10 pairs of runs, {separated} differ significantly and {10 - separated} do not" in told
     leader = [
         row
         for row in comparison.pairs.rows()

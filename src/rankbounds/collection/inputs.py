@@ -198,7 +198,7 @@ class Reading:
         return [*own, *others]
 
     def _check_expected(self, job: RunToRead, qrels: Any) -> None:
-        """Refuse a run whose rows expect other documents than the judgments."""
+        """Refuse a run whose rows expect different documents than the judgments."""
         theirs = job.given if job.path is None else job.path
         if theirs is None or theirs is qrels or not self.holds_run(theirs):
             return

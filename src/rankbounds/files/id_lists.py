@@ -81,7 +81,7 @@ def columns_of_list_table(header: list[str], get: Callable[[str], Any], names: C
         first_rows = {topic: row for row, topic in reversed(list(enumerate(topics)))}
         for row, (topic, entry) in enumerate(zip(topics, entries, strict=True)):
             if list(entry or ()) != list(entries[first_rows[topic]] or ()):
-                problem = f'the question "{topic[:60]}" expects other documents than in its first row.'
+                problem = f'the question "{topic[:60]}" expects different documents than in its first row.'
                 raise DataError(where.place(row), problem, "All rows of a question must expect the same documents.")
         rows = sorted(first_rows.values())
         topics, entries = [topics[row] for row in rows], [entries[row] for row in rows]
