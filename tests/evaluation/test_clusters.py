@@ -50,7 +50,7 @@ def test_what_is_wrong_is_said(tmp_path):
         resolve_clusters(wide, ["1_a"])
     with pytest.raises(UsageError, match="the character that ends it"):
         clusters_by_prefix(IDS, "")
-    with pytest.raises(UsageError, match="those of 3 queries"):
+    with pytest.raises(UsageError, match="for 3 queries, but there are 6"):
         resolve_clusters(Clusters(np.array([0, 0, 1]), ["a", "b"]), IDS)
 
 

@@ -504,7 +504,7 @@ def test_browser_shows_tables_of_scores_and_says_what_is_left_out(chromium, tmp_
     assert browser.lacks(chromium) == []
     assert chromium.get_log("browser") == []
     assert main(["report", *given, "--source", "human", "-o", str(out)]) == 2
-    assert "--source is for judgments and runs" in capsys.readouterr().err
+    assert "--source needs judgments and runs" in capsys.readouterr().err
 
 
 def test_browser_shows_one_run_and_thinned_pages(chromium, tmp_path, monkeypatch):
