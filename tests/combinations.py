@@ -474,7 +474,8 @@ class Case:
         """Are bounds of the collection ones that no world of those tried attains?"""
         if not self.open_collection or chosen.list_only or chosen.as_retrieved:
             return False
-        without_end = self.gain(0) > 0 and chosen.name in ("nDCG", "Q")  # of any number of documents of grade 0
+        # Any number of documents of grade 0 may enlarge the ideal ranking, or the total gain.
+        without_end = self.gain(0) > 0 and chosen.name.startswith(("nDCG", "Q", "Rpref"))
         return without_end or self.options.get("most_relevant") is None or self.counts(chosen, 0)
 
     def _check_mean(self, measure: Any, found: dict[str, tuple[float, ...]], means: rb.Scores, at: int) -> None:
