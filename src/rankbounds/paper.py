@@ -320,7 +320,10 @@ def _cut(table: PaperTable, room: float) -> PaperTable:
             break
         hidden.append(least.heading)
         table = replace(table, columns=[column for column in table.columns if column is not least])
-    comments = [*table.comments, *([f"Columns left out for want of width: {', '.join(hidden)}."] if hidden else [])]
+    comments = [
+        *table.comments,
+        *([f"Columns that do not fit: {', '.join(hidden)}."] if hidden else []),
+    ]
     return replace(table.wrapped(room), comments=comments)
 
 

@@ -294,7 +294,7 @@ class TestCommandLine:
             (["empty"], 3, "holds no judgments"),
             (["all", "--pair", "run1", "runx"], 2, "runx"),
             (["all", "--names", "colour"], 2, '"colour" is not a choice'),
-            (["bad.csv"], 3, "bad.csv:2: runs must be there"),
+            (["bad.csv"], 3, "bad.csv:2: runs must be given"),
             (["bad.json"], 3, "cannot be read as JSON"),
             (["list.json"], 3, "a list of objects"),
             (["all", "-o", "all/web/runs/run1.txt"], 2, "would be overwritten"),

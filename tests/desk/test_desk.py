@@ -37,7 +37,7 @@ def test_the_file_has_the_first_opinion_and_the_journal_all(path):
     assert desk.file.grade(("1", "new")) == 3  # bob's is now the first
     assert [row["judge"] for row in desk.past()["judgments"]] == ["bob"]
     desk.undo("bob")
-    with pytest.raises(UsageError, match="nothing to take back"):
+    with pytest.raises(UsageError, match="nothing to undo"):
         desk.undo("bob")
     desk.close()
     assert path.read_bytes() == first

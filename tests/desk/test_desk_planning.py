@@ -129,7 +129,7 @@ def test_a_worker_works_elsewhere_and_ends_with_us(tmp_path):
         worker()
     worker.close()
     worker = Worker(DiesOnce(str(tmp_path / "dead")))
-    with pytest.raises(UsageError, match="started again"):
+    with pytest.raises(UsageError, match="was restarted"):
         worker()
     assert worker() not in (first, os.getpid())
     worker.close()

@@ -138,7 +138,7 @@ def test_a_file_that_became_something_else_is_left_alone(path, content):
     desk = desk_of(path)
     path.write_bytes(content)
     for _ in range(2):
-        with pytest.raises(DataError, match="takes no judgments now"):
+        with pytest.raises(DataError, match="no longer accepts judgments"):
             desk.judge("ann", ("1", "new"), 1.0)
     assert path.read_bytes() == content
     path.write_bytes(first)

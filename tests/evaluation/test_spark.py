@@ -320,7 +320,7 @@ def test_errors_come_from_tasks_with_all_their_parts(spark_session, tmp_path, mo
         ({"ties": "rank"}, "there is no column rank"),
         ({"qrels": "other"}, 'run "run": no topic of this run is judged'),
         ({"source": "human"}, 'no column "source"'),
-        ({"runs": {"q": {"a": 1}}}, "runs are frames of Spark's or paths"),
+        ({"runs": {"q": {"a": 1}}}, "runs are Spark frames or paths"),
         ({"runs": "-"}, "which is not a file"),
     ],
 )

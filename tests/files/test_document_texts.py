@@ -107,7 +107,7 @@ def test_a_large_collection_is_looked_up_and_not_held(tmp_path):
         (b'{"_id": "1"}\n{"text": "x"}\n', "docs:2: this should be a JSON object with one of"),
         (b'{"_id": "1"}\n{"text": \n', "docs:2: cannot be read as a line of JSON"),
         (b"1\ttext\n2\n", "docs:2: this line has an id, but no text."),
-        (b"alpha, beta\n", "docs:1: no id and text are named by a header."),
+        (b"alpha, beta\n", "docs:1: the header names no columns for id and text."),
         (b'id,text\n1,"x\n2,y\n', "docs:2: a quotation mark opens here and is never closed."),
         (b"<DOC>\n<TEXT>x</TEXT></DOC>\n<DOC><DOCNO>2</DOCNO></DOC>", "docs:1: this document has no <DOCNO>."),
         (gzip.compress(b"1\tx\n" * 5000, mtime=0)[:40], "docs: the compressed data are damaged"),

@@ -14,7 +14,7 @@ COUNTS = {
     "The budget ": lambda value: rb.judge_next(QRELS, RUNS, budget=value),
     "The number of resamples": lambda value: rb.compare(QRELS, RUNS, "P@2", resamples=value),
     "A depth": lambda value: rb.similarity(RUNS, depths=[value]),
-    "nDCG: the depth behind @": lambda value: rb.nDCG @ value,
+    "nDCG: the depth after @": lambda value: rb.nDCG @ value,
     "The number of systems": lambda value: rb.stats.plan_topics(deviation=0.2, difference=0.1, systems=value),
 }
 NUMBERS = {

@@ -293,7 +293,7 @@ def test_a_measure_can_be_given_its_depth_later():
         ("ndcg.1=3,2=9", '--gain "1=3,2=9"'),
         ("nDCG(gains={0:0,1:5})@10", "--gain"),
         ("utility.1,2", "4 numbers"),
-        ("map.5", "takes no parameters behind a point"),
+        ("map.5", "takes no parameters after a point"),
         ("P(cutoff=3)@4", "given twice"),
         ("P.0", "from 1 on"),
         ("P.x", "is not a measure"),

@@ -108,8 +108,8 @@ def test_the_leader_by_itself_is_told_beside_all():
     all_runs, own = (words(leader[f"{by}rank_low"], leader[f"{by}rank_high"]) for by in ("", "own_"))
     assert all_runs != own
     told = comparison.leader_words()
-    assert told.startswith(f"{leader['run']} alone: {own} of 12, from its own 11 comparisons (95% sure for a run")
-    assert told.endswith(f"for all runs together: {all_runs}.")
+    assert told.startswith(f"{leader['run']} alone: {own} of 12, from its own 11 comparisons (95% confidence for a run")
+    assert told.endswith(f"for all runs at once: {all_runs}.")
     assert told in repr(comparison)
     tables = [rb.compare(scores_of(matrix), ranks=ranks).table() for ranks in ("own", "all")]
     shown, of_all = (table.rows[0][table.header.index("rank")] for table in tables)

@@ -147,7 +147,7 @@ def _in_manifest(path: str) -> list[CollectionFiles]:
             raise DataError(place, problem)
         lacking = [name for name in FIELDS if not row.get(name)]
         if lacking:
-            raise DataError(place, f"{' and '.join(lacking)} must be there: columns are {', '.join(FIELDS)}.")
+            raise DataError(place, f"{' and '.join(lacking)} must be given: the fields are {', '.join(FIELDS)}.")
         name, judgments = str(row["collection"]), beside(row["qrels"])
         collection = collections.setdefault(name, CollectionFiles(name, judgments))
         if collection.qrels != judgments:

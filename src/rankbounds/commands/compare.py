@@ -49,7 +49,7 @@ FOR_PAPERS = ("latex", "markdown")
         "test",
         Option(
             "--ranks HOW",
-            "intervals of ranks: all (valid for all runs together; default) or own (each run separately, from its "
+            "intervals of ranks: all (valid for all runs at once; default) or own (each run separately, from its "
             "comparisons with the others)",
             "all",
             words=words_in("stats.rank_intervals", "KINDS"),

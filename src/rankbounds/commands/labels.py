@@ -198,7 +198,7 @@ def run_sample(options: Options) -> None:
             "give intervals that stay valid if you look repeatedly while people judge, and say "
             "when the question is settled",
         ),
-        Option("--ranks", "rank the runs, with intervals of ranks that are valid for all runs together"),
+        Option("--ranks", "rank the runs, with intervals of ranks that are valid for all runs at once"),
         Option("--plan H", "estimate how many judgments an interval of half-width H needs", type=float),
     ),
     Option(

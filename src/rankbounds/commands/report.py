@@ -223,8 +223,8 @@ def _judging(options: Options, live: Live) -> Office:
     desk = Desk(file, settings)
     journal = desk.journal
     if journal.unreadable:
-        say(f"warning: {journal.path}: skipped {journal.unreadable} incomplete lines, which no page called saved.")
+        say(f"warning: {journal.path}: skipped {journal.unreadable} incomplete lines, never confirmed as saved.")
     if journal.entries:
-        say(f"{journal.path}: {len(journal.entries):,} lines of earlier judging.")
+        say(f"{journal.path}: {len(journal.entries):,} entries from earlier sessions.")
     planned = bool(runs) and (options.worklist is None or options.compare is not None or options.labels is not None)
     return Office(live, desk, Planning(desk, live, goal) if planned else None)

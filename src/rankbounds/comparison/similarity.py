@@ -167,7 +167,7 @@ class Similarity(Result):
         from scipy.spatial.distance import squareform
 
         if len(self.runs) < 3:
-            raise UsageError("Clusters are of three runs or more.")
+            raise UsageError("Clusters need three runs or more.")
         label = measure or self.measures[0]
         unlike = self.matrix(label) if label.startswith(LARGEST) else 1 - self.matrix(label)
         joined = linkage(squareform(np.maximum(unlike, 0.0), checks=False), method="average")

@@ -30,7 +30,7 @@ STYLES = ("beats", "groups", "plain")
 """What stands raised beside a mean: the systems that it beats, the letters of systems not separable, or nothing."""
 SMALL_PRINT = ("bounds", "interval", "none")
 """What stands small beside a mean."""
-SMALL_PRINT_MARKS = {"+": "+: so much more at most", "[": "[low, high]: bounds"}
+SMALL_PRINT_MARKS = {"+": "+: at most this much more", "[": "[low, high]: bounds"}
 """How small print that begins so is to be read."""
 FORMATS: dict[str, tuple[Callable[[str], str], str, str, str]] = {
     "table": (str, "{}*", " {}", " {}"),
@@ -155,7 +155,7 @@ def summary(
         check_count("top, the number of systems shown,", top)
     if style == "groups" and comparison.system_rows[0]["group"] is None:
         placed = comparison.system_rows[0]["rank"] is not None
-        why = "So many runs take too many letters" if placed else "Letters are for tests of all pairs of runs"
+        why = "Too many runs for letters" if placed else "Letters are for tests of all pairs of runs"
         raise UsageError(f'{why}: take style="beats".')
     order = [comparison.runs.index(row["run"]) for row in comparison.leaderboard(comparison.measures[0])]
     place_of = {run: place for place, run in enumerate(order[:top], 1)}

@@ -100,7 +100,7 @@ def compare(
         The largest difference that does not matter, in units of the scores. Pairs then have ``p_equivalent``, and
         sentences say whether two runs are equivalent.
     ranks : {"all", "own"}
-        The rank intervals on the leaderboard: those valid for all runs together, or for each run alone, from its own
+        The rank intervals on the leaderboard: those valid for all runs at once, or for each run alone, from its own
         comparisons with the others. Rows have both.
     clusters : mapping or path, optional
         The cluster of each query, for queries that belong together: paraphrases of one need, turns of one
@@ -278,7 +278,7 @@ def _place_systems(
     p_own: Floats,
     settings: Mapping[str, Any],
 ) -> list[Any]:
-    """Give each run its letters, rank and rank intervals, for all runs together and alone."""
+    """Give each run its letters, rank and rank intervals, for all runs at once and alone."""
     ends = own = rank_intervals.places(merits.size, first, second, lead, shown)
     if CORRECTIONS[settings["correction"]].holm_within:
         own = rank_intervals.own_places(merits.size, first, second, lead, p_own, settings["alpha"])

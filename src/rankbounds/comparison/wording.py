@@ -145,8 +145,8 @@ TEMPLATES: dict[str, dict[str, str]] = {
         "between {elsewhere_low:+.4f} and {elsewhere_high:+.4f}.",
         "moves": f"{_ELSEWHERE} still change it: it lies between {{elsewhere_low:+.4f}} and {{elsewhere_high:+.4f}}.",
         "grows": f"{_ELSEWHERE} make the difference larger, at most {{elsewhere_most:+.4f}}; they cannot reverse it.",
-        "endless": f"{_ELSEWHERE} shrink the difference, further the more there are (--open collection "
-        "--most-relevant N shows how far, if a topic has at most N).",
+        "endless": f"{_ELSEWHERE} shrink the difference: the more there are, the more it shrinks (--open "
+        "collection --most-relevant N shows how far, if a topic has at most N).",
     },
     "ties": _answers(
         "Could ties?",
@@ -250,12 +250,12 @@ def method(settings: Mapping[str, Any], runs: int) -> str:
         span += f", which excludes 0 exactly where p < {1 - settings['confidence']:.2g}{not_corrected}"
     said.append(f"{span}.")
     if settings["baseline"] is None and runs > 2 and settings["test"] != TOST:
-        sure = f"{1 - settings['alpha']:.0%} sure"
+        sure = f"{1 - settings['alpha']:.0%} confidence"
         if settings["ranks"] == "own" and family.holm_within:
             together = f"{sure} for a run named in advance, from its {runs - 1} comparisons, with Holm's correction"
         else:
-            together = f"{sure} for all runs together" if family.family_wise else "not corrected for all runs together"
-        said.append(f"rank: the rank and its interval, {together}.")
+            together = f"{sure} for all runs at once" if family.family_wise else "not corrected for several runs"
+        said.append(f"rank: with its interval, {together}.")
     test = TESTS.get(settings["test"])
     if test is not None and not test.of_mean and test.level:
         said.append(f"Measured at 5%, the {alone} finds a difference between equal means in {test.level}.")
@@ -292,8 +292,8 @@ def own_place(row: Mapping[str, Any], settings: Mapping[str, Any], runs: int) ->
     ends, own = ((row[f"{by}rank_low"], row[f"{by}rank_high"]) for by in ("", "own_"))
     if row["rank"] is None or runs < 3 or ends == own:
         return ""
-    sure, family = f"{1 - settings['alpha']:.0%} sure", CORRECTIONS[settings["correction"]].family_wise
-    together = f"; for all runs together: {place_words(*ends)}" * family
+    sure, family = f"{1 - settings['alpha']:.0%} confidence", CORRECTIONS[settings["correction"]].family_wise
+    together = f"; for all runs at once: {place_words(*ends)}" * family
     return (
         f"{row['run']} alone: {place_words(*own)} of {runs}, from its own "
         f"{runs - 1} comparisons ({sure} for a run named in advance, not for whichever run leads){together}."

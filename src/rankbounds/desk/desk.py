@@ -137,7 +137,7 @@ class Desk:
                 return next(entry for entry in self.journal.entries if entry.number == again.undoes)
             last = self.journal.last_of(judge)
             if last is None:
-                raise UsageError("There is nothing to take back.")
+                raise UsageError("There is nothing to undo.")
             self._look_at_file()
             self._take_in(judge, last.pair, undoes=last.number, key=key)
             return last
@@ -177,7 +177,7 @@ class Desk:
             try:
                 self.file.load()
             except UsageError as error:
-                raise DataError(f"The file was changed and takes no judgments now. {error}") from None
+                raise DataError(f"The file was changed and no longer accepts judgments. {error}") from None
             self._bring_up_to_date()
 
     def _bring_up_to_date(self) -> None:
@@ -288,7 +288,7 @@ class Desk:
         """What a query and a document say, and what is known of the document."""
         query, documents = self.settings.queries.get(pair[0]), self.settings.documents
         text = documents.text(pair[1]) if documents else None
-        missing = "There is no text of this document." if documents else "No texts were given (--documents)."
+        missing = "This document has no text." if documents else "No texts were given (--documents)."
         with self._lock:
             opinions = self.journal.opinions(pair)
         return {
@@ -421,5 +421,5 @@ def grades_from(text: str) -> dict[float, str]:
             raise UsageError(f'"{text}" names no grades: expected 3 for 0 to 3, or 0=off topic,1=related,2=answers.')
         grades[grade] = name.strip()
     if not 2 <= len(grades) <= 10:
-        raise UsageError("There are 2 to 10 grades, a key for each.")
+        raise UsageError("Give 2 to 10 grades: each has a key of its own.")
     return grades

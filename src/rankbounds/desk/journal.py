@@ -61,7 +61,7 @@ class Entry:
             grade = None if entry.grade is None else float(entry.grade)
             return replace(entry, number=int(entry.number), grade=grade)
         except (TypeError, RecursionError) as error:
-            raise ValueError("this is no line of a journal") from error
+            raise ValueError("this is not a line of a journal") from error
 
 
 class Journal:
@@ -93,7 +93,7 @@ class Journal:
         if not _lock(self._file):
             self._file.close()
             raise UsageError(
-                f"{self.path}: another server takes judgments for this file. Open its page, or use --read-only."
+                f"{self.path}: another server saves judgments for this file. Open its page, or use --read-only."
             )
         self._read()
         with contextlib.suppress(OSError):  # that the file is there at all is safe too, where the system can say so
@@ -143,7 +143,7 @@ class Journal:
         """All of a line or nothing of it."""
         try:
             if os.fstat(self._file.fileno()).st_ino != self.path.stat().st_ino:
-                raise FileNotFoundError(2, "it is not where it was")
+                raise FileNotFoundError(2, "it was moved or deleted")
             end = self._file.seek(0, os.SEEK_END)
             try:
                 left = memoryview(line)

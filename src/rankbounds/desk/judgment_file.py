@@ -146,7 +146,7 @@ def _grade_of(value: str) -> float | None:
     except ValueError:
         grade = math.nan
     if not math.isfinite(grade):
-        raise DataError(f"the grade {shown(value)} is no number.")
+        raise DataError(f"the grade {shown(value)} is not a number.")
     return None if grade == POOLED_NOT_JUDGED else grade
 
 
@@ -236,7 +236,7 @@ class JudgmentFile:
     def _records_of(self, content: bytes) -> Records:
         name = str(self.path)
         if content.startswith(NO_TEXT):
-            raise UsageError(f"{name}: this is no plain text. {READ_ONLY}")
+            raise UsageError(f"{name}: this is not plain text. {READ_ONLY}")
         names = QRELS_COLUMNS.renamed(self._columns)
         kind = pair_of_names(self._formats)[0]
         if not content.strip():

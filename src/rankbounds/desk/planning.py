@@ -238,7 +238,7 @@ class Worker:
                 done, result = pickle.load(process.stdout)  # type: ignore[arg-type]
             except (EOFError, OSError, pickle.UnpicklingError):
                 self.close()
-                raise UsageError("The process that computes ended; it is started again.") from None
+                raise UsageError("The background process ended and was restarted.") from None
         if done:
             return result
         raise result

@@ -222,7 +222,7 @@ def server(office: Office, host: str, port: int, token: str | None = None) -> Th
                 place = urlunsplit(("", "", asked.path, urlencode(given, doseq=True), ""))
                 self._reply(303, "text/plain", b"", {"Set-Cookie": kept, "Location": place})
             elif token and not self._has_token():
-                self._reply(403, "text/plain", b"Open the address that the server printed, token and all.\n")
+                self._reply(403, "text/plain", b"Open the address that the server printed, including the token.\n")
             elif asked.path in FILES and office.desk:
                 self._reply(200, FILES[asked.path], _file(asked.path))
             elif asked.path == "/" and office.desk:
@@ -236,10 +236,10 @@ def server(office: Office, host: str, port: int, token: str | None = None) -> Th
 
         def _post(self) -> None:
             if token and not self._has_token():
-                self._say(403, {"error": "Open the address that the server printed, token and all."})
+                self._say(403, {"error": "Open the address that the server printed, including the token."})
                 return
             if not self._of_this_origin() or not _equal(self.headers.get("X-Token", ""), office.page_token):
-                self._say(403, {"error": "This page is of another server: load it again."})
+                self._say(403, {"error": "This page comes from another server: reload it."})
                 return
             length = whole_number(self.headers.get("Content-Length", "0"), LARGEST_REQUEST)
             if length is None:
@@ -249,7 +249,7 @@ def server(office: Office, host: str, port: int, token: str | None = None) -> Th
             except (ValueError, RecursionError):
                 raise UsageError("The request is not JSON.") from None
             if not isinstance(message, dict):
-                raise UsageError("The request is no JSON object.")
+                raise UsageError("The request is not a JSON object.")
             self._say(200, office.answer(self.path.strip("/"), message))
 
         @property

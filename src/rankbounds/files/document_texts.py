@@ -33,7 +33,7 @@ ID_NAMES = (*DOC_NAMES[:-2], "_id", "id", "passage_id")
 """What a file may call a document's id."""
 TITLE_NAMES, TEXT_NAMES = ("title", "headline"), ("text", "contents", "content", "body", "abstract", "passage")
 EXPECTED = (
-    "Expected are JSON lines or a table with an id and a text for each document, id<TAB>text, or TREC's SGML "
+    "Expected: JSON lines or a table with an id and a text for each document, id<TAB>text, or TREC's SGML "
     "(<DOC><DOCNO>)."
 )
 LONGEST_SHOWN = 200_000
@@ -152,7 +152,7 @@ class _File(ABC):
                     return self.parse(record, Place(self.path))
                 raise ValueError("no document begins here")
         except (OSError, ValueError) as error:
-            problem = error.problem if isinstance(error, DataError) else "the document is not where it was."
+            problem = error.problem if isinstance(error, DataError) else "the document is no longer at its place."
             raise DataError(self.path, problem, "If the file was changed meanwhile, start again.") from None
 
     def _records(self, begin: int) -> Generator[tuple[int, int, bytes], None, None]:
@@ -225,7 +225,7 @@ class _Table(_File):
         self._id, self._header = find_column(header, ID_NAMES) if has_text else None, header
         self.header_rows = int(self._id is not None)
         if self._separator == "," and self._id is None:
-            raise DataError(Place(self.path, 1), "no id and text are named by a header.", EXPECTED)
+            raise DataError(Place(self.path, 1), "the header names no columns for id and text.", EXPECTED)
 
     def split(self, lines: Lines) -> Lines:
         held, start, first = b"", 0, 0

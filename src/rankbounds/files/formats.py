@@ -69,7 +69,7 @@ def read(
     read_lines = partial(trec.read_lines, lenient=lenient, words=words, threads=threads)
     contents = _read(path, names, pair_of_names(kind)[0], read_lines, threads)
     if not (len(contents) or (contents.pairs.topics and names.of_run)):
-        raise DataError(path, "there is no row in this file.")
+        raise DataError(path, "this file has no rows.")
     return contents
 
 

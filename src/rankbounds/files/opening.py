@@ -25,7 +25,7 @@ STANDARD_INPUT = "-"
 _ENDINGS = frozenset(
     (".txt", ".trec", ".run", ".res", ".qrels", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".parq")
 )
-"""Of files of runs and labels; anything else behind a point may be a part of the name."""
+"""Of files of runs and labels; anything else after a point may be a part of the name."""
 _PIECE_BYTES = 1 << 24
 _AT_ONCE = 1 << 20
 """How much is decompressed at a time."""

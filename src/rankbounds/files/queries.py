@@ -114,7 +114,7 @@ ID_NAMES = (*QUERY_NAMES[:-2], "_id", "id", "number", "num", "topic", "query")
 TEXT_NAMES = ("text", "query", "title", "query_text", "question", "keywords")
 DESCRIPTION_NAMES = ("description", "desc", "question", "information_need")
 NARRATIVE_NAMES = ("narrative", "narr", "notes", "intent")
-EXPECTED = "Expected are TREC topics, TSV, CSV or JSON lines with an id and a text for each query."
+EXPECTED = "Expected: TREC topics, TSV, CSV or JSON lines with an id and a text for each query."
 Entries = Iterable[tuple[Place, str, "QueryText"]]
 
 

@@ -43,7 +43,7 @@ class ConfinedFolder:
         """The one file that a path names."""
         files = self.files(given)
         if len(files) != 1:
-            raise UsageError(f'"{given}" names {len(files)} files, and one is wanted.')
+            raise UsageError(f'"{given}" names {len(files)} files, but one is expected.')
         return files[0]
 
     def files(self, given: str) -> list[str]:
@@ -246,7 +246,7 @@ class Tools:
     def _judgments(self, given: Data) -> Any:
         confined = self.folder.inputs(given)
         if isinstance(given, str) and not isinstance(confined, str):
-            raise UsageError(f'"{given}" names {len(confined)} files, and judgments are one.')
+            raise UsageError(f'"{given}" names {len(confined)} files, but judgments must be one file.')
         return confined
 
     def _collection(self, qrels: Data, runs: Data | None) -> tuple[Any, Any]:

@@ -127,7 +127,7 @@ def _parse(lines: Iterable[str], count: int, column: int, number_in: Callable[[s
     for number, line in enumerate(lines, start=1):
         fields = line.split()
         if len(fields) != count:
-            raise DataError(f"line {number}", f"{len(fields)} fields, but {count} belong there.")
+            raise DataError(f"line {number}", f"{len(fields)} fields, but {count} are expected.")
         query, _, document = fields[:3]
         if document in nested.setdefault(query, {}):
             raise DataError(f"line {number}", f'document "{document}" is listed twice for query "{query}".')

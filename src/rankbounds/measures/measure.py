@@ -73,7 +73,7 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
     def __post_init__(self) -> None:
         cutoff = self.cutoff
         if cutoff is not None and (not isinstance(cutoff, int | np.integer) or cutoff < 1):
-            raise UsageError(f"{self.name}: the depth behind @ must be a whole number from 1 on, not {cutoff}.")
+            raise UsageError(f"{self.name}: the depth after @ must be a whole number from 1 on, not {cutoff}.")
         if not self.rel > 0:
             raise UsageError(
                 f"{self.name}: rel, the lowest grade that counts as relevant, must be positive, not {self.rel}."

@@ -163,7 +163,7 @@ def _call_mistake(kind: Any, given: tuple[Any, ...], by_name: dict[str, Any]) ->
 
 SHARED = {
     "rel": "The lowest grade that counts as relevant.",
-    "cutoff": "The depth, written behind the @; None: the whole list.",
+    "cutoff": "The depth, written after the @; None: the whole list.",
 }
 """What parameters mean that every measure knows."""
 DATA = {
@@ -201,7 +201,7 @@ def document(cls: Any) -> str:
 
 def _entry(declared: Field[Any], needs_cutoff: bool) -> str:
     if declared.name == "cutoff" and needs_cutoff:
-        return "cutoff : int\n    The depth, written behind the @."
+        return "cutoff : int\n    The depth, written after the @."
     default, kind = declared.default, str(declared.type)
     if default is not MISSING:
         kind += f", default {default:g}" if isinstance(default, float) else f", default {default!r}"

@@ -132,7 +132,7 @@ class infNDCG(Sampled):  # noqa: N801 (the name everybody knows it by)
     Source: Yilmaz, Kanoulas and Aslam, SIGIR 2008; as in TREC's sample_eval.pl.
     """
 
-    cutoff: int | None = parameter("The depth, written behind the @; None: 1000.", default=None)
+    cutoff: int | None = parameter("The depth, written after the @; None: 1000.", default=None)
 
     aliases = ("inf_nDCG",)
     example = ("infNDCG", 1.073)
@@ -179,7 +179,7 @@ class xinfAP(Sampled):  # noqa: N801 (the name everybody knows it by)
     """
 
     rel: float = 1.0
-    cutoff: int | None = parameter("The depth, written behind the @; None: 1000.", default=None)
+    cutoff: int | None = parameter("The depth, written after the @; None: 1000.", default=None)
 
     example = ("xinfAP", 0.8667)
     examples = ("xinfAP", "xinfAP(rel=2)")

@@ -179,7 +179,7 @@ def topic_overlap(similarity: Similarity, measure: str | None = None, ax: Axes |
     ['1', '2']
     """
     if similarity.first.size != 1:
-        raise UsageError("Overlap by topic is of two runs.")
+        raise UsageError("Overlap by topic needs two runs.")
     label = measure or similarity.measures[0]
     value = similarity.value[similarity.measures.index(label), 0]
     order = np.argsort(value, kind="stable")

@@ -57,9 +57,9 @@ def draw(result: Result | Scores, kind: str | None = None, **how: Any) -> Axes:
     if name not in result.figures:
         known = [known.replace("_", "-") for known in result.figures]
         if not known:
-            raise UsageError("There is no figure of this answer.")
+            raise UsageError("There is no figure of this result.")
         hint = did_you_mean(kind or "", known)
-        raise UsageError(f'There is no figure "{kind}" of this answer.{hint} There are: {", ".join(known)}.')
+        raise UsageError(f'There is no figure "{kind}" of this result.{hint} There are: {", ".join(known)}.')
     axes: Axes = getattr(plots, name)(result, **how)
     return axes
 

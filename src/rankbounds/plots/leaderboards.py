@@ -83,7 +83,7 @@ def _systems(result: Any, measure: str | None) -> list[dict[str, Any]]:
     else:
         rows = list((result.mean() if isinstance(result, Scores) else result).rows())
     if not rows or "against" in rows[0]:
-        raise UsageError("A leaderboard is of runs: there are none here.")
+        raise UsageError("A leaderboard needs at least one run.")
     label = str(parse_measure(measure)) if measure else rows[0]["measure"]
     asked = [row for row in rows if row["measure"] == label and row.get("query_id", ALL) == ALL]
     if not asked:
@@ -109,7 +109,7 @@ def places(comparison: Comparison, measure: str | None = None, ax: Axes | None =
     label = measure or str(comparison.measures[0])
     rows = [row for row in comparison.leaderboard(label) if row.get("rank") is not None]
     if not rows:
-        raise UsageError("Places are of runs that are all compared with each other, not with a baseline.")
+        raise UsageError("Ranks need comparisons of all pairs of runs, not with a baseline.")
     lines = [Line(row["run"], row["rank"], (row["rank_low"], row["rank_high"])) for row in rows]
     confidence = f"{comparison.settings['confidence']:.0%}"
     axes = draw_lines(lines, ax, f"place by {label}", {"value": "place", "interval": f"{confidence} interval"})
@@ -131,7 +131,7 @@ def coverage(scores: Scores, ax: Axes | None = None) -> Axes:
     [100.0, 50.0]
     """
     if not scores.has_judged:
-        raise UsageError("Tables of scores do not tell which documents are judged.")
+        raise UsageError("Tables of scores do not show which documents are judged.")
     shares = 100 * scores.judged
     quarter, three = np.nanpercentile(shares, (25, 75), axis=1)
     mean = np.nanmean(shares, axis=1)

@@ -123,7 +123,7 @@ def find_crossings(
     facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
     pair = reading.runs(runs)
     if len(pair) != 2:
-        raise UsageError(f"Exactly two runs are wanted here, but {len(pair)} were given.")
+        raise UsageError(f"Exactly two runs are expected, but {len(pair)} were given.")
     lists = [_from_rankings(list(join_lists(run, facts, assumptions).batches), facts, template) for run in pair]
     difference = _Difference.of(lists, [run.name for run in pair], _largest_gain(template, facts))
     return difference.crossings(facts.query_ids, per_topic=per_topic)

@@ -108,7 +108,7 @@ def _how_sure(compared: Comparison, leader: int, *, alone: bool) -> list[str]:
         others = [run for run in range(len(runs)) if run != leader and rows[run]["rank_low"] == 1]
         whose = "it" if alone else runs[leader]
         as_well = f"; {counted(others, runs)} may also be first" if others else ""
-        sure = f"{1 - settings['alpha']:.0%} sure, for all runs together"
+        sure = f"{1 - settings['alpha']:.0%} confidence for all runs at once"
         said.append(f"Among the {len(runs)} runs, {whose} ranks {place}{as_well} ({sure}).")
         said += [compared.leader_words()] if compared.leader_words() else []
     if alike:

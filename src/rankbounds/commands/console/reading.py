@@ -85,7 +85,7 @@ READING_RUNS = group_under("input", FORMATS, COLUMNS, LENIENT)
 """How to read files, where there are no judgments among them."""
 READING = group_under(
     "input",
-    replace(FORMATS, help=f"{FORMATS.text}; two with a comma are for judgments and runs"),
+    replace(FORMATS, help=f"{FORMATS.text}; two, separated by a comma, are for judgments and runs"),
     SOURCE,
     COLUMNS,
     LENIENT,

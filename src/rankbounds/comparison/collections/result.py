@@ -40,12 +40,12 @@ TEMPLATES = {
     "varies": "Collections differ by more than their topics explain ({varying}): true differences vary between them "
     "with a standard deviation of {tau:.4f}.",
     "perhaps_alike": f"{_ALIKE}.",
-    "perhaps_alike_of_few": f"{_ALIKE}; few collections show little.",
-    "summary": f"{_SUMMARY}; for where a new one would lie, three collections are needed.",
+    "perhaps_alike_of_few": f"{_ALIKE}; with few collections, little can be shown.",
+    "summary": f"{_SUMMARY}; to predict a new one, three collections are needed.",
     "prediction": f"{_SUMMARY}; the true difference in a new one would lie within {{in_new}} ({{level}} prediction "
-    "interval), {run} being the better one in about {new_better:.0%} of such.",
-    "few_topics": "A collection has only {smallest} topics: its error is rough, and collections seem to differ too "
-    "easily.",
+    "interval), {run} would be better in about {new_better:.0%} of them.",
+    "few_topics": "A collection has only {smallest} topics: its standard error is imprecise, so collections look more "
+    "different than they are.",
 }
 """What is said of a pair, by name."""
 
@@ -221,7 +221,7 @@ class CollectionsComparison(Result):
             "are over topics within the collections, and say nothing about other collections."
         ]
         if settings["baseline"] is None and len(placed) > 2:
-            sentences.append(f"Ranks hold for all runs together with {1 - settings['alpha']:.0%} confidence.")
+            sentences.append(f"Ranks hold for all runs at once with {1 - settings['alpha']:.0%} confidence.")
             if any(map(self._has_letters, self.measures)):
                 sentences.append("Runs that share a letter are not separated.")
         lacking = list(dict.fromkeys(cell["run"] for cell in self.missing))

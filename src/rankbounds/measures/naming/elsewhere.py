@@ -115,7 +115,7 @@ NICKNAMES: dict[str, tuple[str, ...]] = {
 """trec_eval's names for several measures, in the order in which it prints them."""
 
 AT_SIGN = {"IPrec": "recall"}
-"""What stands behind the @ where that is no depth: ``IPrec@0.1``."""
+"""What comes after the @ where it is not a depth: ``IPrec@0.1``."""
 
 WITH_PARAMETER = {("SetP", "relative"): "RelP", ("NumRet", "rel"): "NumRelRet"}
 """ir_measures' names that are another measure here where a parameter is given."""
@@ -167,7 +167,7 @@ _R_NONRELEVANT = (
 ABSENT: dict[str, str] = {
     "runid": "is the run's name, no number; the command trec_eval prints it",
     "relstring": "is text, no number; the command trec_eval prints it",
-    "rbp_resid": "is what RBP(p=0.9) prints behind its value (high - low); the command trec_eval prints it alone",
+    "rbp_resid": "is what RBP(p=0.9) prints after its value (high - low); the command trec_eval prints it alone",
     **dict.fromkeys(("prefs_avgjg_Rnonrel", "prefs_avgjg_Rnonrel_ret"), _R_NONRELEVANT),
     "Accuracy": "is Success@k where top-k accuracy is meant, as in BEIR; the chance that a relevant document stands "
     "above another, which ir_measures calls so, is not here",

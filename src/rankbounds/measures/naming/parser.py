@@ -73,7 +73,7 @@ def converted(measure: type[Measure], key: str, value: str, kind: str) -> Any:
 
 
 def depth_of(measure: type[Measure], text: str) -> int:
-    """The depth behind the @."""
+    """The depth after the @."""
     if not measure.takes_cutoff():
         raise UsageError(f"{measure.name} takes no depth; leave out @{text}.")
     try:
@@ -82,7 +82,7 @@ def depth_of(measure: type[Measure], text: str) -> int:
         depth = text.rstrip("'").split("(")[0]
         more = text[len(depth) :]  # parameters and the mark of condensed lists, which stand before the depth
         hint = f' Did you mean "{measure.name}{more}@{depth}"?' if more and depth.isdecimal() else ""
-        raise UsageError(f'{measure.name}: the depth behind @ must be a whole number, not "{text}".{hint}') from None
+        raise UsageError(f'{measure.name}: the depth after @ must be a whole number, not "{text}".{hint}') from None
     return _countable(measure, number)
 
 
@@ -181,7 +181,7 @@ def parse_measure(given: MeasureLike) -> Measure:
     """
     read = _read(given)
     if len(read) > 1:
-        raise UsageError(f'"{given}" stands for {len(read)} measures ({read[0]}, {read[1]}, ...), and one is wanted.')
+        raise UsageError(f'"{given}" stands for {len(read)} measures ({read[0]}, {read[1]}, ...), but one is expected.')
     return read[0]
 
 
@@ -280,7 +280,7 @@ def _of_family(family: str, values: Iterable[str]) -> list[Measure]:
 
 
 def _of_dotted(text: str, name: str, values: str) -> list[Measure]:
-    """trec_eval's depths behind a point: ``P.5,10``."""
+    """trec_eval's depths after a point: ``P.5,10``."""
     family = next((known for known in FAMILIES if known.lower() == name.lower()), None)
     if family is not None:
         return _of_family(family, values.split(","))
@@ -290,7 +290,7 @@ def _of_dotted(text: str, name: str, values: str) -> list[Measure]:
         raise UsageError(
             f'"{text}": gains of grades are given apart from measures: --gain "{values}", or gain= in Python.'
         )
-    raise UsageError(f'"{text}": {name} takes no parameters behind a point; write a depth as in P.5,10 or P@5.')
+    raise UsageError(f'"{text}": {name} takes no parameters after a point; write a depth as in P.5,10 or P@5.')
 
 
 def _from_label(text: str) -> Measure:
@@ -323,7 +323,7 @@ def _from_label(text: str) -> Measure:
     if match["cutoff"] is not None:
         behind = AT_SIGN.get(measure_class.name, "cutoff")
         if behind in given:
-            raise UsageError(f'{measure_class.name}: "{behind}" is given twice, in parentheses and behind the @.')
+            raise UsageError(f'{measure_class.name}: "{behind}" is given twice, in parentheses and after the @.')
         parameters[behind] = (
             depth_of(measure_class, match["cutoff"])
             if behind == "cutoff"

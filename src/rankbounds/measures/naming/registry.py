@@ -87,7 +87,7 @@ def _problem(name: str) -> str:
     if word in templates or word in map(folded, (*FAMILIES, *NICKNAMES)):
         instead = f" Write {templates[word]} in its place." if word in templates else ""
         return (
-            f'"{name}" is a name of trec_eval\'s, which takes no parameters, no prime and no depth behind @.{instead}'
+            f'"{name}" is a name of trec_eval\'s, which takes no parameters, no prime, and no depth after @.{instead}'
         )
     for known, reason in ABSENT.items():
         if folded(known) == word:

@@ -131,7 +131,7 @@ class ByDocument:
                 example = f", such as {unjudged.pairs.describe(int(np.flatnonzero(known)[0]))}" if known.any() else ""
                 raise DataError(
                     f"{self.pairs.source.name}: {int(lacking.sum())} unjudged documents of {unjudged.run.name} have no "
-                    f"probability{example}. Add them, or say otherwise= (--otherwise) what holds for those without one."
+                    f"probability{example}. Add them, or set otherwise= (--otherwise) for those without one."
                 )
             chance[lacking] = self.otherwise
         return chance

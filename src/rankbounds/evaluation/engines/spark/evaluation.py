@@ -89,9 +89,9 @@ def evaluate(
     refused = {"threads": "Spark decides how many tasks run at a time."}
     decided, reading = chosen_options(options, refused=refused, threads=1)
     if decided.ties in ("run", "line"):
-        raise UsageError('Rows have no order on Spark, so that line order has no meaning there. Use "rank" or "trec".')
+        raise UsageError('Rows have no order on Spark, so line order has no meaning. Use "rank" or "trec".')
     if decided.ties_key is not None:
-        raise UsageError("A key of your own for ties is known to the local engines only.")
+        raise UsageError("Spark does not support your own key for ties; use the local engine.")
     scoring = Scoring(parse_measures(measures), decided, preparation=preparation or Preparation())
     decided.check(scoring.measures, in_memory=False)
     first_frame: Any = next((given for given in (qrels, runs) if is_frame(given)), None)
@@ -113,7 +113,7 @@ def evaluate(
     keys = sorted(job.runs)
     for number, source in sources.items():
         if number not in {found for found, _ in keys}:
-            raise DataError(source.place, "there is no row.")
+            raise DataError(source.place, "there are no rows.")
     found = [job.runs[key] for key in keys]
     for run in found:
         run.add_missing(judgments.facts)
@@ -146,7 +146,7 @@ def _table_by_topic(frame: DataFrame, reading: Reading) -> Any:
 
     table = frame.toArrow() if hasattr(frame, "toArrow") else pyarrow.Table.from_pandas(frame.toPandas())  # PySpark 3
     if not table.num_rows:
-        raise DataError("the judgments", "there is no row.")
+        raise DataError("the judgments", "there are no rows.")
     column = find_column(table.column_names, QRELS_COLUMNS.renamed(reading.columns).query)
     if column is None:
         return table  # what is wrong with it is said by whoever reads it

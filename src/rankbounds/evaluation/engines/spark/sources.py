@@ -72,8 +72,8 @@ def sources_of_runs(session: SparkSession, given: Any, reading: Reading, *, need
             continue
         if not isinstance(item, str):
             raise UsageError(
-                f"On Spark, runs are frames of Spark's or paths, one, a list or a dict by name, not of the type "
-                f"{type(item).__name__}: make a frame of it with createDataFrame, or leave the engine out."
+                f"On Spark, runs are Spark frames or paths (one, a list, or a dict by name), not "
+                f"{type(item).__name__}: make a frame with createDataFrame, or leave out the engine."
             )
         files = _expand(session, item)
         check_one_file(name, item, files)

@@ -58,7 +58,7 @@ def session_here(master: str | None = None) -> SparkSession:
     if active is not None:
         if master is not None and context_of(active).master != master:
             raise UsageError(
-                f'A session of Spark runs already, on "{context_of(active).master}": stop it to use "{master}".'
+                f'A Spark session is already running, on "{context_of(active).master}": stop it to use "{master}".'
             )
         return active
     builder: Any = SparkSession.builder.appName("rankbounds").config("spark.ui.showConsoleProgress", "false")
@@ -167,7 +167,7 @@ class FilePart:
         if not os.path.isfile(self.path) or Path(self.path).stat().st_size != self.size:
             raise DataError(
                 self.path,
-                f"a worker of Spark's ({socket.gethostname()}) has not this file, or another one under its name.",
+                f"the Spark worker on {socket.gethostname()} lacks this file, or has a different one of this name.",
                 "Put files where every machine of the cluster finds them under the same path, or on a file system that "
                 "Spark knows (hdfs://, s3a://).",
             )
