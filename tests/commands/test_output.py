@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from small_files import QRELS, RUN
 
 import rankbounds as rb
 from rankbounds.cli import build_parser, main
@@ -25,19 +26,6 @@ from rankbounds.files.writing import COPY_ENDING
 from rankbounds.judging.audits.judged_sample import listed_documents
 from rankbounds.probability.models.probabilities import read_probabilities
 from rankbounds.tables import ROW_FORMATS, TABLE_FORMATS, render_rows
-
-QRELS = "1 0 a 1\n1 0 b 0\n1 0 c 2\n2 0 a 1\n"
-
-
-RUN = "1 Q0 a 1 3.0 mine\n1 Q0 x 2 2.0 mine\n1 Q0 c 3 1.0 mine\n2 Q0 b 1 1.0 mine\n2 Q0 a 2 0.5 mine\n"
-
-
-@pytest.fixture
-def files(tmp_path):
-    (tmp_path / "qrels").write_text(QRELS)
-    (tmp_path / "runs").mkdir()
-    (tmp_path / "runs" / "run").write_text(RUN)
-    return tmp_path
 
 
 def judged(topic, doc, grade=1.0):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import random
 import re
 import subprocess
 import sys
@@ -16,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from many_runs import write_collection
 from rankbounds import terminal
 from rankbounds.cli import main
 from rankbounds.commands.console.output import ENDINGS
@@ -44,34 +44,6 @@ def on_terminal(monkeypatch, capfdbinary):
 
     monkeypatch.delenv("NO_COLOR", raising=False)
     return call
-
-
-def write_collection(folder, names, topics=4, documents=12, seed=7):
-    """Runs of these names that find more relevant documents the earlier they are named, and half of the judgments."""
-    draw = random.Random(seed)
-    relevant = {topic: {f"d{number}" for number in range(1, 6)} for topic in range(1, topics + 1)}
-    (folder / "runs").mkdir(exist_ok=True)
-    for number, name in enumerate(names):
-        lines = []
-        for topic in relevant:
-            found = sorted(
-                (f"d{document}" for document in range(1, documents + 1)),
-                key=lambda document, topic=topic: (
-                    draw.random() + (document in relevant[topic]) * (1 - number / len(names))
-                ),
-                reverse=True,
-            )
-            lines += [f"{topic} Q0 {document} {rank} {1 / rank} {name}\n" for rank, document in enumerate(found, 1)]
-        (folder / "runs" / f"{number:03}.txt").write_text("".join(lines), "utf-8")
-    (folder / "qrels").write_text(
-        "".join(
-            f"{topic} 0 d{document} {int(f'd{document}' in relevant[topic])}\n"
-            for topic in relevant
-            for document in range(1, documents + 1)
-            if (topic + document) % 2
-        )
-    )
-    return folder / "qrels", folder / "runs"
 
 
 COLLECTIONS = {
