@@ -41,6 +41,16 @@ def test_long_ids_stay_as_they_are() -> None:
     assert PackedPairs.of(rb.Run({"q": {"x" * 33: 1.0}}).pairs) is None
 
 
+@pytest.mark.parametrize("after", ["q Q0 a 2 2.0 r\nq Q0 b 1 2.0 r\n", "q Q0 a 2 2.0 r\n", "q a 2\nq b 1\n"])
+def test_ranks_of_a_file_that_changed_are_refused(tmp_path: Path, after: str) -> None:
+    file = tmp_path / "run"
+    file.write_text("q Q0 a 2 2.0 r\nq Q0 b 1 1.0 r\n")
+    packed = rb.read_run(file).packed(lambda: rb.read_run(file))
+    file.write_text(after)
+    with pytest.raises(rb.DataError, match="has changed since it was read"):
+        _ = packed.stated_rank
+
+
 def runs_in(folder: Path) -> list[str]:
     """Three runs whose stated ranks are not the order of their scores, with unjudged documents and ties."""
     paths = []

@@ -243,15 +243,15 @@ class Run(PairTable):
         packed, given = PackedPairs.of(self.pairs), self._given_ranks
         if packed is None:
             return self
-        rows, file = len(self), self.source.name
+        score, file = self.score, self.source.name
 
         def ranks() -> Ints:
-            found = again().stated_rank
-            if found is None or found.size != rows:
+            run = again()
+            if run.stated_rank is None or not np.array_equal(run.score, score):
                 raise DataError(file, "the file has changed since it was read.", "Start again.")
-            return found
+            return run.stated_rank
 
-        return Run._of_pairs(self.name, packed, self.score, ranks if callable(given) else given, self.prepared)
+        return Run._of_pairs(self.name, packed, score, ranks if callable(given) else given, self.prepared)
 
     @cached_property
     def stated_rank(self) -> Ints | None:
