@@ -37,7 +37,7 @@ _LACKED = "of these {topics} topics, which count as empty lists: --topics shared
 _LACKING = "{lacks_a}{lacks_b}"
 _RULED_OUT = "differences of {margin} or more are ruled out"
 _NOT_RULED_OUT = "differences of {margin} or more are not ruled out"
-_ELSEWHERE = "{reading}; only unknown relevant documents elsewhere could"
+_NOT_YET_KNOWN = "relevant documents that are not known yet could"
 _IF_IT_STAYS = "If the difference stays the same,"
 _MORE_TO_JUDGE = '"rankbounds judge-next --compare" lists more, and with --until settled estimates how many are needed.'
 
@@ -128,7 +128,7 @@ TEMPLATES: dict[str, dict[str, str]] = {
         yes=f"Yes: h{_SPAN}.{{probability}}",
         perhaps=f"Perhaps: h{_SPAN}; these bounds are valid, but may be wider than necessary.{{probability}}",
         unknown_for_measure="Not known: no bounds of differences are known for this measure ({unbounded}).",
-        none_retrieved="Not the retrieved ones: all documents that count are judged.",
+        none_retrieved="Not those that were retrieved: all that count are judged.",
         levels=f"No; at most they can reduce it to 0: h{_SPAN}.",
     )
     | {
@@ -140,13 +140,16 @@ TEMPLATES: dict[str, dict[str, str]] = {
     "reading": {"all": "All retrieved documents are judged", "to_depth": "All of the first {depth:.0f} are judged"},
     "elsewhere": {
         "none": "",
-        "shrinks": f"{_ELSEWHERE} shrink the difference, at most to {{elsewhere_least:+.4f}}; they cannot reverse it.",
-        "turns": f"{_ELSEWHERE} still reverse it, since they may shrink the difference on some topics only: it lies "
-        "between {elsewhere_low:+.4f} and {elsewhere_high:+.4f}.",
-        "moves": f"{_ELSEWHERE} still change it: it lies between {{elsewhere_low:+.4f}} and {{elsewhere_high:+.4f}}.",
-        "grows": f"{_ELSEWHERE} make the difference larger, at most {{elsewhere_most:+.4f}}; they cannot reverse it.",
-        "endless": f"{_ELSEWHERE} shrink the difference: the more there are, the more it shrinks (--open "
-        "collection --most-relevant N shows how far, if a topic has at most N).",
+        "shrinks": f"{{reading}}: {_NOT_YET_KNOWN} only shrink the difference, at most to {{elsewhere_least:+.4f}}, and "
+        "cannot reverse it.",
+        "turns": f"{{reading}}, but {_NOT_YET_KNOWN} reverse it, since they may shrink the difference on some topics "
+        "only: it lies between {elsewhere_low:+.4f} and {elsewhere_high:+.4f}.",
+        "moves": f"{{reading}}, but {_NOT_YET_KNOWN} change it: it lies between {{elsewhere_low:+.4f}} and "
+        "{elsewhere_high:+.4f}.",
+        "grows": f"{{reading}}: {_NOT_YET_KNOWN} only increase the difference, at most to {{elsewhere_most:+.4f}}, and "
+        "cannot reverse it.",
+        "endless": f"{{reading}}, but {_NOT_YET_KNOWN} shrink the difference towards 0 (--open collection "
+        "--most-relevant N shows how far, if a topic has at most N).",
     },
     "ties": _answers(
         "Could ties?",
