@@ -15,6 +15,7 @@ from hypothesis import is_hypothesis_test, settings
 import rankbounds
 from rankbounds.cli import main
 from rankbounds.columns import native
+from real_data import archive
 
 # How long an example takes says more of the machine than of the code. Where a change is judged, the examples are the
 # same each time; everywhere else they are new ones.
@@ -24,23 +25,12 @@ settings.load_profile("any machine")
 # Folders mirror the rooms of the package. Tests of new measures and tests of significance hold other folders' laws.
 sys.path += [str(folder) for folder in sorted(Path(__file__).parent.iterdir()) if folder.is_dir()]
 
-PLACES = [Path(os.environ["RANKBOUNDS_DATA"])] if os.environ.get("RANKBOUNDS_DATA") else []
-PLACES.append(Path(__file__).resolve().parents[2] / "shared" / "data")
-
 
 def pytest_collection_modifyitems(items):
     """Coverage is not measured on examples by the hundred: before Python 3.12 watching doubles the time of a test."""
     for item in items:
         if sys.version_info < (3, 12) and is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker("no_cover")
-
-
-def archive(name: str) -> Path:
-    """The file of this name among the real data, or skip the test."""
-    for place in PLACES:
-        if (place / name).exists():
-            return place / name
-    pytest.skip(f"{name} is not here: set RANKBOUNDS_DATA to the folder that holds it")
 
 
 @pytest.fixture(scope="session")

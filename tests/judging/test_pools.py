@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from conftest import archive
 from rankbounds.cli import main
 from rankbounds.collection.order import ranks
 from rankbounds.evaluation.judged_runs import JudgedRuns
 from rankbounds.judging import pools
 from rankbounds.measures import parse_measures
+from real_data import archive
 from shared_task import rows, shared_task
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")

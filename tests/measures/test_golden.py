@@ -8,9 +8,9 @@ import lzma
 import pytest
 
 import rankbounds as rb
-from conftest import archive
 from rankbounds.errors import UsageError
 from rankbounds.files.opening import plain_name
+from real_data import archive
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 

@@ -140,8 +140,8 @@ TEMPLATES: dict[str, dict[str, str]] = {
     "reading": {"all": "All retrieved documents are judged", "to_depth": "All of the first {depth:.0f} are judged"},
     "elsewhere": {
         "none": "",
-        "shrinks": f"{{reading}}: {_NOT_YET_KNOWN} only shrink the difference, at most to {{elsewhere_least:+.4f}}, and "
-        "cannot reverse it.",
+        "shrinks": f"{{reading}}: {_NOT_YET_KNOWN} only shrink the difference, at most to {{elsewhere_least:+.4f}}, "
+        "and cannot reverse it.",
         "turns": f"{{reading}}, but {_NOT_YET_KNOWN} reverse it, since they may shrink the difference on some topics "
         "only: it lies between {elsewhere_low:+.4f} and {elsewhere_high:+.4f}.",
         "moves": f"{{reading}}, but {_NOT_YET_KNOWN} change it: it lies between {{elsewhere_low:+.4f}} and "
