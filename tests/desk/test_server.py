@@ -241,7 +241,7 @@ def test_nonsense_is_refused_in_words(served, message):
 def test_only_named_judges_judge(collection):
     with Served(collection, judges=("ann", "bob")) as served:
         status, answer = served.say("judge", **judgment("a", judge="eve"))
-        assert (status, answer["error"]) == (400, 'Judges here are ann, bob, not "eve".')
+        assert (status, answer["error"]) == (400, 'The judges are ann, bob, not "eve".')
         assert served.say("judge", **judgment("a", judge="bob"))[0] == 200
 
 

@@ -146,7 +146,7 @@ class Desk:
         """Reject other judges and documents in no file. The runs are asked last: few documents are in no plan."""
         allowed = self.settings.judges
         if allowed and judge not in allowed:
-            raise UsageError(f"Judges here are {', '.join(allowed)}, not {shown(judge)}.")
+            raise UsageError(f"The judges are {', '.join(allowed)}, not {shown(judge)}.")
         check_name(judge)
         if max(map(len, pair or ("",))) > LONGEST_ID or len(key) > LONGEST_KEY:
             raise UsageError(f"The id is longer than {LONGEST_ID:,} characters.")

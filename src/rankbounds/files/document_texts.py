@@ -152,7 +152,7 @@ class _File(ABC):
                     return self.parse(record, Place(self.path))
                 raise ValueError("no document begins here")
         except (OSError, ValueError) as error:
-            problem = error.problem if isinstance(error, DataError) else "the document is no longer at its place."
+            problem = error.problem if isinstance(error, DataError) else "the document is no longer where it was read."
             raise DataError(self.path, problem, "If the file was changed meanwhile, start again.") from None
 
     def _records(self, begin: int) -> Generator[tuple[int, int, bytes], None, None]:

@@ -69,10 +69,13 @@ BEST = (
     Option("--best-by MEASURE", "the measure of --best (default AP)"),
 )
 """Which runs are looked at, where weak ones would decide."""
+TIED = (
+    "how to order documents with equal scores: trec (as trec_eval; default), docid, rank (stated), line (of the file)"
+    "{more}; run (line order) and stated (rank) ignore scores"
+)
 ORDER = Option(
     "--ties RULE",
-    "how to order documents with equal scores: trec (as trec_eval; default), docid, rank (stated), line (of the "
-    "file); run (line order) and stated (rank) ignore scores",
+    TIED.format(more=""),
     "trec",
     words=ORDERS,
     closed=True,
@@ -95,7 +98,7 @@ GAIN = Option(
 )
 RANKING = group_under(
     "unjudged and ties",
-    replace(TIES[0], help=f"{TIES[0].text}, best, worst, expected (mean of all orders)"),
+    replace(TIES[0], help=TIED.format(more=", best, worst, expected (mean of all orders)")),
     TIES[1],
     GAIN,
     Option("--topics judged|shared", "count judged topics that a run lacks as 0 (judged), or leave them out (shared)"),
