@@ -70,8 +70,8 @@ BEST = (
 )
 """Which runs are looked at, where weak ones would decide."""
 TIED = (
-    "how to order documents with equal scores: trec (as trec_eval; default), docid, rank (stated), line (of the file)"
-    "{more}; run (line order) and stated (rank) ignore scores"
+    "how to order documents with equal scores: trec (as trec_eval; default), docid, rank (stated), line{more}; run "
+    "(line order) and stated (rank) ignore scores"
 )
 ORDER = Option(
     "--ties RULE",
