@@ -126,6 +126,12 @@ def test_frames_with_columns_of_lists(kind):
         {"question": list(EXPECTED), "predictions": [*RETRIEVED.values()], "targets": [*EXPECTED.values()]}
     )
     assert numbers(rb.evaluate(frame, measures=MEASURES)) == numbers(TRUTH)
+    assert rb.evaluate(frame, frame, MEASURES).value.tolist() == TRUTH.value.tolist()
+
+
+def test_rows_given_as_judgments_and_as_runs_are_one_run():
+    both = rows()
+    assert rb.evaluate(both, both, MEASURES).value.tolist() == TRUTH.value.tolist()
 
 
 SHAPES = {

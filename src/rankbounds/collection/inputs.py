@@ -189,7 +189,7 @@ class Reading:
             if given is None and qrels is not None and (lacking := self.lacking_list(qrels)):
                 raise UsageError(lacking)
             return self._to_read(given)
-        others = [] if given is None else self._to_read(given)
+        others = [] if given is None or given is qrels else self._to_read(given)
         own = self._to_read([qrels] if isinstance(qrels, str | os.PathLike) else qrels)
         if any((job.path is not None and job.path == own[0].path) or job.given is qrels for job in others):
             own = []
