@@ -132,6 +132,8 @@ def test_frames_with_columns_of_lists(kind):
 def test_rows_given_as_judgments_and_as_runs_are_one_run():
     both = rows()
     assert rb.evaluate(both, both, MEASURES).value.tolist() == TRUTH.value.tolist()
+    assert rb.evaluate(both, rows(), MEASURES).runs == ["run #1", "run #2"]
+    assert rb.evaluate(both, {"run": rows()}, MEASURES).runs == ["run (run)", "run"]
 
 
 SHAPES = {

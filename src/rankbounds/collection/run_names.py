@@ -37,11 +37,14 @@ def unique_names(names: list[str], files: list[str], given: Sequence[bool] | Non
 
     by_user = given or [False] * len(names)
     again = repeated(names)
-    given_twice = repeated([name for name, is_given in zip(names, by_user, strict=True) if is_given])
-    unique = [
-        name if name not in again or (is_given and name not in given_twice) else f"{name} ({plain_name(file)})"
-        for name, file, is_given in zip(names, files, by_user, strict=True)
-    ]
+    chosen = Counter(name for name, is_given in zip(names, by_user, strict=True) if is_given)
+
+    def renamed(name: str, file: str, is_given: bool) -> str:
+        if name not in again or (is_given and chosen[name] == 1):
+            return name
+        return name if plain_name(file) == name and chosen[name] != 1 else f"{name} ({plain_name(file)})"
+
+    unique = list(map(renamed, names, files, by_user))
     again = repeated(unique)
     seen: dict[str, int] = {}
     for number, name in enumerate(unique):
