@@ -247,6 +247,21 @@ class TestJudgments:
         assert (back.outcomes[0].answer, back.outcomes[0].could_turn) == ("fail", True)
         assert "More judgments could change this" in back.outcomes[0].why
 
+    def test_a_difference_that_every_judgment_leaves_cannot_turn(self):
+        qrels = {str(topic): {"r": 1, "n": 0} for topic in range(8)}
+        runs = {"old": {topic: ["n", "?"] for topic in qrels}, "new": {topic: ["r", "?"] for topic in qrels}}
+        (outcome,) = held(rb.compare(qrels, runs, "P@1"), "P@1 different").outcomes
+        assert (outcome.answer, outcome.could_turn) == ("fail", False)
+
+    def test_a_loss_of_the_margin_itself_is_accepted_also_when_rounded(self):
+        margin, topics = 0.1, 3
+        assert sum([margin] * topics) / topics > margin  # a mean of losses that are the margin is not quite it
+        qrels = {str(topic): {"r": 1, "n": 0} for topic in range(topics)}
+        runs = {"old": {topic: ["?", "n"] for topic in qrels}, "new": {topic: ["n"] for topic in qrels}}
+        (outcome,) = held(rb.compare(qrels, runs, "P@10"), "P@10 worse", margin=margin).outcomes
+        assert outcome.certain_low == pytest.approx(-margin)
+        assert (outcome.answer, outcome.could_turn) == ("pass", False)
+
     def test_settled_answers_are_those_that_no_judgment_turns(self, comparison):
         back = Evidence(comparison.evidence.qrels, comparison.evidence.runs[::-1]).compare("P@1")
         assert held(comparison, "P@1 worse", settled=True).answer == "pass"

@@ -64,6 +64,26 @@ def test_against_a_scan_of_all_leads(seed):
     assert (second.ci_low, second.ci_high) == (pytest.approx(plain.low), pytest.approx(plain.high))
 
 
+def test_scores_in_steps_are_picked_up_to_half_a_step():
+    """Between two orders of means in steps lies half a step: where a run ties with its rivals, it is still picked."""
+    step, topics = 0.1, 12
+    merits = np.round(made(3, topics=topics) / step / 4) * step
+    found = lead_over_baseline(merits, 4)
+    rivals = [run for run in range(4) if run != found.run]
+    half = step / topics / 2
+
+    def picked(means):
+        return bool((means[found.run] + half >= means[rivals]).all())
+
+    *case, ends = scanned(merits, found.run, 4, picked)
+    *_, without = scanned(merits, found.run, 4, lambda means: bool((means[found.run] >= means[rivals]).all()))
+    reach = stats.t.ppf(1 - OF_ALPHA * 0.05 / 8, topics - 1)
+    left = (0.05 - OF_ALPHA * 0.05) / (1 - OF_ALPHA * 0.05)
+    low = solved(*case, ends, 1 - left / 2, reach, topics - 1)
+    assert found.ci_low == pytest.approx(low, abs=2e-4)
+    assert abs(low - solved(*case, without, 1 - left / 2, reach, topics - 1)) > 1e-3  # so that the half step shows
+
+
 @pytest.mark.parametrize("spread", [0.0, 0.1])
 def test_the_corrected_lead_is_right_on_average_and_its_interval_holds(spread):
     generator = np.random.default_rng(3)
