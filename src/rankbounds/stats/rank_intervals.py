@@ -6,8 +6,7 @@ what is shown, so that ranks, letters and verdicts cannot contradict each other.
 Shaikh and Wilhelm 2024, "Inference for ranks"):
 
 - ``places``: if the correction bounds the probability of *any* wrong statement over all pairs by alpha, the intervals
-of
-  all systems hold together with probability 1 - alpha;
+  of all systems hold together with probability 1 - alpha;
 - ``own_places``: Holm's correction over a system's comparisons with the others alone. It is narrower, and holds with
   probability 1 - alpha for a system chosen in advance.
 """
