@@ -120,9 +120,10 @@ def _how_sure(compared: Comparison, leader: int, *, alone: bool) -> list[str]:
         said.append("Every other run is significantly worse.")
     if len(runs) > 2:
         apart = int(separated.sum())
+        rest = separated.size - apart
         said.append(
-            f"Of all {separated.size:,} pairs of runs, {apart:,} differ significantly and {separated.size - apart:,} "
-            f"do not ({settings['tested_by']}, level {settings['alpha']:g})."
+            f"Of all {separated.size:,} pairs of runs, {apart:,} differ{'s' * (apart == 1)} significantly and {rest:,} "
+            f"do{'es' * (rest == 1)} not ({settings['tested_by']}, level {settings['alpha']:g})."
         )
         said += compared[compared.measures[0]].winner().words().splitlines()
     return said
@@ -151,8 +152,8 @@ def _over_measures(scores: Scores, agreement: Sequence[dict[str, Any]]) -> list[
         if least["tau"] is not None and least["tau"] < MUCH_ALIKE:
             said.append(
                 f"The orders differ most between {least['measure_a']} and {least['measure_b']} (Kendall's tau "
-                f"{least['tau']:.2f}; {least['swapped']:,} pairs change places, {least['swapped_significantly']:,} of "
-                "them significant by both)."
+                f"{least['tau']:.2f}; {least['swapped']:,} pair{'s' * (least['swapped'] != 1)} in another order, "
+                f"{least['swapped_significantly']:,} significantly by both)."
             )
     return said
 

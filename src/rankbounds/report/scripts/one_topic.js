@@ -62,7 +62,8 @@ function showTopic() {
   replace(at("strips"), ...(weighed ? [weights] : []), ...shown, ranks);
   const legend = [...(data.grades.length > 2 ? [3, 3 + data.grades.length - 1] : data.grades.map((_, number) => 3 + number)), 2, 1].map((code) => {
     const item = element("span");
-    item.append(element("span", null, "cell", cellClass(code)), element("span", cellName(code)));
+    const between = code === 3 && data.grades.length > 2, others = `grades ${data.grades[0]} to ${data.grades[data.grades.length - 2]}`;
+    item.append(element("span", null, "cell", cellClass(code)), element("span", between ? others : cellName(code)));
     return item;
   });
   replace(at("legend"), ...legend, element("span", "a bracket below joins tied documents"),
