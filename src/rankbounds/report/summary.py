@@ -83,8 +83,10 @@ def verdict_on_two(compared: Comparison) -> str:
             cannot.append(name)
     if could:
         return f"{run} is {word} than {against} as judged, but {' and '.join(could)} could reverse that: {scores}."
-    never = f"; {' and '.join(cannot)} cannot reverse that" if cannot else ""
-    return f"{run} is {word} than {against}: {scores}{never}."
+    left = f"; {' and '.join(cannot)} cannot reverse that" if cannot else ""
+    if choices["holes"] == "unknown_for_measure":
+        left += "; what unjudged documents could change is not known"
+    return f"{run} is {word} than {against}: {scores}{left}."
 
 
 def leading(scores: Scores, place: int) -> list[int]:
