@@ -105,7 +105,7 @@ def test_judging_in_a_browser(chromium, page):
     waited_for(lambda: shown(chromium) == "doc1")
     waited_for(lambda: chromium.find_elements("css selector", "#grades button[value='1'][aria-pressed=true]"))
     press(chromium, "2")
-    status_of(chromium, "grade 2 for doc1")
+    status_of(chromium, "grade 2 (answers) for doc1")
     waited_for(lambda: shown(chromium) == "doc2")
     assert page.desk.file.grade(("1", "doc1")) == 2
     assert [entry["level"] for entry in chromium.get_log("browser")] == []
