@@ -120,7 +120,7 @@ function showCoverage() {
     nameColumn(),
     ...data.coverage_depths.map((to, number) => ({ name: to === "all" ? "judged, all" : `judged@${to}`, wide: to === "all", text: (run) => percent(lists[run].judged[number]), node: (run) => shareBar(lists[run].judged[number]),
       order: (run) => lists[run].judged[number], classes: (run) => (lists[run].judged[number] < LITTLE_JUDGED && number === 0 ? ["little"] : []) })),
-    { name: "tied in the top 10", text: (run) => percent(lists[run].tied[0]), order: (run) => lists[run].tied[0] },
+    { name: "tied@10", text: (run) => percent(lists[run].tied[0]), order: (run) => lists[run].tied[0] },
     { name: "tied, all", wide: true, text: (run) => percent(lists[run].tied[1], 1), order: (run) => lists[run].tied[1] },
     { name: "topics with ties", wide: true, text: (run) => `${lists[run].tied_topics} of ${lists[run].topics}`, order: (run) => lists[run].tied_topics },
     { name: moves, text: (run) => fixed(width(run)), order: width },

@@ -97,9 +97,10 @@ function chartUnknowns(a, b, measure) {
 }
 
 function chartPair(rows, a, b, measure) {
-  const letters = Math.min(12, Math.max(...rows.map((row) => row.query.length), 1)), upright = letters > 4;
-  const room = roomOf("pair-chart"), left = 58, top = 14, bottom = 226, height = bottom + 34 + (upright ? 5.5 * letters : 0);
+  const room = roomOf("pair-chart"), left = 58, top = 14, bottom = 226;
   const step = Math.max(3, Math.min(44, (room - left - 12) / Math.max(rows.length, 1))), width = Math.max(room, left + step * rows.length + 12);
+  const letters = Math.min(12, Math.max(...rows.map((row) => row.query.length), 1)), upright = letters > 4, named = step > (upright ? 11 : 17);
+  const height = bottom + 34 + (named && upright ? 5.5 * letters : 0);
   const y = scale(...stretch([0, 1e-9, ...rows.map((row) => row.difference).filter(Number.isFinite)], 8), bottom, top);
   const svg = canvas(width, height, `${measures[measure].label} of ${runs[a]} minus ${runs[b]} on each topic, best for ${runs[a]} first`);
   axisLeft(svg, y, left, left + step * rows.length, 6, { withSign: true });
@@ -110,7 +111,7 @@ function chartPair(rows, a, b, measure) {
     anchor.append(titled(mark, `topic ${row.query}: ${signed(row.difference)}`));
     svg.append(anchor);
     const x = left + (number + 0.5) * step, turned = { x: x + 4, y: bottom + 8, "text-anchor": "end", transform: `rotate(-90 ${x + 4} ${bottom + 8})` };
-    if (step > (upright ? 11 : 17)) svg.append(nameText(row.query, { ...(upright ? turned : { x, y: bottom + 14, "text-anchor": "middle" }), class: "small" }, 12));
+    if (named) svg.append(nameText(row.query, { ...(upright ? turned : { x, y: bottom + 14, "text-anchor": "middle" }), class: "small" }, 12));
   });
   svg.append(drawn("text", { x: left, y: height - 3 }, `topics, best for ${runs[a].slice(0, 30)} first`));
   showFigure("pair-chart", svg);
