@@ -118,11 +118,8 @@ def places(comparison: Comparison, measure: str | None = None, ax: Axes | None =
         raise UsageError("Ranks need comparisons of all pairs of runs, not with a baseline.")
     lines = [Line(row["run"], row["rank"], (row["rank_low"], row["rank_high"])) for row in rows]
     confidence = f"{comparison.settings['confidence']:.0%}"
-    axes = draw_lines(lines, ax, f"place by {label}", {"value": "place", "interval": f"{confidence} interval"})
-    from matplotlib.ticker import MaxNLocator
-
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-    return axes
+    legend = {"value": "place", "interval": f"{confidence} interval"}
+    return draw_lines(lines, ax, f"place by {label}", legend, whole=True)
 
 
 @figure
