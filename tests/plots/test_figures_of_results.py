@@ -136,6 +136,14 @@ def test_leaderboards_of_other_results():
     assert means == sorted(means), "where a measure counts effort, the lowest comes first"
 
 
+@pytest.mark.parametrize(("bounds", "said"), [("ties", "ties"), ("both", "unjudged, ties"), ("unjudged", "unjudged")])
+def test_a_legend_says_what_bounds_are_for(bounds, said):
+    scores = rb.evaluate("qrels.txt", "runs", "AP", bounds=bounds)
+    for result in (scores, rb.compare(scores)):
+        legend = rb.plots.leaderboard(result).get_legend().get_texts()
+        assert [text.get_text() for text in legend][-1] == f"bounds ({said})"
+
+
 def test_what_is_infinite_is_left_out():
     qrels = {str(topic): {"r": 1, "n": 0} for topic in range(3)}
     runs = {"finds": {query: ["r"] for query in qrels}, "never": {query: ["n"] for query in qrels}}

@@ -68,7 +68,8 @@ def leaderboard(result: Result | Scores, measure: str | None = None, ax: Axes | 
     confidence = result.settings.get("confidence") if isinstance(result, Result) else None
     confidence = confidence or getattr(result, "confidence", 0.95)
     legend = {"value": "mean", "interval": f"{confidence:.0%} interval", "beside": BESIDE.get(beside, "")}
-    bounds = result.bounds if isinstance(result, Scores) else "ties" if isinstance(result, Checks) else "unjudged"
+    scores = result.scores if isinstance(result, Comparison) else result
+    bounds = scores.bounds if isinstance(scores, Scores) else "ties" if isinstance(result, Checks) else "unjudged"
     legend["bounds"] = f"bounds ({'unjudged, ties' if bounds == 'both' else bounds})"
     axes = draw_lines(lines, ax, rows[0]["measure"], legend)
     if any(line.note for line in lines):
