@@ -9,21 +9,26 @@ from typing import Any
 
 import griffe
 
+from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
+from rankbounds.results import Result
 
 
 class Signatures(griffe.Extension):
     """Gives measures and figures the signatures and docstrings that Python has at run time.
 
-    Measures declare parameters without a decorator, and shared parameters are filled into docstrings.
+    Measures declare parameters without a decorator, and shared parameters are filled into docstrings. Results are
+    made by functions: what their classes are made from is not shown.
     """
 
     def on_class(self, *, cls: griffe.Class, **_: Any) -> None:
         """Called for each class of the package."""
-        if not cls.module.path.startswith("rankbounds.measures."):
-            return
         kind = getattr(importlib.import_module(cls.module.path), cls.name, None)
-        if isinstance(kind, type) and issubclass(kind, Measure):
+        if not isinstance(kind, type):
+            return
+        if issubclass(kind, Result | Scores):
+            cls.members.pop("__init__", None)
+        if issubclass(kind, Measure):
             known = griffe.Parameters(
                 griffe.Parameter("self", kind=griffe.ParameterKind.positional_or_keyword),
                 *(

@@ -11,6 +11,7 @@ TWO_COLUMNS = r"""\documentclass[10pt,twocolumn]{article}\usepackage{booktabs}
 \setlength{\textwidth}{506.3pt}\setlength{\columnsep}{24pt}\setlength{\oddsidemargin}{-30pt}
 \begin{document}\typeout{column \the\columnwidth}"""
 """As wide as acmart's proceedings: columns of 241.15 pt."""
+ONE_COLUMN = r"\documentclass{article}\usepackage{booktabs}\begin{document}"
 
 
 def compiled(tables, folder, head=TWO_COLUMNS):

@@ -1,4 +1,4 @@
-"""Tables for papers: LaTeX that fits one column of a two-column paper, or its page.
+"""Tables for papers: LaTeX that fits a column of a two-column paper, the text of a one-column paper, or a page.
 
 The widths of a table's columns are estimated from its letters. Of several forms, from the one that shows most to the
 narrowest, the first that fits is taken: with small print beside numbers, below them or left out, with three digits, in
@@ -17,8 +17,8 @@ from typing import Literal
 from rankbounds.tables import WORDS_OF_SENTENCE, Table, in_latex
 from rankbounds.terminal import Look, look, shorten, use_look, wrap
 
-INCHES = {"column": 3.33, "page": 7.0}
-"""How wide a column and a page are."""
+INCHES = {"column": 3.33, "text": 4.77, "page": 7.0}
+"""How wide a column of two is, the text of papers of one column (article, llncs), and the page of two."""
 POINTS = 72.27
 SPARE = 0.95
 """The share of that width that is used: columns of LaTeX's own classes are narrower."""
@@ -248,7 +248,7 @@ def write_latex(
 ) -> str:
     """Write any table for a paper; as many sentences as two lines hold become its caption, the others comments."""
     made, across = fit(lambda inline: table_for_paper(build(), inline=inline), width)
-    room = 2 * POINTS * SPARE * INCHES["page" if across else "column"]
+    room = 2 * POINTS * SPARE * INCHES["text" if across else "column"]
     first, *more = _SENTENCE_END.split(" ".join(words.split()))
     while more and width_of(f"{first} {more[0]} {made.caption}", OF_CAPTION) < room:
         first = f"{first} {more.pop(0)}"
@@ -262,13 +262,14 @@ def write_latex(
 def fit(build: Build, width: str | None = None, *, keep_small: bool = False) -> tuple[PaperTable, bool]:
     """The table in the form that shows most and fits, and whether it goes across the page.
 
-    Without a ``width``, and where the command line asked for none, it goes into a column, or across where no form but
-    one with names cut fits there. With ``keep_small`` small print is never left out.
+    Without a ``width``, and where the command line asked for none, it goes into a column; where no form but one with
+    names cut fits there, across, as wide as the text of a one-column paper. With ``keep_small`` small print is never
+    left out.
     """
     width = width or look().paper
     tried: list[PaperTable] = []
-    for kind in [width] if width else INCHES:
-        room = POINTS * INCHES[kind] * SPARE
+    for kind in [width] if width else ("column", "text"):
+        room, across = POINTS * INCHES[kind] * SPARE, kind == "page" or (kind == "text" and not width)
         for small, digits, letters, gap, with_judged in _forms(keep_small):
             with use_look(Look(digits=digits)):
                 table = replace(build(small), letters=letters, gap=gap)
@@ -279,8 +280,8 @@ def fit(build: Build, width: str | None = None, *, keep_small: bool = False) -> 
             tried.append(table)
             table = table.wrapped(room)
             if table.width() <= room:
-                return table, kind == "page"
-    return _cut(tried[-1], room), kind == "page"
+                return table, across
+    return _cut(tried[-1], room), across
 
 
 def _without_judged(table: PaperTable) -> PaperTable:
@@ -322,7 +323,7 @@ def _cut(table: PaperTable, room: float) -> PaperTable:
         table = replace(table, columns=[column for column in table.columns if column is not least])
     comments = [
         *table.comments,
-        *([f"Columns that do not fit: {', '.join(hidden)}."] if hidden else []),
+        *([f"Columns that do not fit: {', '.join(hidden)}; --width page has more room."] if hidden else []),
     ]
     return replace(table.wrapped(room), comments=comments)
 

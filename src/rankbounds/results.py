@@ -190,9 +190,9 @@ class Result:
         return pyarrow.table(self._columns())
 
     def to_latex(self, *, width: str | None = None, caption: bool = True, label: str = "") -> str:
-        r"""The table for a paper: ``"column"`` or ``"page"`` wide, a column if it can; it needs the package booktabs.
+        r"""The table for a paper: ``"column"``, ``"text"`` or ``"page"`` wide, a column if it can.
 
-        Without ``caption`` it is the tabular alone; ``label`` is for ``\ref``.
+        It needs the package booktabs. Without ``caption`` it is the tabular alone; ``label`` is for ``\ref``.
         """
         from rankbounds.paper import write_latex
 

@@ -219,7 +219,7 @@ class _Layout:
             or any(cells(word) > width for word in self.header[column].split())
             for column, width in widths.items()
         )
-        return [f"not shown: {', '.join(hidden)}"] * bool(hidden) + ["names are cut"] * is_cut
+        return [f"not shown: {', '.join(dict.fromkeys(hidden))}"] * bool(hidden) + ["names are cut"] * is_cut
 
 
 def _total_width(widths: Mapping[int, int]) -> int:

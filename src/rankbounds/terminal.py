@@ -40,7 +40,7 @@ class Look:
     styled: bool = False
     """May headings and the best be bold?"""
     paper: str | None = None
-    """What LaTeX fits: ``"column"`` or ``"page"``; None: a column if it can."""
+    """What LaTeX fits: ``"column"``, ``"text"`` or ``"page"``; None: a column if it can."""
 
 
 _LOOK: ContextVar[Look] = ContextVar("look", default=Look())  # noqa: B039 (it is frozen)

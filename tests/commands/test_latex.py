@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import rankbounds
-from latex import compiled
+from latex import ONE_COLUMN, compiled
 
 COMMANDS = {
     "evaluate": "evaluate qrels.txt runs",
@@ -59,5 +59,10 @@ def test_latex_of_every_command_fits_a_column_or_the_page(in_demo, command, tmp_
             assert code == 0, (name, err)
             assert r"\begin{table*}" in latex if width == "page" else r"\begin{table*}" not in latex, name
             tables.append(f"\\typeout{{{width} of {name}}}\n{latex}")
+    named = {name: call for name, call in COMMANDS.items() if "differences" not in name}
+    texts = [command(*shlex.split(call), "--format", "latex", "--width", "text")[1] for call in named.values()]
+    assert not any(r"\begin{table*}" in latex for latex in texts)
+    alone = [latex for latex in tables if "{page of" not in latex]
+    assert "Overfull" not in compiled([*texts, *alone], tmp_path, ONE_COLUMN), "a paper of one column"
     log = compiled(tables, tmp_path)
     assert "Overfull" not in log, log[max(0, log.index("Overfull") - 800) :][:1200]

@@ -434,5 +434,5 @@ def test_runs_of_the_same_mean_lead_the_page_together():
     qrels = {query: {"r": 1, "n": 0} for query in lists}
     compared = rb.compare_collections(dict.fromkeys("xyz", (qrels, {"one": lists, "twin": dict(lists)})), ["RR", "AP"])
     told = gather_collections(compared)["summary"]
-    assert told[0] == "one, twin lead together by RR: 0.8750 over 3 collections."
+    assert told[0] == "one, twin lead together by RR with 0.8750 over 3 collections."
     assert not any("disagree" in sentence for sentence in told)

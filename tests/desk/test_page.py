@@ -77,7 +77,7 @@ def test_judging_in_a_browser(chromium, page):
     assert "0 of 8 documents" in chromium.find_element("id", "headline").text
 
     press(chromium, "2")
-    assert "grade 2 for doc0" in status_of(chromium, "Saved")
+    assert "grade 2 (answers) for doc0" in status_of(chromium, "Saved")
     assert waited_for(lambda: shown(chromium) == "doc1")
     press(chromium, "0")
     status_of(chromium, "doc1")
@@ -99,13 +99,13 @@ def test_judging_in_a_browser(chromium, page):
     status_of(chromium, "Skipped doc0")
     waited_for(lambda: shown(chromium) == "doc1")
     press(chromium, "1")
-    status_of(chromium, "grade 1 for doc1")
+    status_of(chromium, "grade 1 (related) for doc1")
     waited_for(lambda: chromium.find_elements("css selector", "#past button"))
     chromium.execute_script("document.querySelector('#past button').click()")  # look at it again, and change it
     waited_for(lambda: shown(chromium) == "doc1")
     waited_for(lambda: chromium.find_elements("css selector", "#grades button[value='1'][aria-pressed=true]"))
     press(chromium, "2")
-    status_of(chromium, "grade 2 for doc1")
+    status_of(chromium, "grade 2 (answers) for doc1")
     waited_for(lambda: shown(chromium) == "doc2")
     assert page.desk.file.grade(("1", "doc1")) == 2
     assert [entry["level"] for entry in chromium.get_log("browser")] == []
@@ -126,7 +126,7 @@ def test_the_browser_shows_hostile_texts_as_text(chromium, page):
     assert chromium.execute_script("return window.broken") is None
     assert chromium.find_elements("css selector", "#doc-text img, #past img, h2 b, #doc-text script") == []
     press(chromium, "1")
-    assert r"grade 1 for x<img>\u202e" in status_of(chromium, "Saved")
+    assert r"grade 1 (related) for x<img>\u202e" in status_of(chromium, "Saved")
     # In one step: the page may write its list anew between two.
     first = "return document.querySelector('#past li')?.innerText ?? ''"
     waited_for(lambda: r"x<img>\u202e" in chromium.execute_script(first))

@@ -12,6 +12,8 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.commands import known_commands
+from rankbounds.plots.leaderboards import SHARED_LETTER
+from rankbounds.plots.style import MINUS
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 ROOT = Path(__file__).resolve().parents[2]
@@ -116,7 +118,7 @@ def test_leaderboard_shows_means_intervals_and_bounds():
     assert spans(axes) == [(row["ci_low"], row["ci_high"]) for row in rows]
     bars = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in axes.patches]
     assert bars == [pytest.approx((row["low"], row["high"])) for row in rows]
-    assert [text.get_text() for text in axes.texts] == [row["group"] for row in rows]
+    assert [text.get_text() for text in axes.texts] == [*(row["group"] for row in rows), SHARED_LETTER]
     assert axes.get_xlabel() == "nDCG@10"
 
 
@@ -132,6 +134,14 @@ def test_leaderboards_of_other_results():
     worst_last = rb.plots.leaderboard(rb.evaluate("qrels.txt", "runs", ["ESL(n=1)"]))
     means = points(worst_last)
     assert means == sorted(means), "where a measure counts effort, the lowest comes first"
+
+
+@pytest.mark.parametrize(("bounds", "said"), [("ties", "ties"), ("both", "unjudged, ties"), ("unjudged", "unjudged")])
+def test_a_legend_says_what_bounds_are_for(bounds, said):
+    scores = rb.evaluate("qrels.txt", "runs", "AP", bounds=bounds)
+    for result in (scores, rb.compare(scores)):
+        legend = rb.plots.leaderboard(result).get_legend().get_texts()
+        assert [text.get_text() for text in legend][-1] == f"bounds ({said})"
 
 
 def test_what_is_infinite_is_left_out():
@@ -165,7 +175,8 @@ def test_of_many_pairs_those_of_the_best_run_are_drawn():
     best = compared.leaderboard("AP")[0]["run"]
     drawn = names(rb.plots.differences(compared))
     assert len(drawn) == 8
-    assert all(name.startswith(f"{best} ") for name in drawn)
+    assert set(drawn) == {run.name for run in made.runs} - {best}
+    assert rb.plots.differences(compared).get_xlabel() == f"AP: {best} {MINUS} each run"
 
 
 def test_places_and_coverage():

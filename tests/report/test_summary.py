@@ -98,6 +98,18 @@ def test_verdict_on_two_runs_names_unjudged_documents_that_could_reverse_it(hole
     assert (could in said) == (holes == "open")
 
 
+def test_verdict_on_two_runs_says_where_unjudged_documents_are_an_open_question(tmp_path):
+    """No bounds of differences are known for measures of diversity."""
+    qrels = tmp_path / "subtopics.txt"
+    qrels.write_text("".join(f"{topic} {subtopic} r 1\n" for topic in range(10) for subtopic in (1, 2)))
+    runs = {name: {str(topic): [first, second] for topic in range(10)} for name, first, second in
+            (("old", "u", "r"), ("new", "r", "u"))}  # fmt: skip
+    runs["old"]["9"] = ["r", "u"]
+    said = rb.report(str(qrels), runs, "alpha_nDCG@2").summary[0]
+    assert said.startswith("new is better than old: ")
+    assert said.endswith("what unjudged documents could change is not known.")
+
+
 def test_verdict_on_two_runs_that_are_the_same():
     runs = {name: {str(topic): ["r", "n"] for topic in range(5)} for name in ("one", "two")}
     said = rb.report({str(topic): {"r": 1, "n": 0} for topic in range(5)}, runs, "RR").summary[0]

@@ -517,10 +517,10 @@ class Comparison(Compared):
     ) -> str:
         r"""Return the table of ``summary`` for a paper; it needs the package booktabs alone.
 
-        It fits a ``width`` of ``"column"`` or ``"page"`` of a two-column paper (``table*``), or without it a column if
-        it can. Bounds are left out if there is no room for them, unless ``small`` asks for them; so is the fourth
-        digit. Without ``caption`` it is the tabular alone; ``label`` is for ``\ref``; with ``cite`` the caption cites
-        the measures (entries: ``to_bibtex``).
+        It fits a ``width`` of ``"column"`` or ``"page"`` of a two-column paper, or the ``"text"`` of a one-column one;
+        without a ``width`` a column if it can, else the text. Bounds are left out if there is no room for them, unless
+        ``small`` asks for them; so is the fourth digit. Without ``caption`` it is the tabular alone; ``label`` is for
+        ``\ref``; with ``cite`` the caption cites the measures (entries: ``to_bibtex``).
 
         >>> import rankbounds as rb
         >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}

@@ -95,16 +95,21 @@ async function drain() { // one after the other, in the order in which they were
   sending = false;
 }
 
+function inWords(grade) {
+  const named = settings.grades.find((one) => one.grade === grade);
+  return `grade ${grade}` + (named && named.name ? ` (${named.name})` : "");
+}
+
 function saved(action, said) {
   if (said.undone) {
     const pair = [said.undone.query_id, said.undone.doc_id];
     texts.delete(keyOf(pair));
     current = pair; aside = null;
-    status(`Taken back: ${said.undone.grade === null ? "the skip" : "grade " + said.undone.grade} for ${visible(pair[1])}.`, "saved");
+    status(`Taken back: ${said.undone.grade === null ? "the skip" : inWords(said.undone.grade)} for ${visible(pair[1])}.`, "saved");
     take(said); show();
   } else {
     const { grade, doc_id } = said.saved;
-    status(grade === null ? `Skipped ${visible(doc_id)}.` : `Saved: grade ${grade} for ${visible(doc_id)}. ${said.note}`, "saved");
+    status(grade === null ? `Skipped ${visible(doc_id)}.` : `Saved: ${inWords(grade)} for ${visible(doc_id)}. ${said.note}`, "saved");
     take(said);
   }
   showPast();
@@ -171,7 +176,7 @@ async function show() {
   element("results-part").hidden = !settings.runs;
   if (element("results-part").open) showResults();
   for (const button of document.querySelectorAll("#grades button")) button.setAttribute("aria-pressed", String(own !== undefined && Number(button.value) === own));
-  if (aside) status(own === undefined ? "Judged by somebody else; your grade stands beside theirs." : `You gave grade ${own}. Another grade changes it.`);
+  if (aside) status(own === undefined ? "Judged by somebody else; your grade stands beside theirs." : `You gave ${inWords(own)}. Another grade changes it.`);
   const top = element("document").offsetTop;
   if (window.scrollY > top) window.scrollTo(0, top); // whoever read on reads the next one from its beginning
   shownAt = performance.now();
@@ -325,7 +330,7 @@ function pastRow(row) {
   if (row.why) by.append(make("span", `: ${readable(row.why)}`));
   if (others.length) by.append(make("span", "; " + others.map(([name, grade]) => `${name}: ${grade}`).join(", "), others.some(([, grade]) => grade !== row.grade) ? ["differ"] : []));
   button.append(by);
-  button.setAttribute("aria-label", `grade ${row.grade}, query ${visible(row.query || row.query_id)}, document ${visible(row.doc_id)}, by ${row.judge}` + (others.length ? `; ${others.map(([name, grade]) => `${name} gave ${grade}`).join(", ")}` : "") + ": look again");
+  button.setAttribute("aria-label", `${inWords(row.grade)}, query ${visible(row.query || row.query_id)}, document ${visible(row.doc_id)}, by ${row.judge}` + (others.length ? `; ${others.map(([name, grade]) => `${name} gave ${grade}`).join(", ")}` : "") + ": look again");
   button.addEventListener("click", () => open([row.query_id, row.doc_id]));
   item.append(button);
   return item;

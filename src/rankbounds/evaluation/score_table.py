@@ -40,7 +40,7 @@ def render(scores: Scores, kind: str, *, per_topic: bool, raw: bool, interval: b
     if kind in ("json", "jsonl"):
         return render_rows([row for part in parts for row in part.rows()], kind, mean.fields, raw=raw)
     if kind == "latex" and not per_topic:
-        return scores.to_latex()
+        return scores.to_latex(interval=interval)
     means = table_of(mean, interval=interval)
     if not per_topic:
         return means.render(kind)
@@ -87,13 +87,17 @@ def table_of(scores: Scores, *, with_notes: bool = True, interval: bool = False)
     return Table(header, rows, left, importance, *marked)
 
 
-def for_paper(scores: Scores, with_small: bool) -> PaperTable:
-    """Build the table of means for a paper, with or without bounds."""
+def for_paper(scores: Scores, with_small: bool, *, interval: bool = False) -> PaperTable:
+    """Build the table of means for a paper, with or without bounds, or with the interval over topics instead."""
     best, _ = _best_and_bars(scores)
     columns = []
     for place, measure in enumerate(scores.measures):
         numbers = (array[:, 0, place] for array in (scores.value, scores.low, scores.high))
-        shown = numbers_and_bounds(*numbers, counts=measure.total == "sum")
+        counts = measure.total == "sum"
+        shown = numbers_and_bounds(*numbers, counts=counts)
+        if interval:
+            ends = [text for (text,) in _intervals(scores, place, counts)]
+            shown = [(mean, small) for (mean, _), small in zip(shown, ends, strict=True)]
         columns.append(
             [
                 Cell(mean, (row, place + 1) in best, small=small if with_small else "")
@@ -104,7 +108,8 @@ def for_paper(scores: Scores, with_small: bool) -> PaperTable:
     rows = [list(row) for row in zip(*columns, strict=True)]
     small = any(cell.small for row in rows for cell in row)
     topics = scores.mean_over or len(scores.query_ids)
-    caption = f"Means over {topics} topics; bold: best{f'; small: {open_words(scores)}' * small}."
+    what = f"{100 * scores.confidence:g}\\% intervals over topics" if interval else open_words(scores)
+    caption = f"Means over {topics} topics; bold: best{f'; small: {what}' * small}."
     noted = run_notes(scores)
     heads = [str(measure) + (" ↓" if measure.lower_is_better else "") for measure in scores.measures]
     return means_table(heads, scores.runs, rows, judged, caption, [noted] if noted else [], numbered=False)

@@ -6,6 +6,7 @@ import io
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -540,22 +541,28 @@ class Scores:
 
         return score_table.table_of(self, interval=interval)
 
-    def to_latex(self, *, width: str | None = None, caption: bool = True, label: str = "tab:scores") -> str:
+    def to_latex(
+        self, *, width: str | None = None, caption: bool = True, label: str = "tab:scores", interval: bool = False
+    ) -> str:
         r"""Return the table of means for a paper, as ``Comparison.to_latex`` does; it needs the package booktabs alone.
 
         Parameters
         ----------
-        width : {"column", "page"}, optional
-            What it must fit: one column of a two-column paper, or both (``table*``); by default a column if possible.
+        width : {"column", "text", "page"}, optional
+            What it must fit: one column of a two-column paper, the text of a one-column paper, or both columns
+            (``table*``); by default a column if possible, else the text.
         caption : bool
             False: the tabular environment alone.
         label : str
             For ``\ref``.
+        interval : bool
+            Show the confidence interval of each mean instead of its bounds.
         """
         from rankbounds.evaluation import score_table
         from rankbounds.paper import fit
 
-        table, across = fit(lambda with_small: score_table.for_paper(self.mean(), with_small), width)
+        build = partial(score_table.for_paper, self.mean(), interval=interval)
+        table, across = fit(build, width, keep_small=interval)
         return table.latex(label, caption=caption, across=across)
 
     def render(self, kind: str, *, per_topic: bool = False, raw: bool = False, interval: bool = False) -> str:

@@ -18,7 +18,7 @@ from rankbounds.evaluation.score_differences import differences as differences_o
 from rankbounds.evaluation.scores import Scores
 from rankbounds.paper import INCHES
 from rankbounds.plots.intervals import LONGEST_NAME, Line, draw_lines
-from rankbounds.plots.style import COLOURS, GREY, colour_of, draw_legend, figure, fresh_axes
+from rankbounds.plots.style import COLOURS, GREY, MINUS, colour_of, draw_legend, figure, fresh_axes
 from rankbounds.results import Result
 from rankbounds.stats.separation import DiscriminativePower
 from rankbounds.terminal import shorten
@@ -34,7 +34,6 @@ MOST_TOPICS = 60
 """At most this many topics are named below their bars."""
 MOST_BESIDE = 16
 """Longer names of two runs have a line of their own below a figure."""
-MINUS = "\N{MINUS SIGN}"
 
 
 @figure
@@ -71,15 +70,17 @@ def differences(result: Result, measure: str | None = None, ax: Axes | None = No
             rows = [row for row in rows if row["run"] == best]
         names = [f"{row['run']} {MINUS} {row['against']}" for row in rows]
         xlabel = f"difference in {rows[0]['measure']}"
-        if len(against) == 1:
-            names, xlabel = [row["run"] for row in rows], f"{rows[0]['measure']} {MINUS} that of {rows[0]['against']}"
+        for who, other, pair in (("against", "run", "each run {} {}"), ("run", "against", "{1} {0} each run")):
+            if len({row[who] for row in rows}) == 1:
+                names = [row[other] for row in rows]
+                xlabel = f"{rows[0]['measure']}: {pair.format(MINUS, rows[0][who])}"
     lines = [_line_of(row, name) for row, name in zip(rows, names, strict=True)]
     if not one_pair:
         lines.sort(key=lambda line: -(line.value or 0.0))
     beside = "by the labels" if "by_labels" in rows[0] else ""
     confidence = result.settings.get("confidence") or getattr(result, "confidence", 0.95)
-    legend = {"value": "difference", "interval": f"{confidence:.0%} interval", "beside": beside}
-    return draw_lines(lines, ax, xlabel, legend | {"bounds": "bounds"}, zero=True)
+    legend = {"value": "mean", "interval": f"{confidence:.0%} interval", "beside": beside}
+    return draw_lines(lines, ax, xlabel, legend | {"bounds": "bounds (unjudged)"}, zero=True)
 
 
 def _line_of(row: dict[str, Any], name: str) -> Line:
@@ -150,13 +151,14 @@ def topic_differences(
 
 def _draw_topics(axes: Axes, values: Floats, names: Sequence[str], sign: str = "") -> Axes:
     mean = float(values.mean())
+    written = f"mean {mean:{sign}.3f}".replace("-", MINUS)
     axes.bar(np.arange(values.size), values, color=np.where(values >= 0, COLOURS[0], COLOURS[1]), width=0.85)
-    axes.axhline(mean, color=COLOURS[6], linewidth=0.9, linestyle="--", label=f"mean {mean:{sign}.3f}")
+    axes.axhline(mean, color=COLOURS[6], linewidth=0.9, linestyle="--", label=written)
     axes.axhline(0, color="0.3", linewidth=0.7)
     axes.set_xlim(-0.7, values.size - 0.3)
     named = values.size <= MOST_TOPICS
     axes.set_xticks(range(values.size) if named else [], names if named else [])
-    axes.tick_params(axis="x", rotation=90, length=0, labelsize=7 if values.size <= 25 else 4.5)
+    axes.tick_params(axis="x", rotation=90, length=0, labelsize=min(7, 220 / values.size))
     draw_legend(axes)
     return axes
 
@@ -322,8 +324,8 @@ def similarity_matrix(similarity: Similarity, measure: str | None = None, ax: Ax
     order, tree = similarity.order(label), similarity.tree(label)
     large = len(order) > 24
     names = shorten([similarity.runs[run] for run in order], LONGEST_NAME)
-    letters = 7 if len(names) <= 12 else 5.5 if len(names) <= 60 else 3.4
     width, height = (INCHES["page"], 6.2) if large else (INCHES["column"], 2.6)
+    letters = min(7.0, 72 * 0.85 * height / len(names))
     room = max(map(len, names)) * letters * 0.67 / 72 / width  # for the names; the tree on the left has a fifth
     sides = {"left": 0.2, "right": 0.97 - room, "bottom": 0.12 if large else 0.21, "top": 0.99}
     axes = fresh_axes(ax, figsize=(width, height), layout=None, gridspec_kw=sides)

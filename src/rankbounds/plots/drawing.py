@@ -74,8 +74,8 @@ def save(axes: Any, path: str | os.PathLike[str], width: str | float | None = No
     path
         The file, ending in .pdf, .svg or .png (300 dots per inch).
     width
-        ``"column"`` (3.33 inches, one column of a two-column paper), ``"page"`` (7 inches) or inches; by default as
-        drawn.
+        ``"column"`` (3.33 inches, one column of a two-column paper), ``"text"`` (4.77, a one-column paper), ``"page"``
+        (7) or inches; by default as drawn.
 
     Returns
     -------

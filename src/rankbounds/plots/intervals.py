@@ -20,7 +20,7 @@ Ends = tuple[float | None, float | None]
 NONE: Ends = (None, None)
 ROW, TALLEST, LETTERS = 0.17, 9.0, 7.0
 """Inches of a line where there are few, of the tallest figure, and points of its letters."""
-LONGEST_NAME = 30
+LONGEST_NAME, LONGEST_LEGEND = 30, 36
 POINT: dict[str, Any] = {"markersize": 4, "linestyle": "none", "zorder": 4}
 
 
@@ -43,13 +43,21 @@ class Line:
 
 
 def draw_lines(
-    lines: Sequence[Line], ax: Axes | None, xlabel: str, legend: Mapping[str, str], *, zero: bool = False
+    lines: Sequence[Line],
+    ax: Axes | None,
+    xlabel: str,
+    legend: Mapping[str, str],
+    *,
+    zero: bool = False,
+    whole: bool = False,
 ) -> Axes:
     """Draw the lines, the first at the top.
 
     ``legend`` names ``value``, ``interval``, ``bounds`` and ``beside``; what is not drawn is left out. ``zero`` draws
-    the line of no difference.
+    the line of no difference; ``whole`` says that the numbers are whole ones.
     """
+    from matplotlib.ticker import MaxNLocator
+
     step = min(ROW, TALLEST / max(len(lines), 1))
     letters = min(LETTERS, 72 * step * 0.9)
     axes = fresh_axes(ax, max(1.15, step * len(lines) + 0.75))
@@ -88,7 +96,11 @@ def draw_lines(
     axes.use_sticky_edges = False
     axes.margins(x=0.04)
     axes.set(xlabel=xlabel, ylim=(len(lines) - 0.4, -0.6))
+    ticks = MaxNLocator(6, steps=[1, 2, 2.5, 5, 10], integer=whole, min_n_ticks=1)
+    axes.xaxis.set_major_locator(ticks)  # the same in every width that is tried
     named = [name for name in legend if name in drawn]
     if len(named) > 1 or "bounds" in named:
-        draw_legend(axes, handles=[drawn[name] for name in named], labels=[legend[name] for name in named], ncols=4)
+        labels = [legend[name] for name in named]
+        ncols = 4 if sum(map(len, labels)) <= LONGEST_LEGEND else 2
+        draw_legend(axes, handles=[drawn[name] for name in named], labels=labels, ncols=ncols)
     return axes

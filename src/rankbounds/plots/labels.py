@@ -11,7 +11,7 @@ from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
 from rankbounds.judging.judges.comparison import Judges
 from rankbounds.paper import INCHES
-from rankbounds.plots.style import colour_of, draw_legend, figure, fresh_axes, fresh_panels, marker_of
+from rankbounds.plots.style import MINUS, colour_of, draw_legend, figure, fresh_axes, fresh_panels, marker_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +56,7 @@ def agreement_by_grade(judges: Judges, ax: Axes | None = None) -> Axes:
     axes.set_xticks(range(len(trusted)), [f"{grade:g}" for grade in trusted])
     axes.set(
         xlabel=f"grade by {judges.settings['trusted']} (relevant from {judges.settings['rel']:g})",
-        ylabel="called relevant (share)",
+        ylabel="share called relevant",
         ylim=(-0.03, 1.03),
     )
     draw_legend(axes, ncols=2)
@@ -87,8 +87,8 @@ def bias_by_run(judges: Judges, measure: str | None = None, ax: Axes | None = No
     >>> model = {str(topic): {"a": 1, "b": topic % 2} for topic in range(4)}
     >>> runs = {"one": {topic: ["a"] for topic in people}, "two": {topic: ["b"] for topic in people}}
     >>> axes = rb.plots.bias_by_run(rb.judging.compare_judges(people, {"model": model}, runs, "P@1"))
-    >>> [label.get_text() for label in axes.get_xticklabels()], axes.get_ylabel()
-    (['one', 'two'], 'bias of P@1')
+    >>> [label.get_text() for label in axes.get_xticklabels()]
+    ['one', 'two']
     """
     if not judges.systems:
         raise UsageError("A bias by run needs runs.")
@@ -113,7 +113,8 @@ def bias_by_run(judges: Judges, measure: str | None = None, ax: Axes | None = No
         range(len(runs)), runs, rotation=90, fontsize=7 if len(runs) <= 30 else 5 if len(runs) <= 80 else 3.5
     )
     axes.tick_params(axis="x", length=0)
-    axes.set(xlabel="runs, best first (filled: favoured or penalised)", ylabel=f"bias of {label}")
+    axes.set(xlabel="runs, best first (filled: favoured or penalised)")
+    axes.set_ylabel(f"{label}: labels {MINUS} {judges.settings['trusted']}")
     axes.set_xlim(-0.6, len(runs) - 0.4)
     draw_legend(axes, ncols=min(4, len(judges.labels)))
     return axes

@@ -27,6 +27,7 @@ ENOUGH_JUDGED = 0.8
 SEVERITIES = {"error": COLOURS[1], "warning": COLOURS[4], "note": COLOURS[5]}
 BESIDE = {"base": "judged only", "by_labels": "by the labels"}
 """What a second number of a run is."""
+SHARED_LETTER = "runs that share a letter do not differ significantly"
 
 
 @figure
@@ -67,8 +68,14 @@ def leaderboard(result: Result | Scores, measure: str | None = None, ax: Axes | 
     confidence = result.settings.get("confidence") if isinstance(result, Result) else None
     confidence = confidence or getattr(result, "confidence", 0.95)
     legend = {"value": "mean", "interval": f"{confidence:.0%} interval", "beside": BESIDE.get(beside, "")}
-    legend["bounds"] = "over orders of ties" if isinstance(result, Checks) else "bounds"
-    return draw_lines(lines, ax, rows[0]["measure"], legend)
+    scores = result.scores if isinstance(result, Comparison) else result
+    bounds = scores.bounds if isinstance(scores, Scores) else "ties" if isinstance(result, Checks) else "unjudged"
+    legend["bounds"] = f"bounds ({'unjudged, ties' if bounds == 'both' else bounds})"
+    axes = draw_lines(lines, ax, rows[0]["measure"], legend)
+    if any(line.note for line in lines):
+        below: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "ha": "right", "va": "top"}
+        axes.annotate(SHARED_LETTER, (1, 0), (0, -28), fontsize=6, color="0.35", **below)
+    return axes
 
 
 def _systems(result: Any, measure: str | None) -> list[dict[str, Any]]:
@@ -112,11 +119,8 @@ def places(comparison: Comparison, measure: str | None = None, ax: Axes | None =
         raise UsageError("Ranks need comparisons of all pairs of runs, not with a baseline.")
     lines = [Line(row["run"], row["rank"], (row["rank_low"], row["rank_high"])) for row in rows]
     confidence = f"{comparison.settings['confidence']:.0%}"
-    axes = draw_lines(lines, ax, f"place by {label}", {"value": "place", "interval": f"{confidence} interval"})
-    from matplotlib.ticker import MaxNLocator
-
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-    return axes
+    legend = {"value": "place", "interval": f"{confidence} interval"}
+    return draw_lines(lines, ax, f"place by {label}", legend, whole=True)
 
 
 @figure
@@ -138,7 +142,7 @@ def coverage(scores: Scores, ax: Axes | None = None) -> Axes:
     order = np.argsort(-mean, kind="stable").tolist()
     lines = [Line(scores.runs[run], mean[run], (quarter[run], three[run])) for run in order]
     legend = {"value": "mean", "interval": "middle half of the topics"}
-    axes = draw_lines(lines, ax, "first 10 documents that are judged (%)", legend)
+    axes = draw_lines(lines, ax, "judged documents of the top 10 (%)", legend)
     axes.axvline(100 * ENOUGH_JUDGED, color=GREY, linewidth=0.8, linestyle=":", zorder=1)
     axes.set_xlim(0, 102)
     return axes

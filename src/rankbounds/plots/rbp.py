@@ -33,6 +33,9 @@ from rankbounds.terminal import shorten
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+MOST_CURVES = 8
+"""At most this many recall-precision curves have a colour and a name."""
+
 
 @figure
 def contribution_of_ranks(p: Sequence[float] = PERSISTENCES, depth: int = 20, *, ax: Axes | None = None) -> Axes:
@@ -182,7 +185,8 @@ def residual_parts(scores: Scores, *, ax: Axes | None = None) -> Axes:
         stack.append((ties, 5, "order of ties"))
     start = np.zeros(len(mean.runs))
     for width, colour, label in stack:
-        axes.barh(place, width, left=start, height=0.7, color=COLOURS[colour], label=label)
+        named = label if (width > 0).any() else "_"
+        axes.barh(place, width, left=start, height=0.7, color=COLOURS[colour], label=named)
         start = start + width
     if mean.bounds != "both" and (ties > 0).any():
         axes.barh(place + 0.43, ties, left=left, height=0.12, color="black", label="order of ties (width)")
@@ -195,7 +199,7 @@ def residual_parts(scores: Scores, *, ax: Axes | None = None) -> Axes:
 
 @figure
 def recall_precision(scores: Scores, *, ax: Axes | None = None) -> Axes:
-    """Draw recall-precision curves: mean interpolated precision at points of recall.
+    """Draw recall-precision curves: mean interpolated precision at points of recall; of many runs, the best in colour.
 
     Parameters
     ----------
@@ -217,8 +221,13 @@ def recall_precision(scores: Scores, *, ax: Axes | None = None) -> Axes:
     if len(points) < 2:
         raise UsageError("A recall-precision curve needs IPrec at several points of recall.")
     recall, columns = zip(*sorted(points), strict=True)
-    for number, name in enumerate(mean.runs):
-        axes.plot(recall, mean.value[number, 0, list(columns)], label=name, **_marked_line(number))
+    curves = mean.value[:, 0, list(columns)]
+    best, others = np.split(np.argsort(-np.nanmean(curves, axis=1), kind="stable"), [MOST_CURVES])
+    for number, run in enumerate(np.sort(best).tolist()):
+        axes.plot(recall, curves[run], label=mean.runs[run], **_marked_line(number))
+    if others.size:
+        labels = [f"{others.size} other runs", *["_"] * (others.size - 1)]
+        axes.plot(recall, curves[others].T, color="0.8", linewidth=0.5, zorder=1, label=labels)
     axes.set(xlabel="recall", ylabel="interpolated precision", xlim=(0, 1), ylim=(0, 1))
     draw_legend(axes)
     return axes

@@ -21,6 +21,7 @@ GREY = "0.55"
 """What is not decided, and lines that only guide the eye."""
 MARKERS = "osD^vPX*<>"
 LINES = ("-", "--", ":", "-.")
+MINUS = "\N{MINUS SIGN}"
 STYLE = {
     "font.size": 8,
     "axes.labelsize": 8,

@@ -128,8 +128,8 @@ def urn_contours(
     --------
     >>> import rankbounds as rb
     >>> axes = rb.plots.urn_contours(n_documents=20, judged_depth=5)
-    >>> axes.get_title()
-    'mean of what ranks below 5 add (p = 0.8, 50 topics)'
+    >>> axes.get_title().splitlines()
+    ['mean of what ranks below 5 add', '(p = 0.8, 50 topics)']
     """
     from rankbounds.probability.models.urn import urn_moments
 
@@ -141,5 +141,5 @@ def urn_contours(
     axes.clabel(lines, fontsize=5.5)
     axes.set(xlabel="relevance ratio w (1: random order)", ylabel="share of relevant documents q")
     name = "mean" if what == "mean" else "sd"
-    axes.set_title(f"{name} of what ranks below {judged_depth} add (p = {p:g}, {topics} topics)")
+    axes.set_title(f"{name} of what ranks below {judged_depth} add\n(p = {p:g}, {topics} topics)")
     return axes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -85,13 +86,13 @@ def _summary(compared: CollectionsComparison) -> list[str]:
         best = [row for row in placed if equal(row["mean"], placed[0]["mean"])]
         if best:
             leaders.append({row["run"] for row in best})
-            over = f"by {measure}: {best[0]['mean']:.4f} over {len(compared.collections)} collections"
-            place = f"; its rank is {words}" if (words := place_words(best[0])) else ""
+            over = f"by {measure} with {best[0]['mean']:.4f} over {len(compared.collections)} collections"
+            place = f" and ranks {words}" if (words := place_words(best[0])) else ""
             alone = f"{best[0]['run']} leads {over}{place}."
             sentences.append(alone if len(best) == 1 else f"{some([row['run'] for row in best])} lead together {over}.")
     if leaders and not set.intersection(*leaders):
         sentences.append("The measures disagree about the leader.")
-    sentences.append(compared.words())
+    sentences += re.split(r"(?<=[.]) (?=[A-Z])", compared.words())
     if missing := compared.missing:
         named = ", ".join(f"{cell['run']} on {cell['collection']}" for cell in missing[:12])
         sentences.append(f"Missing, and not filled in: {named}{', ...' if len(missing) > 12 else ''}.")

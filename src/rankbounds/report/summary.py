@@ -83,8 +83,10 @@ def verdict_on_two(compared: Comparison) -> str:
             cannot.append(name)
     if could:
         return f"{run} is {word} than {against} as judged, but {' and '.join(could)} could reverse that: {scores}."
-    never = f"; {' and '.join(cannot)} cannot reverse that" if cannot else ""
-    return f"{run} is {word} than {against}: {scores}{never}."
+    left = f"; {' and '.join(cannot)} cannot reverse that" if cannot else ""
+    if choices["holes"] == "unknown_for_measure":
+        left += "; what unjudged documents could change is not known"
+    return f"{run} is {word} than {against}: {scores}{left}."
 
 
 def leading(scores: Scores, place: int) -> list[int]:
@@ -120,9 +122,10 @@ def _how_sure(compared: Comparison, leader: int, *, alone: bool) -> list[str]:
         said.append("Every other run is significantly worse.")
     if len(runs) > 2:
         apart = int(separated.sum())
+        rest = separated.size - apart
         said.append(
-            f"Of all {separated.size:,} pairs of runs, {apart:,} differ significantly and {separated.size - apart:,} "
-            f"do not ({settings['tested_by']}, level {settings['alpha']:g})."
+            f"Of all {separated.size:,} pairs of runs, {apart:,} differ{'s' * (apart == 1)} significantly and {rest:,} "
+            f"do{'es' * (rest == 1)} not ({settings['tested_by']}, level {settings['alpha']:g})."
         )
         said += compared[compared.measures[0]].winner().words().splitlines()
     return said
@@ -151,8 +154,8 @@ def _over_measures(scores: Scores, agreement: Sequence[dict[str, Any]]) -> list[
         if least["tau"] is not None and least["tau"] < MUCH_ALIKE:
             said.append(
                 f"The orders differ most between {least['measure_a']} and {least['measure_b']} (Kendall's tau "
-                f"{least['tau']:.2f}; {least['swapped']:,} pairs change places, {least['swapped_significantly']:,} of "
-                "them significant by both)."
+                f"{least['tau']:.2f}; {least['swapped']:,} pair{'s' * (least['swapped'] != 1)} in another order, "
+                f"{least['swapped_significantly']:,} significantly by both)."
             )
     return said
 

@@ -85,8 +85,9 @@ FIGURE = Option(
 )
 WIDTH = Option(
     "--width WIDTH",
-    "width of figures and LaTeX tables: column (of a two-column paper, 3.33 in) or page (7 in)",
-    words=("column", "page"),
+    "width of figures and LaTeX tables: column (of a two-column paper, 3.33 in), text (of a one-column paper, 4.77 in) "
+    "or page (7 in)",
+    words=("column", "text", "page"),
     closed=True,
     group="output",
 )

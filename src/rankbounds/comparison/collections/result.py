@@ -203,8 +203,12 @@ class CollectionsComparison(Result):
                 Column(name, run, lambda row, name=name: number(row[name]) if name in row else "")  # type: ignore[misc]
                 for name, run in (("mean_a", a), ("mean_b", b))
             ),
-            Column("difference", cell=lambda row: "" if row["difference"] is None else signed(row["difference"])),
-            interval("ci_low", "ci_high", f"{self.settings['confidence']:.0%} interval", signed),
+            Column(
+                "difference",
+                cell=lambda row: "" if row["difference"] is None else signed(row["difference"]),
+                importance=2,
+            ),
+            interval("ci_low", "ci_high", f"{self.settings['confidence']:.0%} interval", signed, importance=1),
         ]
         return build_table(rows, columns)
 

@@ -86,7 +86,6 @@ function openWithTheVerdict() {
   document.body.classList.add("two");
   for (const id of ["leaderboard", "leaderboard-link", "changes-part", "pair-controls", "agreement-title"]) at(id).hidden = true;
   at("results").prepend(pair);
-  at("pair-title").textContent = `Is ${runs[1]} better than ${runs[0]}?`;
   at("pair-link").textContent = "Verdict";
   at("changes-link").before(at("pair-link"), " ");
   at("changes-title").textContent = at("changes-link").textContent = "Do other measures agree?";

@@ -103,9 +103,9 @@ function showMeasuresOfTwo() {
   const ends = stretch([0, ...rows.flatMap((row) => [row.ci_low, row.ci_high, row.difference])], 5);
   table(at("measures-board"), [
     { name: "measure", words: true, names: true, text: ({ measure }) => words.measures[measure] },
-    ...[run, against].map((one) => ({ name: runs[one], text: ({ measure }) => fixed(data.systems[measure].mean[one]) })),
+    ...[run, against].map((one) => ({ name: runs[one], roomy: true, text: ({ measure }) => fixed(data.systems[measure].mean[one]) })),
     { name: "difference", text: (row) => signed(row.difference), order: (row) => row.difference },
-    { name: "interval", words: true, roomy: true, head: axisHead(`${percent(settings.confidence)} interval`, ends), fields: ["ci_low", "ci_high"], values: (row) => [row.ci_low, row.ci_high],
+    { name: "interval", words: true, head: axisHead(`${percent(settings.confidence)} interval`, ends), fields: ["ci_low", "ci_high"], values: (row) => [row.ci_low, row.ci_high],
       node: (row) => dotCell({ dot: row.difference, interval: [row.ci_low, row.ci_high], colour: "var(--ink)", label: `from ${signed(row.ci_low)} to ${signed(row.ci_high)}` }, ends) },
     { name: "p", text: (row) => (known(row.p_adjusted) ? pNumber(row.p_adjusted) : "-"), order: (row) => row.p_adjusted, classes: (row) => (row.p_adjusted < settings.alpha ? ["value"] : []) },
     { name: "won", wide: true, text: (row) => row.won }, { name: "lost", wide: true, text: (row) => row.lost },

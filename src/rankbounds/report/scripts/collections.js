@@ -118,7 +118,7 @@ function follow() {
 function showAll() { at("measure").selectedIndex = looked.measure; showBoard(); showCells(); showPair(); }
 
 at("title").textContent = data.title;
-showFacts(plural(collections.length, "collection"), plural(runs.length, "run"));
+showFacts(plural(collections.length, "collection"), plural(data.topics.reduce((sum, number) => sum + number, 0), "topic"), plural(runs.length, "run"));
 at("method").textContent = data.method;
 fillSelect(at("measure"), data.measures.map(({ label }) => label), 0);
 for (const id of ["run-a", "run-b"]) {

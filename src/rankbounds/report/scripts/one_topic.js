@@ -62,7 +62,8 @@ function showTopic() {
   replace(at("strips"), ...(weighed ? [weights] : []), ...shown, ranks);
   const legend = [...(data.grades.length > 2 ? [3, 3 + data.grades.length - 1] : data.grades.map((_, number) => 3 + number)), 2, 1].map((code) => {
     const item = element("span");
-    item.append(element("span", null, "cell", cellClass(code)), element("span", cellName(code)));
+    const between = code === 3 && data.grades.length > 2, others = `grades ${data.grades[0]} to ${data.grades[data.grades.length - 2]}`;
+    item.append(element("span", null, "cell", cellClass(code)), element("span", between ? others : cellName(code)));
     return item;
   });
   replace(at("legend"), ...legend, element("span", "a bracket below joins tied documents"),
@@ -119,7 +120,7 @@ function showCoverage() {
     nameColumn(),
     ...data.coverage_depths.map((to, number) => ({ name: to === "all" ? "judged, all" : `judged@${to}`, wide: to === "all", text: (run) => percent(lists[run].judged[number]), node: (run) => shareBar(lists[run].judged[number]),
       order: (run) => lists[run].judged[number], classes: (run) => (lists[run].judged[number] < LITTLE_JUDGED && number === 0 ? ["little"] : []) })),
-    { name: "tied in the top 10", text: (run) => percent(lists[run].tied[0]), order: (run) => lists[run].tied[0] },
+    { name: "tied@10", text: (run) => percent(lists[run].tied[0]), order: (run) => lists[run].tied[0] },
     { name: "tied, all", wide: true, text: (run) => percent(lists[run].tied[1], 1), order: (run) => lists[run].tied[1] },
     { name: "topics with ties", wide: true, text: (run) => `${lists[run].tied_topics} of ${lists[run].topics}`, order: (run) => lists[run].tied_topics },
     { name: moves, text: (run) => fixed(width(run)), order: width },

@@ -1,4 +1,4 @@
-// Is A better than B?
+// Is one run better than another?
 
 const pairAddress = (a, b) => `#pair=${encodeURIComponent(runs[a])},${encodeURIComponent(runs[b])}`;
 
@@ -6,6 +6,7 @@ function showPair() {
   const { a, b, measure } = looked;
   at("run-a").selectedIndex = closely.indexOf(a);
   at("run-b").selectedIndex = closely.indexOf(b);
+  at("pair-title").textContent = a === b ? "Is one run better than another?" : `Is ${runs[a]} better than ${runs[b]}?`;
   if (a === b) {
     replace(at("verdict"), element("p", "Choose two different runs."));
     for (const id of ["pair-chart", "pair-lanes", "pair-board"]) replace(at(id));
@@ -86,7 +87,7 @@ function chartUnknowns(a, b, measure) {
   const kinds = unknowns.told, bottom = top + kinds.length * step;
   const svg = canvas(room, bottom + 40, `What noise, unjudged documents, ties and another p leave of the difference of ${runs[a]} and ${runs[b]}`);
   const x = scale(...stretch([0, unknowns.difference, ...kinds.flatMap(({ low, high }) => [low, high])], 5), left, room - 20);
-  axisBelow(svg, x, top - 6, bottom, narrow ? 3 : 6, { withSign: true, name: !two ? "difference A minus B" : `${narrow ? "" : `${measures[measure].label}: `}${runs[a].slice(0, narrow ? 12 : 30)} minus ${runs[b].slice(0, narrow ? 12 : 30)}` });
+  axisBelow(svg, x, top - 6, bottom, narrow ? 3 : 6, { withSign: true, name: `${narrow ? "" : `${measures[measure].label}: `}${runs[a].slice(0, narrow ? 12 : 30)} minus ${runs[b].slice(0, narrow ? 12 : 30)}` });
   kinds.forEach((unknown, number) => {
     const y = top + number * step, ends = known(unknown.low) && unknown.high > unknown.low && !narrow ? `, ${signed(unknown.low)} to ${signed(unknown.high)}` : "";
     svg.append(drawn("text", { x: left - 10, y: y + step / 2 + 4, "text-anchor": "end", class: unknown.turns ? "turns" : "name" }, unknown.name + ends));
@@ -96,10 +97,12 @@ function chartUnknowns(a, b, measure) {
 }
 
 function chartPair(rows, a, b, measure) {
-  const room = roomOf("pair-chart"), left = 58, height = 260, bottom = height - 34, top = 14;
+  const room = roomOf("pair-chart"), left = 58, top = 14, bottom = 226;
   const step = Math.max(3, Math.min(44, (room - left - 12) / Math.max(rows.length, 1))), width = Math.max(room, left + step * rows.length + 12);
+  const letters = Math.min(12, Math.max(...rows.map((row) => row.query.length), 1)), upright = letters > 4, named = step > (upright ? 11 : 17);
+  const height = bottom + 34 + (named && upright ? 5.5 * letters : 0);
   const y = scale(...stretch([0, 1e-9, ...rows.map((row) => row.difference).filter(Number.isFinite)], 8), bottom, top);
-  const svg = canvas(width, height, `Difference A minus B of ${measures[measure].label} on each topic, best for A first`);
+  const svg = canvas(width, height, `${measures[measure].label} of ${runs[a]} minus ${runs[b]} on each topic, best for ${runs[a]} first`);
   axisLeft(svg, y, left, left + step * rows.length, 6, { withSign: true });
   rows.forEach((row, number) => {
     const mark = drawn("rect", { x: left + number * step + 1, width: Math.max(1, step - 2), y: Math.min(y(0), y(row.difference)),
@@ -107,9 +110,10 @@ function chartPair(rows, a, b, measure) {
     const anchor = drawn("a", { href: topicAddress(row.topic), tabindex: -1, "aria-label": `topic ${row.query}` });
     anchor.append(titled(mark, `topic ${row.query}: ${signed(row.difference)}`));
     svg.append(anchor);
-    if (step > 17) svg.append(nameText(row.query, { x: left + (number + 0.5) * step, y: bottom + 14, "text-anchor": "middle", class: "small" }, 4));
+    const x = left + (number + 0.5) * step, turned = { x: x + 4, y: bottom + 8, "text-anchor": "end", transform: `rotate(-90 ${x + 4} ${bottom + 8})` };
+    if (named) svg.append(nameText(row.query, { ...(upright ? turned : { x, y: bottom + 14, "text-anchor": "middle" }), class: "small" }, 12));
   });
-  svg.append(drawn("text", { x: left, y: height - 3 }, `topics, best for ${two ? runs[a].slice(0, 30) : "A"} first`));
+  svg.append(drawn("text", { x: left, y: height - 3 }, `topics, best for ${runs[a].slice(0, 30)} first`));
   showFigure("pair-chart", svg);
   at("pair-caption").textContent = `${measures[measure].label} of ${runs[a]} minus ${runs[b]}, topic by topic. Blue: ${runs[a]} is better; orange: ${runs[b]} is better.`;
 }
