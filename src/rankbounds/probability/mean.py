@@ -78,7 +78,6 @@ class UncertainScore:
     draws: Floats | None = None
     estimation: float = 0.0
     reach: Callable[[float], float] | None = None
-    sinking: float = 0.0
 
     @cached_property
     def topics(self) -> int:
@@ -147,7 +146,7 @@ class UncertainScore:
         sd = self.sd(topic=topic)
         half = reach * sd if sd > 0 else 0.0
         low, high = (self.value(end, topic) for end in ("low", "high"))  # where they are not known, NaN
-        low, high = float(np.fmax(middle - half - self.sinking, low)), float(np.fmin(middle + half, high))
+        low, high = float(np.fmax(middle - half, low)), float(np.fmin(middle + half, high))
         if math.isinf(half) and math.isinf(high - low):
             return math.nan, math.nan  # neither the calibration nor the bounds say anything
         if between:
@@ -199,11 +198,16 @@ def draw_score(models: ChosenModels, at: int, measure: Measure, samples: int, se
         if not np.isnan(completions.chance).any():
             for _, part, scores in completions.scores([(0,)]):
                 draws[:, part] = scores[0].T
+            if isinstance(model, Calibrated):
+                factor, error = model.stretch(run.name)
+                by = factor + error * np.random.default_rng((seed, 3)).normal(size=(samples, 1))
+                expected = draws.mean(axis=0)
+                draws = base + by * (expected - base) + max(factor, 1.0) * (draws - expected)
+                draws = np.fmin(np.fmax(draws, low), high)
     nothing, mean = np.empty(0), draws.mean(axis=0)
-    sinking = float(np.nansum(mean * models.may_sink(at, measure))) / np.count_nonzero(~np.isnan(base))
     return UncertainScore(
         run.name, measure, facts.query_ids, base, mean, draws.var(axis=0, ddof=1), low, high,
-        nothing.astype(np.int64), nothing, nothing, draws=draws, reach=_reach(model, run.name), sinking=sinking,
+        nothing.astype(np.int64), nothing, nothing, draws=draws, reach=_reach(model, run.name),
     )  # fmt: skip
 
 
