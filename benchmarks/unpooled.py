@@ -1,17 +1,19 @@
 """Do intervals for runs that were not pooled hold the truth? Groups left out of pools, judgments removed at random.
 
-    python benchmarks/unpooled.py QRELS RUNS [--groups FILE | --groups-prefix WHERE] [--depth 5 --depth 10]
+    python benchmarks/unpooled.py QRELS RUNS [--name TREC-8] [--groups FILE | --groups-prefix WHERE] [--depth 5]...
                                   [--condense] [--removed 50 --repeat 40] [--draws 200] [-m MEASURE]...
 
 For each depth and each group of runs in turn, the judgments are cut to the first documents of all *other* groups' runs:
 the group was not pooled. Its runs are scored with these judgments by ``uncertainty``, and held against the score with
-the full judgments of their own documents. Printed over runs of which more than a tenth of the score is open: how many,
-how often the 0.95 interval holds the truth, the mean error of the expected score and of calling unjudged documents
-non-relevant, and the mean width of the interval as a share of that of the certain bounds; then how often it holds for
-all runs. The same for differences: a run of the group minus runs of three others.
+the full judgments of their own documents: of all of them, or of those down to the rank that the interval covers, where
+a measure counts what else is relevant. Rows of a Markdown table, over runs of which more than a tenth of the score is
+open: how many, how often the 0.95 interval holds the truth, the mean error of the expected score and of calling
+unjudged documents non-relevant, and the mean width of the interval as a share of that of the certain bounds; then how
+often it holds for all runs, and how often it holds the score with all of a run's own documents judged, however deep.
+The same for differences: a run of the group minus runs of five others.
 
-With ``--removed``, so many percent of all judgments are removed at random, ``--repeat`` times, and all runs are scored
-with ``q="sample"``.
+With ``--removed``, so many percent of all judgments are removed at random, ``--repeat`` times, and a dozen runs are
+scored with ``q="sample"`` each time.
 
 ``--condense`` takes documents without a judgment out of the runs, so that the truth is known; lists are cut at 100.
 """
@@ -43,9 +45,9 @@ from rankbounds.probability.models.chosen import ChosenModels
 from rankbounds.rankings.topic_facts import TopicFacts
 
 CONFIDENCE, LIST_LENGTH, OPEN, FAMILY = 0.95, 100, 0.1, re.compile("[A-Za-z]+")
-MEASURES = ("RBP(p=0.8)", "P@10", "nDCG@10", "AP@10", "AP@20", "Recall@10", "Recall@20", "RR")
+MEASURES = ("RBP(p=0.8)", "P@10", "nDCG@10", "AP@10", "AP@20", "Recall@10", "Recall@20")
 COLUMNS = "pool of the other groups,measure,runs,coverage,error,non-relevant,share,all runs,all judged"
-RIVALS = (0, 2, 5, 8, 11)
+RIVALS, DIFFERENCE = (0, 2, 5, 8, 11), ", A \N{MINUS SIGN} B"
 
 
 class Cases:
@@ -66,9 +68,8 @@ class Cases:
         held, held_all = ((low - 1e-9 <= each) & (each <= high + 1e-9) for each in (truth, all_judged))
         chosen = most - least > least_open
         width, bounds = (high - low)[chosen].mean(), (most - least)[chosen].mean()
-        error = np.where(np.isnan(mean), base, mean) - truth
         return (
-            f"| {what} | {measure} | {chosen.sum()} | {held[chosen].mean():.3f} | {error[chosen].mean():+.4f} | "
+            f"| {what} | {measure} | {chosen.sum()} | {held[chosen].mean():.3f} | {np.nanmean((mean - truth)[chosen]):+.4f} | "
             f"{(base - truth)[chosen].mean():+.4f} | {width / bounds:.2f} | {held.mean():.3f} of {held.size} | "
             f"{held_all[chosen].mean():.3f} |"
         )
@@ -126,11 +127,9 @@ def score(models: ChosenModels, at: int, measure: Measure, draws: int) -> tuple[
     return (found.value("base"), found.value("mean"), *found.interval(CONFIDENCE), *bounds)
 
 
-def leave_out(
-    collection: Collection, name: str, depth: int, measures: Sequence[Measure], draws: int
-) -> Iterator[str]:
+def leave_out(collection: Collection, name: str, depth: int, measures: Sequence[Measure], draws: int) -> Iterator[str]:
     """The lines of one depth."""
-    cases = {(measure, kind): Cases() for measure in measures for kind in ("", ", A − B")}
+    cases = {(measure, kind): Cases() for measure in measures for kind in ("", DIFFERENCE)}
     names = list(dict.fromkeys(collection.groups.get(run.name, run.name) for run in collection.runs))
     firsts = {name: collection.members(name)[0] for name in names}
     for number, group in enumerate(names):
@@ -151,12 +150,10 @@ def leave_out(
                 columns = pair_columns(models, measure, pair, CONFIDENCE, draws, 0)
                 mean, _, _, _, low, high, ci_low, ci_high, _ = (float(column[0]) for column in columns)
                 sides = [collection.truth(known, pair, measure, each) for each in deepest]
-                *truths, base = (
-                    float(one - other) for one, other in (*sides, collection.scores(known, pair, measure))
-                )
-                cases[measure, ", A − B"].add(*truths, base, mean, ci_low, ci_high, low, high)
+                *truths, base = (float(one - other) for one, other in (*sides, collection.scores(known, pair, measure)))
+                cases[measure, DIFFERENCE].add(*truths, base, mean, ci_low, ci_high, low, high)
     for measure in measures:
-        for kind in ("", ", A − B"):
+        for kind in ("", DIFFERENCE):
             yield cases[measure, kind].line(f"{name}, first {depth}", f"{measure}{kind}")
 
 

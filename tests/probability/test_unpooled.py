@@ -14,9 +14,13 @@ from scipy import optimize
 
 import rankbounds as rb
 from rankbounds.cli import main
+from rankbounds.collection.inputs import Reading
 from rankbounds.collection.run_names import groups_by_prefix
+from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.probability.differences import differences
+from rankbounds.probability.models.chosen import ChosenModels
 from rankbounds.probability.models.groups_left_out import Fit
+from rankbounds.rankings.topic_facts import TopicFacts
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 LAW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -243,7 +247,9 @@ def test_it_is_what_loops_find(seed):
 
 @LAW
 @given(
-    st.integers(0, 10**6), st.sampled_from(["RBP(p=0.8)", "P@5", "nDCG@5", "AP"]), st.sampled_from(["groups", "sample"])
+    st.integers(0, 10**6),
+    st.sampled_from(["RBP(p=0.8)", "P@5", "nDCG@5", "AP", "AP@5", "Recall@5", "RR", "Q"]),
+    st.sampled_from(["groups", "sample"]),
 )
 def test_intervals_lie_within_the_certain_bounds(seed, measure, q):
     qrels, runs, group_of, complete = collection(seed)
@@ -262,7 +268,7 @@ def test_intervals_lie_within_the_certain_bounds(seed, measure, q):
 
 
 @LAW
-@given(st.integers(0, 10**6), st.sampled_from(["RBP(p=0.8)", "nDCG@5"]))
+@given(st.integers(0, 10**6), st.sampled_from(["RBP(p=0.8)", "nDCG@5", "AP@5"]))
 def test_swapping_two_runs_mirrors_their_difference(seed, measure):
     qrels, runs, group_of, _ = collection(seed, groups=6)
     names = list(runs)
@@ -289,16 +295,63 @@ def test_swapping_two_runs_mirrors_their_difference(seed, measure):
 
 
 @LAW
-@given(st.integers(0, 10**6), st.randoms(use_true_random=False))
-def test_renaming_groups_changes_nothing(seed, random):
+@given(st.integers(0, 10**6), st.randoms(use_true_random=False), st.sampled_from(["RBP(p=0.8)", "AP@5"]))
+def test_names_of_groups_and_the_order_of_runs_change_nothing(seed, random, measure):
     qrels, runs, group_of, _ = collection(seed)
     names = sorted(set(group_of.values()))
     new = dict(zip(names, random.sample([f"x{n}" for n in range(50)], len(names)), strict=True))
+    shuffled = dict(random.sample(list(runs.items()), len(runs)))
     one, other = (
-        rb.uncertainty(qrels, runs, groups=groups, confidence=0.7).rows()
-        for groups in (group_of, {run: new[group] for run, group in group_of.items()})
+        {
+            row["run"]: row
+            for row in rb.uncertainty(qrels, of, measure, groups=groups, confidence=0.7, samples=20).rows()
+        }
+        for of, groups in ((runs, group_of), (shuffled, {run: new[group] for run, group in group_of.items()}))
     )
-    assert [pytest.approx(row, nan_ok=True) for row in one] == other
+    for name, row in one.items():
+        assert other[name] == pytest.approx(row, nan_ok=True)
+
+
+@LAW
+@given(st.integers(0, 10**6), st.sampled_from(["RBP(p=0.8)", "nDCG@5", "AP@5"]))
+def test_a_copy_of_an_unpooled_run_in_its_group_teaches_nothing(seed, measure):
+    qrels, runs, group_of, _ = collection(seed)
+    options = {"confidence": 0.7, "samples": 20}
+    before = rb.uncertainty(qrels, runs, measure, groups=group_of, **options).rows()
+    copied = runs | {"copy": runs["g4-0"]}
+    after = rb.uncertainty(qrels, copied, measure, groups=group_of | {"copy": "team4"}, **options).rows()
+    for row, same in zip(before, after, strict=False):
+        assert same == pytest.approx(row, nan_ok=True)
+    assert after[-1] | {"run": "g4-0"} == pytest.approx(before[-2], nan_ok=True)
+    pairs = differences(qrels, copied, measure, groups=group_of, **options).pairs
+    (pair,) = (pair for pair in pairs if {pair.run, pair.against} == {"g4-0", "copy"})
+    if not measure.startswith("RBP"):  # which leaves open what follows the ends of the lists
+        assert (pair.difference, pair.ci_low, pair.ci_high) == pytest.approx((0, 0, 0), abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", ["AP@4", "nDCG@4", "Recall@4", "RR", "AP@6"])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_leaving_a_group_out_changes_is_what_scoring_shows(seed, measure):
+    qrels, runs, group_of, _ = collection(seed, runs_of_group=1)
+    chosen = rb.parse_measure(measure)
+    read = Reading()
+    systems = read.runs(runs)
+    models = ChosenModels("groups", None, systems, TopicFacts(read.judgments(qrels)), Assumptions(), groups=group_of)
+    fit, plain = models.model_of(chosen).fit, Plain(qrels, runs, group_of, "g4-0")
+    changes = dict(zip(fit.group.tolist(), (fit.error + fit.predicted).tolist(), strict=True))
+    assert changes
+    for group, change in changes.items():
+        name = systems[group].name
+        team = {group_of[name]}
+        remaining = plain.judged(team)
+        own = {
+            q: {d: qrels[q][d] for d in lists[: plain.pool] if plain.brought_by.get((q, d)) == team}
+            for q, lists in runs[name].items()
+        }
+        assert any(own.values())
+        with_own = {q: remaining[q] | own[q] for q in remaining}
+        before, after = (rb.evaluate(of, {name: runs[name]}, measure).value.mean() for of in (remaining, with_own))
+        assert change == pytest.approx(after - before)
 
 
 @pytest.mark.parametrize("measure", ["AP", "Recall", "nDCG"])
@@ -323,7 +376,9 @@ def test_documents_below_measure_and_pool_count_as_they_do_for_pooled_runs(measu
     qrels, runs, group_of, _ = collection(3, length=30)
     options = {"groups": group_of, "confidence": 0.5, "samples": 20}
     depth = int(measure[-1])
-    judged = {name: {q: [d for d in lists[q][:depth] if d not in qrels[q]] for q in qrels} for name, lists in runs.items()}
+    judged = {
+        name: {q: [d for d in lists[q][:depth] if d not in qrels[q]] for q in qrels} for name, lists in runs.items()
+    }
     rows = rb.uncertainty(qrels, runs, measure, **options).rows()
     for row in rows:
         if not any(judged[row["run"]].values()):
@@ -363,6 +418,23 @@ def test_the_conformal_level_is_kept(groups, runs):
     assert 0.95 - error_of_share <= np.mean(held) <= 0.95 + 1 / (groups + 1) + error_of_share
     assert 0.95 - 2 * error_of_share <= np.mean(held_pairs) <= 1
     assert math.isinf(Fit(np.empty(0), np.empty(0), 0.0, np.ones(18), np.ones(18), np.arange(18)).reach(0.95))
+
+
+def test_predictions_that_all_groups_find_too_small_are_stretched():
+    rng = np.random.default_rng(0)
+    held, errors, plain = [], [], []
+    for _ in range(1500):
+        predicted = rng.uniform(0.5, 2, 41)
+        error = 0.3 * predicted + rng.normal(size=41) / 4
+        fit = Fit(np.empty(0), np.empty(0), 0.0, error, np.full(41, 1 / 16), np.arange(41), predicted).but(40)
+        factor, uncertain = fit.stretch
+        off = error[40] - (factor - 1) * predicted[40]
+        sd = math.hypot(max(factor, 1) / 4, uncertain * predicted[40])
+        held.append(abs(off) <= fit.reach(0.95) * sd)
+        errors.append(off)
+        plain.append(error[40])
+    assert 0.935 <= np.mean(held) <= 0.985
+    assert abs(np.mean(errors)) < 0.03 < np.mean(plain)
 
 
 def test_judgments_that_are_a_random_sample_keep_their_level():

@@ -287,7 +287,11 @@ def _stretched(columns: tuple[Floats, ...], base: Floats, stretches: Floats) -> 
     factor, error = np.array([(stretches[one] + stretches[other]) / 2 for one, other in pairs]).T
     change = np.where(sd == 0, 0.0, mean - judged)
     stretched = np.fmin(np.fmax(mean + (factor - 1) * change, others[2]), others[3])
-    return np.where((sd == 0) | np.isnan(mean), mean, stretched), np.hypot(np.maximum(factor, 1.0) * sd, error * change), *others
+    return (
+        np.where((sd == 0) | np.isnan(mean), mean, stretched),
+        np.hypot(np.maximum(factor, 1.0) * sd, error * change),
+        *others,
+    )
 
 
 def _calibrated(

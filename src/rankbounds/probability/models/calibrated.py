@@ -49,7 +49,7 @@ class Calibrated(ABC):
         return False
 
     def too_deep(self, rank: Ints) -> Flags:
-        """Return for which ranks nothing is known of documents that count in the ideal ranking alone."""
+        """Return at which ranks documents do not count."""
         return np.zeros(rank.shape, dtype=bool)
 
     def reach_of_pair(self, run: str, against: str, confidence: float) -> float:

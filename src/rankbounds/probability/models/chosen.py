@@ -31,7 +31,6 @@ from rankbounds.probability.documents import (
     find_unjudged,
     open_measures,
 )
-from rankbounds.probability.models.calibrated import Calibrated
 from rankbounds.probability.models.estimates import (
     ALL_RELEVANT,
     Estimate,
@@ -251,11 +250,18 @@ class ChosenModels:
         few, many = min(left_out), max(left_out)
         sentences.append(f"Calibrated on {few if few == many else f'{few} to {many}'} groups left out of the pool.")
         unseen = dict.fromkeys(str(model.measure) for model, name in asked if model.out_of_sight(name))
+        for depth in dict.fromkeys(model.deepest for model, _ in asked):
+            names = dict.fromkeys(str(model.measure) for model, _ in asked if model.deepest == depth)
+            if math.isfinite(depth) and not names.keys() <= unseen.keys():
+                sentences.append(
+                    f"{', '.join(names)}: the expected score and the interval are those with each run's first "
+                    f"{depth:g} documents judged; relevant documents that nobody has found above that do not count."
+                )
         if unseen:
             sentences.append(
-                f"{', '.join(unseen)}: no expected score is given and intervals are the certain bounds where most of a "
-                f"run's residual lies below rank {2 * self.depth.pool}, twice the pool's depth, for measures that "
-                "count all relevant documents of a topic (AP, recall), and for nDCG with more than two grades above 0."
+                f"{', '.join(unseen)}: no expected score is given, and the interval is the certain bounds, where most "
+                f"of a run's unjudged documents, by weight, lie below rank {2 * self.depth.pool}, twice the pool's "
+                "depth."
             )
         if self.groups is None:
             sentences.append(

@@ -287,11 +287,18 @@ class GroupsLeftOut(Calibrated):
         weight = weight_of_ranks(self.measure, rank)
         return bool(weight[rank > TOO_DEEP * self.lists.depth].sum() > MOST * weight.sum())
 
+    @property
+    def deepest(self) -> float:
+        """Down to which rank a run's documents count: all of them, unless what else is relevant to the topic matters.
+
+        Then it is the measure's depth or the pool's, and at most twice the latter.
+        """
+        pool, most = self.lists.depth, TOO_DEEP * self.lists.depth
+        return math.inf if self.measure.list_only else max(pool, min(self.measure.cutoff or most, most))
+
     def too_deep(self, rank: Ints) -> Flags:
-        """Return which ranks are deeper than the pool and the measure, where documents deeper than both count too."""
-        deepest = TOO_DEEP * self.lists.depth
-        deepest = max(self.lists.depth, min(self.measure.cutoff or deepest, deepest))
-        return (rank > deepest) & (not self.measure.list_only)
+        """Return which ranks lie below those that count."""
+        return rank > self.deepest
 
     def groups_of(self, run: str) -> int:
         """Return how many groups a run's probabilities are calibrated on."""

@@ -7,9 +7,10 @@ is right on average however wrong the estimate is, and the scatter of these erro
 difference estimator: Sarndal, Swensson and Wretman, Model Assisted Survey Sampling, 1992, chapter 6). The correction is
 made by a shift of all log odds of the run, so that every measure can use it.
 
-Scores that are drawn (AP, nDCG) may change by more than predicted, or by less, even so: AP rises where relevant documents
-stand close together, and independent draws miss some of that. So half of the judgments are removed once more, all is
-estimated anew, and predictions are stretched by as much as these documents were found to need, on average over runs.
+Scores that are drawn (AP, nDCG) may change by more than predicted, or by less, even so: AP rises where relevant
+documents stand close together, and independent draws miss some of that. So half of the judgments are removed once more,
+all is estimated anew, and predictions are stretched by as much as these documents were found to need, on average over
+runs.
 """
 
 from __future__ import annotations
