@@ -159,17 +159,18 @@ class DrawnCompletions:
     def _relevant(self, topic: int) -> tuple[Ints, Ints, Floats]:
         """The documents of one topic that turn out relevant: the draw, the document, and a uniform number."""
         begin, end = self.collection.first[topic : topic + 2].tolist()
-        chance, size = self.chance[begin:end], end - begin
+        possible = begin + np.flatnonzero(self.chance[begin:end])
+        chance, size = self.chance[possible], possible.size
         rows = max(1, CACHED_CELLS // max(size, 1))
         starts = range(0, self.samples, rows)
         most, odds, features = chance, chance, None
         moved: Floats = np.empty((self.samples, 0))
         if self._features is not None and size:
             # Few documents are ever relevant: their own chance in a draw is worked out where it can matter.
-            features, moved = self._features[begin:end], self._moved
-            odds = centred(chance, self._variance[begin:end] if isinstance(self.model, Calibrated) else 0.0)
+            features, moved = self._features[possible], self._moved
+            odds = centred(chance, self._variance[possible] if isinstance(self.model, Calibrated) else 0.0)
             farthest = np.max([(moved[start : start + rows] @ features.T).max(axis=0) for start in starts], axis=0)
-            most = np.where(chance > 0, expit(odds + farthest), 0.0)
+            most = expit(odds + farthest)
         # Each topic has its own stream: what is drawn for it does not depend on the other topics.
         stream = np.random.default_rng((self.seed, 2, topic))
         buffer: Floats = np.empty((rows, size))
@@ -185,7 +186,7 @@ class DrawnCompletions:
                 own = expit(odds[column] + np.einsum("ij,ij->i", moved[draw], features[column]))
                 met = uniform < own
                 uniform, draw, column, own = uniform[met], draw[met], column[met], own[met]
-            parts.append((draw.astype(np.int32), (column + begin).astype(np.int32), uniform / own))
+            parts.append((draw.astype(np.int32), possible[column].astype(np.int32), uniform / own))
         draw, document, uniform = (np.concatenate(column) for column in zip(*parts, strict=True))
         return draw, document, uniform
 

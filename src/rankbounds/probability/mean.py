@@ -104,7 +104,7 @@ class UncertainScore:
                 raise UsageError("One topic says nothing about other topics.")
             variance = float(np.nanvar(self.mean, ddof=1)) / self.topics
         if sources != "topics" and self.draws is not None:  # estimated probabilities move together in all topics
-            variance += float(self.draws[:, ~np.isnan(self.base)].mean(axis=-1).var(ddof=1))
+            variance += float(deviation_of(self.draws[:, ~np.isnan(self.base)].mean(axis=-1))) ** 2
         elif sources != "topics":
             variance += float(self.variance[~np.isnan(self.base)].sum()) / self.topics**2 + self.estimation
         return math.sqrt(variance)
@@ -201,9 +201,9 @@ def draw_score(models: ChosenModels, at: int, measure: Measure, samples: int, se
             if isinstance(model, Calibrated):
                 factor, error = model.stretch(run.name)
                 by = factor + error * np.random.default_rng((seed, 3)).normal(size=(samples, 1))
-                expected = draws.mean(axis=0)
-                draws = base + by * (expected - base) + max(factor, 1.0) * (draws - expected)
-                draws = np.fmin(np.fmax(draws, low), high)
+                expected, fixed = draws.mean(axis=0), (draws == draws[0]).all(axis=0)
+                stretched = base + by * (expected - base) + max(factor, 1.0) * (draws - expected)
+                draws = np.where(fixed, draws, np.fmin(np.fmax(stretched, low), high))
     nothing, mean = np.empty(0), draws.mean(axis=0)
     return UncertainScore(
         run.name, measure, facts.query_ids, base, mean, draws.var(axis=0, ddof=1), low, high,
@@ -299,7 +299,7 @@ class Uncertainty(Result):
     def notes(self) -> list[str]:
         """What a reader of the numbers must know, in sentences."""
         sentences = [f"{self.model} for unjudged documents.", *self.remarks]
-        drawn = [score for score in self.scores if score.draws is not None and not math.isnan(score.sd())]
+        drawn = [score for score in self.scores if score.draws is not None and score.sd() > 0]
         if drawn:
             names = ", ".join(dict.fromkeys(str(score.measure) for score in drawn))
             worst = max(score.sd() for score in drawn) / math.sqrt(self.samples)

@@ -255,7 +255,7 @@ class ChosenModels:
             if math.isfinite(depth) and not names.keys() <= unseen.keys():
                 sentences.append(
                     f"{', '.join(names)}: the expected score and the interval are those with each run's first "
-                    f"{depth:g} documents judged; relevant documents that nobody has found above that do not count."
+                    f"{depth:g} documents judged; deeper unjudged documents count as non-relevant."
                 )
         if unseen:
             sentences.append(

@@ -21,7 +21,7 @@ from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import CompletedFacts, TopicFacts
 from rankbounds.stats.logistic import expit
 
-CELLS, FEWEST = 1 << 22, 20
+CELLS, FEWEST = 1 << 20, 20
 """Left-out documents are drawn less often where lists would have more cells than this, but so often."""
 
 
