@@ -68,8 +68,9 @@ class Cases:
         held, held_all = ((low - 1e-9 <= each) & (each <= high + 1e-9) for each in (truth, all_judged))
         chosen = most - least > least_open
         width, bounds = (high - low)[chosen].mean(), (most - least)[chosen].mean()
+        error = np.nanmean((mean - truth)[chosen])
         return (
-            f"| {what} | {measure} | {chosen.sum()} | {held[chosen].mean():.3f} | {np.nanmean((mean - truth)[chosen]):+.4f} | "
+            f"| {what} | {measure} | {chosen.sum()} | {held[chosen].mean():.3f} | {error:+.4f} | "
             f"{(base - truth)[chosen].mean():+.4f} | {width / bounds:.2f} | {held.mean():.3f} of {held.size} | "
             f"{held_all[chosen].mean():.3f} |"
         )

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
@@ -318,6 +318,7 @@ def test_a_copy_of_an_unpooled_run_in_its_group_teaches_nothing(seed, measure):
     qrels, runs, group_of, _ = collection(seed)
     options = {"confidence": 0.7, "samples": 20}
     before = rb.uncertainty(qrels, runs, measure, groups=group_of, **options).rows()
+    assume(not any(row["judged_to"] for row in before[-2:]))  # else it counts in the depth of the pool
     copied = runs | {"copy": runs["g4-0"]}
     after = rb.uncertainty(qrels, copied, measure, groups=group_of | {"copy": "team4"}, **options).rows()
     for row, same in zip(before, after, strict=False):
