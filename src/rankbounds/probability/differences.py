@@ -272,6 +272,7 @@ def pair_columns(
     if not isinstance(model, Calibrated):
         return columns
     if not is_weighted_sum(measure):
+        columns = columns[0], model.spread() * columns[1], *columns[2:]
         stretches = np.array([model.stretch(run.name) for run in runs])
         if (stretches != (1.0, 0.0)).any():
             base = np.stack([models.base_and_bounds(at, measure)[0] for at in among])

@@ -59,9 +59,8 @@ class UncertainScore:
 
     ``weight``, ``chance`` and ``topic`` are those of its unjudged documents; measures that are not weighted sums have
     ``draws`` instead, a row for each draw and a column for each topic. ``estimation`` is the variance that estimating
-    the probabilities adds to the mean over topics. ``reach`` gives for a confidence how many standard deviations an
-    interval reaches, where that was calibrated; None where documents alone are random. ``sinking`` is by how much
-    documents of which the calibration shows nothing may lower the mean over topics.
+    the probabilities, or what draws miss, adds to the mean over topics. ``reach`` gives for a confidence how many
+    standard deviations an interval reaches, where that was calibrated; None where documents alone are random.
     """
 
     run: str
@@ -105,6 +104,7 @@ class UncertainScore:
             variance = float(np.nanvar(self.mean, ddof=1)) / self.topics
         if sources != "topics" and self.draws is not None:  # estimated probabilities move together in all topics
             variance += float(deviation_of(self.draws[:, ~np.isnan(self.base)].mean(axis=-1))) ** 2
+            variance += self.estimation
         elif sources != "topics":
             variance += float(self.variance[~np.isnan(self.base)].sum()) / self.topics**2 + self.estimation
         return math.sqrt(variance)
@@ -190,7 +190,7 @@ def draw_score(models: ChosenModels, at: int, measure: Measure, samples: int, se
     """
     run, facts, assumptions = models.runs[at], models.facts, models.assumptions
     base, low, high = models.base_and_bounds(at, measure)
-    draws = np.full((samples, len(facts.query_ids)), np.nan)
+    draws, missed = np.full((samples, len(facts.query_ids)), np.nan), 0.0
     model = models.of_grades(measure)
     if not (isinstance(model, Calibrated) and model.out_of_sight(run.name)):
         collection = OpenCollection([run], facts, assumptions, [models.batches[at]])
@@ -204,10 +204,12 @@ def draw_score(models: ChosenModels, at: int, measure: Measure, samples: int, se
                 expected, fixed = draws.mean(axis=0), (draws == draws[0]).all(axis=0)
                 stretched = base + by * (expected - base) + max(factor, 1.0) * (draws - expected)
                 draws = np.where(fixed, draws, np.fmin(np.fmax(stretched, low), high))
+                variances = draws.var(axis=0, ddof=1)[~np.isnan(base)]
+                missed = (model.spread() ** 2 - 1) * float(variances.sum()) / variances.size**2
     nothing, mean = np.empty(0), draws.mean(axis=0)
     return UncertainScore(
         run.name, measure, facts.query_ids, base, mean, draws.var(axis=0, ddof=1), low, high,
-        nothing.astype(np.int64), nothing, nothing, draws=draws, reach=_reach(model, run.name),
+        nothing.astype(np.int64), nothing, nothing, draws=draws, estimation=missed, reach=_reach(model, run.name),
     )  # fmt: skip
 
 

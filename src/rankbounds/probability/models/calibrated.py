@@ -44,6 +44,10 @@ class Calibrated(ABC):
         """Return by how much a predicted change of a drawn score is multiplied, and the standard error of that."""
         return 1.0, 0.0
 
+    def spread(self) -> float:
+        """Return how many times as far as drawn the scores of topics lie from their means."""
+        return 1.0
+
     def out_of_sight(self, _run: str) -> bool:
         """Return whether a run's score cannot be told from what the calibration saw; its certain bounds are left."""
         return False

@@ -10,7 +10,7 @@ made by a shift of all log odds of the run, so that every measure can use it.
 Scores that are drawn (AP, nDCG) may change by more than predicted, or by less, even so: AP rises where relevant
 documents stand close together, and independent draws miss some of that. So half of the judgments are removed once more,
 all is estimated anew, and predictions are stretched by as much as these documents were found to need, on average over
-runs.
+runs. Scores of single topics are found to lie farther from their predictions than draws do: by as much, variances grow.
 """
 
 from __future__ import annotations
@@ -124,39 +124,52 @@ class JudgedAtRandom(Calibrated):
         """Return by how much a predicted change of a drawn score is multiplied, and the standard error of that."""
         return self._stretch
 
+    def spread(self) -> float:
+        """Return how many times as far as drawn the scores of topics lie from their means."""
+        *_, error, variance = self._sums
+        return max(1.0, math.sqrt(error.sum() / variance.sum())) if variance.sum() > 0 else 1.0
+
+    @cached_property
+    def _sums(self) -> Floats:
+        return np.array([self._removed_again(split) for split in range(SPLITS)]).T
+
     @cached_property
     def _stretch(self) -> tuple[float, float]:
-        predicted, change = np.array([self._removed_again(split) for split in range(SPLITS)]).T
+        predicted, change, *_ = self._sums
         if not (predicted > 0).all():
             return 1.0, 0.0
         excess = change / predicted - 1
         return stretch_of(float(excess.mean()), float(excess.std(ddof=1)) / math.sqrt(SPLITS))
 
-    def _removed_again(self, split: int) -> tuple[float, float]:
-        """Remove judgments once more: the product of predicted changes with themselves, and with those that came."""
+    def _removed_again(self, split: int) -> Floats:
+        """Remove judgments once more; sum over runs the products of predicted changes with themselves and with those
+        that came, and over runs and topics squared errors and variances.
+        """
         documents = self.estimate.documents
         every = [run for run, _ in self.lists.values()]
         kept = np.random.default_rng(split).random(len(self.facts.qrels)) >= REMOVED
         judgment = judgments_of(self.facts, every, list(documents.by_run.values()), documents.grade.size)
         gone = documents.judged & (judgment >= 0) & ~kept[judgment]
         if not gone.any() or not (documents.judged & ~gone).any():
-            return 0.0, 0.0
+            return np.zeros(4)
         facts, fewer = self.facts.restricted(kept), replace(documents, grade=np.where(gone, np.nan, documents.grade))
         names = sorted(self.lists)[:: math.ceil(len(self.lists) / MOST_RUNS)]
         runs = [self.lists[name][0] for name in names]
         lists = [without_judgments(self.lists[name][1], documents.by_run[name], gone, facts) for name in names]
         collection = runs, lists, facts, self.assumptions
         model = JudgedAtRandom(self.estimated, fewer, self.relevance, self.measure, *collection)
-        sums = np.zeros(2)
+        sums = np.zeros(4)
         for run, parts in zip(runs, lists, strict=True):
             holes, number = model._holes_of(run, parts), documents.by_run[run.name]
             mine = gone[number[holes.row]]
             grade = documents.grade[number[holes.row[mine]]]
             left = LeftOut(holes.topic[mine], holes.rank[mine], grade, model(holes)[mine])
             base, score, drawn = left.scores(parts, self.measure, self.assumptions, model.shift(run.name), DRAWS)
-            predicted = drawn.mean(axis=1).sum() - base.sum()
-            sums += predicted * np.array([predicted, score.sum() - base.sum()])
-        return float(sums[0]), float(sums[1])
+            mean = drawn.mean(axis=1)
+            predicted = mean.sum() - base.sum()
+            sums += predicted**2, predicted * (score.sum() - base.sum()), 0.0, drawn.var(axis=1, ddof=1).sum()
+            sums[2] += ((score - mean) ** 2).sum()
+        return sums
 
     def __call__(self, unjudged: UnjudgedDocuments) -> Floats:
         """Return the probability of each."""
