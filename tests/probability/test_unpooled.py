@@ -460,6 +460,34 @@ def test_judgments_that_are_a_random_sample_keep_their_level():
     assert abs(np.mean(errors)) < 0.01
 
 
+def test_drawn_scores_of_a_random_sample_are_stretched():
+    """AP rises where relevant documents stand close together: independent draws expect too little of the rest."""
+    simulated = rb.probability.simulate(
+        runs=8, topics=40, documents=150, depth=40, pooled_runs=8, pool_depth=150, seed=5
+    )
+    rng, full = np.random.default_rng(1), simulated.complete.to_dict()
+    held, errors, stretches = [], [], []
+    for _ in range(10):
+        known = {q: {d: grade for d, grade in judged.items() if rng.random() < 0.5} for q, judged in full.items()}
+        found = rb.uncertainty(known, simulated.runs, "AP@40", q="sample", samples=60).rows()
+        for run, row in zip(simulated.runs, found, strict=True):
+            own = run.to_dict()
+            with_own = {q: {d: g for d, g in full[q].items() if d in known[q] or d in own[q]} for q in full}
+            truth = rb.evaluate(with_own, run, "AP@40").value.mean()
+            held.append(row["ci_low"] <= truth <= row["ci_high"])
+            errors.append(row["mean"] - truth)
+        read = Reading()
+        facts = TopicFacts(read.judgments(known))
+        model = ChosenModels("sample", None, list(simulated.runs), facts, Assumptions()).model_of(
+            rb.parse_measure("AP@40")
+        )
+        stretches.append(model.stretch(""))
+        assert model.spread() >= 1
+    assert np.mean(held) >= 0.8
+    assert abs(np.mean(errors)) < 0.006
+    assert 1.02 < np.mean([factor for factor, _ in stretches]) < 1.15
+
+
 # ---- who was pooled, and what is said ----
 
 
