@@ -1,17 +1,19 @@
 """Do intervals for runs that were not pooled hold the truth? Groups left out of pools, judgments removed at random.
 
-    python benchmarks/unpooled.py QRELS RUNS [--groups FILE | --groups-prefix WHERE] [--depth 5 --depth 10]
+    python benchmarks/unpooled.py QRELS RUNS [--name TREC-8] [--groups FILE | --groups-prefix WHERE] [--depth 5]...
                                   [--condense] [--removed 50 --repeat 40] [--draws 200] [-m MEASURE]...
 
 For each depth and each group of runs in turn, the judgments are cut to the first documents of all *other* groups' runs:
 the group was not pooled. Its runs are scored with these judgments by ``uncertainty``, and held against the score with
-the full judgments of their own documents. Printed over runs of which more than a tenth of the score is open: how many,
-how often the 0.95 interval holds the truth, the mean error of the expected score and of calling unjudged documents
-non-relevant, and the mean width of the interval as a share of that of the certain bounds; then how often it holds for
-all runs. The same for differences: a run of the group minus runs of three others.
+the full judgments of their own documents: of all of them, or of those down to the rank that the interval covers, where
+a measure counts what else is relevant. Rows of a Markdown table, over runs of which more than a tenth of the score is
+open: how many, how often the 0.95 interval holds the truth, the mean error of the expected score and of calling
+unjudged documents non-relevant, and the mean width of the interval as a share of that of the certain bounds; then how
+often it holds for all runs, and how often it holds the score with all of a run's own documents judged, however deep.
+The same for differences: a run of the group minus runs of five others.
 
-With ``--removed``, so many percent of all judgments are removed at random, ``--repeat`` times, and all runs are scored
-with ``q="sample"``.
+With ``--removed``, so many percent of all judgments are removed at random, ``--repeat`` times, and a dozen runs are
+scored with ``q="sample"`` each time.
 
 ``--condense`` takes documents without a judgment out of the runs, so that the truth is known; lists are cut at 100.
 """
@@ -28,11 +30,12 @@ import numpy as np
 import rankbounds as rb
 from rankbounds.arrays import Flags, Floats
 from rankbounds.collection.inputs import Reading
+from rankbounds.collection.order import ranks
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.collection.run_names import groups_by_prefix, read_groups
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.judging.candidates import NOT_RETRIEVED, find_judgments, ranks, ranks_of_judgments
+from rankbounds.judging.candidates import NOT_RETRIEVED, ranks_of_judgments
 from rankbounds.judging.pools import subset
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.formulas import is_weighted_sum
@@ -42,8 +45,9 @@ from rankbounds.probability.models.chosen import ChosenModels
 from rankbounds.rankings.topic_facts import TopicFacts
 
 CONFIDENCE, LIST_LENGTH, OPEN, FAMILY = 0.95, 100, 0.1, re.compile("[A-Za-z]+")
-MEASURES = ("RBP(p=0.8)", "P@10", "nDCG@10", "AP@100")
-COLUMNS = "what,runs,coverage,bias,nonrelevant,width,bounds,share,coverage of all,all"
+MEASURES = ("RBP(p=0.8)", "nDCG@10", "AP@10", "AP@20", "Recall@10", "Recall@20")
+COLUMNS = "pool of the other groups,measure,runs,coverage,error,non-relevant,share,all runs,all judged"
+RIVALS, DIFFERENCE = (0, 3, 5, 11), ", A \N{MINUS SIGN} B"
 
 
 class Cases:
@@ -52,20 +56,23 @@ class Cases:
     def __init__(self) -> None:
         self.rows: list[tuple[float, ...]] = []
 
-    def add(self, truth: float, base: float, mean: float, low: float, high: float, least: float, most: float) -> None:
-        """Add a case."""
-        self.rows.append((truth, base, mean, low, high, least, most))
+    def add(
+        self, truth: float, all_judged: float, base: float, mean: float, low: float, high: float, *bounds: float
+    ) -> None:
+        """Add a case: ``all_judged`` is the truth when all of the run's documents are judged, however deep."""
+        self.rows.append((truth, all_judged, base, mean, low, high, *bounds))
 
-    def line(self, what: str, *, least_open: float = OPEN) -> str:
+    def line(self, what: str, measure: str, *, least_open: float = OPEN) -> str:
         """The line of the table."""
-        truth, base, mean, low, high, least, most = np.array(self.rows).T
-        held = (low - 1e-9 <= truth) & (truth <= high + 1e-9)
+        truth, all_judged, base, mean, low, high, least, most = np.array(self.rows).T
+        held, held_all = ((low - 1e-9 <= each) & (each <= high + 1e-9) for each in (truth, all_judged))
         chosen = most - least > least_open
         width, bounds = (high - low)[chosen].mean(), (most - least)[chosen].mean()
+        error = np.nanmean((mean - truth)[chosen])
         return (
-            f"| {what} | {chosen.sum()} | {held[chosen].mean():.3f} | {(mean - truth)[chosen].mean():+.4f} | "
-            f"{(base - truth)[chosen].mean():+.4f} | {width:.3f} | {bounds:.3f} | {width / bounds:.2f} | "
-            f"{held.mean():.3f} | {held.size} |"
+            f"| {what} | {measure} | {chosen.sum()} | {held[chosen].mean():.3f} | {error:+.4f} | "
+            f"{(base - truth)[chosen].mean():+.4f} | {width / bounds:.2f} | {held.mean():.3f} of {held.size} | "
+            f"{held_all[chosen].mean():.3f} |"
         )
 
 
@@ -87,14 +94,16 @@ class Collection:
         flags: Flags = ((others != NOT_RETRIEVED) & (others <= depth)).any(axis=0)
         return flags
 
-    def truth(self, known: Flags, judged: Sequence[int], measures: Sequence[Measure]) -> Floats:
-        """The mean scores of some runs when their own documents are judged as well."""
-        return self.scores(known | (self.rank[list(judged)] != NOT_RETRIEVED).any(axis=0), judged, measures)
+    def truth(self, known: Flags, judged: Sequence[int], measure: Measure, deepest: float = np.inf) -> Floats:
+        """The mean scores of some runs when their own documents are judged as well, down to a rank."""
+        rank = self.rank[list(judged)]
+        own = (rank != NOT_RETRIEVED) & (rank <= deepest)
+        return self.scores(known | own.any(axis=0), judged, measure)
 
-    def scores(self, known: Flags, chosen: Sequence[int], measures: Sequence[Measure]) -> Floats:
+    def scores(self, known: Flags, chosen: Sequence[int], measure: Measure) -> Floats:
         """The mean scores of some runs by some of the judgments."""
         runs = [self.runs[at] for at in chosen]
-        return rb.evaluate(subset(self.qrels, known), runs, measures, bounds="none").value.mean(axis=1)
+        return rb.evaluate(subset(self.qrels, known), runs, measure, bounds="none").value.mean(axis=1)[:, 0]
 
     def models(self, known: Flags, q: str) -> ChosenModels:
         """Probabilities from these judgments."""
@@ -105,7 +114,7 @@ class Collection:
 def shorten(run: Run, qrels: Qrels, *, condense: bool) -> Run:
     """The first documents of each list; of those that have a judgment, if asked."""
     if condense:
-        run = run.take(np.sort(find_judgments(qrels, run.pairs)[0]))
+        run = run.take(np.sort(qrels.pairs.index.find(run.pairs)[0]))
     return run.take(np.flatnonzero(ranks(run, "trec", "double") <= LIST_LENGTH))
 
 
@@ -119,40 +128,38 @@ def score(models: ChosenModels, at: int, measure: Measure, draws: int) -> tuple[
     return (found.value("base"), found.value("mean"), *found.interval(CONFIDENCE), *bounds)
 
 
-def leave_out(collection: Collection, depth: int, measures: Sequence[Measure], draws: int) -> Iterator[str]:
+def leave_out(collection: Collection, name: str, depth: int, measures: Sequence[Measure], draws: int) -> Iterator[str]:
     """The lines of one depth."""
-    cases = {(measure, kind): Cases() for measure in measures for kind in ("", ", A - B")}
+    cases = {(measure, kind): Cases() for measure in measures for kind in ("", DIFFERENCE)}
     names = list(dict.fromkeys(collection.groups.get(run.name, run.name) for run in collection.runs))
     firsts = {name: collection.members(name)[0] for name in names}
-    for number, name in enumerate(names):
-        members = collection.members(name)
+    for number, group in enumerate(names):
+        members = collection.members(group)
         known = collection.pool(depth, members)
         models = collection.models(known, "groups")
-        truths = {at: collection.truth(known, [at], measures)[0] for at in members}
-        for measure_number, measure in enumerate(measures):
+        pool = models.depth.pool
+        rivals = [firsts[other] for other in names if other != group]
+        for measure in measures:
+            # What an interval covers: all documents, or those down to the measure's depth where more count.
+            most = max(pool, min(measure.cutoff or 2 * pool, 2 * pool))
+            deepest = (np.inf if measure.list_only else most, np.inf)
             for at in members:
-                found = score(models, at, measure, draws)
-                cases[measure, ""].add(truths[at][measure_number], *found)
-            rivals = [firsts[other] for other in names if other != name]
-            for rival in {rivals[(7 * number + step) % len(rivals)] for step in (0, 5, 11)}:
+                truths = [float(collection.truth(known, [at], measure, each)[0]) for each in deepest]
+                cases[measure, ""].add(*truths, *score(models, at, measure, draws))
+            for rival in {rivals[(7 * number + step) % len(rivals)] for step in RIVALS}:
                 pair = [members[0], rival]
                 columns = pair_columns(models, measure, pair, CONFIDENCE, draws, 0)
                 mean, _, _, _, low, high, ci_low, ci_high, _ = (float(column[0]) for column in columns)
-                true, base = (
-                    float(one[0] - other[0])
-                    for one, other in (
-                        collection.truth(known, pair, [measure]),
-                        collection.scores(known, pair, [measure]),
-                    )
-                )
-                cases[measure, ", A - B"].add(true, base, mean, ci_low, ci_high, low, high)
+                sides = [collection.truth(known, pair, measure, each) for each in deepest]
+                *truths, base = (float(one - other) for one, other in (*sides, collection.scores(known, pair, measure)))
+                cases[measure, DIFFERENCE].add(*truths, base, mean, ci_low, ci_high, low, high)
     for measure in measures:
-        for kind in ("", ", A - B"):
-            yield cases[measure, kind].line(f"depth {depth}: {measure}{kind}")
+        for kind in ("", DIFFERENCE):
+            yield cases[measure, kind].line(f"{name}, first {depth}", f"{measure}{kind}")
 
 
 def remove(
-    collection: Collection, percent: float, repeat: int, measures: Sequence[Measure], draws: int
+    collection: Collection, name: str, percent: float, repeat: int, measures: Sequence[Measure], draws: int
 ) -> Iterator[str]:
     """The lines of judgments removed at random."""
     rng = np.random.default_rng(0)
@@ -161,12 +168,12 @@ def remove(
         known = rng.random(len(collection.qrels)) >= percent / 100
         models = collection.models(known, "sample")
         for measure in measures:
-            step = 1 if is_weighted_sum(measure) else 12
+            step = max(1, len(collection.runs) // 12)
             for at in range(int(rng.integers(step)), len(collection.runs), step):
-                truth = float(collection.truth(known, [at], [measure])[0, 0])
-                cases[measure].add(truth, *score(models, at, measure, draws))
+                truth = float(collection.truth(known, [at], measure)[0])
+                cases[measure].add(truth, truth, *score(models, at, measure, draws))
     for measure in measures:
-        yield cases[measure].line(f"{percent:g}% removed: {measure}", least_open=0.0)
+        yield cases[measure].line(f"{name}, {percent:g}%", str(measure), least_open=0.0)
 
 
 def main(arguments: Iterable[str] | None = None) -> None:
@@ -174,6 +181,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("qrels", type=Path)
     parser.add_argument("runs", type=Path)
+    parser.add_argument("--name", default="")
     parser.add_argument("--groups", type=Path)
     parser.add_argument("--groups-prefix")
     parser.add_argument("--depth", type=int, action="append", default=[])
@@ -196,10 +204,10 @@ def main(arguments: Iterable[str] | None = None) -> None:
     measures = parse_measures(options.measure or MEASURES)
     print(f"| {' | '.join(COLUMNS.split(','))} |\n|---|{'---:|' * COLUMNS.count(',')}", flush=True)
     for depth in options.depth:
-        for line in leave_out(collection, depth, measures, options.draws):
+        for line in leave_out(collection, options.name, depth, measures, options.draws):
             print(line, flush=True)
     for percent in options.removed:
-        for line in remove(collection, percent, options.repeat, measures, options.draws):
+        for line in remove(collection, options.name, percent, options.repeat, measures, options.draws):
             print(line, flush=True)
 
 

@@ -8,15 +8,19 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
 import rankbounds as rb
 from rankbounds.cli import main
+from rankbounds.collection.inputs import Reading
 from rankbounds.collection.run_names import groups_by_prefix
+from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.probability.differences import differences
+from rankbounds.probability.models.chosen import ChosenModels
 from rankbounds.probability.models.groups_left_out import Fit
+from rankbounds.rankings.topic_facts import TopicFacts
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 LAW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -120,14 +124,12 @@ class Plain:
         found = []
         for name, lists in self.runs.items():
             team = self.group_of[name]
-            if team == self.home:
-                continue
-            judged = self.judged({team, self.home})
+            judged = self.judged({team})
             for query, documents in lists.items():
                 for rank, document in enumerate(documents[: self.pool], 1):
-                    by = self.brought_by.get((query, document), set()) - {self.home}
+                    by = self.brought_by.get((query, document), set())
                     if document in self.qrels[query] and by == {team}:
-                        row = self.row(name, query, document, rank, judged, {team, self.home})
+                        row = self.row(name, query, document, rank, judged, {team})
                         weight = (1 - P) * P ** (rank - 1)
                         found.append((name, team, weight, self.qrels[query][document], row))
         return found
@@ -182,11 +184,13 @@ class Plain:
         scores = sorted(
             (abs(error) / math.sqrt(variance + shift * bend**2), 1 / told[team])
             for team, error, variance, bend in runs.values()
+            if team != self.home
         )
+        others = len(set(teams) - {self.home})
         reach, total = math.inf, 0.0
         for score, share in scores:
             total += share
-            if total >= confidence * (len(teams) + 1) - 1e-9:
+            if total >= confidence * (others + 1) - 1e-9:
                 reach = score
                 break
         mean = base = variance = bend = deep = 0.0
@@ -243,7 +247,9 @@ def test_it_is_what_loops_find(seed):
 
 @LAW
 @given(
-    st.integers(0, 10**6), st.sampled_from(["RBP(p=0.8)", "P@5", "nDCG@5", "AP"]), st.sampled_from(["groups", "sample"])
+    st.integers(0, 10**6),
+    st.sampled_from(["RBP(p=0.8)", "P@5", "nDCG@5", "AP", "AP@5", "Recall@5", "RR", "Q"]),
+    st.sampled_from(["groups", "sample"]),
 )
 def test_intervals_lie_within_the_certain_bounds(seed, measure, q):
     qrels, runs, group_of, complete = collection(seed)
@@ -262,14 +268,14 @@ def test_intervals_lie_within_the_certain_bounds(seed, measure, q):
 
 
 @LAW
-@given(st.integers(0, 10**6), st.sampled_from(["RBP(p=0.8)", "nDCG@5"]))
+@given(st.integers(0, 10**6), st.sampled_from(["RBP(p=0.8)", "nDCG@5", "AP@5"]))
 def test_swapping_two_runs_mirrors_their_difference(seed, measure):
     qrels, runs, group_of, _ = collection(seed, groups=6)
     names = list(runs)
 
     def pair_of(order):
         chosen = {name: runs[name] for name in order}
-        pairs = differences(qrels, chosen, measure, groups=group_of, confidence=0.7, samples=30).pairs
+        pairs = differences(qrels, chosen, measure, groups=group_of, confidence=0.7, samples=200).pairs
         wanted = {names[0], names[-1]}
         return next(pair for pair in pairs if {pair.run, pair.against} == wanted)
 
@@ -279,7 +285,7 @@ def test_swapping_two_runs_mirrors_their_difference(seed, measure):
     if math.isnan(one.difference):
         assert math.isnan(other.difference)
         return
-    slack = 1e-9 if measure.startswith("RBP") else 5 * one.sd
+    slack = 1e-9 if measure.startswith("RBP") else max(one.sd, 0.3 * (one.ci_high - one.ci_low))
     assert one.difference == pytest.approx(other.difference, abs=slack)
     assert (one.ci_low, one.ci_high) == (
         pytest.approx(other.ci_low, abs=slack),
@@ -289,62 +295,97 @@ def test_swapping_two_runs_mirrors_their_difference(seed, measure):
 
 
 @LAW
-@given(st.integers(0, 10**6), st.randoms(use_true_random=False))
-def test_renaming_groups_changes_nothing(seed, random):
+@given(st.integers(0, 10**6), st.randoms(use_true_random=False), st.sampled_from(["RBP(p=0.8)", "AP@5"]))
+def test_names_of_groups_and_the_order_of_runs_change_nothing(seed, random, measure):
     qrels, runs, group_of, _ = collection(seed)
     names = sorted(set(group_of.values()))
     new = dict(zip(names, random.sample([f"x{n}" for n in range(50)], len(names)), strict=True))
+    shuffled = dict(random.sample(list(runs.items()), len(runs)))
     one, other = (
-        rb.uncertainty(qrels, runs, groups=groups, confidence=0.7).rows()
-        for groups in (group_of, {run: new[group] for run, group in group_of.items()})
+        {
+            row["run"]: row
+            for row in rb.uncertainty(qrels, of, measure, groups=groups, confidence=0.7, samples=20).rows()
+        }
+        for of, groups in ((runs, group_of), (shuffled, {run: new[group] for run, group in group_of.items()}))
     )
-    assert [pytest.approx(row, nan_ok=True) for row in one] == other
+    for name, row in one.items():
+        assert other[name] == pytest.approx(row, nan_ok=True)
 
 
-@pytest.mark.parametrize("measure", ["AP", "Recall@5"])
-def test_where_nothing_but_the_certain_bounds_is_known_no_score_is_expected(measure):
-    """AP and recall count all relevant documents of a topic; the last group has unjudged documents, the others not."""
-    qrels, runs, group_of, _ = collection(3, length=4)
-    rows = {row["run"]: row for row in rb.uncertainty(qrels, runs, measure, groups=group_of, confidence=0.5).rows()}
-    for name, row in rows.items():
-        is_open = any(document not in qrels[query] for query, documents in runs[name].items() for document in documents)
-        assert is_open == (group_of[name] == "team4") == math.isnan(row["mean"]) == math.isnan(row["sd"])
-        assert (row["ci_low"], row["ci_high"]) == pytest.approx((row["low"], row["high"]))
-        assert is_open or row["mean"] == pytest.approx(row["base"])
-    found = differences(qrels, runs, measure, groups=group_of, confidence=0.5, samples=20)
-    for pair in found.pairs:
-        hidden = any(group_of[run] == "team4" for run in (pair.run, pair.against))
-        assert hidden == math.isnan(pair.difference)
-        assert hidden == (pair.ci_low < pair.ci_high - 1e-9)
+@LAW
+@given(st.integers(0, 10**6), st.sampled_from(["RBP(p=0.8)", "nDCG@5", "AP@5"]))
+def test_a_copy_of_an_unpooled_run_in_its_group_teaches_nothing(seed, measure):
+    qrels, runs, group_of, _ = collection(seed)
+    options = {"confidence": 0.7, "samples": 20}
+    before = rb.uncertainty(qrels, runs, measure, groups=group_of, **options).rows()
+    assume(not any(row["judged_to"] for row in before[-2:]))  # else it counts in the depth of the pool
+    copied = runs | {"copy": runs["g4-0"]}
+    after = rb.uncertainty(qrels, copied, measure, groups=group_of | {"copy": "team4"}, **options).rows()
+    for row, same in zip(before, after, strict=False):
+        assert same == pytest.approx(row, nan_ok=True)
+    assert after[-1] | {"run": "g4-0"} == pytest.approx(before[-2], nan_ok=True)
+    pairs = differences(qrels, copied, measure, groups=group_of, **options).pairs
+    (pair,) = (pair for pair in pairs if {pair.run, pair.against} == {"g4-0", "copy"})
+    if not measure.startswith("RBP"):  # which leaves open what follows the ends of the lists
+        assert (pair.difference, pair.ci_low, pair.ci_high) == pytest.approx((0, 0, 0), abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", ["AP@4", "nDCG@4", "Recall@4", "RR", "AP@6"])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_leaving_a_group_out_changes_is_what_scoring_shows(seed, measure):
+    qrels, runs, group_of, _ = collection(seed, runs_of_group=1)
+    chosen = rb.parse_measure(measure)
+    read = Reading()
+    systems = read.runs(runs)
+    models = ChosenModels("groups", None, systems, TopicFacts(read.judgments(qrels)), Assumptions(), groups=group_of)
+    fit, plain = models.model_of(chosen).fit, Plain(qrels, runs, group_of, "g4-0")
+    changes = dict(zip(fit.group.tolist(), (fit.error + fit.predicted).tolist(), strict=True))
+    assert changes
+    for group, change in changes.items():
+        name = systems[group].name
+        team = {group_of[name]}
+        remaining = plain.judged(team)
+        own = {
+            q: {d: qrels[q][d] for d in lists[: plain.pool] if plain.brought_by.get((q, d)) == team}
+            for q, lists in runs[name].items()
+        }
+        assert any(own.values())
+        with_own = {q: remaining[q] | own[q] for q in remaining}
+        before, after = (rb.evaluate(of, {name: runs[name]}, measure).value.mean() for of in (remaining, with_own))
+        assert change == pytest.approx(after - before)
+
+
+@pytest.mark.parametrize("measure", ["AP", "Recall", "nDCG"])
+def test_where_most_of_a_score_lies_too_deep_no_score_is_expected(measure):
+    """Groups left out show documents down to the pool's depth of 4; most of the unjudged ones lie below twice that."""
+    qrels, runs, group_of, _ = collection(3, length=30)
+    found = rb.uncertainty(qrels, runs, measure, groups=group_of, confidence=0.5, samples=20)
+    for row in found.rows():
+        assert math.isnan(row["mean"])
+        assert math.isnan(row["sd"])
+        assert (row["ci_low"], row["ci_high"]) == (row["low"], row["high"])
     assert "no expected score" in " ".join(found.notes())
+    few = dict(list(runs.items())[-3:])
+    for pair in differences(qrels, few, measure, groups=group_of, confidence=0.5, samples=20).pairs:
+        assert math.isnan(pair.difference)
+        assert (pair.ci_low, pair.ci_high) == (pair.certain_low, pair.certain_high)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_documents_below_the_pool_may_make_any_ideal_ranking(seed):
-    """Of pooled runs nDCG@3 leaves open only the ideal ranking; here all documents from twice the depth on are good."""
-    qrels, runs, group_of, _ = collection(seed, length=30, documents=60)
-    for judged in qrels.values():
-        judged |= {d: 0 for d in judged if int(d[1:]) % 5}  # so few relevant that those below the pool matter
+@pytest.mark.parametrize("measure", ["AP@4", "Recall@4", "nDCG@4", "nDCG@6"])
+def test_documents_below_measure_and_pool_count_as_they_do_for_pooled_runs(measure):
+    """What counts as relevant to a topic are known documents and the run's own down to the deeper of the two."""
+    qrels, runs, group_of, _ = collection(3, length=30)
     options = {"groups": group_of, "confidence": 0.5, "samples": 20}
-    pooled = {name: lists for name, lists in runs.items() if group_of[name] != "team4"}
-    rows = {row["run"]: row for row in rb.uncertainty(qrels, runs, "nDCG@3", **options).rows()}
-    for name in pooled:
-        assert rows[name]["ci_low"] == pytest.approx(rows[name]["low"])
-    assert any(rows[name]["low"] < rows[name]["base"] - 0.01 for name in pooled)
-
-    def score(judgments, name):
-        return rb.evaluate(judgments, {name: runs[name]}, "nDCG@3", bounds="none").value.mean()
-
-    for pair in differences(qrels, runs, "nDCG@3", **options).pairs:
-        both = pair.run, pair.against
-        if set(both) <= set(pooled):
-            worst = {
-                q: known | {d: 1 for run in both for d in runs[run][q][8:] if d not in known}
-                for q, known in qrels.items()
-            }
-            base, truth = (score(judgments, pair.run) - score(judgments, pair.against) for judgments in (qrels, worst))
-            slack = abs(base - pair.difference) + 1e-9  # what documents between the pool's depth and twice that may do
-            assert pair.ci_low - slack <= truth <= pair.ci_high + slack
+    depth = int(measure[-1])
+    judged = {
+        name: {q: [d for d in lists[q][:depth] if d not in qrels[q]] for q in qrels} for name, lists in runs.items()
+    }
+    rows = rb.uncertainty(qrels, runs, measure, **options).rows()
+    for row in rows:
+        if not any(judged[row["run"]].values()):
+            assert row["mean"] == pytest.approx(row["base"])
+            assert (row["ci_low"], row["ci_high"]) == pytest.approx((row["base"], row["base"]))
+    assert any(row["ci_low"] < row["mean"] < row["ci_high"] for row in rows)
 
 
 def test_a_run_without_a_group_is_its_own():
@@ -380,6 +421,23 @@ def test_the_conformal_level_is_kept(groups, runs):
     assert math.isinf(Fit(np.empty(0), np.empty(0), 0.0, np.ones(18), np.ones(18), np.arange(18)).reach(0.95))
 
 
+def test_predictions_that_all_groups_find_too_small_are_stretched():
+    rng = np.random.default_rng(0)
+    held, errors, plain = [], [], []
+    for _ in range(1500):
+        predicted = rng.uniform(0.5, 2, 41)
+        error = 0.3 * predicted + rng.normal(size=41) / 4
+        fit = Fit(np.empty(0), np.empty(0), 0.0, error, np.full(41, 1 / 16), np.arange(41), predicted).but(40)
+        factor, uncertain = fit.stretch
+        off = error[40] - (factor - 1) * predicted[40]
+        sd = math.hypot(max(factor, 1) / 4, uncertain * predicted[40])
+        held.append(abs(off) <= fit.reach(0.95) * sd)
+        errors.append(off)
+        plain.append(error[40])
+    assert 0.935 <= np.mean(held) <= 0.985
+    assert abs(np.mean(errors)) < 0.03 < np.mean(plain)
+
+
 def test_judgments_that_are_a_random_sample_keep_their_level():
     simulated = rb.probability.simulate(
         runs=8, topics=40, documents=150, depth=40, pooled_runs=8, pool_depth=150, seed=5
@@ -400,6 +458,34 @@ def test_judgments_that_are_a_random_sample_keep_their_level():
             errors.append(row["mean"] - true)
     assert 0.91 <= np.mean(held) <= 0.985
     assert abs(np.mean(errors)) < 0.01
+
+
+def test_drawn_scores_of_a_random_sample_are_stretched():
+    """AP rises where relevant documents stand close together: independent draws expect too little of the rest."""
+    simulated = rb.probability.simulate(
+        runs=8, topics=40, documents=150, depth=40, pooled_runs=8, pool_depth=150, seed=5
+    )
+    rng, full = np.random.default_rng(1), simulated.complete.to_dict()
+    held, errors, stretches = [], [], []
+    for _ in range(10):
+        known = {q: {d: grade for d, grade in judged.items() if rng.random() < 0.5} for q, judged in full.items()}
+        found = rb.uncertainty(known, simulated.runs, "AP@40", q="sample", samples=60).rows()
+        for run, row in zip(simulated.runs, found, strict=True):
+            own = run.to_dict()
+            with_own = {q: {d: g for d, g in full[q].items() if d in known[q] or d in own[q]} for q in full}
+            truth = rb.evaluate(with_own, run, "AP@40").value.mean()
+            held.append(row["ci_low"] <= truth <= row["ci_high"])
+            errors.append(row["mean"] - truth)
+        read = Reading()
+        facts = TopicFacts(read.judgments(known))
+        model = ChosenModels("sample", None, list(simulated.runs), facts, Assumptions()).model_of(
+            rb.parse_measure("AP@40")
+        )
+        stretches.append(model.stretch(""))
+        assert model.spread() >= 1
+    assert np.mean(held) >= 0.8
+    assert abs(np.mean(errors)) < 0.006
+    assert 1.02 < np.mean([factor for factor, _ in stretches]) < 1.15
 
 
 # ---- who was pooled, and what is said ----

@@ -271,34 +271,32 @@ def pair_columns(
         columns = _drawn_columns(DrawnCompletions(collection, measure, model, samples, seed), pairs, confidence)
     if not isinstance(model, Calibrated):
         return columns
-    return _calibrated(columns, model, runs, confidence, _sinking(models, measure, among, pairs))
+    if not is_weighted_sum(measure):
+        columns = columns[0], model.spread() * columns[1], *columns[2:]
+        stretches = np.array([model.stretch(run.name) for run in runs])
+        if (stretches != (1.0, 0.0)).any():
+            base = np.stack([models.base_and_bounds(at, measure)[0] for at in among])
+            columns = _stretched(columns, base, stretches)
+    return _calibrated(columns, model, runs, confidence)
 
 
-def _sinking(
-    models: ChosenModels, measure: Measure, among: Sequence[int], pairs: Sequence[tuple[int, int]]
-) -> tuple[Floats, Floats]:
-    """By how much documents of which a calibration shows nothing may lower each pair's difference, and raise it.
-
-    They take the same share of both scores in a topic, so that it is the topics' differences that shrink.
-    """
-    lowered, raised = np.zeros((2, len(pairs)))
-    shares = np.stack([models.may_sink(at, measure) for at in among])
-    if shares.any():
-        base = np.stack([models.base_and_bounds(at, measure)[0] for at in among])
-        for place, (one, other) in enumerate(pairs):
-            lost = (base[one] - base[other]) * (1 - (1 - shares[one]) * (1 - shares[other]))
-            lost = lost[~np.isnan(lost)]
-            lowered[place] = np.maximum(lost, 0.0).sum() / max(lost.size, 1)
-            raised[place] = np.maximum(-lost, 0.0).sum() / max(lost.size, 1)
-    return lowered, raised
+def _stretched(columns: tuple[Floats, ...], base: Floats, stretches: Floats) -> tuple[Floats, ...]:
+    """The columns when changes of drawn scores were predicted too small or too large; ``base`` is by run and topic."""
+    mean, sd, *others = columns
+    pairs = list(itertools.combinations(range(len(base)), 2))
+    judged = np.array([np.nanmean(base[one] - base[other]) for one, other in pairs])
+    factor, error = np.array([(stretches[one] + stretches[other]) / 2 for one, other in pairs]).T
+    change = np.where(sd == 0, 0.0, mean - judged)
+    stretched = np.fmin(np.fmax(mean + (factor - 1) * change, others[2]), others[3])
+    return (
+        np.where((sd == 0) | np.isnan(mean), mean, stretched),
+        np.hypot(np.maximum(factor, 1.0) * sd, error * change),
+        *others,
+    )
 
 
 def _calibrated(
-    columns: tuple[Floats, ...],
-    model: Calibrated,
-    runs: Sequence[Run],
-    confidence: float,
-    sinking: tuple[Floats, Floats],
+    columns: tuple[Floats, ...], model: Calibrated, runs: Sequence[Run], confidence: float
 ) -> tuple[Floats, ...]:
     """The columns with the interval of a calibrated model, within the certain bounds, and probabilities as certain.
 
@@ -309,16 +307,15 @@ def _calibrated(
     mean, sd, _, _, low, high, _, _, error = columns
     pairs = list(itertools.combinations([run.name for run in runs], 2))
     reach = np.array([model.reach_of_pair(run, against, confidence) for run, against in pairs])
-    hidden = np.array([any(map(model.out_of_sight, pair)) for pair in pairs]) & (sd != 0)
+    hidden = np.array([any(map(model.out_of_sight, pair)) for pair in pairs]) & ~(low == high)
     mean, sd = np.where(hidden, np.nan, mean), np.where(hidden, np.nan, sd)
     with np.errstate(invalid="ignore", divide="ignore"):
         half = np.where(sd == 0, 0.0, np.where(np.isnan(sd) | np.isinf(reach), np.inf, reach * sd))
-        to_zero = half + np.where(mean > 0, *sinking)
-        lead = np.where(np.isinf(half), np.nan, mean * float(ndtri((1 + confidence) / 2)) / to_zero)
+        lead = np.where(np.isinf(half), np.nan, mean * float(ndtri((1 + confidence) / 2)) / half)
     even = (sd == 0) & (mean == 0)
     better = np.select([low > 0, (high <= 0) | even], [1.0, 0.0], ndtr(lead))
     worse = np.select([high < 0, (low >= 0) | even], [1.0, 0.0], ndtr(-lead))
-    ends = np.stack([np.fmax(mean - half - sinking[0], low), np.fmin(mean + half + sinking[1], high)])
+    ends = np.stack([np.fmax(mean - half, low), np.fmin(mean + half, high)])
     return (mean, sd, better, worse, low, high, *np.where(np.isfinite(ends), ends, np.nan), error)
 
 

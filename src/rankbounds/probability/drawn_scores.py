@@ -8,7 +8,7 @@ the estimate leaves open. Draw i of one topic goes with draw i of every other: t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
@@ -22,6 +22,7 @@ from rankbounds.probability.completions import Completions, OpenCollection
 from rankbounds.probability.models.calibrated import Calibrated, weight_of_ranks
 from rankbounds.probability.models.estimates import Estimate, lowest_relevant_grade
 from rankbounds.probability.models.probabilities import RelevanceProbability
+from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.logistic import expit
 
@@ -60,13 +61,13 @@ class RelevantGrades:
         return cls(grade, np.cumsum(count[::-1])[::-1] / count.sum())
 
     @classmethod
-    def near_the_top(cls, measure: Measure, collection: OpenCollection) -> RelevantGrades:
-        """Those of judged documents of the collection's own lists, each with the weight of its rank."""
-        least = lowest_relevant_grade(measure, collection.facts)
+    def near_the_top(cls, measure: Measure, facts: TopicFacts, lists: Iterable[Rankings]) -> RelevantGrades:
+        """Those of the judged documents of some lists, each with the weight of its rank."""
+        least = lowest_relevant_grade(measure, facts)
         if not measure.graded:
             return cls(np.array([least]), np.ones(1))
         parts: list[tuple[Floats, Floats]] = [(np.empty(0), np.empty(0))]
-        for rankings in collection.any_list.values():
+        for rankings in lists:
             line, rank = np.nonzero(rankings.present & ~rankings.holes)
             parts.append((rankings.grade[line, rank], weight_of_ranks(measure, rank + 1)))
         grade, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -92,7 +93,7 @@ class DrawnCompletions:
         self.collection, self.measure, self.model = collection, measure, model
         self.samples, self.seed = samples, seed
         if isinstance(model, Calibrated):
-            self.grades = RelevantGrades.near_the_top(measure, collection)
+            self.grades = RelevantGrades.near_the_top(measure, collection.facts, collection.any_list.values())
         else:
             self.grades = RelevantGrades.of(measure, collection.facts)
         self._features: Floats | None = None
@@ -105,7 +106,8 @@ class DrawnCompletions:
             # A document moves with what was fitted, and with the runs that hold it.
             fitted = [model.features_of(unjudged) for unjudged in collection.unjudged]
             columns = [collection.mean_over_runs(list(each)) for each in zip(*(part.T for part in fitted), strict=True)]
-            with_runs = collection.held / np.maximum(collection.held.sum(axis=0), 1)
+            # (Held by two, it moves with both, no further than with one.)
+            with_runs = collection.held / np.sqrt(np.maximum(collection.held.sum(axis=0), 1))
             self._features = np.stack([*columns, *with_runs], axis=-1)
             self._covariance = np.zeros((self._features.shape[1],) * 2)
             self._covariance[: len(columns), : len(columns)] = np.mean(
@@ -157,23 +159,18 @@ class DrawnCompletions:
     def _relevant(self, topic: int) -> tuple[Ints, Ints, Floats]:
         """The documents of one topic that turn out relevant: the draw, the document, and a uniform number."""
         begin, end = self.collection.first[topic : topic + 2].tolist()
-        chance, size = self.chance[begin:end], end - begin
+        possible = begin + np.flatnonzero(self.chance[begin:end])
+        chance, size = self.chance[possible], possible.size
         rows = max(1, CACHED_CELLS // max(size, 1))
         starts = range(0, self.samples, rows)
         most, odds, features = chance, chance, None
         moved: Floats = np.empty((self.samples, 0))
         if self._features is not None and size:
             # Few documents are ever relevant: their own chance in a draw is worked out where it can matter.
-            features, moved = self._features[begin:end], self._moved
-            odds = np.log(np.clip(chance, NEVER, ALWAYS) / np.clip(1 - chance, NEVER, ALWAYS))
-            if isinstance(self.model, Calibrated):
-                # On average, a shift to either side leaves a small probability larger: that is taken back, of long
-                # shifts as in a probit model.
-                variance = self._variance[begin:end]
-                longer = np.abs(odds) * (np.sqrt(1 + np.pi / 8 * variance) - 1)
-                odds += np.sign(odds) * np.minimum(np.abs(1 - 2 * chance) * variance / 2, longer)
+            features, moved = self._features[possible], self._moved
+            odds = centred(chance, self._variance[possible] if isinstance(self.model, Calibrated) else 0.0)
             farthest = np.max([(moved[start : start + rows] @ features.T).max(axis=0) for start in starts], axis=0)
-            most = np.where(chance > 0, expit(odds + farthest), 0.0)
+            most = expit(odds + farthest)
         # Each topic has its own stream: what is drawn for it does not depend on the other topics.
         stream = np.random.default_rng((self.seed, 2, topic))
         buffer: Floats = np.empty((rows, size))
@@ -189,7 +186,7 @@ class DrawnCompletions:
                 own = expit(odds[column] + np.einsum("ij,ij->i", moved[draw], features[column]))
                 met = uniform < own
                 uniform, draw, column, own = uniform[met], draw[met], column[met], own[met]
-            parts.append((draw.astype(np.int32), (column + begin).astype(np.int32), uniform / own))
+            parts.append((draw.astype(np.int32), possible[column].astype(np.int32), uniform / own))
         draw, document, uniform = (np.concatenate(column) for column in zip(*parts, strict=True))
         return draw, document, uniform
 
@@ -213,6 +210,17 @@ class DrawnCompletions:
         length = self.collection.length
         read = float((length if depth is None else np.minimum(length, depth)).sum(axis=1).mean())
         return 2 * pairs * read + 4 * len(self.collection)
+
+
+def centred(chance: Floats, variance: Floats | float) -> Floats:
+    """Log odds whose probability is ``chance`` on average when they are shifted by a normal number of this variance.
+
+    A shift to either side leaves a small probability larger on average: that is taken back, of long shifts as in a
+    probit model.
+    """
+    odds: Floats = np.log(np.clip(chance, NEVER, ALWAYS) / np.clip(1 - chance, NEVER, ALWAYS))
+    longer = np.abs(odds) * (np.sqrt(1 + np.pi / 8 * variance) - 1)
+    return odds + np.sign(odds) * np.minimum(np.abs(1 - 2 * chance) * variance / 2, longer)
 
 
 @dataclass(frozen=True, eq=False)

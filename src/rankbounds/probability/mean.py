@@ -59,9 +59,8 @@ class UncertainScore:
 
     ``weight``, ``chance`` and ``topic`` are those of its unjudged documents; measures that are not weighted sums have
     ``draws`` instead, a row for each draw and a column for each topic. ``estimation`` is the variance that estimating
-    the probabilities adds to the mean over topics. ``reach`` gives for a confidence how many standard deviations an
-    interval reaches, where that was calibrated; None where documents alone are random. ``sinking`` is by how much
-    documents of which the calibration shows nothing may lower the mean over topics.
+    the probabilities, or what draws miss, adds to the mean over topics. ``reach`` gives for a confidence how many
+    standard deviations an interval reaches, where that was calibrated; None where documents alone are random.
     """
 
     run: str
@@ -78,7 +77,6 @@ class UncertainScore:
     draws: Floats | None = None
     estimation: float = 0.0
     reach: Callable[[float], float] | None = None
-    sinking: float = 0.0
 
     @cached_property
     def topics(self) -> int:
@@ -105,7 +103,8 @@ class UncertainScore:
                 raise UsageError("One topic says nothing about other topics.")
             variance = float(np.nanvar(self.mean, ddof=1)) / self.topics
         if sources != "topics" and self.draws is not None:  # estimated probabilities move together in all topics
-            variance += float(self.draws[:, ~np.isnan(self.base)].mean(axis=-1).var(ddof=1))
+            variance += float(deviation_of(self.draws[:, ~np.isnan(self.base)].mean(axis=-1))) ** 2
+            variance += self.estimation
         elif sources != "topics":
             variance += float(self.variance[~np.isnan(self.base)].sum()) / self.topics**2 + self.estimation
         return math.sqrt(variance)
@@ -147,7 +146,7 @@ class UncertainScore:
         sd = self.sd(topic=topic)
         half = reach * sd if sd > 0 else 0.0
         low, high = (self.value(end, topic) for end in ("low", "high"))  # where they are not known, NaN
-        low, high = float(np.fmax(middle - half - self.sinking, low)), float(np.fmin(middle + half, high))
+        low, high = float(np.fmax(middle - half, low)), float(np.fmin(middle + half, high))
         if math.isinf(half) and math.isinf(high - low):
             return math.nan, math.nan  # neither the calibration nor the bounds say anything
         if between:
@@ -191,7 +190,7 @@ def draw_score(models: ChosenModels, at: int, measure: Measure, samples: int, se
     """
     run, facts, assumptions = models.runs[at], models.facts, models.assumptions
     base, low, high = models.base_and_bounds(at, measure)
-    draws = np.full((samples, len(facts.query_ids)), np.nan)
+    draws, missed = np.full((samples, len(facts.query_ids)), np.nan), 0.0
     model = models.of_grades(measure)
     if not (isinstance(model, Calibrated) and model.out_of_sight(run.name)):
         collection = OpenCollection([run], facts, assumptions, [models.batches[at]])
@@ -199,11 +198,18 @@ def draw_score(models: ChosenModels, at: int, measure: Measure, samples: int, se
         if not np.isnan(completions.chance).any():
             for _, part, scores in completions.scores([(0,)]):
                 draws[:, part] = scores[0].T
+            if isinstance(model, Calibrated):
+                factor, error = model.stretch(run.name)
+                by = factor + error * np.random.default_rng((seed, 3)).normal(size=(samples, 1))
+                expected, fixed = draws.mean(axis=0), (draws == draws[0]).all(axis=0)
+                stretched = base + by * (expected - base) + max(factor, 1.0) * (draws - expected)
+                draws = np.where(fixed, draws, np.fmin(np.fmax(stretched, low), high))
+                variances = draws.var(axis=0, ddof=1)[~np.isnan(base)]
+                missed = (model.spread() ** 2 - 1) * float(variances.sum()) / variances.size**2
     nothing, mean = np.empty(0), draws.mean(axis=0)
-    sinking = float(np.nansum(mean * models.may_sink(at, measure))) / np.count_nonzero(~np.isnan(base))
     return UncertainScore(
         run.name, measure, facts.query_ids, base, mean, draws.var(axis=0, ddof=1), low, high,
-        nothing.astype(np.int64), nothing, nothing, draws=draws, reach=_reach(model, run.name), sinking=sinking,
+        nothing.astype(np.int64), nothing, nothing, draws=draws, estimation=missed, reach=_reach(model, run.name),
     )  # fmt: skip
 
 
@@ -295,7 +301,7 @@ class Uncertainty(Result):
     def notes(self) -> list[str]:
         """What a reader of the numbers must know, in sentences."""
         sentences = [f"{self.model} for unjudged documents.", *self.remarks]
-        drawn = [score for score in self.scores if score.draws is not None and not math.isnan(score.sd())]
+        drawn = [score for score in self.scores if score.draws is not None and score.sd() > 0]
         if drawn:
             names = ", ".join(dict.fromkeys(str(score.measure) for score in drawn))
             worst = max(score.sd() for score in drawn) / math.sqrt(self.samples)

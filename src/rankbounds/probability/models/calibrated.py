@@ -40,12 +40,20 @@ class Calibrated(ABC):
     def reach(self, run: str, confidence: float) -> float:
         """Return how many standard deviations an interval reaches to either side."""
 
+    def stretch(self, _run: str) -> tuple[float, float]:
+        """Return by how much a predicted change of a drawn score is multiplied, and the standard error of that."""
+        return 1.0, 0.0
+
+    def spread(self) -> float:
+        """Return how many times as far as drawn the scores of topics lie from their means."""
+        return 1.0
+
     def out_of_sight(self, _run: str) -> bool:
         """Return whether a run's score cannot be told from what the calibration saw; its certain bounds are left."""
         return False
 
     def too_deep(self, rank: Ints) -> Flags:
-        """Return for which ranks nothing is known of documents that count in the ideal ranking alone."""
+        """Return at which ranks documents do not count."""
         return np.zeros(rank.shape, dtype=bool)
 
     def reach_of_pair(self, run: str, against: str, confidence: float) -> float:
@@ -62,3 +70,12 @@ def weight_of_ranks(measure: Measure, rank: Ints) -> Floats:
         return weights_by_rank(measure, rank)
     inside = rank <= (measure.cutoff or rank.max(initial=1))
     return np.where(inside, 1 / np.log2(np.maximum(rank, 1) + 1), 0.0)
+
+
+def stretch_of(excess: float, error: float) -> tuple[float, float]:
+    """Return by how much predicted changes are multiplied that were found too small by this share of them.
+
+    As far as the excess is more than its standard error (the positive part of James and Stein's rule).
+    """
+    kept = max(0.0, 1 - (error / excess) ** 2) if excess else 0.0
+    return max(0.0, 1 + kept * excess), error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,6 @@ from rankbounds.probability.documents import (
     find_unjudged,
     open_measures,
 )
-from rankbounds.probability.models.calibrated import Calibrated
 from rankbounds.probability.models.estimates import (
     ALL_RELEVANT,
     Estimate,
@@ -75,7 +74,6 @@ class ChosenModels:
         self.given = None if self.kind else as_relevance_probability(given, otherwise)
         self._fitted: dict[Any, RelevanceProbability] = {}
         self._estimated: dict[Any, Estimate] = {}
-        self._documents: RetrievedDocuments | None = None
 
     @classmethod
     def or_even(cls, measure: Measure, given: Any, otherwise: float | None, *held: Any) -> ChosenModels:
@@ -146,18 +144,6 @@ class ChosenModels:
                 low[rankings.topic], high[rankings.topic] = bounds
         return base, low, high
 
-    def may_sink(self, at: int, measure: Measure) -> Floats:
-        """By topic, the share of a run's score that documents may take away of which a calibration shows nothing.
-
-        They lie deeper than the pool and count in the ideal ranking, as much as all unjudged documents may.
-        """
-        model, share = self.model_of(measure), np.zeros(len(self.facts.query_ids))
-        ranks = (rankings.holes.nonzero()[1] + 1 for rankings in self.batches[at])
-        if isinstance(model, Calibrated) and any(model.too_deep(rank).any() for rank in ranks):
-            base, low, _ = self.base_and_bounds(at, measure)
-            share[base > 0] = np.nan_to_num(1 - low[base > 0] / base[base > 0], nan=1.0)
-        return share
-
     def words(self, measures: Sequence[Measure]) -> str:
         """The probabilities in words."""
         return ", ".join(dict.fromkeys(str(self.model_of(measure)) for measure in measures))
@@ -183,10 +169,11 @@ class ChosenModels:
 
             if self.kind == "groups":
                 lists = self._grouped_lists
-                self._fitted[key] = GroupsLeftOut(lists, relevance(lists.grade), measure)
+                self._fitted[key] = GroupsLeftOut(lists, relevance(lists.grade), measure, self.assumptions)
             elif self.kind == "sample":
-                model = self._estimated_once(graded, rel)
-                self._fitted[key] = JudgedAtRandom(model, relevance, measure, self.runs, self.batches, self.facts)
+                collection = self.runs, self.batches, self.facts, self.assumptions
+                estimated = partial(estimate, measure=graded, rel=rel, random=True)
+                self._fitted[key] = JudgedAtRandom(estimated, self._retrieved, relevance, measure, *collection)
             else:
                 self._fitted[key] = self._estimated_once(graded, rel)
         return self._fitted[key]
@@ -194,11 +181,12 @@ class ChosenModels:
     def _estimated_once(self, graded: Measure | None, rel: float) -> Estimate:
         key = (graded is not None, rel)
         if key not in self._estimated:
-            collection = (self.runs, self.facts, self.assumptions, self.batches)
-            self._documents = self._documents or find_retrieved(*collection)
-            random = self.kind == "sample"
-            self._estimated[key] = estimate(self._documents, self.facts, measure=graded, rel=rel, random=random)
+            self._estimated[key] = estimate(self._retrieved, self.facts, measure=graded, rel=rel)
         return self._estimated[key]
+
+    @cached_property
+    def _retrieved(self) -> RetrievedDocuments:
+        return find_retrieved(self.runs, self.facts, self.assumptions, self.batches)
 
     @cached_property
     def depth(self) -> PoolDepth:
@@ -208,11 +196,11 @@ class ChosenModels:
     @cached_property
     def _grouped_lists(self) -> GroupedLists:
         group = np.array(number_groups([run.name for run in self.runs], self.groups))
-        return GroupedLists(self.runs, self.batches, len(self.facts.query_ids), group, self.depth)
+        return GroupedLists(self.runs, self.batches, self.facts, group, self.depth)
 
     def unpooled(self) -> list[str]:
         """Runs whose first documents are not judged, where probabilities are an estimate that was not calibrated."""
-        known = self._documents.pooled if self._documents and self.kind == "logistic" else {}
+        known = self._retrieved.pooled if self._estimated else {}
         return [name for name, pooled in known.items() if not pooled]
 
     def remarks(self) -> list[str]:
@@ -262,11 +250,18 @@ class ChosenModels:
         few, many = min(left_out), max(left_out)
         sentences.append(f"Calibrated on {few if few == many else f'{few} to {many}'} groups left out of the pool.")
         unseen = dict.fromkeys(str(model.measure) for model, name in asked if model.out_of_sight(name))
+        for depth in dict.fromkeys(model.deepest for model, _ in asked):
+            names = dict.fromkeys(str(model.measure) for model, _ in asked if model.deepest == depth)
+            if math.isfinite(depth) and not names.keys() <= unseen.keys():
+                sentences.append(
+                    f"{', '.join(names)}: the expected score and the interval are those with each run's first "
+                    f"{depth:g} documents judged; deeper unjudged documents count as non-relevant."
+                )
         if unseen:
             sentences.append(
-                f"{', '.join(unseen)}: no expected score is given and intervals are the certain bounds where most of a "
-                f"run's residual lies below rank {2 * self.depth.pool}, twice the pool's depth, for measures that "
-                "count all relevant documents of a topic (AP, recall), and for nDCG with more than two grades above 0."
+                f"{', '.join(unseen)}: no expected score is given, and the interval is the certain bounds, where most "
+                f"of a run's unjudged documents, by weight, lie below rank {2 * self.depth.pool}, twice the pool's "
+                "depth."
             )
         if self.groups is None:
             sentences.append(

@@ -29,45 +29,49 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import number_pairs
+from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures import Measure
+from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.probability.documents import UnjudgedDocuments
-from rankbounds.probability.models.calibrated import Calibrated, weight_of_ranks
+from rankbounds.probability.models.calibrated import Calibrated, stretch_of, weight_of_ranks
 from rankbounds.probability.models.estimates import all_relevant
+from rankbounds.probability.models.left_out import LeftOut, judgments_of, without_judgments
 from rankbounds.probability.pool_depth import PoolDepth
 from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.logistic import expit, fit_logistic, robust_covariance
 
 PENALTY = np.array([1e-3, 1.0, 1.0, 1.0, 1.0])
 """A pull of each coefficient towards 0, felt where left-out documents are few."""
 TOPIC_PRIOR = 10.0
 """How many documents at the overall rate of relevance stand behind each topic's own."""
+DRAWS = 300
+"""How often left-out documents are drawn, for measures that are not weighted sums."""
 ROUNDS = 20
 """How often the variance of the shift is estimated anew with weights that depend on it."""
 TOO_DEEP, MOST = 2, 0.5
 """Documents below twice the pool's depth are too deep to learn about; where more than half of what is open lies there,
 an interval is not calibrated."""
-MANY_GRADES = 2
-"""Of relevant documents, as many as coverage was found to hold for."""
-NOBODY, EVERYBODY = -1, -2
-"""Who misses a document when a group leaves the pool: none of the other groups, or all of them."""
+NOBODY = -1
 
 
 class GroupedLists:
-    """The documents of all runs, each once: who retrieved it, and which groups brought it into the pool."""
+    """The documents of all runs, each once: who retrieved it, and which group alone brought it into the pool."""
 
     def __init__(
-        self, runs: Sequence[Run], batches: Sequence[list[Rankings]], topics: int, group: Ints, depth: PoolDepth
+        self, runs: Sequence[Run], batches: Sequence[list[Rankings]], facts: TopicFacts, group: Ints, depth: PoolDepth
     ) -> None:
+        self.runs, self.batches, self.facts = runs, batches, facts
         self.names = {run.name: at for at, run in enumerate(runs)}
-        self.group, self.topics, self.depth = group, topics, depth.pool
+        self.group, self.topics, self.depth = group, len(facts.query_ids), depth.pool
         self.groups = int(group.max()) + 1
         self.numbers = number_pairs([run.pairs for run in runs])
         size = 1 + max(int(number.max(initial=-1)) for number in self.numbers)
@@ -93,41 +97,44 @@ class GroupedLists:
             self.judged_entries.append((document[known], rank[known]))
             self.unjudged_ranks.append(rank[~known])
         self.judged: Flags = ~np.isnan(self.grade)
-        self.held, self.pooled_by = np.zeros((2, size), dtype=np.int64)
-        self.first, self.last = np.full(size, self.groups), np.full(size, NOBODY)
+        self.held, pooled_by, owner = np.zeros((3, size), dtype=np.int64)
         for number_of_group in range(self.groups):
-            self.held += self.any_of(number_of_group, self.numbers)
-            brought = self.any_of(number_of_group, pooled)
-            self.pooled_by += brought
-            self.first[brought] = np.minimum(self.first[brought], number_of_group)
-            self.last[brought] = number_of_group
-        few = self.judged & (self.pooled_by >= 1) & (self.pooled_by <= 2)
-        kept = [few[document] for document, _ in self.judged_entries]
-        self.few_run = np.repeat(np.arange(len(runs)), [int(np.count_nonzero(some)) for some in kept])
-        """Entries of judged documents that one group or two brought into the pool: their runs, documents and ranks."""
+            self.held += self._any_of(number_of_group, self.numbers)
+            brought = self._any_of(number_of_group, pooled)
+            pooled_by += brought
+            owner[brought] = number_of_group
+        self.owner = np.where(self.judged & (pooled_by == 1), owner, NOBODY)
+        """The group without which a judged document would not be in the pool."""
+        kept = [self.owner[document] == its for (document, _), its in zip(self.judged_entries, group, strict=True)]
+        self.own_run = np.repeat(np.arange(len(runs)), [int(np.count_nonzero(some)) for some in kept])
+        """Entries of the documents that a run's group alone brought into the pool: their runs, documents and ranks."""
         entries = zip(self.judged_entries, kept, strict=True)
-        parts_of_few = [(document[some], rank[some]) for (document, rank), some in entries]
-        self.few_document, self.few_rank = (np.concatenate(column) for column in zip(*parts_of_few, strict=True))
+        own = [(document[some], rank[some]) for (document, rank), some in entries]
+        self.own_document, self.own_rank = (np.concatenate(column) for column in zip(*own, strict=True))
 
-    def any_of(self, group: int, of_runs: Sequence[Ints]) -> Flags:
+    def _any_of(self, group: int, of_runs: Sequence[Ints]) -> Flags:
         """Which documents are among those that are given of the group's runs."""
         met: Flags = np.zeros(self.grade.size, dtype=bool)
         for at in np.flatnonzero(self.group == group).tolist():
             met[of_runs[at]] = True
         return met
 
-    def missed_by(self, target: int) -> Ints:
-        """Which group would miss each document, were it and the target's group left out of the pool."""
-        alone, two = self.pooled_by == 1, self.pooled_by == 2
-        missed = np.where(alone, self.first, NOBODY)
-        missed[alone & (self.first == target)] = EVERYBODY
-        missed = np.where(two & (self.first == target), self.last, missed)
-        return np.where(two & (self.last == target), self.first, missed)
+    @cached_property
+    def judgment(self) -> Ints:
+        """By document, its row among the judgments; -1 where it has none."""
+        return judgments_of(self.facts, self.runs, self.numbers, self.grade.size)
+
+    def without(self, group: int) -> tuple[Flags, TopicFacts]:
+        """Which documents are not judged when a group leaves the pool, and the facts that remain."""
+        gone = self.owner == group
+        kept = np.ones(len(self.facts.qrels), dtype=bool)
+        kept[self.judgment[gone]] = False
+        return gone, self.facts.restricted(kept)
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A fit for one group in question, and how well it predicts the others: an entry for each of their runs."""
+    """Coefficients, and how well they predict groups that are left out: an entry for each of their runs."""
 
     coefficients: Floats
     covariance: Floats
@@ -136,6 +143,35 @@ class Fit:
     error: Floats
     variance: Floats
     group: Ints
+    predicted: Floats | None = None
+    """The changes of drawn scores that were predicted."""
+    stretch: tuple[float, float] = 1.0, 0.0
+    """By how much these are multiplied, and its standard error."""
+
+    def but(self, group: int) -> Fit:
+        """Return the same, held against all groups but one."""
+        others = self.group != group
+        left = replace(self, error=self.error[others], variance=self.variance[others], group=self.group[others])
+        return left if self.predicted is None else left.stretched(self.predicted[others])
+
+    def stretched(self, predicted: Floats) -> Fit:
+        """Return the same with predictions multiplied by what other groups than the predicted one show to be needed."""
+        if not predicted.any():
+            return self
+        weight = self.share * predicted / self.variance
+        top, bottom = np.bincount(self.group, weight * self.error), np.bincount(self.group, weight * predicted)
+        excess = float(top.sum() / bottom.sum())
+        among = max(self.groups, 2)
+        error = math.sqrt(float(((top - excess * bottom) ** 2).sum()) * among / (among - 1)) / float(bottom.sum())
+        factor, error = stretch_of(excess, error)
+        kept = (factor - 1) / excess if excess else 0.0
+        rest = bottom.sum() - bottom
+        without = kept * np.divide(top.sum() - top, rest, out=np.zeros(rest.size), where=rest > 0)
+        return replace(
+            self, error=self.error - without[self.group] * predicted,
+            variance=max(factor, 1.0) ** 2 * self.variance + (error * predicted) ** 2, predicted=predicted,
+            stretch=(factor, error),
+        )  # fmt: skip
 
     @cached_property
     def groups(self) -> int:
@@ -152,18 +188,14 @@ class Fit:
         score = np.abs(self.error) / np.sqrt(self.variance)
         return weighted_quantile(score, self.share, confidence * (self.groups + 1))
 
-    @cached_property
-    def _pairs(self) -> tuple[Floats, Floats]:
+    def reach_of_pair(self, confidence: float) -> float:
+        """The same for the difference of two groups."""
         one, other = np.triu_indices(self.error.size, 1)
         apart = self.group[one] != self.group[other]
         one, other = one[apart], other[apart]
-        sd = np.sqrt(self.variance[one] + self.variance[other])
-        return np.abs(self.error[one] - self.error[other]) / sd, self.share[one] * self.share[other]
-
-    def reach_of_pair(self, confidence: float) -> float:
-        """The same for the difference of two groups."""
-        score, share = self._pairs
-        return weighted_quantile(score, share, confidence * (self.groups + 1) * (self.groups - 1) / 2)
+        score = np.abs(self.error[one] - self.error[other]) / np.sqrt(self.variance[one] + self.variance[other])
+        needed = confidence * (self.groups + 1) * (self.groups - 1) / 2
+        return weighted_quantile(score, self.share[one] * self.share[other], needed)
 
 
 def weighted_quantile(score: Floats, share: Floats, needed: float) -> float:
@@ -179,8 +211,8 @@ class GroupsLeftOut(Calibrated):
     ``relevance`` is that of each document of the lists, between 0 and 1; of unjudged ones it is not read.
     """
 
-    def __init__(self, lists: GroupedLists, relevance: Floats, measure: Measure) -> None:
-        self.lists, self.measure = lists, measure
+    def __init__(self, lists: GroupedLists, relevance: Floats, measure: Measure, assumptions: Assumptions) -> None:
+        self.lists, self.measure, self.assumptions = lists, measure, assumptions
         self.relevance = np.where(lists.judged, relevance, 0.0)
         met, seen = [], []
         for document, rank in lists.judged_entries:
@@ -191,78 +223,93 @@ class GroupsLeftOut(Calibrated):
         self._judged = np.bincount(judged, minlength=lists.topics)
         self._relevant: Floats = np.bincount(judged, self.relevance[lists.judged], lists.topics).astype(np.float64)
         self.all_relevant = all_relevant(lists.grade[lists.judged], relevance[lists.judged])
-        self._fits: dict[int, Fit | None] = {}
-        self._start: Floats = np.zeros(PENALTY.size)
-        """Where a fit begins: at the last one, which is near."""
+        self._of_others: dict[int, Fit] = {}
+        self._reach: dict[tuple[int, float, bool], float] = {}
 
-    def fit(self, run: str) -> Fit | None:
-        """The fit for the group of a run; None where no group has a document of its own, or all are relevant."""
+    @cached_property
+    def fit(self) -> Fit | None:
+        """What leaving groups out shows; None where no group has a document of its own, or all are relevant."""
+        return self._leave_out()
+
+    def of_others(self, run: str) -> Fit | None:
+        """What leaving groups other than the run's own out shows."""
         group = int(self.lists.group[self.lists.names[run]])
-        if group not in self._fits:
-            self._fits[group] = self._leave_out(group)
-        return self._fits[group]
+        if self.fit is None:
+            return None
+        if group not in self._of_others:
+            self._of_others[group] = self.fit.but(group)
+        return self._of_others[group]
 
     def __call__(self, unjudged: UnjudgedDocuments) -> Floats:
         """Return the probability of each; NaN where there is nothing to learn from."""
-        fit = self.fit(unjudged.run.name)
-        if fit is None:
+        if self.fit is None:
             return np.full(unjudged.rank.size, np.nan)
-        return expit(self.features_of(unjudged) @ fit.coefficients)
+        return expit(self.features_of(unjudged) @ self.fit.coefficients)
 
-    def covariance(self, run: str) -> Floats:
+    def covariance(self, _run: str) -> Floats:
         """Return that of the fitted coefficients, groups being independent of each other."""
-        fit = self.fit(run)
-        return np.zeros((PENALTY.size, PENALTY.size)) if fit is None else fit.covariance
+        return np.zeros((PENALTY.size, PENALTY.size)) if self.fit is None else self.fit.covariance
 
-    def shift(self, run: str) -> float:
+    def shift(self, _run: str) -> float:
         """Return the standard deviation of the shift of a run's log odds."""
-        fit = self.fit(run)
-        return 0.0 if fit is None else fit.shift
+        return 0.0 if self.fit is None else self.fit.shift
+
+    def stretch(self, run: str) -> tuple[float, float]:
+        """Return by how much a predicted change of a drawn score is multiplied, and the standard error of that."""
+        fit = self.of_others(run)
+        return (1.0, 0.0) if fit is None else fit.stretch
 
     def reach(self, run: str, confidence: float) -> float:
         """Return how many standard deviations an interval reaches to either side."""
-        fit = self.fit(run)
-        return math.inf if fit is None or self.out_of_sight(run) else fit.reach(confidence)
+        return math.inf if self.out_of_sight(run) else self._reach_of(run, confidence, pair=False)
 
     def reach_of_pair(self, run: str, against: str, confidence: float) -> float:
         """Return the same for the difference of two runs: the most that pairs of groups and single ones ask for."""
-        fits = [fit for name in (run, against) if (fit := self.fit(name)) is not None]
-        return max(super().reach_of_pair(run, against, confidence), *(fit.reach_of_pair(confidence) for fit in fits), 0)
+        pairs = (self._reach_of(name, confidence, pair=True) for name in (run, against))
+        return max(super().reach_of_pair(run, against, confidence), *pairs)
+
+    def _reach_of(self, run: str, confidence: float, *, pair: bool) -> float:
+        fit = self.of_others(run)
+        if fit is None:
+            return math.inf
+        key = int(self.lists.group[self.lists.names[run]]), confidence, pair
+        if key not in self._reach:
+            self._reach[key] = (fit.reach_of_pair if pair else fit.reach)(confidence)
+        return self._reach[key]
 
     def is_open(self, run: str) -> bool:
         """Return whether a run has an unjudged document that counts."""
         return bool(weight_of_ranks(self.measure, self.lists.unjudged_ranks[self.lists.names[run]]).any())
 
     def out_of_sight(self, run: str) -> bool:
-        """Return whether other groups cannot show enough about a run's score.
-
-        So it is with measures that all relevant documents of a topic are a part of (AP, recall): which topics these
-        fall into matters, and independent draws miss it. With nDCG where relevant documents have many grades: those
-        of unjudged documents make up the ideal ranking. And where most of what is open lies too deep.
-        """
+        """Return whether most of what is open of a run's score lies too deep for other groups to show."""
         rank = self.lists.unjudged_ranks[self.lists.names[run]]
         weight = weight_of_ranks(self.measure, rank)
-        if not weight.any():
-            return False
-        deep = float(weight[rank > TOO_DEEP * self.lists.depth].sum()) > MOST * float(weight.sum())
-        ideal = self.measure.graded and not self.measure.list_only
-        many_grades = ideal and np.unique(self.lists.grade[self.lists.grade > 0]).size > MANY_GRADES
-        return self.measure.vanishes or many_grades or deep
+        return bool(weight[rank > TOO_DEEP * self.lists.depth].sum() > MOST * weight.sum())
+
+    @property
+    def deepest(self) -> float:
+        """Down to which rank a run's documents count: all of them, unless what else is relevant to the topic matters.
+
+        Then it is the measure's depth or the pool's, and at most twice the latter.
+        """
+        pool, most = self.lists.depth, TOO_DEEP * self.lists.depth
+        return math.inf if self.measure.list_only else max(pool, min(self.measure.cutoff or most, most))
 
     def too_deep(self, rank: Ints) -> Flags:
-        """Return which ranks are so deep in a list that the pool shows nothing, where documents there count too."""
-        return (rank > TOO_DEEP * self.lists.depth) & (not self.measure.list_only)
+        """Return which ranks lie below those that count."""
+        return rank > self.deepest
 
     def groups_of(self, run: str) -> int:
         """Return how many groups a run's probabilities are calibrated on."""
-        fit = self.fit(run)
+        fit = self.of_others(run)
         return 0 if fit is None else fit.groups
 
     def __str__(self) -> str:
         return "q calibrated by leaving groups out of the pool"
 
-    def _features(self, precision: Floats, rank: Ints, others: Ints, among: int, topic_odds: Floats) -> Floats:
-        odds = np.log((others + 0.5) / (among - others + 0.5))
+    def _features(self, precision: Floats, rank: Ints, others: Ints, topic_odds: Floats) -> Floats:
+        odds = np.log((others + 0.5) / (self.lists.groups - 1 - others + 0.5))
         return np.stack([np.ones(rank.size), precision, np.log(rank), odds, topic_odds], axis=-1)
 
     def _topic_odds(self, relevant: Floats, judged: Floats | Ints) -> Floats:
@@ -280,53 +327,68 @@ class GroupsLeftOut(Calibrated):
         others[unjudged.retrieved] = lists.held[lists.numbers[at][unjudged.row[unjudged.retrieved]]] - 1
         precision = np.full(unjudged.rank.size, self._precision(self._met[at], self._seen[at]))
         odds = self._topic_odds(self._relevant, self._judged)[unjudged.topic]
-        return self._features(precision, unjudged.rank, others, lists.groups - 1, odds)
+        return self._features(precision, unjudged.rank, others, odds)
 
-    def _leave_out(self, target: int) -> Fit | None:
+    def _leave_out(self) -> Fit | None:
         lists = self.lists
-        missed_by, of_target = lists.missed_by(target), lists.any_of(target, lists.numbers)
-        group = lists.group[lists.few_run]
-        owner = missed_by[lists.few_document]
-        missed = (group != target) & ((owner == group) | (owner == EVERYBODY))
-        left_out = missed & (owner == group) & (lists.few_rank <= lists.depth)
+        left_out = lists.own_rank <= lists.depth
         if self.all_relevant or not left_out.any():
             return None
         runs, groups = self._met.size, lists.groups
         # As judged without these documents: precisions of runs, rates of topics.
-        lost, at_rank = lists.few_run[missed], 1 / lists.few_rank[missed]
-        met = self._met - np.bincount(lost, self.relevance[lists.few_document[missed]] * at_rank, runs)
-        seen = self._seen - np.bincount(lost, at_rank, runs)
-        run, document, rank = (part[left_out] for part in (lists.few_run, lists.few_document, lists.few_rank))
-        group, topic, relevant = group[left_out], lists.topic[document], self.relevance[document]
-        known, relevant_in = self._without(missed_by)
+        at_rank = 1 / lists.own_rank
+        met = self._met - np.bincount(lists.own_run, self.relevance[lists.own_document] * at_rank, runs)
+        seen = self._seen - np.bincount(lists.own_run, at_rank, runs)
+        run, document, rank = (part[left_out] for part in (lists.own_run, lists.own_document, lists.own_rank))
+        group, topic, relevant = lists.group[run], lists.topic[document], self.relevance[document]
+        owned = lists.owner >= 0
+        cell = lists.owner[owned] * lists.topics + lists.topic[owned]
+        known, relevant_in = (
+            np.maximum(total - np.bincount(cell, value, groups * lists.topics).reshape(groups, lists.topics), 0.0)
+            for total, value in ((self._judged, None), (self._relevant, self.relevance[owned]))
+        )
         odds = np.stack([self._topic_odds(*of_group) for of_group in zip(relevant_in, known, strict=True)])
-        others = lists.held[document] - 1 - of_target[document]
-        features = self._features(
-            self._precision(np.maximum(met, 0.0), np.maximum(seen, met))[run], rank, others, max(groups - 2, 0),
-            odds[group, topic],
-        )  # fmt: skip
+        precision = self._precision(np.maximum(met, 0.0), np.maximum(seen, met))[run]
+        features = self._features(precision, rank, lists.held[document] - 1, odds[group, topic])
         siblings = np.bincount(lists.group)[group]
         weight = 1 / siblings / np.sqrt(np.bincount(group, 1 / siblings, groups)[group])
-        coefficients, curvature = fit_logistic(features, relevant, PENALTY, weight, self._start)
-        self._start = coefficients
+        coefficients, curvature = fit_logistic(features, relevant, PENALTY, weight)
         errors = weight * (relevant - expit(features @ coefficients))
-        fitted = coefficients, robust_covariance(features, errors, group, curvature)
+        covariance = robust_covariance(features, errors, group, curvature)
         without = self._without_each(features, relevant, weight, group, coefficients, curvature)
         chance = expit((features * without).sum(axis=-1))
-        return self._errors(fitted, run, weight_of_ranks(self.measure, rank), relevant, chance)
-
-    def _without(self, missed_by: Ints) -> tuple[Floats, Floats]:
-        """By group left out and topic: how many documents remain judged, and how many of them are relevant."""
-        lists = self.lists
-        counts = []
-        for value, total in ((np.ones(lists.judged.size), self._judged), (self.relevance, self._relevant)):
-            everybody = lists.judged & (missed_by == EVERYBODY)
-            own = lists.judged & (missed_by >= 0)
-            cell = missed_by[own] * lists.topics + lists.topic[own]
-            lost = np.bincount(cell, value[own], lists.groups * lists.topics).reshape(lists.groups, lists.topics)
-            lost += np.bincount(lists.topic[everybody], value[everybody], lists.topics)
-            counts.append(np.maximum(total - lost, 0.0))
-        return counts[0], counts[1]
+        # How far the weight of relevant documents is off, and by which shift of log odds.
+        of_rank = weight_of_ranks(self.measure, rank)
+        bend = of_rank * chance * (1 - chance)
+        parts = np.stack((of_rank * (relevant - chance), of_rank * bend, bend))
+        error, variance, slope = (np.bincount(run, part, runs).astype(np.float64) for part in parts)
+        told = np.flatnonzero(slope > 1e-12)
+        if not told.size:
+            return None
+        share = 1 / np.bincount(lists.group[told])[lists.group[told]]
+        shift = 0.5
+        for _ in range(ROUNDS):
+            at, turn = variance[told], slope[told] ** 2
+            precise = share * (turn / (at + shift * turn)) ** 2
+            shift = max(float((precise * (error[told] ** 2 - at) / turn).sum() / precise.sum()), 0.0)
+        variance += shift * slope**2
+        predicted = None
+        if not is_weighted_sum(self.measure):
+            predicted = np.zeros(runs)
+            without_group = lru_cache(1)(lists.without)
+            for each in sorted(told.tolist(), key=lists.group.__getitem__):
+                own = run == each
+                left = LeftOut(topic[own], rank[own], lists.grade[document[own]], chance[own])
+                gone, facts = without_group(int(lists.group[each]))
+                remaining = without_judgments(lists.batches[each], lists.numbers[each], gone, facts)
+                base, score, drawn = left.scores(remaining, self.measure, self.assumptions, math.sqrt(shift), DRAWS)
+                means = drawn.mean(axis=0)
+                predicted[each], variance[each] = means.mean() - base.mean(), means.var(ddof=1)
+                error[each] = score.mean() - means.mean()
+            told = told[variance[told] > 0]
+            predicted = predicted[told]
+        of_runs = error[told], variance[told], lists.group[told], predicted
+        return Fit(coefficients, covariance, math.sqrt(shift), *of_runs)
 
     def _without_each(
         self, features: Floats, relevant: Floats, weight: Floats, group: Ints, coefficients: Floats, curvature: Floats
@@ -341,21 +403,3 @@ class GroupsLeftOut(Calibrated):
         without = curvature - np.add.reduceat(outer, begin)
         step = np.linalg.solve(without, np.add.reduceat(gradient, begin)[..., None])[..., 0]
         return (coefficients - step)[np.searchsorted(present, group)]
-
-    def _errors(
-        self, fitted: tuple[Floats, Floats], run: Ints, weight: Floats, relevant: Floats, chance: Floats
-    ) -> Fit | None:
-        lists, runs = self.lists, self._met.size
-        bend = weight * chance * (1 - chance)
-        parts = np.stack((weight * (relevant - chance), weight * bend, bend))
-        error, variance, slope = (np.bincount(run, part, runs).astype(np.float64) for part in parts)
-        told = np.flatnonzero(slope > 1e-12)
-        if not told.size:
-            return None
-        error, variance, slope, group = error[told], variance[told], slope[told], lists.group[told]
-        share = 1 / np.bincount(group)[group]
-        shift = 0.5
-        for _ in range(ROUNDS):
-            precise = share * (slope**2 / (variance + shift * slope**2)) ** 2
-            shift = max(float((precise * (error**2 - variance) / slope**2).sum() / precise.sum()), 0.0)
-        return Fit(*fitted, math.sqrt(shift), error, variance + shift * slope**2, group)
