@@ -83,7 +83,7 @@ class JudgingPlan(DocumentsToJudge):
 
     def headline(self) -> str:
         """How far it is to the goal, in one short sentence."""
-        return f"By {self.settings['measure']}, a run's mean is open by {self.open_means()[0]:.4f} on average."
+        return f"By {self.settings['measure']}, a run's bounds are {self.open_means()[0]:.4f} wide on average."
 
     def sentences(self) -> list[str]:
         """What these judgments would do."""
