@@ -352,7 +352,7 @@ def render(parts: Mapping[str | None, Part]) -> str:
 def topic_rows(scores: Scores) -> list[dict[str, Any]]:
     """Return each topic's scores of two runs and their difference, the largest first."""
     if len(scores.runs) != 2:
-        raise UsageError("--per-topic shows two runs.")
+        raise UsageError("--per-topic compares two runs: name two.")
     (run,), (against,) = pairs_against(scores.runs, None)
     names = {"run": scores.runs[run], "against": scores.runs[against]}
     rows = []

@@ -167,7 +167,7 @@ def run_preferences(options: Options) -> None:
     """
     qrels = Qrels.from_preferences(options.preferences, options.method)
     output.write_pairs(options, qrels)
-    say(f"Levels by {qrels.preferences}.")
+    say(f"Levels from {qrels.preferences}.")
 
 
 @command(

@@ -47,7 +47,7 @@ CHOICES = (
         "grades, options, runs",
         about_runs=True,
     ),
-    Option("--all-pairs", "compare all pairs of more than 20 runs, not only those of the best 20 (slower)"),
+    Option("--all-pairs", "with more than 20 runs: compare all pairs, not only those of the best 20 (slower)"),
     *scoring.BY,
     *scoring.TESTS,
     *scoring.ASSUMING,
@@ -223,7 +223,9 @@ def _judging(options: Options, live: Live) -> Office:
     desk = Desk(file, settings)
     journal = desk.journal
     if journal.unreadable:
-        say(f"warning: {journal.path}: skipped {journal.unreadable} incomplete lines, never confirmed as saved.")
+        say(
+            f"warning: {journal.path}: skipped {journal.unreadable} incomplete lines, never confirmed as saved."
+        )
     if journal.entries:
         say(f"{journal.path}: {len(journal.entries):,} entries from earlier sessions.")
     planned = bool(runs) and (options.worklist is None or options.compare is not None or options.labels is not None)

@@ -15,7 +15,7 @@ def inspect_metric(confidence: float = 0.95) -> Any:
     Parameters
     ----------
     confidence : float, default 0.95
-        That of the t interval over samples.
+        The level of the t interval over samples.
 
     Returns
     -------

@@ -314,8 +314,8 @@ class Agreement(Result):
             Column("tau_ap", "tau_AP"),
             Column("spearman", "Spearman"),
             Column("rbo", f"RBO(p={self.settings['p']:g})"),
-            Column("swapped"),
-            Column("swapped_significantly", f"both p<{LEVEL:.2f}".replace("0.", ".")),
+            Column("swapped", "pairs swapped"),
+            Column("swapped_significantly", "both significant"),
         )
 
     def rows(self) -> list[dict[str, Any]]:

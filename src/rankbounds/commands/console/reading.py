@@ -163,7 +163,7 @@ def reading_from(options: Options) -> Reading:
 def check_inputs(options: Options) -> None:
     """Reject standard input where it is given twice."""
     if files_given(options, "read").count(STANDARD_INPUT) > 1:
-        raise UsageError("Standard input (-) can be given once only.")
+        raise UsageError("Standard input (-) can be given only once.")
 
 
 def runs_from(options: Options, *, repeated: bool = False) -> list[RunToRead]:
