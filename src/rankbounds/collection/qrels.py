@@ -182,10 +182,6 @@ class Qrels(PairTable):
         grades : mapping
             The documents of each query with their relevance, or a set of relevant documents.
 
-        Returns
-        -------
-        Qrels
-
         Examples
         --------
         >>> import rankbounds as rb

@@ -132,10 +132,6 @@ class Run(PairTable):
         name : str, default "run"
             The name in results.
 
-        Returns
-        -------
-        Run
-
         Examples
         --------
         >>> import rankbounds as rb
@@ -160,11 +156,6 @@ class Run(PairTable):
             The predictions, one per line of that file.
         name : str, optional
             The run's name; by default the name of the file of predictions.
-
-        Returns
-        -------
-        Run
-            With the predictions as scores.
 
         Examples
         --------

@@ -74,7 +74,7 @@ FOR_PAPERS = ("latex", "markdown")
         ),
         Option(
             "--margin X",
-            "the largest difference that does not matter: 0.01 or 1% (default 0); also for --test tost (equivalence)",
+            "the largest difference that does not matter: 0.01 or 1% (default 0); with --test tost, tests equivalence",
             type=scoring.share,
             everyday=True,
         ),

@@ -223,9 +223,7 @@ def _judging(options: Options, live: Live) -> Office:
     desk = Desk(file, settings)
     journal = desk.journal
     if journal.unreadable:
-        say(
-            f"warning: {journal.path}: skipped {journal.unreadable} incomplete lines, never confirmed as saved."
-        )
+        say(f"warning: {journal.path}: skipped {journal.unreadable} incomplete lines, never confirmed as saved.")
     if journal.entries:
         say(f"{journal.path}: {len(journal.entries):,} entries from earlier sessions.")
     planned = bool(runs) and (options.worklist is None or options.compare is not None or options.labels is not None)

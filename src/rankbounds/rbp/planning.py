@@ -213,7 +213,7 @@ def expected_examined(p: float) -> float:
 
 
 def plan_depth(p: float, digits: int) -> int:
-    """Return the smallest depth below which all ranks add less than 10^-digits to RBP.
+    """Return the smallest depth below which all ranks together add less than 10^-digits to RBP.
 
     Parameters
     ----------

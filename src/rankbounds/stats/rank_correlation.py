@@ -236,7 +236,7 @@ def _shares_of_orders(runs: int, most: int) -> Floats:
 
 
 def critical_tau(runs: int, alpha: float = LEVEL) -> float:
-    """Compute the smallest significant tau of two orders of so many runs, for a two-sided test.
+    """Compute the smallest significant tau of two orders of this many runs, for a two-sided test.
 
     Parameters
     ----------

@@ -100,8 +100,8 @@ PREPARING = group_under(
 )
 CALIBRATE = Option(
     "--calibrate",
-    "with --source human,llm: a label of the second source counts as the probability that the first would say "
-    "relevant, estimated from documents that both judged",
+    "with --source human,llm: a label of the second source counts as a probability of relevance for the first, "
+    "estimated from documents that both judged",
     group="input",
     about_runs=True,
 )
