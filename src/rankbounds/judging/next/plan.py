@@ -185,7 +185,7 @@ class SettlingPlan(DocumentsToJudge):
         if self.likely is None:
             decide = f"which of {' and '.join(self.pairs[0])} is better by {measure} depends on them"
             apart = [run for run in self.pairs[0] if run in self.unpooled]
-            few = f"; fewer than {POOLED} of {' and '.join(apart)} are judged, too few to estimate that" if apart else ""
+            few = f"; fewer than {POOLED} of {' and '.join(apart)} are judged, too few to estimate it" if apart else ""
             return f"{decide}{few}"
         low, high = self.bounds[0]
         chances = [float(limit_certainty(*lead)) for lead in zip(self.likely, (high, -low), strict=True)]
