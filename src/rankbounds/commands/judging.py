@@ -182,7 +182,7 @@ def run_preferences(options: Options) -> None:
         Option("--keep-pool", "write the others with grade -1 (pooled, not judged), for infAP"),
     ),
     *reading.READING,
-    replace(output.JUDGMENTS_FILE, help="write to this file; {rate} in its name stands for the rate"),
+    replace(output.JUDGMENTS_FILE, help="write to this file; {rate} in its name is replaced by the rate"),
 )
 def run_reduce(options: Options) -> None:
     """Draw smaller samples of judgments, to simulate a cheaper test collection.

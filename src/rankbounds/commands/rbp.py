@@ -241,7 +241,7 @@ def _write_columns(options: Options, rows: list[dict[str, Any]], columns: tuple[
     *reading.INPUTS_IF_ANY,
     *everyday(
         Option("--depths FILE", "CSV of sessions that ended at each rank: rank,count"),
-        Option("--examined FILE", "CSV of sessions that looked at each rank: rank,count"),
+        Option("--examined FILE", "CSV of sessions that examined each rank: rank,count"),
         scoring.measures(ORDERED_BY),
         Option("--all", "show every p of the grid, not only the best"),
     ),
