@@ -14,6 +14,7 @@ from rankbounds.commands.console.help import DESCRIPTION, by_question, in_groups
 from rankbounds.commands.console.output import TERMINAL
 from rankbounds.commands.measures import describe, explain
 from rankbounds.measures import REGISTRY
+from rankbounds.measures.naming.elsewhere import DIFFERENT
 
 PYTHON = {
     "top": "The names that most people need",
@@ -94,6 +95,12 @@ def measures_page() -> str:
         _table(list(rows[0]), [[links[row["measure"]], *map(_text, list(row.values())[1:])] for row in rows]),
     ]
     parts += [f"\n## {_text(kind.name)}\n\n{_block(explain(kind))}" for kind in kinds]
+    differing = [[_text(ours), tool, _text(why), _text(label) or "not here"] for ours, tool, label, why in DIFFERENT]
+    parts += [
+        "\n## One name, two meanings\n\nWhere tools give one name different meanings, our own names come first, then "
+        "those of trec_eval, ir_measures, ranx, BEIR and Elasticsearch.\n",
+        _table(["name", "elsewhere", "what it means there", "how to ask for it here"], differing),
+    ]
     return "\n".join(parts)
 
 

@@ -141,15 +141,15 @@ class Result:
     """What a paper's caption says of the table; by default the first of the words."""
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict per row, with full precision; None for what is not known."""
+        """Return a dict per row, with full precision; None for what is not known."""
         raise NotImplementedError
 
     def words(self) -> str:
-        """The answer in sentences."""
+        """Return the answer in sentences."""
         return ""
 
     def notes(self) -> list[str]:
-        """What a reader of the numbers must know, in sentences."""
+        """Return what a reader of the numbers must know, in sentences."""
         return []
 
     @property
@@ -158,11 +158,11 @@ class Result:
         return tuple(column.name for column in self.columns if column.in_rows) or tuple(next(iter(self.rows()), ()))
 
     def table(self) -> Table:
-        """The table for people."""
+        """Return the table for people."""
         return build_table(self.rows(), self.columns or tuple(map(Column, self.fields)))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as JSON can hold it: ``rows``, ``words``, ``notes``, ``settings``."""
+        """Return everything as JSON can hold it: ``rows``, ``words``, ``notes``, ``settings``."""
         content = {"rows": self.rows(), "words": self.words(), "notes": self.notes(), "settings": self.settings}
         found: dict[str, Any] = as_json(content)
         return found
@@ -172,25 +172,25 @@ class Result:
         return {name: [plain(row.get(name)) for row in rows] for name in self.fields}
 
     def to_polars(self) -> polars.DataFrame:
-        """The rows as a polars data frame; what is not known is null."""
+        """Return the rows as a polars data frame; what is not known is null."""
         import polars
 
         return polars.DataFrame(self._columns(), strict=False)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The rows as a pandas data frame."""
+        """Return the rows as a pandas data frame."""
         import pandas
 
         return pandas.DataFrame(self._columns(), columns=list(self.fields))
 
     def to_arrow(self) -> pyarrow.Table:
-        """The rows as a pyarrow table; what is not known is null."""
+        """Return the rows as a pyarrow table; what is not known is null."""
         import pyarrow
 
         return pyarrow.table(self._columns())
 
     def to_latex(self, *, width: str | None = None, caption: bool = True, label: str = "") -> str:
-        r"""The table for a paper: ``"column"``, ``"text"`` or ``"page"`` wide, a column if it can.
+        r"""Return LaTeX, ``"column"``, ``"text"`` or ``"page"`` wide, a column if it fits.
 
         It needs the package booktabs. Without ``caption`` it is the tabular alone; ``label`` is for ``\ref``.
         """

@@ -181,7 +181,7 @@ def test_scores_sorted_as_if_exponents_were_not_there(run_file, bad):
     path = run_file("1 Q0 a 1 5.1 t\n1 Q0 b 3 4.2e-05 t\n1 Q0 c 2 3.0 t\n1 Q0 d 4 2.0 t\n1 Q0 e 5 2.5 t\n" + bad)
     found = finding(path, "line_against_score")
     assert found.count == 2
-    assert found.message.endswith("; 1 of them sorted as if exponents were not there")
+    assert found.message.endswith("; 1 of them sorted as if exponents were ignored")
     assert "3.0, more than the 4.2e-05 of the one above, unless exponents are ignored" in found.examples[0]
     assert "exponents" not in found.examples[1]
     negative = run_file("355 Q0 a 1 -1.37 t\n355 Q0 b 2 -7.763e-05 t\n", "negative")

@@ -171,13 +171,15 @@ class TestReasons:
         for query, doc, _ in sorted(rows, key=lambda row: (row[2], row[1]), reverse=True):
             lists[query].append(doc)
         each = {("P@10", query): f"{precision(lists[query], grades, 10):.6f}" for query, grades in qrels.items()}
-        found = self.expect(qrels, path, each, "duplicates: 14 lines name a document again, and every", "")
+        found = self.expect(qrels, path, each, "duplicates: all lines of repeated documents were counted (14 more)", "")
         assert found.lines == len(qrels)
         last = {}
         for query, doc, score in rows:
             last.setdefault(query, {})[doc] = score
         printed = lines_of("AP", qrels, last, average_precision)
-        self.expect(qrels, path, printed, "duplicates: 14 lines name a document again, and the last", "")
+        self.expect(
+            qrels, path, printed, "duplicates: the last line of each repeated document was taken (14 left out)", ""
+        )
 
     def test_self_matches_dropped(self):
         qrels, run = made(itself=True)
@@ -473,7 +475,7 @@ class TestHonesty:
         assert main(["explain", f"nDCG@10={value:.5f}", *map(str, files)]) == 0
         out = capsys.readouterr().out
         assert "by chance" in out
-        assert "no option for this" in out
+        assert "no option of rankbounds reproduces this" in out
         assert main(["explain", "nDCG@10=0.98765", *map(str, files)]) == 0
         assert "closest of" in capsys.readouterr().out
         for kind in ("json", "csv", "markdown"):

@@ -53,7 +53,7 @@ def test_how_deep_runs_are_judged():
     assert [(run["run"], run["documents"], run["unjudged"], run["judged_to"]) for run in found.runs] == [
         ("x", 6, 2, 2), ("y", 2, 1, 0), ("z", 2, 0, 2),
     ]  # fmt: skip
-    assert "3 runs: 30.0% of what they retrieve is not judged; in the median run" in found.words()
+    assert "3 runs: 30.0% of the documents they retrieve are unjudged; in the median run" in found.words()
     assert found.without_relevant == ["2"]
     strict = {row["documents"]: row["total"] for row in rb.checking.describe(qrels, rel=2).rows()}
     assert strict["relevant"] == 0

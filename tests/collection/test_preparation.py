@@ -198,7 +198,9 @@ def test_a_corpus_says_what_cannot_be_retrieved(files, capsys):
     arguments = ["check", str(files / "run"), "--qrels", str(files / "qrels"), "--corpus", str(files / "ids")]
     assert main(arguments) == 1
     out, err = capsys.readouterr()
-    assert 'Corpus: 1 of 5 judgments is of documents not in it, 1 of them relevant (topic q2, "d9")' in err
+    assert (
+        '1 of 5 judgments concern documents that the corpus lacks, 1 of them relevant (such as topic q2, "d9")' in err
+    )
     assert "that are not in the corpus" in out
     assert main([*arguments, "--format", "json"]) == 1
     (row,) = json.loads(capsys.readouterr().out)
@@ -217,7 +219,7 @@ def test_a_corpus_that_holds_everything():
     (found,) = rb.check({"q": {"a": 1.0}}, corpus=["a", "b"])
     assert (found.findings, found.ok) == ([], True)
     judged = judged_outside(rb.Qrels.from_columns(["q"], ["a"], [1]), corpus_ids(["a"]))
-    assert str(judged) == "Corpus: it contains the documents of all 1 judgments."
+    assert str(judged) == "The corpus contains the documents of all 1 judgments."
 
 
 def test_json_is_no_list_of_ids(tmp_path):

@@ -270,7 +270,7 @@ class TestCommandLine:
 
     def test_options(self, command, folder):
         found = asked(command, folder, "--mean", "queries", "--missing", "collections", "--estimator", "dl",
-                      "--against", "run2")  # fmt: skip
+                      "--baseline-run", "run2")  # fmt: skip
         assert found["settings"]["left_out"] == ["mail"]
         assert {row["against"] for row in found["pairs"]} == {"run2"}
         dropped = asked(command, folder, "--depth", "5")

@@ -444,5 +444,5 @@ def test_no_fewer_topics_are_called_enough_than_the_test_takes(test):
     qrels = {query: {"r": 1, "n": 0, "m": 0} for query in "12"}
     good, bad = {"1": ["r", "n", "m"], "2": ["r", "n", "m"]}, {"1": ["n", "r", "m"], "2": ["n", "m", "r"]}
     compared = rb.compare(rb.evaluate(qrels, {"good": good, "bad": bad}, "RR"), test=test)
-    assert f"With 2 topics no p is below 0.05 by the {test} test" in compared.words()
+    assert f"With 2 topics, no p can be below 0.05 by the {test} test" in compared.words()
     assert "about 6 topics are needed" in compared.words()

@@ -104,7 +104,7 @@ def test_few_topics_in_a_slice_are_told_where_a_dependence_is_found():
     values[0] = np.where(np.arange(24) < 4, 1.0, -1.0) + np.random.default_rng(0).normal(0, 0.1, 24)
     found = slices(scores_of(values), {"kind": {f"t{at}": "few" if at < 4 else "many" for at in range(24)}}, **FEW)
     assert found.interactions[0]["smallest"] == 4
-    few = "The smallest slice has 4 topics; with fewer than 10 topics the test finds a dependence by chance more often"
+    few = "The smallest slice has 4 topics; with fewer than 10, the test finds a dependence by chance more often"
     assert few in found.words()
     values[0] = np.where(np.arange(24) < 12, 1.0, -1.0) + values[0] / 10
     halves = {f"t{at}": "first" if at < 12 else "second" for at in range(24)}
@@ -192,7 +192,7 @@ def test_a_difference_that_depends_on_the_slice_is_found_and_told():
     sliced = slices(scores, {"length": labels}, resamples=2000)
     assert sliced.interactions[0]["p_value"] < 0.001
     words = sliced.words()
-    assert words.startswith("score by length: run1 gains on long (+0.")
+    assert words.startswith("score by length: compared with run0, run1 gains on long (+0.")
     assert "and loses on short (-0." in words
     assert "The difference depends on length (interaction p = 0.0005)." in words
 
@@ -206,7 +206,7 @@ def test_a_slice_in_which_the_test_favours_the_worse_mean_shows_nothing():
     sliced = rb.compare(scores, test="sign").slices({"kind": kind})
     found = [(row["slice"], row["p_adjusted"] < 0.001, row["shown"]) for row in sliced.rows()]
     assert found == [("even", True, True), ("odd", True, False)]
-    assert "on odd no difference is shown" in sliced.words()
+    assert "no difference is shown on odd" in sliced.words()
 
 
 def test_no_difference_anywhere_is_no_interaction():

@@ -73,7 +73,7 @@ class TestEqualDifferences:
             (1.0, pytest.approx(1 - unseen), 1.0),
         ]
         assert "interval +" not in compared.words()
-        assert "More topics: here the difference is the same everywhere" in question(compared.words(), SETTLE)
+        assert "More topics: the difference is the same on all of these" in question(compared.words(), SETTLE)
 
     @pytest.mark.parametrize("topics", [2, 3])
     @pytest.mark.parametrize("other", [0.5, 1.0])
@@ -167,7 +167,7 @@ class TestStandardised:
     def test_no_bounds_hold_since_the_reference_moves_with_the_judgments(self, command):
         files = [QRELS, EXPANDED, DENSE, "-m", "RBP(p=0.8)"]
         out = command("compare", *files, "--standardise")[1]
-        assert "Could unjudged documents overturn it? Not known: these scores have no bounds for them." in out
+        assert "Could unjudged documents overturn it? Not known: these scores come without bounds." in out
         found = json.loads(command("compare", *files, "--standardise", "--format", "json")[1])
         assert [(row["certain_low"], row["certain_high"], row["certain"]) for row in found["pairs"]] == [(None,) * 3]
         assert {(row["low"], row["high"]) for row in found["systems"]} == {(None, None)}

@@ -556,12 +556,12 @@ def test_the_verdict_says_that_nothing_else_can_turn_it():
     compared = Evidence.read(qrels, runs).compare(["nDCG@10", "AP"])
     full = 2 * sum(map(rank_weight, range(1, 11)))
     least = (2 - 2 * rank_weight(3)) / full
-    (sentence,) = [sentence for sentence in compared.sentences("nDCG@10") if "not known yet" in sentence]
+    (sentence,) = [sentence for sentence in compared.sentences("nDCG@10") if "not yet known" in sentence]
     assert sentence == (
-        "All of the first 10 are judged: relevant documents that are not known yet could only shrink the difference, "
-        f"at most to {least:+.4f}, and cannot reverse it."
+        "All of the first 10 documents are judged: relevant documents that are not yet known could only shrink the "
+        f"difference, at most to {least:+.4f}, and cannot reverse it."
     )
-    (around,) = [sentence for sentence in compared.sentences("nDCG@10", ("B", "A")) if "not known yet" in sentence]
+    (around,) = [sentence for sentence in compared.sentences("nDCG@10", ("B", "A")) if "not yet known" in sentence]
     assert around == sentence.replace(f"{least:+.4f}", f"{-least:+.4f}")
     codes = {"elsewhere": compared.pair_words.choices["elsewhere"][1, 0]}
     assert wording.name_templates(codes) == {"elsewhere": "endless"}  # of AP nobody can say how far without a limit

@@ -72,7 +72,7 @@ def test_a_careless_judge_squeezes_differences_but_likes_nobody():
     found = rb.judging.compare_judges(people, {"careless": model}, runs, "P@10")
     assert found.orderings[0]["slope_high"] < 0.9
     flags = {row["run"]: row["flag"] for row in found.systems}
-    assert flags["run7"] == "punished"
+    assert flags["run7"] == "penalised"
     assert flags["run0"] == "favoured"
     assert {row["flag_beyond_scale"] for row in found.systems} == {None}
     assert "it shrinks all differences" in found.words()

@@ -111,6 +111,6 @@ def test_on_the_command_line(tmp_path, capsys):
     assert main(["judges", str(people), str(model), "--leaderboards", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["tau"] == found.rows()[0]["tau"]
     assert main(["judges", str(people), str(model), "--leaderboards", "--votes"]) == 2
-    assert "--votes is for labels" in capsys.readouterr().err
+    assert "--votes applies to labels" in capsys.readouterr().err
     assert main(["judges", str(people), "--leaderboards"]) == 2
     assert "No leaderboard of a judge was given" in capsys.readouterr().err

@@ -108,7 +108,7 @@ def test_a_file_of_preferences(tmp_path, command):
     other.write_text("q Q0 d1 1 3 u\nr Q0 d2 1 1 u\n")
     code, out, _ = command("compare", path, run, other, "-m", "prefs_simp")
     assert code == 0
-    known = "no bounds of differences are known for this measure"
+    known = "this measure has no known bounds of differences"
     assert f"Not known: {known} (the measure uses more than the grades of the judgments)." in out
 
 

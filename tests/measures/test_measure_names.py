@@ -10,7 +10,6 @@ import pickle
 import pkgutil
 from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
 from importlib.util import find_spec
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -261,14 +260,6 @@ def test_what_a_name_stands_for_elsewhere_can_be_asked_for():
         if label and "X" not in label:
             depth = "@10" if names.is_name(label) and names.class_named(label).needs_cutoff else ""
             assert parse_measures(label + depth)
-
-
-def test_the_page_on_names_has_every_difference():
-    page = (Path(__file__).parents[2] / "docs" / "coming-from.md").read_text("utf-8")
-    page = page.partition("## One name, two meanings")[2].partition("\n## ")[0]
-    rows = [line.split("|")[1:5] for line in page.splitlines() if line.startswith("| `")]
-    told = {tuple(cell.strip().strip("`") for cell in row[:3]) for row in rows}
-    assert {(ours, tool, why) for ours, tool, _, why in names_elsewhere.DIFFERENT} == told
 
 
 def test_a_measure_can_be_given_its_depth_later():

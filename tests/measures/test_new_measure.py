@@ -284,8 +284,8 @@ def test_comparisons_give_bounds_or_a_true_reason(added, label, documents):
     said = sentences(added[label], documents)
     reasons = {
         "the measure is itself an estimate": label == "Guess",
-        "it reads more of the judgments than grades": False,
+        "the measure uses more than the grades": False,
         "its values have no known limits": label == "Balance" and documents == 40,
     }
     assert {reason: reason in said for reason in reasons} == reasons
-    assert ("no bounds of differences are known" in said) == any(reasons.values())
+    assert ("no known bounds of differences" in said) == any(reasons.values())

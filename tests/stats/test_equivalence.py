@@ -213,19 +213,19 @@ class TestHeadroomInWords:
 
     def test_few_topics_and_few_resamples(self):
         (few,) = headroom(*lists(4, 4))
-        assert "With 4 topics no p is below 0.05 by the randomization test, whatever the scores" in few
+        assert "With 4 topics, no p can be below 0.05 by the randomization test, whatever the scores" in few
         (few,) = headroom(*lists(20, 20), resamples=9)
-        assert "With 9 resamples no p is below 0.05: use more than 20 (--resamples), or the t test." in few
+        assert "With 9 resamples, no p can be below 0.05: use more than 20 (--resamples), or the t test." in few
 
     def test_many_pairs_take_more_resamples(self):
         """The outcome at hand counts as one, so that p times the number of pairs may never be small enough."""
         qrels, runs = lists(20, 20)
         three = {**runs, "three": runs["two"]}
         (few,) = headroom(qrels, three, resamples=59)
-        assert "With 59 resamples no corrected p is below 0.05: use more than 60" in few
+        assert "With 59 resamples, no corrected p can be below 0.05: use more than 60" in few
         assert headroom(qrels, three, resamples=60) == []
         assert headroom(qrels, three, correction="none", resamples=59) == []
-        assert "no corrected p is below" in rb.compare(qrels, three, "P@1", test="sign", alpha=1e-6).method()
+        assert "no corrected p can be below" in rb.compare(qrels, three, "P@1", test="sign", alpha=1e-6).method()
 
     def test_lists_at_hand_tell_what_can_differ_by_any_measure(self):
         """Shared unjudged documents at the same ranks make no difference; scores alone cannot know that."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 import shlex
 import shutil
@@ -10,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
 from rankbounds.studies.papers import PAPERS, items_in
@@ -19,7 +17,6 @@ from rankbounds.studies.study import STUDIES
 PAGE = (Path(__file__).parents[2] / "docs" / "papers.md").read_text("utf-8")
 CELLS = [cell.strip() for line in PAGE.splitlines() if line.startswith("| ") for cell in line.strip("| ").split(" | ")]
 COMMANDS = [cell.strip("`") for cell in CELLS if re.fullmatch(r"`rankbounds [^`]+`", cell)]
-EXPRESSIONS = [cell.strip("`") for cell in CELLS if re.fullmatch(r"`rb\.[^`]+`", cell)]
 
 
 @pytest.fixture
@@ -37,20 +34,6 @@ def test_every_command_runs_on_the_demo(text, capsys):
     assert main(shlex.split(text)[1:]) == 0
     out, err = capsys.readouterr()
     assert out or "wrote" in err
-
-
-@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
-@pytest.mark.parametrize("text", EXPRESSIONS)
-@pytest.mark.usefixtures("in_demo")
-def test_every_expression_can_be_evaluated(text):
-    qrels, runs, run = "qrels.txt", "runs", "runs/bm25.txt"
-    if text.startswith("rb.studies."):  # the commands beside them compute the same
-        name, given = re.fullmatch(r"rb\.studies\.(\w+)\((.*)\)", text).groups()
-        signature = inspect.signature(getattr(rb.studies, name))
-        eval(f"signature.bind({given})", {"signature": signature, "qrels": qrels, "runs": runs})
-        return
-    scores = rb.evaluate(qrels, runs, ["AP", "RR", "RBP(p=0.8)"])
-    assert eval(text, {"rb": rb, "qrels": qrels, "runs": runs, "run": run, "scores": scores}) is not None
 
 
 def test_every_study_is_on_the_page():

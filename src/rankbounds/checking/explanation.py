@@ -91,8 +91,8 @@ SHOWN = (
     Column("name", "reported"),
     Column("measure", "rankbounds"),
     Column("equal", cell=lambda row: f"{row['equal']} of {row['lines']}"),
-    Column("largest_difference", "largest", _gap),
-    Column("switch", "same with", lambda row: row["switch"] or ("-" if row["changes"] else ""), left=True),
+    Column("largest_difference", "largest gap", _gap),
+    Column("switch", "reproduced by", lambda row: row["switch"] or ("-" if row["changes"] else ""), left=True),
     Column("why", left=True),
     Column("example", left=True),
 )
@@ -100,7 +100,7 @@ SHOWN = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanations(Result):
-    """An ``Explanation`` for each measure that was reported; over them one can iterate."""
+    """An ``Explanation`` for each reported measure; iterable."""
 
     found: list[Explanation]
     of_any_measure: bool = False
@@ -141,8 +141,8 @@ class Explanations(Result):
                     f"{explanation.name}, closest of {explanation.tried} variants tried: {explanation.nearest}."
                 )
             if explanation.also:
-                others = "; ".join(reason.switch or reason.why for reason in explanation.also)
-                said.append(f"{explanation.name} is also the result of: {others}.")
+                others = "; ".join(dict.fromkeys(reason.switch or reason.why for reason in explanation.also))
+                said.append(f"{explanation.name} is also reproduced by: {others}.")
         changed = [explanation for explanation in differing if explanation.changes]
         if any(explanation.settled and explanation.lines < BY_CHANCE for explanation in changed):
             tried = max(explanation.tried for explanation in differing)
@@ -151,7 +151,7 @@ class Explanations(Result):
                 "show which."
             )
         if any(not explanation.switch for explanation in changed):
-            said.append('"-": rankbounds has no option for this.')
+            said.append('"-": no option of rankbounds reproduces this.')
         if unknown := [explanation.name for explanation in self.found if explanation.measure is None]:
             said.append(f"Not in rankbounds: {', '.join(unknown)}.")
         return "\n".join(said)

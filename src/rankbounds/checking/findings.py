@@ -128,12 +128,11 @@ class JudgedOutside:
 
     def __str__(self) -> str:
         if not self.documents:
-            return f"Corpus: it contains the documents of all {self.judged:,} judgments."
+            return f"The corpus contains the documents of all {self.judged:,} judgments."
         topic, document, _ = self.documents[0]
-        are = "is" if len(self.documents) == 1 else "are"
         return (
-            f"Corpus: {len(self.documents):,} of {self.judged:,} judgments {are} of documents not in it, "
-            f'{self.relevant:,} of them relevant (topic {topic}, "{document}"): no system can retrieve them.'
+            f"{len(self.documents):,} of {self.judged:,} judgments concern documents that the corpus lacks, "
+            f'{self.relevant:,} of them relevant (such as topic {topic}, "{document}"): no system can retrieve them.'
         )
 
 
@@ -202,7 +201,7 @@ class CheckedRun:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Checks(Result):
-    """What was found in each run: one can iterate over the ``CheckedRun`` objects."""
+    """What was found in each run; iterates over ``CheckedRun`` objects."""
 
     runs: list[CheckedRun]
     title = "Checks of run files, and by how much the order of tied documents moves each mean."
@@ -387,6 +386,6 @@ def in_words(ranking: Sequence[Row]) -> str:
         sentences.append(f"Among the top {SHOWN}: {some(top)}.")
     moved = [row for row in ranking if row["place"] != row["expected_place"]]
     example = ", such as {run} from {place} to {expected_place}".format(**moved[0]) if moved else ""
-    changed = f"{len(moved)} run{'s' * (len(moved) != 1)} would change place{example}"
+    changed = f"{len(moved) or 'no'} run{'s' * (len(moved) > 1)} would change place{example}"
     sentences.append(f"With the mean over all orders of ties instead of trec_eval's order, {changed}.")
     return " ".join(sentences)

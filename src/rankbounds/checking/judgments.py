@@ -64,17 +64,17 @@ class DescribedJudgments(Result):
             f"{self.topics:,} topics have {judged['total']:,} judgments, {relevant['total']:,} of them{share} relevant."
         ]
         if self.without_relevant:
-            sentences.append(f"Without a relevant document: {some(self.without_relevant)}.")
+            sentences.append(f"Topics without a relevant document: {some(self.without_relevant)}.")
         if self.with_few:
             have = "topic has" if self.with_few == 1 else "topics have"
             sentences.append(f"{self.with_few:,} {have} fewer than {FEW} relevant documents.")
         if self.runs:
             depth = [run["judged_to"] for run in self.runs]
             unjudged, all_of_them = (sum(run[name] for run in self.runs) for name in ("unjudged", "documents"))
-            share = f"{unjudged / max(all_of_them, 1):.1%} of what they retrieve is not judged"
+            share = f"{unjudged / max(all_of_them, 1):.1%} of the documents they retrieve are unjudged"
             sentences.append(
-                f"{len(self.runs):,} runs: {share}; in the median run all lists are judged to depth "
-                f"{np.median(depth):g}, in the least judged one to depth {min(depth):,}."
+                f"{len(self.runs):,} runs: {share}; in the median run, all lists are judged to depth "
+                f"{np.median(depth):g}, in the least judged run to depth {min(depth):,}."
             )
         return " ".join(sentences)
 

@@ -126,10 +126,11 @@ def _of_documents(qrels: Qrels, run: Run, repeated: Run | None) -> Iterator[Quir
     """What is made of the documents of lists: duplicates, self-matches, chunks."""
     if repeated is not None:
         count = len(repeated) - len(run)
-        repeat = "duplicates: 1 line names" if count == 1 else f"duplicates: {count:,} lines name"
-        again, last = f"{repeat} a document again, and", _last_of_each(repeated)
-        yield Quirk("preparation", f"{again} every line was counted", None, run=lambda _: repeated)
-        yield Quirk("preparation", f"{again} the last line of each was taken", None, run=lambda _: last)
+        every = f"duplicates: all lines of repeated documents were counted ({count:,} more)"
+        final = f"duplicates: the last line of each repeated document was taken ({count:,} left out)"
+        last = _last_of_each(repeated)
+        yield Quirk("preparation", every, None, run=lambda _: repeated)
+        yield Quirk("preparation", final, None, run=lambda _: last)
     drop_self = Preparation(drop_self=True)
     if len(drop_self(run)) < len(run):
         why = "self-matches: documents with the id of their query were dropped, as BEIR does"

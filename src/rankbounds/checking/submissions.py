@@ -160,7 +160,7 @@ def check(
     corpus
         The ids of all documents, or a file with an id at the start of each line.
     strict
-        Warnings fail, too.
+        Whether warnings fail a run too.
     measures
         The measures to try ties on, if there are judgments.
     examples
@@ -387,7 +387,7 @@ def _contradictions(run: Run, rows: Ints, lines_read: int, examples: int) -> Ite
         )
         # As a text sort does: -1.37 before -7.8e-05.
         counted = any(mistaken) and len(read) == len(rising)
-        more = f"; {sum(mistaken):,} of them sorted as if exponents were not there" if counted else ""
+        more = f"; {sum(mistaken):,} of them sorted as if exponents were ignored" if counted else ""
         yield Finding.of("line_against_score", len(rising), lines_read, more, where, topics=_topics_of(run, rising))
     if ranks is not None:
         falling = _pairs_of(run, lines, ranks[lines][1:] < ranks[lines][:-1])

@@ -57,7 +57,7 @@ class PreferenceCounts:
     def __str__(self) -> str:
         return (
             f"{IN_WORDS[self.method]} of {self.stated:,} preferences: {self.violated:,} ({self.violated_share:.1%}) "
-            f"violated, {self.tied:,} ({self.tied_share:.1%}) between equals"
+            f"violated, {self.tied:,} ({self.tied_share:.1%}) between documents of one level"
         )
 
 

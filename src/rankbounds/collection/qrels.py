@@ -182,10 +182,6 @@ class Qrels(PairTable):
         grades : mapping
             The documents of each query with their relevance, or a set of relevant documents.
 
-        Returns
-        -------
-        Qrels
-
         Examples
         --------
         >>> import rankbounds as rb
@@ -261,7 +257,7 @@ class Qrels(PairTable):
         >>> qrels["q"]
         {'a': 3.0, 'b': 2.0, 'c': 1.0, 'd': 1.0}
         >>> print(qrels.preferences)
-        Copeland scores of 4 preferences: 0 (0.0%) violated, 1 (25.0%) between equals
+        Copeland scores of 4 preferences: 0 (0.0%) violated, 1 (25.0%) between documents of one level
         """
         from rankbounds.collection.preferences import levels_from_preferences
 

@@ -132,10 +132,6 @@ class Run(PairTable):
         name : str, default "run"
             The name in results.
 
-        Returns
-        -------
-        Run
-
         Examples
         --------
         >>> import rankbounds as rb
@@ -160,11 +156,6 @@ class Run(PairTable):
             The predictions, one per line of that file.
         name : str, optional
             The run's name; by default the name of the file of predictions.
-
-        Returns
-        -------
-        Run
-            With the predictions as scores.
 
         Examples
         --------
@@ -322,10 +313,10 @@ class Run(PairTable):
         drop_self : bool, default False
             Leave out a document whose id is that of its query, as BEIR does for ArguAna and Quora.
         documents_of : str, optional
-            Ids are those of chunks or passages, and the document's id ends before the last of these (``"#"`` for
-            ``d7#3``). The chunk with the highest score is kept, under the document's id.
+            The separator between a document's id and its chunk's (``"#"`` for ``d7#3``). The chunk with the highest
+            score is kept, under the document's id.
         depth : int, optional
-            Keep at most so many documents per list.
+            The largest number of documents to keep per list.
         ties : {"trec", "run", "line", "rank", "stated", "docid", "key"}, default "trec"
             The order of documents of equal score, if the depth cuts between them.
         ties_key : mapping or path, optional

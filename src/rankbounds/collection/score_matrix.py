@@ -106,7 +106,7 @@ def _best(matrix: NDArray[Any], depth: int, name: str) -> tuple[NDArray[Any], ND
             raise DataError(
                 name,
                 f"{kept:,} documents would be kept, because their scores are at least that of rank {depth:,}.",
-                "Round the scores less: ties this large do not rank anything.",
+                "Keep more digits of the scores: ties this large do not rank anything.",
             )
         found.append(((row + begin).astype(np.int32), column, best))
     if not found:

@@ -30,7 +30,7 @@ from rankbounds.results import Result
         Option("--strict", "warnings fail too"),
     ),
     Option("--examples N", "how many examples of each kind to show (default 3)", 3),
-    replace(scoring.MEASURES, help="with --qrels: the measures whose ties are checked; may be repeated"),
+    replace(scoring.MEASURES, help="with --qrels: the measures on which ties are tried; may be repeated"),
     Option("--best N", "with --qrels: show the N best runs by the first measure only", type=scoring.how_many),
     *(option for option in reading.READING if option.dest != "lenient"),
     *output.figures("findings", "leaderboard (with --qrels)"),
@@ -107,7 +107,7 @@ def run_describe(options: Options) -> Result:
         Option("-l, --level_for_rel N", "lowest grade that is relevant (default 1)", 1),
         Option("-M, --Max_retrieved_per_topic N", "read only N documents per topic", type=int),
         Option("-J, --Judged_docs_only", "leave out unjudged documents"),
-        Option("-N, --Number_docs_in_coll N", "documents in the collection, for utility", 0),
+        Option("-N, --Number_docs_in_coll N", "number of documents in the collection, for utility", 0),
         Option("-n, --nosummary", "leave out the summary over all topics"),
         Option(
             "-R, --Rel_info_format FORMAT",
@@ -175,7 +175,7 @@ def run_trec_eval(options: Options) -> None:
     ),
     reading.QRELS,
     replace(reading.RUN, usage="[RUN]", help=f"{reading.RUN.help}; not needed if QRELS lists retrieved ids too"),
-    Option("--all", "show measures that agree too", everyday=True),
+    Option("--all", "also show measures that agree", everyday=True),
     *reading.READING,
     *output.OUTPUT,
 )
@@ -198,8 +198,8 @@ def run_explain(options: Options) -> None:
     given, repeated = run_with_repeats(run, reading.reading_from(options), options.qrels)
     if repeated is not None and not options.lenient:
         again = len(repeated) - len(given)
-        lines = "1 line names" if again == 1 else f"{again:,} lines name"
-        say(f"{given.name}: {lines} a document again; the first line of each document counts here.")
+        lines = "1 duplicate line" if again == 1 else f"{again:,} duplicate lines"
+        say(f"{given.name}: {lines} left out; of each document, only the first line counts.")
     found = explain_read(judgments, given, options.trec_output, repeated)
     rows = found.rows()
     if options.format in ("csv", "tsv"):

@@ -74,7 +74,7 @@ FOR_PAPERS = ("latex", "markdown")
         ),
         Option(
             "--margin X",
-            "the largest difference that does not matter: 0.01 or 1% (default 0); also for --test tost (equivalence)",
+            "the largest difference that does not matter: 0.01 or 1% (default 0); with --test tost, tests equivalence",
             type=scoring.share,
             everyday=True,
         ),
@@ -352,7 +352,7 @@ def render(parts: Mapping[str | None, Part]) -> str:
 def topic_rows(scores: Scores) -> list[dict[str, Any]]:
     """Return each topic's scores of two runs and their difference, the largest first."""
     if len(scores.runs) != 2:
-        raise UsageError("--per-topic shows two runs.")
+        raise UsageError("--per-topic compares two runs: name two.")
     (run,), (against,) = pairs_against(scores.runs, None)
     names = {"run": scores.runs[run], "against": scores.runs[against]}
     rows = []

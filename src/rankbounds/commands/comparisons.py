@@ -35,7 +35,7 @@ from rankbounds.tables import in_prose, json_of
     *everyday(
         Option("--mean collections|queries", "mean of the collections' means, or over all queries"),
         Option("--pair RUN AGAINST", "describe this pair, the first run minus the second (default: the best two)"),
-        Option("--against NAME", "compare all other runs with this one only", dest="reference"),
+        Option("--baseline-run NAME", "compare all other runs with this one, instead of all pairs", dest="reference"),
     ),
     Option("--missing runs|collections", "when a run lacks a collection: leave out the run, or the collection"),
     Option("--estimator reml|dl", "estimator of the variance between collections (dl: DerSimonian and Laird)"),

@@ -167,7 +167,7 @@ def run_preferences(options: Options) -> None:
     """
     qrels = Qrels.from_preferences(options.preferences, options.method)
     output.write_pairs(options, qrels)
-    say(f"Levels by {qrels.preferences}.")
+    say(f"Levels from {qrels.preferences}.")
 
 
 @command(
@@ -182,7 +182,7 @@ def run_preferences(options: Options) -> None:
         Option("--keep-pool", "write the others with grade -1 (pooled, not judged), for infAP"),
     ),
     *reading.READING,
-    replace(output.JUDGMENTS_FILE, help="write to this file; {rate} in its name stands for the rate"),
+    replace(output.JUDGMENTS_FILE, help="write to this file; {rate} in its name is replaced by the rate"),
 )
 def run_reduce(options: Options) -> None:
     """Draw smaller samples of judgments, to simulate a cheaper test collection.

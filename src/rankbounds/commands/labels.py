@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     ),
     Option(
         "--labels-rel [NAME=]GRADE",
-        "the same for the labels to check; required if the scales differ, unless they are 0/1",
+        "lowest relevant grade of the labels to check; required if the scales differ, unless they are 0/1",
         repeated=True,
     ),
     Option("--same-scale", "treat all labels as one scale, even if their highest grades differ"),
@@ -70,7 +70,7 @@ def run_judges(options: Options) -> Any:
     if options.leaderboards:
         of_labels = ("runs", "measures", "rel", "labels_rel", "same_scale", "votes", "pairs", "source", "columns")
         for flag in options_given(options, *of_labels):
-            raise UsageError(f"{flag} is for labels; of leaderboards it can decide nothing.")
+            raise UsageError(f"{flag} applies to labels, not to leaderboards.")
         named = [output.name_and_path(argument) for argument in options.label_files]
         files = [(name or plain_name(file), file) for name, path in named for file in expand([path])]
         if len({name for name, _ in files}) < len(files):

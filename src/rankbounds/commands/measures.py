@@ -136,7 +136,9 @@ def _bounds(kind: type[Measure]) -> str:
         about_runs=True,
         everyday=True,
     ),
-    replace(scoring.PER_TOPIC, help="show Kendall's tau without each topic, those that drive the disagreement first"),
+    replace(
+        scoring.PER_TOPIC, help="show Kendall's tau with each topic left out, those that drive the disagreement first"
+    ),
     *scoring.BEST,
     Option("--p P", "persistence of RBO (default 0.9)", 0.9),
     *scoring.ASSUMING_NO_BOUNDS,

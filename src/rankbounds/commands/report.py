@@ -47,7 +47,7 @@ CHOICES = (
         "grades, options, runs",
         about_runs=True,
     ),
-    Option("--all-pairs", "compare all pairs of more than 20 runs, not only those of the best 20 (slower)"),
+    Option("--all-pairs", "with more than 20 runs: compare all pairs, not only those of the best 20 (slower)"),
     *scoring.BY,
     *scoring.TESTS,
     *scoring.ASSUMING,

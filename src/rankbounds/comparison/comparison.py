@@ -317,14 +317,13 @@ class Comparison(Compared):
 
         Notes
         -----
-        A loss or a gain is shown where ``pairs`` shows it: ``p_fail`` is ``p_adjusted`` of the run and the baseline
-        (with the test ``"tost"``, that of the t test). ``p_pass`` is the p-value of the one-sided test of a margin
-        ("different": the larger of two), corrected for the number of runs as in the table (by Holm's correction if that
-        one resamples scores). Neither is corrected for the number of conditions. If losses are rare and large, topics
-        may contain none of them, and a run that loses passes more often than alpha says; reasons say so where few
-        topics changed, or few carry the mean. ``margin_test="betting"`` is valid there (proved), ``"gaffke"`` with
-        fewer topics (no counterexample is known). Wilcoxon's and the sign test are not about the mean, and are refused
-        with a margin, unless infinite changes leave no mean.
+        ``p_fail`` is ``p_adjusted`` of the run and the baseline in ``pairs`` (with the test ``"tost"``, that of the t
+        test). ``p_pass`` is the p-value of the one-sided test of a margin ("different": the larger of two), corrected
+        for the number of runs as in the table (by Holm's correction if that one resamples scores). Neither is corrected
+        for the number of conditions. If losses are rare and large, topics may contain none of them, and a run that
+        loses passes more often than alpha says; reasons say so. ``margin_test="betting"`` is valid there (proved),
+        ``"gaffke"`` with fewer topics (no counterexample is known). Wilcoxon's and the sign test are not about the
+        mean, and are refused with a margin, unless infinite changes leave no mean.
 
         Examples
         --------
@@ -364,15 +363,13 @@ class Comparison(Compared):
 
         Notes
         -----
-        The interaction is a randomisation test: if the difference does not depend on the slice, labels are exchangeable
-        among topics. Its statistic is Welch's: the squared distances of the slices' means from their common mean, each
-        over its squared standard error, to which one topic with the variance over all topics is added, so that every
-        slice has a variance. It is exact if topics' differences have the same distribution in every slice. Small slices
-        that vary differently raise false alarms, so the p-value is at least that of Welch's F test, if all slices vary.
-        In simulations at the level 0.05, a slice of two or three topics that varies five times as much as the others
-        gives 5 to 8% false alarms (two such slices 12%; without Welch's test 25 to 40%). Slices of one topic are left
-        out. Detectable differences are those of a t test at the level alpha over the number of tests, as Holm's
-        correction requires of the smallest p-value.
+        The interaction is a randomisation test of Welch's statistic (the squared distances of the slices' means from
+        their common mean, each over its squared standard error, with one topic of the overall variance added to each
+        slice): exact if differences have the same distribution in every slice. Small slices that vary differently raise
+        false alarms, so the p-value is at least that of Welch's F test, if all slices vary; in simulations at the level
+        0.05, a slice of two or three topics that varies five times as much as the others then gives 5 to 8% false
+        alarms (two such slices 12%). Slices of one topic are left out. Detectable differences are those of a t test at
+        the level alpha over the number of tests.
 
         Examples
         --------
@@ -515,7 +512,7 @@ class Comparison(Compared):
         cite: bool = False,
         width: str | None = None,
     ) -> str:
-        r"""Return the table of ``summary`` for a paper; it needs the package booktabs alone.
+        r"""Return the table of ``summary`` for a paper; it needs only the package booktabs.
 
         It fits a ``width`` of ``"column"`` or ``"page"`` of a two-column paper, or the ``"text"`` of a one-column one;
         without a ``width`` a column if it can, else the text. Bounds are left out if there is no room for them, unless

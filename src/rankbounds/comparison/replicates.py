@@ -316,9 +316,9 @@ def _floor(row: Row, settings: Row) -> str:
         "labels": "Scores of the same run by two labellings",
         "labels, difference": "Differences of the same two runs by two labellings",
     }[row["kind"]]
-    beyond = {0: "none lies", 1: "1 lies"}.get(row["observed_beyond"], f"{row['observed_beyond']:,} lie")
-    observed = _several(row["observed_pairs"], "such pair")
-    seen = f"of {observed} at hand {beyond} beyond, the largest at {row['observed_largest']:.4f}"
+    beyond = {0: "none differs", 1: "1 differs"}.get(row["observed_beyond"], f"{row['observed_beyond']:,} differ")
+    observed = _several(row["observed_pairs"], "observed pair")
+    seen = f"of {observed}, {beyond} by more; the largest difference is {row['observed_largest']:.4f}"
     end = " A smaller difference between two systems is within the noise." * (row["kind"] == "rerun")
     return (
         f"{who} differ by up to {row['floor']:.4f} in {settings['confidence']:.0%} of cases (t distribution, "
@@ -337,8 +337,8 @@ def _flips(row: Row, settings: Row) -> Iterator[str]:
     if row["rerun_pairs"]:
         yield (
             f"Two runs of one system are called different in {row['rerun_alarms']:,} of "
-            f"{_several(row['rerun_pairs'], 'case')}; by chance alone it would be about "
-            f"{settings['alpha'] * row['rerun_pairs']:.1f}."
+            f"{_several(row['rerun_pairs'], 'case')} (about {settings['alpha'] * row['rerun_pairs']:.1f} are expected "
+            "by chance alone)."
         )
 
 

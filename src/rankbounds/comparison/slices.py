@@ -132,8 +132,8 @@ class Slices(Result):
         if not any(sides.values()):
             return f"{start}no slice shows a difference between {run} and {against}."
         shown = " and ".join(f"{verb} on {listed(words)}" for verb, words in sides.items() if words)
-        rest = f"; on {listed(unclear)} no difference is shown" if unclear else ""
-        return f"{start}{run} {shown} against {against}{rest}."
+        rest = f"; no difference is shown on {listed(unclear)}" if unclear else ""
+        return f"{start}compared with {against}, {run} {shown}{rest}."
 
     def _interaction_words(self, row: Mapping[str, Any]) -> str:
         if row["p_value"] is None:
@@ -144,11 +144,10 @@ class Slices(Result):
         several = sum(other["p_value"] is not None for other in first) > 1 and self.settings["correction"] != "none"
         p = f"interaction {p_words(row['p_value'])}" + (f", corrected {p_number(row['p_adjusted'])}" if several else "")
         if row["p_adjusted"] >= self.settings["alpha"]:
-            return f"That the difference depends on {row['by']} is not shown ({p})."
+            return f"It is not shown that the difference depends on {row['by']} ({p})."
         few = (
-            f" The smallest slice has {row['smallest']} topics; with fewer than {FEW_TOPICS} topics the test finds a "
-            f"dependence by chance more often than the level {self.settings['alpha']:g} allows, so treat this as a "
-            "hint."
+            f" The smallest slice has {row['smallest']} topics; with fewer than {FEW_TOPICS}, the test finds a "
+            f"dependence by chance more often than its level ({self.settings['alpha']:g}), so treat this as a hint."
         )
         return f"The difference depends on {row['by']} ({p}).{few * (row['smallest'] < FEW_TOPICS)}"
 
@@ -168,7 +167,7 @@ class Slices(Result):
             f"Slices: {test}{over}, {corrected}. detectable: the true difference that a t test finds {POWER:.0%} of "
             f"the time at the level {settings['level']:.3g}. interaction: is the difference the same in all slices? "
             f"The larger p of two tests: Welch's F test, and labels shuffled over {units} ({drawn}), by Welch's "
-            f"statistic. With fewer than {FEW_TOPICS} {units} in a slice it errs more often than its level says."
+            f"statistic. With fewer than {FEW_TOPICS} {units} in a slice, it errs more often than its level."
         )
 
     def notes(self) -> list[str]:

@@ -91,4 +91,4 @@ JUDGED = Column(
 )
 TOPICS_LED = Column("topics_led", "best on topics", lambda row: f"{row['topics_led']:.1f}")
 BOUNDS = interval("low", "high", "bounds", importance=6)
-CERTAIN_ENDS = interval("certain_low", "certain_high", "whatever is judged", importance=5)
+CERTAIN_ENDS = interval("certain_low", "certain_high", "bounds", importance=5)

@@ -37,7 +37,7 @@ _LACKED = "of these {topics} topics, which count as empty lists: --topics shared
 _LACKING = "{lacks_a}{lacks_b}"
 _RULED_OUT = "differences of {margin} or more are ruled out"
 _NOT_RULED_OUT = "differences of {margin} or more are not ruled out"
-_NOT_YET_KNOWN = "relevant documents that are not known yet could"
+_NOT_YET_KNOWN = "relevant documents that are not yet known could"
 _IF_IT_STAYS = "If the difference stays the same,"
 _MORE_TO_JUDGE = '"rankbounds judge-next --compare" lists more, and with --until settled estimates how many are needed.'
 
@@ -75,7 +75,7 @@ TEMPLATES: dict[str, dict[str, str]] = {
         same=f"There is no difference: both score the same on every topic.{_LACKING}",
         opposed="The test and the means disagree, so that no difference is shown: the test favours the run with the "
         f"worse mean, because it does not compare means ({{test}}).{_LACKING}",
-        level=f"There is no difference: topics differ, and the means are the same ({{test}}).{_LACKING}",
+        level=f"There is no difference: scores differ on some topics, but the means are equal ({{test}}).{_LACKING}",
         untested="",
     ),
     "carried": {
@@ -122,12 +122,12 @@ TEMPLATES: dict[str, dict[str, str]] = {
         "Could {which} overturn it?",
         needs_judgments="Scores alone cannot tell for this measure: the documents of one run matter to the other. "
         "Compare the runs together with their judgments.",
-        no_bounds="Not known: these scores have no bounds for them.",
+        no_bounds="Not known: these scores come without bounds.",
         nothing_open="No: nothing that matters is unjudged.",
         no=f"No: h{_SPAN}.",
         yes=f"Yes: h{_SPAN}.{{probability}}",
         perhaps=f"Perhaps: h{_SPAN}; these bounds are valid, but may be wider than necessary.{{probability}}",
-        unknown_for_measure="Not known: no bounds of differences are known for this measure ({unbounded}).",
+        unknown_for_measure="Not known: this measure has no known bounds of differences ({unbounded}).",
         none_retrieved="Not those that were retrieved: all that count are judged.",
         levels=f"No; at most they can reduce it to 0: h{_SPAN}.",
     )
@@ -137,7 +137,10 @@ TEMPLATES: dict[str, dict[str, str]] = {
         "their judgments.",
         "unseen": "Could {which} make one? Hardly: however they are judged, it stays below 0.0001 either way.",
     },
-    "reading": {"all": "All retrieved documents are judged", "to_depth": "All of the first {depth:.0f} are judged"},
+    "reading": {
+        "all": "All retrieved documents are judged",
+        "to_depth": "All of the first {depth:.0f} documents are judged",
+    },
     "elsewhere": {
         "none": "",
         "shrinks": f"{{reading}}: {_NOT_YET_KNOWN} only shrink the difference, at most to {{elsewhere_least:+.4f}}, "
@@ -169,19 +172,19 @@ TEMPLATES: dict[str, dict[str, str]] = {
         none="",
         same="Yes: as judged, the same run leads at every p.",
         changes="Not for all: as judged, the lead changes at p = {changes}.",
-        more_changes="Not for all: as judged, the lead changes at p = {changes} and {more} more.",
+        more_changes="Not for all: as judged, the lead changes at p = {changes}, and {more} more times.",
     ),
     "found": {"some": "a true difference of {detectable:.4f}", "none": "no difference of any size"},
     "besides": {"none": "", "open": " More topics would not settle what the unjudged documents could change."},
     "settle": _answers(
         "What would settle it?",
         none="",
-        constant="More {units}: here the difference is the same everywhere, so how much it varies is unknown.{besides}",
+        constant="More {units}: the difference is the same on all of these, so how much it varies is unknown.{besides}",
         found=f"{_FOUND}.{{besides}}",
-        never=f"{_FOUND}; one as small as this cannot be found with any realistic number of {{units}}.{{besides}}",
+        never=f"{_FOUND}; no realistic number of {{units}} would find one as small as this.{{besides}}",
         topics=f"{_FOUND}; to find one of {{size:.4f}}, about {{topics_needed:,}} {{units}} are needed.{{besides}}",
         judgments="Judging the unjudged documents. More topics would not help.",
-        same="Topics on which the runs differ: on these topics both score the same.{besides}",
+        same="Topics on which the runs differ: on these, both score the same.{besides}",
         equivalence=f"{_IF_IT_STAYS} about {{topics_needed:,}} {{units}} rule out differences of {{margin}} or more "
         "{power:.0%} of the time.{besides}",
         equivalence_never=f"{_IF_IT_STAYS} no realistic number of {{units}} rules out differences of {{margin}} or "
@@ -280,13 +283,13 @@ def cannot_succeed(settings: Mapping[str, Any]) -> str:
     times = settings["comparisons"] if corrected else 1
     if least[0] * times < alpha:
         return ""
-    none = f"no {'corrected ' * corrected}p is below {alpha:g}"
+    none = f"no {'corrected ' * corrected}p can be below {alpha:g}"
     if test.resamples and count > test.exact_topics:
         more = f"use more than {times / alpha:,.0f} (--resamples), or the t test"
-        return f"With {resamples:,} resamples {none}: {more}."
+        return f"With {resamples:,} resamples, {none}: {more}."
     units = "clusters" if settings["clusters"] else "topics"
     return (
-        f"With {count} {units} {none} by the {test.name} test, whatever the scores: take the t test, or more {units}."
+        f"With {count} {units}, {none} by the {test.name} test, whatever the scores: use the t test, or more {units}."
     )
 
 

@@ -117,14 +117,15 @@ class Assumptions:
             raise UsageError('ties="key" goes with a key for ties: a file or a dict of documents and their values.')
         if self.open == "collection" and self.bounds not in ("unjudged", "both"):
             raise UsageError(
-                f'open="collection" widens the bounds for unjudged documents, but bounds="{self.bounds}" has '
+                f'open="collection" (--open) widens the bounds for unjudged documents, but bounds="{self.bounds}" has '
                 'none. Use bounds="unjudged" or "both".'
             )
         if self.most_relevant is None:
             return
         if self.open != "collection":
             raise UsageError(
-                'most_relevant limits the relevant documents that no run retrieved, so it needs open="collection".'
+                "most_relevant limits the relevant documents that no run retrieved, so it needs "
+                'open="collection" (--open collection).'
             )
         whole = isinstance(self.most_relevant, int | np.integer) and not isinstance(self.most_relevant, bool)
         if not whole or not 1 <= self.most_relevant <= MOST_RELEVANT:

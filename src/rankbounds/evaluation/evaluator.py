@@ -52,7 +52,7 @@ class Evaluator:
         Such as ``"nDCG@10"``, ``"RBP(p=0.8)"``, ``"map"`` (trec_eval's names), ``rb.AP()``.
     ties, ties_key, unjudged, q, bounds, gain, topics, score_precision, open, most_relevant
         Assumptions, as in ``evaluate``.
-    labels, formats, columns, lenient, threads
+    source, formats, columns, lenient, query_ids, doc_ids, threads
         How judgments and runs are read, as in ``evaluate``.
 
     Attributes

@@ -202,7 +202,7 @@ class Scores:
         return self.filter(measure=measures)
 
     def run(self, *names: str) -> Scores:
-        """The scores of one run or several, in the order wanted."""
+        """Return the scores of one run or several, in the order wanted."""
         return self.filter(run=names)
 
     def topic(self, *query_ids: str) -> Scores:
@@ -433,15 +433,15 @@ class Scores:
         return polars_frame(self._columns())
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A pandas data frame with the columns of ``to_polars``."""
+        """Return a pandas data frame with the columns of ``to_polars``."""
         return pandas_frame(self._columns())
 
     def to_arrow(self) -> pyarrow.Table:
-        """A pyarrow table with the columns of ``to_polars``."""
+        """Return a pyarrow table with the columns of ``to_polars``."""
         return arrow_table(self._columns())
 
     def to_dict(self) -> dict[str, dict[str, dict[str, float]]]:
-        """The values as plain dicts, ``{run: {measure: {query_id: value}}}``."""
+        """Return the values as plain dicts, ``{run: {measure: {query_id: value}}}``."""
         nested: dict[str, dict[str, dict[str, float]]] = {run: {} for run in self.runs}
         for row in self.rows():
             nested[row["run"]].setdefault(row["measure"], {})[row["query_id"]] = row["value"]
@@ -544,7 +544,7 @@ class Scores:
     def to_latex(
         self, *, width: str | None = None, caption: bool = True, label: str = "tab:scores", interval: bool = False
     ) -> str:
-        r"""Return the table of means for a paper, as ``Comparison.to_latex`` does; it needs the package booktabs alone.
+        r"""Return the table of means for a paper, as ``Comparison.to_latex`` does; it needs only the package booktabs.
 
         Parameters
         ----------

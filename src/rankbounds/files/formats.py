@@ -44,7 +44,7 @@ def pair_of_names(given: str | tuple[str | None, str | None] | None) -> tuple[st
     if len(parts) == 1:
         parts = parts * 2
     if len(parts) != 2:
-        raise UsageError(f'"{given}" names more than two formats: that of the judgments, then that of the runs.')
+        raise UsageError(f'"{given}" names more than two formats; give that of the judgments, then that of the runs.')
     for part in filter(None, parts):
         if part not in NAMES:
             raise UsageError(

@@ -25,9 +25,9 @@ class LeftOut:
         return LeftOut(sum(counts) if len(counts) == 2 else None, min(places, key=line_of, default=None))
 
     def describe(self, kind: str) -> str:
-        """``3 lines with too few fields left out (first: run.txt:7)``."""
-        count = "" if self.count is None else f"{self.count} "
-        return f"{count}{kind}" + ("" if self.first is None else f" (first: {self.first})")
+        """``lines with too few fields left out: 3 (first: run.txt:7)``."""
+        count = "" if self.count is None else f": {self.count:,}"
+        return f"{kind}{count}" + ("" if self.first is None else f" (first: {self.first})")
 
 
 def line_of(place: Place | str | None) -> int:
@@ -42,7 +42,7 @@ class LeftOutWarning(RankboundsWarning):
         self.file, self.left_out = file, dict(left_out)
         in_order = sorted(left_out.items(), key=lambda item: line_of(item[1].first))
         told = "; ".join(part.describe(kind) for kind, part in in_order)
-        super().__init__(f"{file}: read leniently: {told}.")
+        super().__init__(f"{file}: {told}.")
 
     def __reduce__(self) -> tuple[type[LeftOutWarning], tuple[str, dict[str, LeftOut]]]:
         return type(self), (self.file, self.left_out)

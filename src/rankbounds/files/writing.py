@@ -74,7 +74,7 @@ def unwritable(name: str | os.PathLike[str], error: OSError) -> DataError:
     if isinstance(error, IsADirectoryError):
         return DataError(name, "this is a folder; name a file to write.")
     if isinstance(error, FileNotFoundError) and not os.path.isdir(folder):
-        return DataError(name, f'cannot be written, because there is no folder "{folder}".', "Make it first.")
+        return DataError(name, f'cannot be written, because there is no folder "{folder}".', "Create it first.")
     return DataError(name, f"cannot be written ({error.strerror or error}).")
 
 

@@ -55,7 +55,7 @@ class CwlINSQ(AsCwlEval):
 
 
 class CwlINST(CwlINSQ):
-    """Who hopes for T, less what was found."""
+    """Who hopes for T, minus what was found."""
 
     def continuation(self, rank: Floats, gain: Floats) -> Floats:
         return (1 - 1 / (rank + 2 * self.T - np.cumsum(gain, axis=-1))) ** 2

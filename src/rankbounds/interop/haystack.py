@@ -16,9 +16,9 @@ def haystack_evaluator(measure: MeasureLike, *, confidence: float = 0.95, field:
     measure : str or Measure
         Such as ``"nDCG@5"``.
     confidence : float, default 0.95
-        That of the interval over questions.
+        The level of the interval over questions.
     field : {"id", "content"}, default "id"
-        What two documents have to share to be the same.
+        What identifies a document.
 
     Returns
     -------

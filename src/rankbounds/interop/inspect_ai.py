@@ -10,12 +10,12 @@ from rankbounds.stats.significance import mean_interval
 
 
 def inspect_metric(confidence: float = 0.95) -> Any:
-    """Return a metric of Inspect: ``mean``, ``ci_low`` and ``ci_high`` over samples.
+    """Return a metric for Inspect: ``mean``, ``ci_low`` and ``ci_high`` over samples.
 
     Parameters
     ----------
     confidence : float, default 0.95
-        That of the t interval over samples.
+        The level of the t interval over samples.
 
     Returns
     -------

@@ -19,7 +19,7 @@ def llama_index_metric(measure: MeasureLike) -> Any:
     Returns
     -------
     type
-        A ``BaseRetrievalMetric``; ``RetrieverEvaluator.from_metric_names(["nDCG@5"], ...)`` knows it from then on.
+        A ``BaseRetrievalMetric``; ``RetrieverEvaluator.from_metric_names(["nDCG@5"], ...)`` then finds it.
 
     Examples
     --------

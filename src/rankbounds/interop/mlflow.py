@@ -18,7 +18,7 @@ def mlflow_metric(measure: MeasureLike, *, confidence: float = 0.95) -> Any:
     measure : str or Measure
         Such as ``"nDCG@5"``; MLflow's own name ``ndcg_at_5`` is read too. The ideal ranking has all that is expected.
     confidence : float, default 0.95
-        That of the interval over questions.
+        The level of the interval over questions.
 
     Returns
     -------

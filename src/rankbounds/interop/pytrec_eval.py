@@ -88,7 +88,7 @@ class RelevanceEvaluator:
         self._prepared = PreparedScoring(facts, Scoring(self.measures, assumptions))
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-        """``{query: {measure: value}}`` for the queries that the run and the judgments share."""
+        """Return ``{query: {measure: value}}`` for the queries that the run and the judgments share."""
         if self._topics.isdisjoint(scores):
             return {}
         values = self._prepared.by_name(scores, self.names)

@@ -1,6 +1,6 @@
 """Pools: which documents get judged, and which judgments a shallower pool, fewer runs or a sample would have left.
 
-The functions of ``rankbounds.pools``.
+The functions of ``rankbounds.judging.pools``.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ def pool(
     depth
         How many documents of each list are pooled.
     budget
-        The most documents for each topic. They come by their best rank in any run, then by the number of runs that
-        hold them.
+        The largest number of documents per topic, chosen by their best rank in any run, then by the number of runs
+        that retrieved them.
 
     Returns
     -------
     Qrels
-        All have the grade -1: pooled, not judged. Topics stand in the order of the runs, documents by their ids.
+        All have the grade -1: pooled, not judged. Topics are in the order of the runs, documents in that of their ids.
 
     Examples
     --------
@@ -82,18 +82,18 @@ def pool(
 
 @ends_in_a_sentence
 def restrict(qrels: QrelsLike, pooled: QrelsLike) -> Qrels:
-    """Reduce judgments to those that a pool would have led to.
+    """Reduce judgments to those of a pool.
 
     Parameters
     ----------
     qrels, pooled
-        The judgments there are, and a pool, as ``pool`` makes it; its grades are not looked at.
+        The judgments, and a pool, as ``pool`` makes it; its grades are ignored.
 
     Returns
     -------
     Qrels
-        What the pool holds: judged where ``qrels`` judges it, else pooled, not judged (-1). Topics that nobody judged
-        are left out.
+        The documents of the pool, with their grade in ``qrels`` if they have one, else -1 (pooled, not judged). Topics
+        without judgments are left out.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def reduce(qrels: QrelsLike, rates: Iterable[float] = RATES, *, seed: int = 0, r
     qrels, rates
         Judgments as in ``evaluate``, and percentages above 0 and up to 100.
     seed
-        Of the shuffle: one for all rates, so that a smaller sample is part of a larger one.
+        The seed of one shuffle for all rates, so that a smaller sample is part of a larger one.
     rel
         The lowest grade that counts as relevant.
 
@@ -207,12 +207,12 @@ def without_group(
     groups, group
         The group of each run, by the run's name (``read_groups`` reads them from a file), and the one to leave out.
     depth
-        Of the pool.
+        The depth of the pool.
 
     Returns
     -------
     Qrels
-        Those that are left.
+        The remaining judgments.
 
     Examples
     --------

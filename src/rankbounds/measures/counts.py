@@ -131,7 +131,7 @@ class JudgedShare(Share):
 
 
 class Judged(JudgedShare):
-    """The share of the first k documents retrieved that are judged. Read it with every other number.
+    """The share of the first k documents retrieved that are judged. Check it beside every score.
 
     A low share means that a score depends more on what was judged than on the system. A list shorter than k is measured
     on its documents; an empty one counts as 0.

@@ -13,7 +13,7 @@ from rankbounds.measures.measure import Measure
 from rankbounds.measures.parameters import ABOVE_1, parameter
 from rankbounds.rankings.rankings import Rankings
 
-BASE = "Of the logarithm, where it is the one of Jarvelin and Kekalainen; None: log2(rank + 1)."
+BASE = "The base of Jarvelin and Kekalainen's logarithm; None: log2(rank + 1)."
 GAINS = ("linear", "exp")
 LARGEST_EXPONENT = 1000
 """Of 2^g in sums over many documents: double precision ends at 2^1024."""
@@ -87,8 +87,8 @@ class DCG(Discounted, RankWeighted):
 class nDCG(Discounted, IdealRatio):  # noqa: N801 (the name everybody knows it by)
     """Discounted gain divided by that of the ideal ranking: 1 when the best documents known come first, best first.
 
-    The ideal ranking holds all judged documents of the topic, retrieved or not. Without parameters this is trec_eval's
-    ndcg: gains are the grades, the discount is log2(rank + 1). ``low`` and ``high`` are exact over the retrieved
+    The ideal ranking holds all judged documents of the topic, retrieved or not. Without parameters (as trec_eval's
+    ndcg), gains are the grades, and the discount is log2(rank + 1). ``low`` and ``high`` are exact over the retrieved
     unjudged documents, each of which may have any gain up to the largest, and then joins the ideal ranking too; so
     judging more can lower the value. With ``open="collection"``, ``low`` also covers relevant documents that nobody
     retrieved, in the ideal ranking alone: to the depth, all of the largest gain; without a depth, ``most_relevant`` of

@@ -170,7 +170,7 @@ class NuggetRecall(BySubtopic):
     0.6667
     """
 
-    okay: float = parameter("What an okay nugget weighs beside a vital one.", SHARE, default=0.5)
+    okay: float = parameter("The weight of an okay nugget; a vital one has 1.", SHARE, default=0.5)
 
     examples = ("NuggetRecall@2", "NuggetRecall(okay=0)")
     sources = ("voorhees2003overview",)
@@ -186,7 +186,7 @@ class Novel(IntentAware):
     """Gain by rank and novelty; a subclass has ``weights``, which fall with rank."""
 
     alpha: float = parameter(
-        "How little is worth what has been met before: 0, a repetition is as good as new; 1, it is worth nothing.",
+        "How much a repeated subtopic loses: with 0 a repetition counts as new, with 1 it counts nothing.",
         SHARE,
         default=0.5,
     )
@@ -357,7 +357,7 @@ class NRBP(Novel):
     2009; as in ndeval (NRBP).
     """
 
-    beta: float = parameter("The probability of going on to the next document.", PERSISTENCE, default=0.5)
+    beta: float = parameter("The probability of continuing to the next document.", PERSISTENCE, default=0.5)
 
     takes = ("rel",)
     example = ("NRBP", 0.6562)

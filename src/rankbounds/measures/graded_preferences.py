@@ -257,7 +257,7 @@ class Bpref_relative2(BinaryPreference):  # noqa: N801 (the paper's name)
 
 
 class Rpref_N(Preference):  # noqa: N801 (the paper's name)
-    """Bpref for grades: how rarely documents of less gain stand above those of more, among judged documents.
+    """Bpref for grades: how rarely documents of less gain rank above those of more, among judged documents.
 
     The penalty is divided by the sum of the judged documents' distances from the largest gain: N for binary gains,
     which give Bpref_N. ``low`` and ``high`` are safe, but may be a little wider than necessary.

@@ -93,7 +93,7 @@ class RPrec_JG(OverGroups):  # noqa: N801
     relevant. Source: as in trec_eval (Rprec_mult_avgjg).
     """
 
-    times: float = parameter("How many times R the depth is.", POSITIVE, default=1.0)
+    times: float = parameter("The depth as a multiple of R.", POSITIVE, default=1.0)
 
     takes = ("rel",)
     aliases = ("RPrec-JG",)

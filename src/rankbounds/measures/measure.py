@@ -265,8 +265,8 @@ def value_text(value: Any) -> str:
 
 
 def explanation(measure: type[Measure]) -> str:
-    """The class's docstring, for readers of results: without the examples in Python."""
-    return (inspect.getdoc(measure) or "").partition("\n\nExamples\n--------")[0]
+    """The class's docstring, for readers of results: without the examples in Python and marks of code."""
+    return (inspect.getdoc(measure) or "").partition("\n\nExamples\n--------")[0].replace("``", "")
 
 
 class Reported(Measure):

@@ -32,7 +32,9 @@ class RBP(RankWeighted):
     Source: Moffat and Zobel, Rank-Biased Precision for Measurement of Retrieval Effectiveness, TOIS 27(1), 2008.
     """
 
-    p: float = parameter("The persistence: the probability of going on to the next document.", PERSISTENCE, default=0.8)
+    p: float = parameter(
+        "The persistence: the probability of continuing to the next document.", PERSISTENCE, default=0.8
+    )
     graded: bool = parameter("Whether gains count, or only relevance.", default=False)  # type: ignore[misc]
     max_grade: float | None = parameter(
         "What gains are divided by; None: the collection's largest.", POSITIVE, default=None

@@ -44,7 +44,7 @@ class RRn(Measure):
     """
 
     n: int = parameter("Which relevant document the user stops at.", COUNT, default=2)
-    damping: float = parameter("What is added to its rank.", NOT_NEGATIVE, default=0.0)
+    damping: float = parameter("What is added to the rank of that document.", NOT_NEGATIVE, default=0.0)
 
     takes = ("rel", "cutoff")
     value_range = (0.0, 1.0)

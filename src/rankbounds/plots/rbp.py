@@ -74,7 +74,7 @@ def bounds_by_depth(scores: Scores, run: str | None = None, *, ax: Axes | None =
     Parameters
     ----------
     scores
-        As from ``rankbounds.bounds_by_depth``.
+        As from ``rb.rbp.bounds_by_depth``.
     run
         Its name; by default the first of the scores.
 
@@ -115,11 +115,11 @@ def bounds_by_persistence(
     Parameters
     ----------
     scores
-        As from ``rankbounds.bounds_by_persistence``.
+        As from ``rb.rbp.bounds_by_persistence``.
     runs
         Their names; by default all of the scores.
     crossings
-        As from ``rankbounds.crossings``; those of the mean over topics are marked: a line where the winner changes, a
+        As from ``rb.rbp.find_crossings``; those of the mean over topics are marked: a line where the winner changes, a
         dotted one where its lead becomes certain or uncertain.
 
     Examples

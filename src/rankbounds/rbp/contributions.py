@@ -60,7 +60,7 @@ def list_contributions(
     2 b 0.0 0.0 0.25
     3 c 0.125 0.2 None
     """
-    refused = {"topics": "one topic is looked at."}
+    refused = {"topics": "a single topic is shown."}
     assumptions, reading = chosen_options(options, RankingOptions, refused=refused, one_order="Contributions need")
     facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
     whole = reading.run(run)

@@ -138,12 +138,12 @@ def find_crossings_of_gains(a: Any, b: Any, *, measure: RBP | None = None, per_t
         The gains of one ranked list each, from the top (1 relevant, 0 not, None unjudged), or lists of such lists, by
         topic.
     measure, per_topic
-        As in ``crossings``; topics are numbered from 1.
+        As in ``find_crossings``; topics are numbered from 1.
 
     Returns
     -------
     Crossings
-        As from ``crossings``, for ``"a"`` and ``"b"``.
+        As from ``find_crossings``, for ``"a"`` and ``"b"``.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def lead_changes(
 ) -> list[tuple[float, str, str]]:
     """Find where the lead of two runs changes, from their rankings: p, the leader below it, the leader above.
 
-    These are the rows of ``crossings`` with a new winner.
+    These are the rows of ``find_crossings`` with a new winner.
     """
     lists = [_from_rankings(batches, facts, measure) for _, batches in runs]
     difference = _Difference.of(lists, [name for name, _ in runs], _largest_gain(measure, facts))

@@ -26,7 +26,7 @@ SLACK = 1e-12
 
 @dataclass(frozen=True)
 class WeightedRange:
-    """Between which values a score lies by another measure."""
+    """The range of a score by another measure."""
 
     score: str
     measure: RankWeighted
@@ -56,7 +56,7 @@ def transfer_weights(
         The measure it was published in, and the one wanted: P, RBP, DCG, SDCG with a depth, such as
         ``"SDCG(base=2)@10"``.
     residual
-        What unjudged documents could add to the score at most, as printed. The range then holds for the score with all
+        The most that unjudged documents could add to the score, as printed. The range then holds for the score with all
         documents judged; without it, unjudged documents count as non-relevant in both.
 
     Returns

@@ -38,7 +38,7 @@ Verdict: TypeAlias = Literal["A", "B", "undecided"]
 
 @dataclass(frozen=True, eq=False)
 class Transferred:
-    """Between which values a published score lies at another persistence; arrays where the scores are."""
+    """The range of a published score at another persistence; arrays for an array of scores."""
 
     published: Published
     to: float
@@ -92,7 +92,7 @@ def transfer(
         the default for arrays: a closed form. ``"exact"``: the integer program alone. ``"greedy"``: the paper's, which
         can be violated.
     time_limit
-        Seconds for either end.
+        The time limit for each end of the range, in seconds.
 
     Returns
     -------

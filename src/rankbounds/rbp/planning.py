@@ -47,7 +47,7 @@ def fit_persistence(
         ``"10+"`` counts sessions seen to reach it, which may have continued. ``"examined"``: how many sessions looked
         at each rank from 1 on; those at the last rank may have continued.
     confidence
-        Of the interval.
+        The level of the interval.
 
     Returns
     -------
@@ -162,7 +162,7 @@ def persistence_agreement(
     -------
     list of dict
         Rows ``measure``, ``p`` and ``tau``: Kendall's tau-b between the orders of the runs by mean RBP and by the
-        measure's mean; 0 if one of them is a single tie.
+        measure's mean; 0 if one of the orders ties all runs.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def expected_examined(p: float) -> float:
 
 
 def plan_depth(p: float, digits: int) -> int:
-    """Return the smallest depth below which all ranks add less than 10^-digits to RBP.
+    """Return the smallest depth below which all ranks together add less than 10^-digits to RBP.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def plan_depth(p: float, digits: int) -> int:
 
 
 def plan_residual(p: float, depth: int, *, relevant: int | None = None, rank: int | None = None) -> dict[str, Any]:
-    """Compute what judging to a depth leaves open of RBP, and how many decimals to print.
+    """Compute how much of RBP judging to a depth leaves open, and how many decimals to print.
 
     Parameters
     ----------
@@ -343,7 +343,7 @@ def judgments_needed(
     list of dict
         A row for each p: ``judgments`` in all (a document that several runs need counts once), ``per_topic`` on
         average, ``most`` for one topic, and ``too_short``: how many lists end too early for that (fully counted). Also
-        ``p``, ``digits``, the ``depth`` of ``planned_depth`` and ``expected_examined``, the documents that a user of
+        ``p``, ``digits``, the ``depth`` of ``plan_depth`` and ``expected_examined``, the documents that a user of
         this p reads on average.
 
     Examples

@@ -4,7 +4,7 @@ The greedy vectors are the method of Zhang, Park and Moffat, Parameter Sensitivi
 as printed. A vector is built from rank 1 down. A rank must be 0 if a relevant document would exceed the score, and 1 if
 the ranks below could no longer reach it; every other rank is a choice. Always choosing 1 gives the lexicographically
 greatest vector, R_G, always choosing 0 the least, R_L. These need *not* be the extremes at another persistence (see
-``docs/errata.md``): for bounds that hold, use ``rankbounds.transfer``.
+``docs/errata.md``): for bounds that hold, use ``transfer``.
 """
 
 from __future__ import annotations

@@ -224,7 +224,7 @@ def smallest_p_value(
     alternative: str = "two-sided",
     resamples: int = RESAMPLES,
 ) -> Floats:
-    """Return the smallest p-value that a paired test can give when only so many topics differ, whatever happens there.
+    """Return the smallest p-value that a paired test can give when only so many topics differ.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ def random_effects(
     estimator : {"reml", "dl"}
         The estimator of the variance between collections.
     confidence : float
-        Of both intervals.
+        The level of both intervals.
 
     Returns
     -------

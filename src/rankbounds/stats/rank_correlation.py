@@ -236,7 +236,7 @@ def _shares_of_orders(runs: int, most: int) -> Floats:
 
 
 def critical_tau(runs: int, alpha: float = LEVEL) -> float:
-    """Compute the smallest significant tau of two orders of so many runs, for a two-sided test.
+    """Compute the smallest significant tau of two orders of this many runs, for a two-sided test.
 
     Parameters
     ----------
@@ -314,8 +314,8 @@ class Agreement(Result):
             Column("tau_ap", "tau_AP"),
             Column("spearman", "Spearman"),
             Column("rbo", f"RBO(p={self.settings['p']:g})"),
-            Column("swapped"),
-            Column("swapped_significantly", f"both p<{LEVEL:.2f}".replace("0.", ".")),
+            Column("swapped", "pairs swapped"),
+            Column("swapped_significantly", "both significant"),
         )
 
     def rows(self) -> list[dict[str, Any]]:

@@ -100,8 +100,8 @@ PREPARING = group_under(
 )
 CALIBRATE = Option(
     "--calibrate",
-    "with --source human,llm: a label of the second source counts as the probability that the first would say "
-    "relevant, estimated from documents that both judged",
+    "with --source human,llm: a label of the second source counts as a probability of relevance for the first, "
+    "estimated from documents that both judged",
     group="input",
     about_runs=True,
 )
@@ -163,7 +163,7 @@ def reading_from(options: Options) -> Reading:
 def check_inputs(options: Options) -> None:
     """Reject standard input where it is given twice."""
     if files_given(options, "read").count(STANDARD_INPUT) > 1:
-        raise UsageError("Standard input (-) can be given once only.")
+        raise UsageError("Standard input (-) can be given only once.")
 
 
 def runs_from(options: Options, *, repeated: bool = False) -> list[RunToRead]:

@@ -197,7 +197,7 @@ def clusters(group: str = "test", what: str = "tests and intervals") -> tuple[Op
 BY = (
     Option(
         "--by FILE",
-        "compare per class of topics (slices) too: lines of query and class, or a CSV with a header",
+        "also compare per class of topics (slices): lines of query and class, or a CSV with a header",
         everyday=True,
     ),
     Option(

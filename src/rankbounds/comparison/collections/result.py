@@ -166,7 +166,7 @@ class CollectionsComparison(Result):
             columns.append(Column("group", left=True))
         if settings["baseline"] is None:
             columns.append(Column("rank", cell=place_cell))
-        columns.append(Column("led", cell=lambda row: f"{row['collections_led']:.3g} of {row['collections']}"))
+        columns.append(Column("best in", cell=lambda row: f"{row['collections_led']:.3g} of {row['collections']}"))
         if len(self.collections) <= NAMED_COLLECTIONS:
             columns += [Column(name, name) for name in self.collections]
         if any(row["lacks"] for row in self.systems):

@@ -98,5 +98,5 @@ def _number(text: str, condition: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise UsageError(f'The gate "{condition}" has no number where "{text}" stands. Examples: {EXAMPLES}.')
+        raise UsageError(f'The gate "{condition}" needs a number in place of "{text}". Examples: {EXAMPLES}.')
     return value

@@ -110,7 +110,7 @@ class Gate(Result):
             "value or change",
             lambda row: number(row["value"]) if row["baseline"] is None else signed(row["difference"]),
         ),
-        Column("low", "whatever is judged", _bounds),
+        Column("low", "bounds", _bounds),
         *(Column(name, None) for name in ("high", "difference", "certain_low", "certain_high")),
         p_column("p_fail", "p of change"),
         p_column("p_pass", "p of margin"),

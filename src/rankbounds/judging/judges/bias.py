@@ -29,7 +29,7 @@ TOP = 10
 COEFFICIENTS = ("tau", "tau_ap", f"tau_top{TOP}")
 RUNS_FOR_SCALE = 5
 """With fewer runs, a line through their scores fits all of them."""
-FLAGS = {1.0: "favoured", -1.0: "punished", 0.0: None}
+FLAGS = {1.0: "favoured", -1.0: "penalised", 0.0: None}
 _SIGNS_AT_ONCE = 1 << 22
 Rows: TypeAlias = list[dict[str, Any]]
 Value: TypeAlias = tuple[float, float, float]

@@ -69,7 +69,7 @@ ORDERING_COLUMNS = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Judges(CaptionedTables):
-    """What sets of labels say beside trusted ones. It prints as a verdict on each and tables; ``rows`` are ``systems``.
+    """How sets of labels compare with trusted ones. Prints a verdict on each, and tables; ``rows`` are ``systems``.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Judges(CaptionedTables):
         For each trusted grade the share of pairs that the labels call relevant.
     systems : list of dict
         For each set, measure and run: the score ``by_labels``, the ``trusted`` one, ``bias`` with its interval;
-        ``excess`` is the bias minus the mean bias of all runs, ``flag`` whether the labels ``favoured`` or ``punished``
+        ``excess`` is the bias minus the mean bias of all runs, ``flag`` whether labels ``favoured`` or ``penalised``
         the run significantly more than the others; ``beyond_scale`` and ``flag_beyond_scale`` are the same for what is
         left of the excess where labels squeeze (or stretch) all differences, known for five runs or more.
     orderings : list of dict
@@ -156,8 +156,8 @@ class Judges(CaptionedTables):
         return Table(header, cells)
 
     def bias_table(self, measure: str) -> Table:
-        """The trusted score of every run, best first, and each set's bias: ^ favoured, v punished more than others."""
-        marks = {"favoured": " ^", "punished": " v", None: "  "}
+        """The trusted score of every run, best first, and each set's bias: ^ favoured, v penalised more than others."""
+        marks = {"favoured": " ^", "penalised": " v", None: "  "}
         by_run: dict[str, list[str]] = {}
         for row in self.systems:  # the sets follow each other in the order of ``labels``
             if row["measure"] == measure:
@@ -176,7 +176,7 @@ class Judges(CaptionedTables):
             f"{known['resamples']:,} resamples of topics, seed {known['seed']}."
         )
         found = [(caption, build_table(self.agreement, AGREEMENT_COLUMNS))]
-        found += [("Numbers of pairs:", self.confusion_table(name)) for name in self.labels]
+        found += [("Number of pairs by grade:", self.confusion_table(name)) for name in self.labels]
         if self.orderings and known["runs"] > 1:
             caption = (
                 f'Order of the runs. separated: pairs that {known["trusted"]} tells apart (as "rankbounds compare" '
@@ -217,29 +217,29 @@ def compare_judges(
     ----------
     trusted : path, Qrels, dict, frame or rows
         The labels to believe, such as people's, as ``evaluate`` takes judgments.
-    labels : such, or several
-        The labels in question: one set, a list, paths and patterns, or a dict by name.
+    labels : like ``trusted``, or several
+        The labels to check: one set, a list, paths and patterns, or a dict by name.
     runs, measures, **options
         As in ``evaluate``. Without runs only the labels are compared.
     rel : float, optional
-        The lowest trusted grade that counts as relevant, for kappa and for measures that name none. Without it, that of
-        the first measure which has one, else 1.
+        The lowest trusted grade that counts as relevant, for kappa and for measures that name none; by default that of
+        the first measure that names one, else 1.
     labels_rel : float or dict of str to float, optional
-        The same of the labels in question, of all or by name, where it is another grade. Needed where scales differ,
-        unless labels are 0/1.
+        The lowest relevant grade of the labels to check, for all or by name, if it is another one. Required if scales
+        differ, unless labels are 0/1.
     same_scale : bool, optional
-        Whether grades of both mean the same; without it they do where the highest grades are the same.
+        Whether grades of both mean the same; by default they do if the highest grades are the same.
     votes : bool, default False
         Add the votes of all sets as further sets: the majority and the mean grade (where scales differ, the share of
         votes for "relevant").
     pairs : {"all", "shared"}
-        Score runs by all labels of each set, or by the pairs alone that the trusted ones and all sets have labelled.
+        Score runs by all labels of each set, or only by the pairs that the trusted labels and all sets contain.
     alpha, confidence : float
         The level of tests, and that of intervals.
     resamples, seed : int
-        How often topics are drawn again for intervals, and where the random numbers start.
+        The number of resamples of topics for intervals, and the seed of random numbers.
     trusted_name : str, optional
-        What to call the trusted labels; without it by their file, or "trusted".
+        The name of the trusted labels; by default that of their file, or "trusted".
 
     Returns
     -------
@@ -251,7 +251,7 @@ def compare_judges(
     -----
     Everything is over the topics that the trusted labels and all sets have. Intervals are approximate: those of bias
     are t intervals over topics, all others the value and t times its standard error over resampled topics. A run is
-    favoured or punished when its bias differs from the mean bias of all runs by the t test with Holm's
+    favoured or penalised when its bias differs from the mean bias of all runs by the t test with Holm's
     correction over runs. Pairs of runs are separated as ``compare`` separates them. ``gain`` holds for labels on the
     scale of the trusted ones.
 

@@ -90,11 +90,11 @@ def compare_leaderboards(
     trusted : Scores or path
         Scores of every run on every topic that are trusted; a file in any form that ``read_scores`` takes.
     judges : Scores, path, sequence or mapping of them
-        The same of one judge or several; a mapping names them.
+        Such scores of one judge or several; a mapping names them.
     confidence : float, default 0.95
-        That of the intervals.
+        The level of the intervals.
     resamples, seed : int
-        Of the bootstrap over topics.
+        The number of resamples of topics, and their seed.
 
     Returns
     -------

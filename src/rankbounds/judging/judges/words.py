@@ -82,7 +82,7 @@ def _scores(row: Row, settings: Row, *, other_scale: bool) -> str:
         return found
     ends = _ends(row, "slope", "{:.3f}", 0.1)
     return (
-        f"{found} A difference of 0.100 by {trusted} is on average {row['slope'] / 10:.3f}{ends and f' {ends}'} by it."
+        f"{found} On average, a difference of 0.100 by {trusted} becomes {row['slope'] / 10:.3f}{ends and f' {ends}'}."
     )
 
 
@@ -90,7 +90,7 @@ def _likings(flagged: Sequence[Row], ordering: Row, settings: Row) -> str:
     """Which runs the labels like, and which they dislike, more than the others."""
     liked, beyond = _liked(flagged, "flag", "excess"), _liked(flagged, "flag_beyond_scale", "beyond_scale")
     runs, slope = settings["runs"], ordering["slope"]
-    answer = f"Not shown for any of {runs}"
+    answer = "Not shown for any"
     if liked:
         answer = f"Yes: compared with its average over all runs, it {liked}"
     tested = f"(t test, Holm over {runs} runs, level {settings['alpha']:g})"
@@ -108,7 +108,7 @@ def _likings(flagged: Sequence[Row], ordering: Row, settings: Row) -> str:
 def _liked(flagged: Sequence[Row], flag: str, size: str) -> str:
     """The runs with the flags, as "favours A (+0.1) and penalises B (-0.2)"."""
     parts = []
-    for value, verb in (("favoured", "favours"), ("punished", "penalises")):
+    for value, verb in (("favoured", "favours"), ("penalised", "penalises")):
         rows = sorted((row for row in flagged if row[flag] == value), key=lambda row: -abs(row[size]))
         if rows:
             named = [f"{row['run']} ({row[size]:+.4f})" for row in rows]
@@ -132,11 +132,11 @@ def _order(row: Row, changes: Sequence[Row], settings: Row) -> list[str]:
     turned = f"{number:,} change their winner" if number > 1 else f"{number or 'none'} changes its winner"
     if changes:
         named = some([f"{change['better']} over {change['worse']}" for change in changes], NAMED)
-        turned += f" ({named}; {row['reversed_significantly']} of them significantly)"
+        turned += f" ({named}; {row['reversed_significantly'] or 'none'} of them significantly)"
     return [
         alike,
         f"Of {row['separated']:,} pairs that {trusted} separates, {kept} separated the same way, {lost} no longer "
-        f"separated, and {turned}. It separates {row['only_by_labels']:,} pairs that {trusted} does not.",
+        f"separated, and {turned}. It separates {row['only_by_labels'] or 'no'} pairs that {trusted} does not.",
     ]
 
 
@@ -169,7 +169,7 @@ def _trust_in_scores(agreed: Row, orderings: Sequence[Row], trusted: str) -> str
         ("no, by {} they are biased on average", off),
         (by_chance, lambda _: surely is None or surely <= 0),
         ("no, by {} they reverse clear differences", lambda row: row["reversed"] > FEW_TURNED * row["separated"]),
-        ("not for the runs that it favours or penalises by {}", lambda row: row["favoured"] or row["punished"]),
+        ("not for the runs that it favours or penalises by {}", lambda row: row["favoured"] or row["penalised"]),
     ):
         named = [row["measure"] for row in orderings if holds(row)]
         if named:
@@ -183,9 +183,9 @@ def side_by_side(agreement: Sequence[Row], orderings: Sequence[Row], settings: R
     found = []
     if lead := settings["kappa_lead"]:
         low, high = lead["low"], lead["high"]
-        verdict = "more than by chance" if low is not None and low > 0 else "which may be due to chance"
+        verdict = f"which chance alone {'does not explain' if low is not None and low > 0 else 'may explain'}"
         if low is not None:
-            verdict += f"; {settings['confidence']:.0%} interval [{low:+.3f}, {high:+.3f}]"
+            verdict += f" ({settings['confidence']:.0%} interval [{low:+.3f}, {high:+.3f}])"
         judges = len(agreement) - len(settings["votes"])
         found.append(
             f"Of these {judges} judges, {lead['best']} agrees best with {settings['trusted']}: its kappa is "
@@ -193,5 +193,5 @@ def side_by_side(agreement: Sequence[Row], orderings: Sequence[Row], settings: R
         )
     for measure in dict.fromkeys(row["measure"] for row in orderings if row["tau"] is not None):
         rows = sorted((row for row in orderings if row["measure"] == measure), key=lambda row: -(row["tau"] or -2.0))
-        found.append(f"By {measure} the order is closest with {rows[0]['labels']} (tau {rows[0]['tau']:.2f}).")
+        found.append(f"By {measure}, {rows[0]['labels']} orders the runs most alike (tau {rows[0]['tau']:.2f}).")
     return found

@@ -63,30 +63,30 @@ def judge_next(
     progress: Callable[[int, int], None] | None = None,
     **options: Unpack[OrderOptions],
 ) -> JudgingPlan | SettlingPlan:
-    """Choose the unjudged documents whose judgments would tell most: about all runs, about two, or about the leader.
+    """Choose the unjudged documents whose judgments would settle most, for all runs, for two, or for the leader.
 
     Parameters
     ----------
     qrels, runs, **options
         As in ``evaluate``; ties in one fixed order. Documents are chosen for topics that have judgments.
     budget : int, default 20
-        How many documents at most.
+        The largest number of documents.
     measure
         Any that depends on what unjudged documents turn out to be: nDCG, AP, RBP, P, recall and the like.
     strategy
-        Of weighted sums over ranks without a comparison: ``"A"``: documents with the largest weight in all runs
-        together, which is what their judgment takes off the summed residual. ``"B"``: a run's weights count in
-        proportion to its residual. ``"C"``: also in proportion to the cube of the middle of the run's possible scores.
+        For weighted sums over ranks without a comparison. ``"A"`` takes the documents with the largest weight in all
+        runs together, by which their judgment reduces the summed residual. With ``"B"`` a run's weights count in
+        proportion to its residual, with ``"C"`` also in proportion to the cube of the middle of its possible scores.
     compare
-        The names of two runs: documents by how much they are expected to settle which of them is better. ``"all"``:
-        by how much they are expected to settle who is better than the run that leads as judged.
+        The names of two runs: order documents by how much they are expected to settle which of the two is better.
+        ``"all"``: by how much they are expected to settle which runs are better than the leader as judged.
     until
         With ``compare``: simulate how many judgments it takes until the question is ``"settled"``, whatever else is
         unjudged, or until one run is the better one with this probability (0.95).
     q, otherwise, seed
-        How probable it is that an unjudged document is relevant, and where draws start, as in ``uncertainty``.
+        The probability that an unjudged document is relevant, and the seed of draws, as in ``uncertainty``.
     progress : callable, optional
-        Called with how many of how many documents are valued, or simulated rounds are done.
+        Called with the numbers of documents valued (or of rounds simulated) so far and in all.
 
     Returns
     -------
@@ -96,8 +96,8 @@ def judge_next(
 
     Notes
     -----
-    A document's value is what its judgment is expected to move the bound that will settle the question by; without a
-    comparison, what it takes off the bounds of all runs' means. Values of weighted sums over ranks are exact and add
+    A document's value is how far its judgment is expected to move the bound that will settle the question; without a
+    comparison, how much it narrows the bounds of all runs' means. Values of weighted sums over ranks are exact and add
     up; those of other measures make a good order. Strategies A, B and C: Moffat, Webber and Zobel, SIGIR 2007.
 
     Examples
@@ -122,7 +122,7 @@ def judge_next(
     if compare is None and isinstance(chosen, RankWeighted) and is_plain_sum(chosen) and options.get("gain") is None:
         return plan_by_residual(judgments, systems, chosen, budget, strategy, assumptions=assumptions)
     if strategy != "A":
-        raise UsageError(f"Strategy {strategy} is one for weighted sums over ranks without a comparison.")
+        raise UsageError(f"Strategy {strategy} is only for weighted sums over ranks, without a comparison.")
     (chosen,) = open_measures([chosen], assumptions)
     if compare is not None:
         systems = [systems[number] for number in runs_to_compare([run.name for run in systems], compare)]

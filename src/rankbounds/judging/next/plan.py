@@ -83,7 +83,7 @@ class JudgingPlan(DocumentsToJudge):
 
     def headline(self) -> str:
         """How far it is to the goal, in one short sentence."""
-        return f"By {self.settings['measure']}, a run's mean is open by {self.open_means()[0]:.4f} on average."
+        return f"By {self.settings['measure']}, a run's bounds are {self.open_means()[0]:.4f} wide on average."
 
     def sentences(self) -> list[str]:
         """What these judgments would do."""
@@ -185,7 +185,7 @@ class SettlingPlan(DocumentsToJudge):
         if self.likely is None:
             decide = f"which of {' and '.join(self.pairs[0])} is better by {measure} depends on them"
             apart = [run for run in self.pairs[0] if run in self.unpooled]
-            few = f"; fewer than {POOLED} of {' and '.join(apart)} are judged, too few for an estimate" if apart else ""
+            few = f"; fewer than {POOLED} of {' and '.join(apart)} are judged, too few to estimate it" if apart else ""
             return f"{decide}{few}"
         low, high = self.bounds[0]
         chances = [float(limit_certainty(*lead)) for lead in zip(self.likely, (high, -low), strict=True)]

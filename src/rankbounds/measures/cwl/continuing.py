@@ -245,8 +245,8 @@ class RBP2(ContinuingByLast):
     Source: Moffat and Zobel 2008, section 4.3.
     """
 
-    p_relevant: float = parameter("The probability of going on after a relevant document.", PERSISTENCE, default=0.5)
-    p_nonrelevant: float = parameter("The probability of going on after any other.", PERSISTENCE, default=0.8)
+    p_relevant: float = parameter("The probability of continuing after a relevant document.", PERSISTENCE, default=0.5)
+    p_nonrelevant: float = parameter("The probability of continuing after any other.", PERSISTENCE, default=0.8)
 
     example = ("RBP2(p_relevant=0.5)", 0.4828)
     examples = (
@@ -316,8 +316,8 @@ class TBG(ContinuingByLast):
     """
 
     halflife: float = parameter("The time after which half of the users are left.", POSITIVE, default=224.0)
-    seconds: float = parameter("How long a document takes that is not relevant.", POSITIVE, default=10.95)
-    seconds_relevant: float = parameter("How long a relevant document takes.", POSITIVE, default=15.15)
+    seconds: float = parameter("The time that a non-relevant document takes.", POSITIVE, default=10.95)
+    seconds_relevant: float = parameter("The time that a relevant document takes.", POSITIVE, default=15.15)
 
     example = ("TBG(halflife=10, seconds=10, seconds_relevant=10)", 0.625)
     examples = ("TBG(halflife=20)", "TBG(halflife=5,seconds=2,seconds_relevant=1)")

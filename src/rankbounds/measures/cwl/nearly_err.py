@@ -96,7 +96,7 @@ class NERR10(NearlyERR):
     RBP.
     """
 
-    p: float = parameter("The probability of going on where a document does not satisfy.", PERSISTENCE, default=0.9)
+    p: float = parameter("The probability of continuing when a document does not satisfy.", PERSISTENCE, default=0.9)
 
     example = ("NERR10(p=0.8)", 0.4767)
     examples = ("NERR10(p=0.9)", "NERR10(p=0.5)")

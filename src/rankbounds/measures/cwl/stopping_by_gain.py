@@ -199,7 +199,7 @@ class Goal(StoppingByGain):
     """C1 = 1 - 1 / (1 + b1 e^((T - y) R1)), where y is what was found."""
 
     T: float = parameter("How many relevant documents the user wants.", default=2.0)
-    b1: float = parameter("The odds of going on when T are found.", POSITIVE, default=0.9)
+    b1: float = parameter("The odds of continuing when T are found.", POSITIVE, default=0.9)
     R1: float = parameter("How rational the user is about the goal.", NOT_NEGATIVE, default=1.0)
 
     def enough(self, found: Floats) -> Floats:

@@ -169,8 +169,8 @@ ABSENT: dict[str, str] = {
     "relstring": "is text, no number; the command trec_eval prints it",
     "rbp_resid": "is what RBP(p=0.9) prints after its value (high - low); the command trec_eval prints it alone",
     **dict.fromkeys(("prefs_avgjg_Rnonrel", "prefs_avgjg_Rnonrel_ret"), _R_NONRELEVANT),
-    "Accuracy": "is Success@k where top-k accuracy is meant, as in BEIR; the chance that a relevant document stands "
-    "above another, which ir_measures calls so, is not here",
+    "Accuracy": "is Success@k where top-k accuracy is meant, as in BEIR; the probability that a relevant document ranks"
+    " above another, which ir_measures calls so, is not here",
     "Compat": "adds up to the end of the list or of the ideal ranking, whichever is longer; Compatibility(p=0.95) "
     "adds up to depth 1000, as its authors do",
     "Hole": "counts documents that no topic's judgments know; Unjudged@10 counts those not judged for the topic",

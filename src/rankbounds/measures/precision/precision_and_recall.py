@@ -297,7 +297,7 @@ class RPrec(Measure):
     Source: as in trec_eval (Rprec, Rprec_mult).
     """
 
-    times: float = parameter("How many times R the depth is.", POSITIVE, default=1.0)
+    times: float = parameter("The depth as a multiple of R.", POSITIVE, default=1.0)
 
     takes = ("rel",)
     value_range = (0.0, 1.0)

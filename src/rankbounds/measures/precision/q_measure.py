@@ -29,7 +29,7 @@ class Q(AveragedPrecisions):
     Source: Sakai, Alternatives to Bpref, SIGIR 2007, equation 21.
     """
 
-    beta: float = parameter("How much gains count beside ranks.", NOT_NEGATIVE, default=1.0)
+    beta: float = parameter("The weight of gains relative to ranks.", NOT_NEGATIVE, default=1.0)
 
     value_range = (0.0, 1.0)
     aliases = ("QMeasure",)
