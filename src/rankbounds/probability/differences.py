@@ -363,7 +363,7 @@ def draw_chances(
     better, worse = np.where(low > 0, 1.0, 0.0), np.where(high < 0, 1.0, 0.0)
     unsettled = np.flatnonzero(~((low > 0) | (high < 0) | ((low == 0) & (high == 0))))
     if unsettled.size:
-        found = draw_differences(drawn, [pairs[pair] for pair in unsettled])
+        found = draw_differences(drawn, [pairs[pair] for pair in unsettled.tolist()])
         better[unsettled], worse[unsettled] = found.better
     is_open = np.array([drawn.collection.is_open(drawn.measure, pair) for pair in pairs])
     return np.where(is_open, better, np.nan), np.where(is_open, worse, np.nan), often
