@@ -15,7 +15,7 @@ PAIRS = 1024
 """So many pairs are taken at once."""
 NEGLIGIBLE, ROUGH = 1e-9, 1e-3
 """A bound may be so much larger than it need be; and a ratio that only begins the search."""
-STEPS = 12
+STEPS = 13
 """So often the ratio is raised; what then is left to be gained is added, so that the bound holds in any case."""
 
 
@@ -45,26 +45,23 @@ class LinearTerms:
     averaged: bool = True
     """Does each relevant document add one to what the sum is divided by?"""
     shared: Callable[[Ints, Ints, Ints], Floats] | None = None
-    """For documents of both lists (cells in A, in B, how many shared ones surely stand above in both): what cancels."""
+    """For documents of both lists (cells in A, in B, how many shared ones surely stand above in both): what cancels,
+    at least 0, as are ``plus`` and ``minus``. So what a shared document adds is at most what it adds to A alone."""
 
     def greatest(self, a: Ints, b: Ints) -> Found:
         """How large the difference of two lists can be, at most."""
         result = np.empty(a.size)
-        one, other = np.minimum(a, b), np.maximum(a, b)
-        order = np.argsort(one, kind="stable")
-        for start in range(0, a.size, PAIRS):
-            pairs = order[start : start + PAIRS]
-            result[pairs] = self._against(a[pairs], b[pairs], self._met(one[pairs], other[pairs]))
+        for forward in (True, False):
+            pairs = np.flatnonzero((a <= b) == forward)
+            one, other = (a, b) if forward else (b, a)
+            pairs = pairs[np.argsort(one[pairs], kind="stable")]
+            for start in range(0, pairs.size, PAIRS):
+                some = pairs[start : start + PAIRS]
+                met = self._met(one[some], other[some])
+                result[some] = self._against(a[some], b[some], met, *((met.one, met.other)[:: 1 if forward else -1]))
         return result, np.zeros(a.size, dtype=bool)
 
-    def _against(self, a: Ints, b: Ints, met: _Met) -> Floats:
-        if a[:1] < b[:1]:  # pairs are asked for one way round or the other, hardly ever in a mixture
-            cell_a, cell_b = met.one, met.other
-        else:
-            cell_a, cell_b = met.other, met.one
-        if not ((a < b) == (a[0] < b[0])).all():
-            turned = np.repeat(a > b, met.counts)
-            cell_a, cell_b = np.where(turned, met.other, met.one), np.where(turned, met.one, met.other)
+    def _against(self, a: Ints, b: Ints, met: _Met, cell_a: Ints, cell_b: Ints) -> Floats:
         alone_a = self.plus[cell_a]
         value = alone_a - self.minus[cell_b]
         if self.shared is not None:
