@@ -9,7 +9,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import IO, Any
@@ -217,11 +217,11 @@ def noting_checksums() -> Iterator[dict[str, str]]:
         _checksums = before
 
 
-def _note_checksum(path: str, content: Any) -> None:
+def _note_checksum(path: str, content: Callable[[], Any]) -> None:
     if _checksums is not None:
         import hashlib
 
-        _checksums[path] = hashlib.sha256(content).hexdigest()
+        _checksums[path] = hashlib.sha256(content()).hexdigest()
 
 
 _kept_streams: dict[str, bytes] | None = None
@@ -303,10 +303,12 @@ def _read_file(path: str, threads: int, not_beyond: bytes | None) -> Content:
             return Content.decompressed(path, head + file.readall())
         if compression.compression_of(head):
             with open(os.dup(file.fileno()), "rb", buffering=0) as packed:  # some libraries close what they read
+                packed.seek(0)
+                _note_checksum(path, packed.read)
                 return Content.decompressed(path, packed)
         buffer = padded(size)
         size = _read_into(memoryview(buffer.data)[PADDING : PADDING + size], file, threads)
-    _note_checksum(path, buffer[PADDING : PADDING + size])
+    _note_checksum(path, lambda: buffer[PADDING : PADDING + size])
     buffer[PADDING + size :] = 0
     return Content(path, buffer, size)
 
