@@ -7,7 +7,8 @@
 
 Without --collection, 129 runs of 50 topics and 1,000 documents are simulated. ``wanted`` is what a row may take on two
 cores that do nothing else. Processor time is that of the process and of its threads; other work on the machine makes it
-grow, so that states are compared by turns. Data go below benchmarks/data; delete them when done.
+grow, so that states are compared by turns, and the page has its ratio to that of ``evaluate``. Data go below
+benchmarks/data; delete them when done.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "speed.md"
 RANKBOUNDS = [sys.executable, "-m", "rankbounds"]
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+"""What is installed has its bytecode: a checkout writes it too, or every start would compile."""
 COMMANDS = (
     "evaluate", "uncertainty", "trec_eval", "compare", "collections", "replicates", "topics", "similarity", "check",
     "explain", "describe", "mcp", "judge-next", "pool", "serve", "preferences", "judges", "sample", "audit",
@@ -102,7 +105,7 @@ def rows(folder: Path, data: Path, wanted: list[str]) -> Iterator[Row]:
     yield Row("evaluate, all runs", command("evaluate", qrels, runs, *both))
     yield Row("evaluate official, 25 runs", command("evaluate", qrels, *several[:25], "-m", "official"))
     yield Row("compare, all runs", command("compare", qrels, runs, *both), 3, 300)
-    yield Row("compare, all runs, as JSON", command("compare", qrels, runs, *both, "--format", "json"), 3, 300)
+    yield Row("compare, all runs, as JSON", command("compare", qrels, runs, *both, "--format", "json"), 5, 400)
     yield Row("compare, 2 runs", command("compare", qrels, *two))
     yield Row("bounds of differences, 25 runs", python(BOUNDS, qrels, *several[:25]))
     yield Row("report, 5 runs", command("report", qrels, *few, "-o", page), 1.5)
@@ -142,7 +145,7 @@ def measured(arguments: list[str]) -> tuple[float, float, float]:
     A process begins with the memory of the one that starts it: nothing large is imported here.
     """
     started = time.perf_counter()
-    process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=ENVIRONMENT)
     assert process.stderr is not None
     said: list[bytes] = []
     reader = threading.Thread(target=lambda: said.append(process.stderr.read()))
@@ -187,9 +190,10 @@ def write_row(name: str, *cells: str) -> None:
     PAGE.write_text(re.sub(rf"^\| {re.escape(name)} \|.*$", lambda _: new, page, flags=re.MULTILINE), encoding="utf-8")
 
 
-def run_script(script: str, *, write: bool) -> None:
+def run_script(script: str, *options: str, write: bool) -> None:
     """Show what a script prints; the last table of it can go to its place on the page."""
-    process = subprocess.Popen([sys.executable, str(HERE / script)], stdout=subprocess.PIPE, text=True)
+    arguments = [sys.executable, str(HERE / script), *options]
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT)
     assert process.stdout is not None
     table: list[str] = []
     last = ""
@@ -209,30 +213,32 @@ def main() -> None:
     parser.add_argument("--collection", type=Path, help="a folder with qrels.txt and runs/")
     parser.add_argument("--only", nargs="+", default=[], metavar="WORD", help="rows whose names hold one of these")
     parser.add_argument("--rounds", type=int, default=1, help="the least of so many counts")
-    parser.add_argument("--peers", action="store_true", help="run compare_peers.py and in_memory.py, too")
-    parser.add_argument("--spark", action="store_true", help="run spark_cluster.py, too")
+    parser.add_argument("--peers", nargs="*", help="run compare_peers.py, too, with these options")
+    parser.add_argument("--spark", nargs="*", help="run spark_cluster.py, too, with these options")
     parser.add_argument("--write", action="store_true", help="write the numbers into docs/speed.md")
     parser.add_argument("--data", type=Path, default=HERE / "data")
     options = parser.parse_args()
     options.data.mkdir(parents=True, exist_ok=True)
     folder = collection(options.collection, options.data)
     print("| command | processor time | wanted | clock | peak memory | wanted |\n|---|---:|---:|---:|---:|---:|")
+    unit = 0.0
     for row in rows(folder, options.data, options.only):
-        if options.only and not any(word in row.name for word in options.only):
+        if unit and options.only and not any(word in row.name for word in options.only):
             continue
         taken, clock, peak = map(min, zip(*(measured(row.command) for _ in range(options.rounds)), strict=True))
+        unit = unit or taken
         seconds, megabytes = (f"{limit:g}" if limit else "" for limit in (row.seconds, row.megabytes))
         print(f"| {row.name} | {taken:.2f} s | {seconds} | {clock:.2f} s | {peak:.0f} MB | {megabytes} |", flush=True)
         if options.write:
-            write_row(row.name, f"{taken:.1f} s", f"{peak:,.0f} MB")
+            write_row(row.name, f"{taken / unit:.1f}", f"{peak:,.0f} MB")
     if not options.only or "serve" in options.only:
         print(
             f"| serve, first document on the page | | | {first_document(folder, options.data):.2f} s | | |", flush=True
         )
-    scripts = ["compare_peers.py", "in_memory.py"] * options.peers + ["spark_cluster.py"] * options.spark
-    for script in scripts:
-        print(f"\n{script}\n", flush=True)
-        run_script(script, write=options.write)
+    for script, given in {"compare_peers.py": options.peers, "spark_cluster.py": options.spark}.items():
+        if given is not None:
+            print(f"\n{script}\n", flush=True)
+            run_script(script, *given, write=options.write)
 
 
 if __name__ == "__main__":

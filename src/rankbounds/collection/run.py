@@ -216,6 +216,10 @@ class Run(PairTable):
         """Queries and documents; a packed run recreates them on demand."""
         return self._held.unpacked() if isinstance(self._held, PackedPairs) else self._held
 
+    def pairs_in(self, rows: Ints) -> Pairs:
+        """Queries and documents of some rows; of a packed run, only these are recreated."""
+        return self._held.take(rows)
+
     @property
     def source(self) -> Source:
         """Where the rows came from."""

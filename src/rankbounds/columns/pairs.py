@@ -350,8 +350,13 @@ class PackedPairs:
         """Make the pairs again; while somebody holds them, they are the same object."""
         made = self._made()
         if made is None:
-            start = PADDING + self._width * np.arange(len(self))
-            docs = Ids(self._text, start, self._length.astype(np.int32))
-            made = Pairs.numbered(self.topics, self._topic.astype(np.int32), docs, self.source)
+            made = self.take(np.arange(len(self)))
             self._made = ref(made)
         return made
+
+    def take(self, rows: Ints) -> Pairs:
+        """Make the pairs of these rows."""
+        if (made := self._made()) is not None:
+            return made.take(rows)
+        docs = Ids(self._text, PADDING + self._width * rows, self._length[rows].astype(np.int32))
+        return Pairs.numbered(self.topics, self._topic[rows].astype(np.int32), docs, self.source)

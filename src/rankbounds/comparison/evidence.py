@@ -27,7 +27,7 @@ from rankbounds.evaluation.differences import DifferenceBounds, SharedLists, dif
 from rankbounds.evaluation.differences.bounds import topic_bounds
 from rankbounds.evaluation.options import chosen_options
 from rankbounds.evaluation.saved_scores import origin_of
-from rankbounds.evaluation.score_differences import TOLERANCE
+from rankbounds.evaluation.score_differences import TOLERANCE, merit_of_range
 from rankbounds.evaluation.scores import Origin, Scores
 from rankbounds.evaluation.scoring import JoinedRun, Scoring, join_lists, score_joined
 from rankbounds.measures import Measure, parse_measures
@@ -317,7 +317,9 @@ class Evidence:
                 completions = DrawnCompletions(
                     self._open_collection, measure, self._models.of_grades(measure), SAMPLES, SEED
                 )
-                likely = draw_chances(completions, list(zip(first.tolist(), second.tolist(), strict=True)))
+                ends = self.bounds([measure]).numbers
+                lead = merit_of_range(ends["certain_low"][0], ends["certain_high"][0], measure)
+                likely = draw_chances(completions, list(zip(first.tolist(), second.tolist(), strict=True)), lead)
                 if likely is None:
                     return None
                 better, worse, draws = likely

@@ -96,7 +96,10 @@ def open_decompressed(source: str | IO[bytes], kind: str | None) -> Any:
     return io.BufferedReader(frames, 1 << 17)  # closed with the reader
 
 
-def decompressed_size(data: bytes, kind: str) -> int:
-    """Return about how many bytes compressed data expand to: gzip says so at its end, unless other data follow."""
-    stated = int.from_bytes(data[-4:], "little") if kind == ".gz" else 0
-    return stated if len(data) <= stated <= _GZIP_AT_MOST * len(data) else 4 * len(data)
+def decompressed_size(file: IO[bytes], kind: str | None) -> int:
+    """Return about how many bytes a file expands to, from its start: gzip says so at its end, unless more follows."""
+    size = file.seek(0, io.SEEK_END)
+    file.seek(-min(size, 4), io.SEEK_END)
+    stated = int.from_bytes(file.read(4), "little") if kind == ".gz" else 0
+    file.seek(0)
+    return stated if size <= stated <= _GZIP_AT_MOST * size else 4 * size

@@ -9,7 +9,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import IO, Any
@@ -125,15 +125,17 @@ class Content:
         return cls(name, pad(data), len(data))
 
     @classmethod
-    def decompressed(cls, name: str, data: bytes) -> Content:
-        """Decompress bytes if needed, without a second copy."""
-        kind = compression.compression_of(data[:6])
+    def decompressed(cls, name: str, data: bytes | IO[bytes]) -> Content:
+        """Decompress bytes or a file if needed, piece by piece into the place where they stay."""
+        source = io.BytesIO(data) if isinstance(data, bytes) else data
+        source.seek(0)
+        kind = compression.compression_of(source.read(6))
+        room, size = compression.decompressed_size(source, kind), 0
         if kind is None:
-            return cls.of(name, data)
-        room, size = compression.decompressed_size(data, kind), 0
+            return cls.of(name, data if isinstance(data, bytes) else source.read())
         try:
             buffer = padded(room)
-            with compression.open_decompressed(io.BytesIO(data), kind) as file:
+            with compression.open_decompressed(source, kind) as file:
                 while count := file.readinto(buffer.data[PADDING + size : PADDING + min(room, size + _AT_ONCE) + 1]):
                     size += count
                     if size > room:
@@ -215,11 +217,11 @@ def noting_checksums() -> Iterator[dict[str, str]]:
         _checksums = before
 
 
-def _note_checksum(path: str, content: Any) -> None:
+def _note_checksum(path: str, content: Callable[[], Any]) -> None:
     if _checksums is not None:
         import hashlib
 
-        _checksums[path] = hashlib.sha256(content).hexdigest()
+        _checksums[path] = hashlib.sha256(content()).hexdigest()
 
 
 _kept_streams: dict[str, bytes] | None = None
@@ -297,13 +299,16 @@ def _read_file(path: str, threads: int, not_beyond: bytes | None) -> Content:
         head = file.read(6)
         if not_beyond is not None and head.startswith(not_beyond):
             return Content.of(path, not_beyond)
-        if compression.compression_of(head) or not size:
-            data = head + file.readall()
-            _note_checksum(path, data)
-            return Content.decompressed(path, data)
+        if not size:  # as the system's own files say
+            return Content.decompressed(path, head + file.readall())
+        if compression.compression_of(head):
+            with open(os.dup(file.fileno()), "rb", buffering=0) as packed:  # some libraries close what they read
+                packed.seek(0)
+                _note_checksum(path, packed.read)
+                return Content.decompressed(path, packed)
         buffer = padded(size)
         size = _read_into(memoryview(buffer.data)[PADDING : PADDING + size], file, threads)
-    _note_checksum(path, buffer[PADDING : PADDING + size])
+    _note_checksum(path, lambda: buffer[PADDING : PADDING + size])
     buffer[PADDING + size :] = 0
     return Content(path, buffer, size)
 

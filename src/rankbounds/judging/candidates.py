@@ -43,7 +43,7 @@ class Candidates:
         """The documents in these rows of runs, whose ranks are known."""
         if not sources:
             raise UsageError("No run was given.")
-        pairs = [_pairs_in(run, rows) for run, rows in sources]
+        pairs = [run.pairs_in(rows) for run, rows in sources]
         document = np.concatenate(number_pairs(pairs))
         numbers: dict[str, int] = {}
         topic = np.zeros(int(document.max(initial=-1)) + 1, dtype=np.int64)
@@ -73,7 +73,7 @@ class Candidates:
         grade = np.full(len(self), np.nan)
         start = 0
         for run, rows in self.sources:
-            judged, judgment = qrels.pairs.index.find(_pairs_in(run, rows))
+            judged, judgment = qrels.pairs.index.find(run.pairs_in(rows))
             grade[self.document[start + judged]] = qrels.grade[judgment]
             start += rows.size
         return np.where(grade == POOLED_NOT_JUDGED, np.nan, np.maximum(grade, 0.0))
@@ -107,11 +107,6 @@ def collect(
         sources.append((run, rows))
         rank.append(rank_of_row[rows])
     return Candidates.at_rows(sources, rank)
-
-
-def _pairs_in(run: Run, rows: Ints) -> Pairs:
-    """The pairs in these rows of a run; nothing is copied for all of them."""
-    return run.pairs if np.array_equal(rows, np.arange(len(run))) else run.pairs.take(rows)
 
 
 def grades_of_pairs(qrels: Qrels, pairs: Pairs) -> Floats:

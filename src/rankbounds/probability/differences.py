@@ -344,16 +344,26 @@ def chances_of_sums(of_runs: list[UnjudgedDocuments], model: Any) -> tuple[Float
     return np.where(sd > 0, better, np.nan), np.where(sd > 0, worse, np.nan)
 
 
-def draw_chances(drawn: DrawnCompletions, pairs: Sequence[tuple[int, int]]) -> tuple[Floats, Floats, int] | None:
-    """Of other measures the same, and how often they were drawn; None where that would take long."""
+def draw_chances(
+    drawn: DrawnCompletions, pairs: Sequence[tuple[int, int]], lead: tuple[Floats, Floats] | None = None
+) -> tuple[Floats, Floats, int] | None:
+    """Of other measures the same, and how often they were drawn; None where that would take long.
+
+    Pairs whose ``lead``, at least and at most, all judgments agree on are not drawn.
+    """
     often = min(drawn.samples, int(DRAWN_CELLS / drawn.cells(len(pairs))))
     if often < FEWEST_DRAWS:
         return None
     if often < drawn.samples:
         drawn = drawn.again(often)
+    low, high = lead or np.full((2, len(pairs)), np.nan)
+    better, worse = np.where(low > 0, 1.0, 0.0), np.where(high < 0, 1.0, 0.0)
+    unsettled = np.flatnonzero(~((low > 0) | (high < 0) | ((low == 0) & (high == 0))))
+    if unsettled.size:
+        found = draw_differences(drawn, [pairs[pair] for pair in unsettled.tolist()])
+        better[unsettled], worse[unsettled] = found.better
     is_open = np.array([drawn.collection.is_open(drawn.measure, pair) for pair in pairs])
-    better, worse = (np.where(is_open, share, np.nan) for share in draw_differences(drawn, pairs).better)
-    return better, worse, often
+    return np.where(is_open, better, np.nan), np.where(is_open, worse, np.nan), often
 
 
 class SharedUnjudged:
@@ -422,11 +432,10 @@ class SharedUnjudged:
         mean = drop_rounding(expected[first] - expected[second], whole) / self.topics
         sd = np.sqrt(variance + estimation) / self.topics
         if exact:
-            likely = [
-                self._better(a, b, math.sqrt(extra) / self.topics)
-                for a, b, extra in zip(first.tolist(), second.tolist(), estimation.tolist(), strict=True)
-            ]
-            better, worse = (np.array(side, dtype=np.float64) for side in zip(*likely, strict=True))
+            better, worse = np.zeros((2, first.size))
+            for pair in np.flatnonzero(~((low > 0) | (high < 0) | ((low == 0) & (high == 0)))).tolist():
+                extra = math.sqrt(estimation[pair]) / self.topics
+                better[pair], worse[pair] = self._better(int(first[pair]), int(second[pair]), extra)
         else:
             ratio = np.divide(mean, sd, out=np.where(mean > 0, np.inf, -np.inf), where=sd > 0)
             even = (sd == 0) & (mean == 0)

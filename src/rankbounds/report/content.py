@@ -301,7 +301,7 @@ def best(scores: Scores, number: int) -> list[int]:
 def pack(array: Any, kind: str = "<f8") -> dict[str, Any]:
     """An array as the page reads it: type, shape, and its bytes, deflated (RFC 1951) and in base64."""
     held = np.ascontiguousarray(array, dtype=kind)
-    deflating = zlib.compressobj(9, wbits=-15)
+    deflating = zlib.compressobj(7, wbits=-15)  # (9 takes ten times as long for 2% less)
     squeezed = deflating.compress(held.tobytes()) + deflating.flush()
     return {"type": kind[1:], "shape": list(held.shape), "data": base64.b64encode(squeezed).decode("ascii")}
 

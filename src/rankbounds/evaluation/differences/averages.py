@@ -58,14 +58,16 @@ def greatest_average(measure: AveragedPrecisions, topic: OpenTopic) -> Greatest 
     plus = own[0] + high * (more[0] + above * factor[0])
     minus = own[1] + low * more[1]
 
-    def shared(cell_a: Ints, cell_b: Ints, common: Ints) -> Floats:
-        unit = more[0][cell_a] - more[1][cell_b]
-        mine, other = factor[0][cell_a], factor[1][cell_b]
-        together = above[cell_a] * mine - common * np.minimum(mine, other)
-        net: Floats = own[0][cell_a] - own[1][cell_b] + np.maximum(low * unit, high * unit) + high * together
-        return net
+    above_in_a, above_in_b = high * factor[0], high * factor[1]
 
-    linear = LinearTerms(documents, base[0], base[1], plus, minus, shared, terms.known, terms.averaged)
+    def shared(cell_a: Ints, cell_b: Ints, common: Ints) -> Floats:
+        # A's own term and B's are the same document's: they have the same credit, and what stands above both cancels.
+        cancelled: Floats = common * np.minimum(above_in_a[cell_a], above_in_b[cell_b])
+        if high > low:
+            cancelled += (high - low) * np.minimum(more[0][cell_a], more[1][cell_b])
+        return cancelled
+
+    linear = LinearTerms(documents, base[0], base[1], plus, minus, terms.known, terms.averaged, shared)
     if not terms.settled:
         return linear.greatest
     single = np.zeros((rankings.length.size, rankings.width + 1))
@@ -119,9 +121,7 @@ def greatest_preference(measure: LimitedPenalty, topic: OpenTopic) -> Greatest:
     base = [np.where(relevant, term, 0.0).sum(axis=-1) for term in terms]
     plus, minus = (term[documents.line, documents.rank] for term in terms)
 
-    return LinearTerms(
-        documents, base[0], base[1], plus, minus, lambda a, b, _: np.asarray(plus[a] - minus[b]), known
-    ).greatest
+    return LinearTerms(documents, base[0], base[1], plus, minus, known).greatest
 
 
 @dataclass(frozen=True, eq=False)

@@ -161,7 +161,8 @@ class Arguments:
             held = self.lists.documents(lambda rankings: rankings.holes, "all")
         else:
             held = self.lists.documents(choice, (*key, self.assumptions.ties, self.assumptions.bounds))
-        return lambda place: OpenTopic(self.lists.by_topic[place], held[place], self.assumptions)
+        # A copy of the documents: the tables made of them are large, and go with the topic.
+        return lambda place: OpenTopic(self.lists.by_topic[place], replace(held[place]), self.assumptions)
 
     def _order_is_settled(self) -> bool:
         """Do all lists stand in one order?"""

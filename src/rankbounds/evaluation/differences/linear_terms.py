@@ -8,14 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.differences.shared_lists import Documents, Found
 
-PAIRS = 512
+PAIRS = 1024
 """So many pairs are taken at once."""
-NEGLIGIBLE = 1e-9
-"""A bound may be so much larger than it need be."""
-STEPS = 12
+NEGLIGIBLE, ROUGH = 1e-9, 1e-3
+"""A bound may be so much larger than it need be; and a ratio that only begins the search."""
+STEPS = 13
 """So often the ratio is raised; what then is left to be gained is added, so that the bound holds in any case."""
 
 
@@ -40,57 +40,82 @@ class LinearTerms:
     """By cell, the most that the document adds to its list when it is relevant, for itself and for others."""
     minus: Floats
     """By cell, the least that it adds."""
-    shared: Callable[[Ints, Ints, Ints], Floats]
-    """For documents of both lists (cells in A, in B, how many shared ones surely stand above in both): the net."""
     known: int
     """How many relevant documents are known; what the sum is divided by at first."""
     averaged: bool = True
     """Does each relevant document add one to what the sum is divided by?"""
+    shared: Callable[[Ints, Ints, Ints], Floats] | None = None
+    """For documents of both lists (cells in A, in B, how many shared ones surely stand above in both): what cancels,
+    at least 0, as are ``plus`` and ``minus``. So what a shared document adds is at most what it adds to A alone."""
 
     def greatest(self, a: Ints, b: Ints) -> Found:
         """How large the difference of two lists can be, at most."""
         result = np.empty(a.size)
-        one, other = np.minimum(a, b), np.maximum(a, b)
-        order = np.argsort(one, kind="stable")
-        for start in range(0, a.size, PAIRS):
-            pairs = order[start : start + PAIRS]
-            result[pairs] = self._against(a[pairs], b[pairs], self._met(one[pairs], other[pairs]))
+        for forward in (True, False):
+            pairs = np.flatnonzero((a <= b) == forward)
+            one, other = (a, b) if forward else (b, a)
+            pairs = pairs[np.argsort(one[pairs], kind="stable")]
+            for start in range(0, pairs.size, PAIRS):
+                some = pairs[start : start + PAIRS]
+                met = self._met(one[some], other[some])
+                result[some] = self._against(a[some], b[some], met, *((met.one, met.other)[:: 1 if forward else -1]))
         return result, np.zeros(a.size, dtype=bool)
 
-    def _against(self, a: Ints, b: Ints, met: _Met) -> Floats:
-        turned = np.repeat(a > b, met.counts)
-        cell_a, cell_b = np.where(turned, met.other, met.one), np.where(turned, met.one, met.other)
-        value = self.shared(cell_a, cell_b, met.common)
-        alone_a, alone_b = self.plus[cell_a], -self.minus[cell_b]
+    def _against(self, a: Ints, b: Ints, met: _Met, cell_a: Ints, cell_b: Ints) -> Floats:
+        alone_a = self.plus[cell_a]
+        value = alone_a - self.minus[cell_b]
+        if self.shared is not None:
+            value -= self.shared(cell_a, cell_b, met.common)
         base = self.base_most[a] - self.base_least[b]
+        if not self.averaged:
+            total, _ = self._in_a.beyond(a, np.zeros(a.size))
+            return np.asarray(base + total + met.sums(np.maximum(value, 0.0) - np.maximum(alone_a, 0.0)))
+        # If no document were shared, the ratio would be a little higher. There most documents are far from the limit
+        # that the ratio is, and one step down leads below the ratio sought, because the rest is convex.
+        highest = self._raised(base, np.zeros(a.size), lambda ratio: self._in_a.beyond(a, ratio), ROUGH)
+        limit = np.repeat(highest, met.counts)
+        above, above_alone = value > limit, alone_a > limit
+        fixed = met.sums(np.where(above, value, 0.0) - np.where(above_alone, alone_a, 0.0))
+        count = met.sums(np.subtract(above, above_alone, dtype=np.int8))
+        total, number = self._in_a.beyond(a, highest)
+        left = base - highest * self.known + total + fixed - highest * count
+        over = self.known + number + count
+        ratio = np.where(over > 0, highest + left / np.maximum(over, 1.0), 0.0) if self.known else np.zeros(a.size)
+        # What is beyond either end has been added up; what is between them is looked at again and again.
+        limit = np.repeat(ratio, met.counts)
+        some = np.flatnonzero(((value > limit) > above) | ((alone_a > limit) > above_alone) | (limit < 0))
+        value = np.where(above[some], -np.inf, value[some])
+        alone_a, alone_b = np.where(above_alone[some], -np.inf, alone_a[some]), -self.minus[cell_b[some]]
+        ends = np.searchsorted(some, met.ends)
+        counts = np.diff(ends)
 
         def beyond(ratio: Floats) -> tuple[Floats, Floats]:
             """Return what documents above the ratio add beyond it, and their number."""
-            limit = np.repeat(ratio, met.counts)
+            limit = np.repeat(ratio, counts)
             total, number = self._in_a.beyond(a, ratio)
-            total += met.sums(np.maximum(value, limit) - np.maximum(alone_a, limit))
-            number += met.sums((value > limit).astype(np.int32) - (alone_a > limit))
+            total += fixed - ratio * count + sums_of_groups(np.maximum(value, limit) - np.maximum(alone_a, limit), ends)
+            number += count + sums_of_groups(np.subtract(value > limit, alone_a > limit, dtype=np.int8), ends)
             if (negative := np.flatnonzero(ratio < 0)).size:  # documents of B make the divisor larger
-                more, count = self._in_b.beyond(b[negative], ratio[negative])
+                more, added = self._in_b.beyond(b[negative], ratio[negative])
                 again = alone_b - limit
-                more -= met.sums(np.maximum(again, 0.0))[negative]
+                more -= sums_of_groups(np.maximum(again, 0.0), ends)[negative]
                 total[negative] += more
-                number[negative] += count - met.sums((again > 0).astype(np.float64))[negative]
+                number[negative] += added - sums_of_groups(again > 0, ends)[negative]
             return total, number
 
-        total, number = beyond(np.zeros(a.size))
-        if not self.averaged:
-            return np.asarray(base + total)
+        return self._raised(base, ratio, beyond, NEGLIGIBLE)
+
+    def _raised(
+        self, base: Floats, ratio: Floats, beyond: Callable[[Floats], tuple[Floats, Floats]], negligible: float
+    ) -> Floats:
+        """Raise ratios until nearly nothing is left to be gained, and add what is."""
         known = float(max(self.known, 1))
-        # Where some choice reaches 0, the ratio starts there; else from what is judged, below 0.
-        over = self.known + number
-        ratio = np.where(base + total >= 0, (base + total) / np.maximum(over, 1.0), base / known)
         bound = ratio
         for _ in range(STEPS):
             total, number = beyond(ratio)
             left = base - ratio * self.known + total  # what the ratio at hand leaves to be gained
             bound = ratio + np.maximum(left, 0.0) / known
-            if (left <= NEGLIGIBLE * known).all():
+            if (left <= negligible * known).all():
                 break
             over = self.known + number
             better = np.where(over > 0, (left + ratio * over) / np.maximum(over, 1.0), 0.0)
@@ -130,10 +155,11 @@ class LinearTerms:
         held, rank = self.documents.held, self.documents.rank
         begin = int(held[:line].sum())
         cells = self._cells[self.documents.document[begin : begin + held[line]]]
-        met = np.flatnonzero((cells >= 0).T[others])  # (several times as fast as for two axes)
-        pair = met // max(len(cells), 1)
-        cell = met - pair * len(cells)
-        there = cells[cell, others[pair]]
+        held_by = (cells >= 0).T[others]
+        counts = np.count_nonzero(held_by, axis=-1)
+        pair = np.repeat(np.arange(others.size), counts)
+        cell = np.flatnonzero(held_by) - pair * len(cells)  # (several times as fast as for two axes)
+        there = cells[cell, others[pair]].astype(np.int64)
         cell += begin
         rank_here, rank_there = rank[cell], rank[there]
         lower, higher = np.maximum(rank_here, rank_there), np.minimum(rank_here, rank_there)
@@ -141,8 +167,7 @@ class LinearTerms:
         pair *= width
         down = np.bincount(pair + lower + 1, minlength=others.size * width).reshape(-1, width)
         common = np.cumsum(down, axis=-1, out=down).reshape(-1)[pair + higher]
-        counts = np.diff(np.searchsorted(met, np.arange(others.size + 1) * len(cells)))
-        return counts, cell, there.astype(np.int64), common
+        return counts, cell, there, common
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,12 +183,21 @@ class _Met:
     other: Ints
     common: Ints
 
-    def sums(self, values: Floats | Ints) -> Floats:
-        result: Floats = np.zeros(self.counts.size)
-        if values.size:
-            filled = self.counts > 0
-            result[filled] = np.add.reduceat(values, (np.cumsum(self.counts) - self.counts)[filled])
-        return result
+    @cached_property
+    def ends(self) -> Ints:
+        return np.append(0, np.cumsum(self.counts))
+
+    def sums(self, values: Floats | Ints | Flags) -> Floats:
+        return sums_of_groups(values, self.ends)
+
+
+def sums_of_groups(values: Floats | Ints | Flags, ends: Ints) -> Floats:
+    """Add up values that lie group behind group; ``ends`` begins with 0."""
+    result: Floats = np.zeros(ends.size - 1)
+    if values.size:
+        filled = ends[1:] > ends[:-1]
+        result[filled] = np.add.reduceat(values, ends[:-1][filled], dtype=np.float64)
+    return result
 
 
 class _Sorted:

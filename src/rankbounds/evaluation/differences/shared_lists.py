@@ -27,6 +27,8 @@ Greatest: TypeAlias = Callable[[Ints, Ints], Found]
 Choice: TypeAlias = Callable[[Rankings], Flags]
 CELLS = 1 << 21
 """How many numbers an array over pairs may have; more pairs are taken in parts."""
+MATCHED = 1 << 20
+"""So many cells are matched at a time."""
 
 
 class SharedLists:
@@ -102,30 +104,40 @@ class SharedLists:
     def match(self, chosen: Sequence[Flags], lists: Sequence[Rankings] | None = None) -> list[Documents]:
         """Number the documents in the chosen cells of each topic, equally in all lists."""
         lists = self.by_topic if lists is None else lists
+        matched: list[Documents] = []
+        ends = np.cumsum([np.count_nonzero(flags) for flags in chosen])
+        while (begin := len(matched)) < len(chosen):  # some topics at a time, whose documents fit into memory
+            room = MATCHED + (ends[begin - 1] if begin else 0)
+            end = max(begin + 1, int(np.searchsorted(ends, room, side="right")))
+            matched += self._match(chosen[begin:end], lists[begin:end])
+        return matched
+
+    def _match(self, chosen: Sequence[Flags], lists: Sequence[Rankings]) -> list[Documents]:
         cells = [np.nonzero(flags) for flags in chosen]
-        held = np.stack([np.count_nonzero(flags, axis=-1) for flags in chosen]) if chosen else np.zeros((0, 0), int)
-        rows: list[list[Ints]] = [[np.empty(0, dtype=np.int64)] for _ in self.runs]
+        held = np.stack([np.count_nonzero(flags, axis=-1) for flags in chosen])
+        rows: list[list[Ints]] = [[] for _ in self.runs]
         for rankings, (line, rank), counts in zip(lists, cells, held, strict=True):
             assert rankings.row is not None
             for number, part in enumerate(np.split(rankings.row[line, rank], np.cumsum(counts)[:-1])):
                 rows[number].append(part)
         numbers = number_pairs(
-            [run.pairs.take(np.concatenate(parts).astype(np.int64)) for run, parts in zip(self.runs, rows, strict=True)]
+            [run.pairs_in(np.concatenate(parts).astype(np.int64)) for run, parts in zip(self.runs, rows, strict=True)]
         )
         # Pairs of a topic are numbered on from 0, in the order of their numbers among all.
         topic = np.zeros(1 + max((int(of_run.max(initial=-1)) for of_run in numbers), default=-1), dtype=np.int64)
-        for of_run, counts in zip(numbers, held.T, strict=bool(chosen)):
+        for of_run, counts in zip(numbers, held.T, strict=True):
             topic[of_run] = np.repeat(np.arange(len(cells)), counts)
         order = np.argsort(topic, kind="stable")
         distinct = np.bincount(topic, minlength=len(cells))
-        document = np.empty(topic.size, dtype=np.int64)
+        document = np.empty(topic.size, dtype=np.int32)
         document[order] = np.arange(topic.size) - np.repeat(np.cumsum(distinct) - distinct, distinct)
         ends = np.cumsum(held, axis=0)
         matched = []
         for place, (line, rank) in enumerate(cells):
             of_runs = zip(numbers, ends[place], held[place], strict=True)
             of_topic = np.concatenate([document[number[end - count : end]] for number, end, count in of_runs])
-            matched.append(Documents(line, rank, of_topic, held[place], int(distinct[place])))
+            in_cells = line.astype(np.int32), rank.astype(np.int32)
+            matched.append(Documents(*in_cells, of_topic, held[place], int(distinct[place])))
         return matched
 
 

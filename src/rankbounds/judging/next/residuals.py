@@ -14,14 +14,16 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
+from rankbounds.columns.native import worth_starting
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.scores import Scores
-from rankbounds.judging.candidates import Candidates, collect
+from rankbounds.evaluation.scoring import JoinedRun, Scoring, join_lists, score_joined
+from rankbounds.judging.candidates import Candidates
 from rankbounds.judging.next.plan import JudgingPlan
 from rankbounds.measures import RankWeighted
 from rankbounds.measures.formulas import weights_by_rank, worth_of_one
 from rankbounds.probability.completions import OpenCollection
+from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
 STRATEGIES = ("A", "B", "C")
@@ -38,11 +40,27 @@ def plan_by_residual(
     depth: int | None = None,
 ) -> JudgingPlan:
     """The unjudged documents of judged topics whose judgments take most off the residuals, down to a depth."""
-    order, precision = assumptions.order, assumptions.score_precision
-    candidates = collect(runs, depth=depth, order=order, precision=precision)
-    scores = evaluate(judgments, runs, measure, ties=assumptions.ties, score_precision=precision)
-    unjudged = candidates.unjudged(judgments)
-    return plan_among(candidates, unjudged, TopicFacts(judgments), measure, scores, budget, strategy)
+    facts = TopicFacts(judgments)
+    judgments.pairs.index  # noqa: B018 (built once, before threads share it)
+    scoring = Scoring([measure], assumptions, worth_starting())
+    rows: list[list[Ints]] = [[] for _ in runs]
+    ranks: list[list[Ints]] = [[] for _ in runs]
+
+    def join_one(number: int) -> JoinedRun:
+        run = runs[number]
+        return JoinedRun(run.name, join_lists(run, facts, assumptions), run.prepared, lambda: run)
+
+    def see(number: int, rankings: Rankings) -> None:
+        assert rankings.row is not None
+        line, place = np.nonzero(rankings.holes[:, :depth])
+        rows[number].append(rankings.row[line, place])
+        ranks[number].append(place + 1)
+
+    scores = score_joined(join_one, [run.name for run in runs], facts, scoring, observe=see)
+    unjudged = list(zip(runs, map(np.concatenate, rows), strict=True))
+    candidates = Candidates.at_rows(unjudged, list(map(np.concatenate, ranks)))
+    every = np.ones(len(candidates), dtype=bool)
+    return plan_among(candidates, every, facts, measure, scores, budget, strategy)
 
 
 def plan_among(
